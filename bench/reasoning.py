@@ -43,7 +43,7 @@ def ours(folder: str, out: str, name: str, ask: str = "") -> int:
             return int(eng.rows(segments.agg(n=segments.count()))[0]["n"])
         known = knowledge(eng, segments, gaps, _SCOPE.last, 7)
         every = ibis.union(*(eng.keep(one.table(known, _SCOPE)) for one in FAMILIES.values()))
-        chosen = eng.keep(select(every, 7, 500, 2, 0.25))
+        chosen = eng.keep(select(every, 7, 500))
         path = Path(out, "chosen.parquet")
         return eng.write(chosen, path, QuestionCandidate, ("family", "hops", "id"))
 

@@ -20,6 +20,8 @@ from factdrift.reasoning.steps import ReasoningCandidates, ReasoningRows
 
 _ALONE = "Questions whose answer follows from several facts; nothing but the question is given."
 _BEHIND = "The same questions behind a table of dated facts that holds those they need, shuffled."
+_RECENT = 4
+"""The last quarters, in which changes count as recent."""
 
 
 class TemporalReasoning(DatasetBuilder):
@@ -27,10 +29,7 @@ class TemporalReasoning(DatasetBuilder):
 
     `relations`: property ids, all with `phrases` by default; `families`: what is asked; `first`:
     the first day asked about; `last`: the last one, by default that of the last quarter that had
-    ended on the day of the dump; `per_family`: rows of a family and number of hops at most;
-    `per_subject`: rows of a subject in each of these; `per_path`: the share of them that a path of
-    relations has at most; `recent`: so many quarters before the last day count as recent changes;
-    `facts`: sentences of the table that a question stands behind.
+    ended on the day of the dump; `per_family`: rows of a family and number of hops at most.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering", "multiple-choice")
@@ -42,10 +41,6 @@ class TemporalReasoning(DatasetBuilder):
     first: date = date(2010, 1, 1)
     last: date | None = None
     per_family: int = Field(default=500, ge=2)
-    per_subject: int = Field(default=2, ge=1)
-    per_path: float = Field(default=0.25, gt=0, le=1)
-    recent: int = Field(default=4, ge=1)
-    facts: int = Field(default=20, ge=1)
 
     def build(self, run: Run) -> Dataset:
         """Cut the timelines into what is sure, run the families, write."""
@@ -63,12 +58,10 @@ class TemporalReasoning(DatasetBuilder):
             first=self.first,
             last=last,
             per_family=self.per_family,
-            per_subject=self.per_subject,
-            per_path=self.per_path,
             seed=run.seed,
         )
-        recent = (Period.of(last, "quarter") + (1 - self.recent)).first
-        made = run.folder(ReasoningRows(candidates=candidates, recent=recent, facts=self.facts))
+        recent = (Period.of(last, "quarter") + (1 - _RECENT)).first
+        made = run.folder(ReasoningRows(candidates=candidates, recent=recent))
         alone, behind = made / "questions.parquet", made / "with_evidence.parquet"
         return Dataset(
             tables=(

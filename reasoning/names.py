@@ -1,10 +1,11 @@
 """The names of items, the phrases of relations with names in them, and dates in words."""
 
 from collections.abc import Iterable, Mapping
-from datetime import date, timedelta
+from datetime import date
 from typing import NamedTuple
 
 from factdrift.builders import rows
+from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.facts.relations import Phrases
 from factdrift.builders.text.dates import written
 from factdrift.builders.text.prompts import targets
@@ -106,10 +107,9 @@ def boundary(first: date | None, last: date | None) -> str:
         return f"{written(known)} {side}" if known else ""
     if first == last:
         return written(first)
-    ends_month = last == date.max or (last + timedelta(days=1)).day == 1
-    if first.day == 1 and ends_month and first.year == last.year:
-        if (first.month, last.month) == (1, 12):
-            return written(first, "year")
-        if first.month == last.month:
-            return written(first, "month")
+    forms: tuple[Granularity, ...] = "year", "month"
+    for form in forms:
+        period = Period.of(first, form)
+        if (first, last) == (period.first, period.last):
+            return written(first, form)
     return f"a day between {written(first)} and {written(last)}"

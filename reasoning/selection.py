@@ -4,19 +4,20 @@ import ibis
 import ibis.expr.types as ir
 
 _GROUP = ["family", "hops"]
+_PER_SUBJECT, _PER_PATH = 2, 0.25
 
 
-def select(table: ir.Table, seed: int, per_family: int, per_subject: int, share: float) -> ir.Table:
+def select(table: ir.Table, seed: int, per_family: int) -> ir.Table:
     """The candidates (`QuestionCandidate`) that are asked.
 
     Of a family's number of hops at most `per_family` rows, of which a path of relations has at
-    most `share`, and a subject `per_subject`. Yes and no are taken in pairs of one path; of
+    most a quarter, and a subject two. Yes and no are taken in pairs of one path; of
     numbers none has more rows than the fourth most frequent one. Which rows they are depends on
     the hashes of their ids alone; paths take turns.
     """
     drawn = ibis.literal("\t").join([ibis.literal(str(seed)), table.id]).hexdigest("sha256")
     table = table.mutate(drawn=drawn, kind=table.answer.fill_null(""))
-    table = first_rows(table, [*_GROUP, "subject"], ["drawn"], per_subject)
+    table = first_rows(table, [*_GROUP, "subject"], ["drawn"], _PER_SUBJECT)
     yes_no, item = table.kind.isin(["yes", "no"]), table.kind == ""
     table = ibis.union(
         _levelled(table.filter(item), [*_GROUP, "path"], 1, 1),
@@ -24,7 +25,7 @@ def select(table: ir.Table, seed: int, per_family: int, per_subject: int, share:
         _levelled(table.filter(~yes_no & ~item), _GROUP, 1, 4),
     )
     order = ["nth", "kind", "drawn"]
-    table = first_rows(table, [*_GROUP, "path"], order, _even(share * per_family))
+    table = first_rows(table, [*_GROUP, "path"], order, _even(_PER_PATH * per_family))
     return first_rows(table, _GROUP, ["nth", "path", "kind", "drawn"], _even(per_family))
 
 

@@ -40,8 +40,6 @@ class ReasoningCandidates(Step):
     first: date
     last: date
     per_family: int
-    per_subject: int
-    per_path: float
     seed: int
 
     def make(self, out: Path, at: Workspace) -> None:
@@ -60,9 +58,7 @@ class ReasoningCandidates(Step):
             known = knowledge(eng, segments, gaps, self.last, self.seed)
             tables = [eng.keep(FAMILIES[f].table(known, scope)) for f in self.families]
             every = union(*tables) if len(tables) > 1 else tables[0]
-            chosen = eng.keep(
-                select(every, self.seed, self.per_family, self.per_subject, self.per_path)
-            )
+            chosen = eng.keep(select(every, self.seed, self.per_family))
             order = ("family", "hops", "id")
             eng.write(chosen, out / "candidates.parquet", QuestionCandidate, order)
             stated = chosen.select(statement=chosen.statements.unnest()).distinct()
@@ -86,14 +82,13 @@ class ReasoningRows(Step):
     """The candidates as questions, alone and behind a table of facts.
 
     `questions.parquet`, `with_evidence.parquet` (`ReasoningQuestion`),
-    `dropped.parquet`. `recent`: the day from which a change counts; `facts`: sentences of a table.
+    `dropped.parquet`. `recent`: the day from which a change counts.
     """
 
     name: ClassVar[str] = "reasoning-questions"
 
     candidates: ReasoningCandidates
     recent: date
-    facts: int
 
     def make(self, out: Path, at: Workspace) -> None:
         """Write every candidate that reads well."""
@@ -101,7 +96,7 @@ class ReasoningRows(Step):
         entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
         segments = typed_rows(folder / "terms.parquet", rows.Segment)
         names = Verbalizer(entities, given.phrases)
-        writer = Writer(names, segments, self.recent, given.seed, self.facts)
+        writer = Writer(names, segments, self.recent, given.seed)
         with (
             writing(out / "questions.parquet", ReasoningQuestion) as questions,
             writing(out / "with_evidence.parquet", ReasoningQuestion) as contexts,

@@ -17,6 +17,8 @@ from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 
 _INTRODUCTION = "Answer the question with a name, a number, yes or no."
 _YES_NO = ("yes", "no")
+_FACTS = 20
+"""Sentences of the table that a question stands behind."""
 T = TypeVar("T")
 
 
@@ -24,13 +26,13 @@ class Writer:
     """Writes the rows of one release.
 
     `segments`: those of every pair that a row needs; `recent`: the first day that counts for
-    `changed_since`; `size`: facts in a context.
+    `changed_since`.
     """
 
     def __init__(
-        self, names: Verbalizer, segments: Iterable[Segment], recent: date, seed: int, size: int
+        self, names: Verbalizer, segments: Iterable[Segment], recent: date, seed: int
     ) -> None:
-        self.names, self.recent, self.seed, self.size = names, recent, seed, size
+        self.names, self.recent, self.seed = names, recent, seed
         self.terms: dict[tuple[str, str], Segment] = {}
         self.pairs: dict[tuple[str, str], list[Segment]] = defaultdict(list)
         self.holders: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -104,13 +106,13 @@ class Writer:
     ) -> ReasoningQuestion | Dropped:
         """The same question behind facts: those it needs, of the same timelines, then of others."""
         lines = dict.fromkeys(asked.evidence)
-        if len(lines) > self.size:
+        if len(lines) > _FACTS:
             return _drop(row, "many_facts", asked.question)
         pairs = {(one.subject, one.relation) for one in self._facts(row)}
         near = [one for pair in sorted(pairs) for one in self.pairs[pair]]
         near.sort(key=lambda one: bits(self.seed, row.id, *one.statements))
         for one in chain(near, self._from_somewhere(row, self.every)):
-            if len(lines) == self.size:
+            if len(lines) == _FACTS:
                 break
             lines.setdefault(self.names.sentence(one))
         shuffled = sorted(lines, key=lambda line: bits(self.seed, "context", asked.id, line))

@@ -15,6 +15,7 @@ import pytest
 from factdrift.testing import check_dataset
 from tests.conftest import ROOT, Done, run
 from tests.histories import timelines_with
+from tests.reasoning_oracle import worlds
 
 Rows = list[dict[str, Any]]
 RELEASE = "releases/as-of/1.0.0"
@@ -55,21 +56,12 @@ def passages(sample: Path) -> dict[str, dict[str, Any]]:
 
 
 def test_answers_are_what_holds_under_every_reading(sample: Path, questions: Rows) -> None:
-    segments: dict[tuple[str, str], Rows] = {}
     stated = {statement for asked in questions for statement in asked["statements"]}
     relations = {asked["relation"] for asked in questions}
-    for one in timelines_with(sample / "build", relations, stated)[0]:
-        segments.setdefault((one["subject"], one["relation"]), []).append(one)
-    for asked in questions:
-        day = asked["as_of"]
-        history = segments[asked["subject"], asked["relation"]]
-        surely = {o["object"] for o in history if o["start_last"] <= day <= o["end_first"]}
-        perhaps = {
-            o["object"]
-            for o in history
-            if o["start_first"] <= day and (o["end_last"] is None or day <= o["end_last"])
-        }
-        assert surely == perhaps == set(asked["answer_ids"]), asked
+    for world in worlds(*timelines_with(sample / "build", relations, stated), 0):
+        for asked in questions:
+            held = world.on(asked["subject"], asked["relation"], asked["as_of"])
+            assert held == set(asked["answer_ids"]), asked
 
 
 def test_passages(questions: Rows, passages: dict[str, dict[str, Any]]) -> None:

@@ -6,39 +6,9 @@ import pytest
 from factdrift.builders.facts import names as over_tables
 from factdrift.builders.text.given_away import as_scored, names, overlaps, significant
 from factdrift.builders.text.words import word_tokens
+from tests.tables import table
 
-CASES: list[tuple[str, str, str]] = [
-    # text, answer, the rules that say that it is given away
-    ("Who leads Russia?", "US", "overlap"),
-    ("Who leads the U.S.?", "the US", "squad"),
-    ("Who leads the US?", "the U.S.", "squad"),
-    ("Who governs New York?", "New York", "name squad overlap"),
-    ("Which city lies in New South York?", "New York", "overlap"),
-    ("Lumen Field", "Lumen Technologies", "overlap"),
-    ("Rose of Lima", "Lim", "overlap"),
-    ("Mongolia", "Mongolian", "overlap"),
-    ("Djibouti", "djibouti", "name squad overlap"),
-    ("Leeds United F.C.", "Arsenal F.C.", ""),
-    ("Who owns The Times?", "The Times", "name squad overlap"),
-    ("Who owns Times New Roman?", "The Times", "squad overlap"),
-    ("Who paid 2.5 million?", "5 million", "name overlap"),
-    ("Who paid 1,000 pounds?", "1000", "squad"),
-    ("Where is Peru's capital?", "Peru", "name overlap"),
-    ("Who plays for Atlético?", "Atletico", "name overlap"),
-    ("Which band is The Who?", "who", "name squad overlap"),
-    ("Who wrote it?", "", "overlap"),
-    ("Which album is by The The?", "The The", "name overlap"),
-    ("Kia Center", "Kia", "name squad overlap"),
-    ("Kia-Center", "Kia", "name overlap"),
-    ("Arena of the AC Milan", "AC", "name squad overlap"),
-    ("Zakia Center", "Kia", "overlap"),
-    ("kia center", "Kia", "name squad overlap"),
-    ("Kia Center", "kia", "name squad overlap"),
-    ("Leeds FC", "Bari FC", ""),
-    ("FC Ust", "Ust FC", ""),
-    ("U2 3D", "U2", "name squad overlap"),
-    ("The A-Ha story", "A Ha", "name overlap"),
-]
+CASES = table("given_away_cases")
 
 
 @pytest.mark.parametrize(("text", "answer", "modes"), CASES)

@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from factdrift.scoring.sampling import ChosenSplit, drawn
 from tests.conftest import ROOT, run
 from tests.histories import day, parquet, timelines_with
 from tests.reasoning_oracle import World, worlds
+from tests.tables import table
 
 SNAPSHOT = date(2024, 1, 15)
 FIRST, LAST = date(2004, 1, 1), date(2023, 12, 31)
@@ -77,11 +77,10 @@ def histories(seed: int, subjects: int) -> tuple[list[rows.Segment], list[rows.G
     return segments, gaps
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[World]]:
-    """All that the families ask of random timelines, and the readings of these."""
-    folder = tmp_path_factory.mktemp("reasoning")
-    segments, gaps = histories(7, 60)
+def candidates(
+    folder: Path, segments: list[rows.Segment], gaps: list[rows.Gap]
+) -> list[dict[str, Any]]:
+    """All that the families ask of some timelines."""
     having = dict.fromkeys(Phrases.model_fields, RELATIONS)
     scope = Scope(date(2005, 1, 1), date(2023, 9, 30), having)
     with engine("duckdb", folder) as eng:
@@ -98,8 +97,28 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]
             order = [name for name in QuestionCandidate.__dataclass_fields__ if name not in _LISTS]
             eng.write(family.table(known, scope), path, QuestionCandidate, order)
             found += pq.read_table(path).to_pylist()
+    return found
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[World]]:
+    """All that the families ask of random timelines, and the readings of these."""
+    segments, gaps = histories(7, 60)
     plain = [_plain(one) for one in segments], [_plain(one) for one in gaps]
-    return found, worlds(*plain, 10)
+    return candidates(tmp_path_factory.mktemp("reasoning"), segments, gaps), worlds(*plain, 10)
+
+
+def test_two_holders_are_counted_and_one_is_not(tmp_path: Path) -> None:
+    held = (("Q2", "2001-01-01", "2013-03-31"), ("Q3", "2013-04-01", "2023-12-01"))
+    both = [
+        rows.Segment(
+            f"Q1{n}", "P1", o, *day(a), *day(b), False, False, False, (f"{n}{o}",), SNAPSHOT
+        )
+        for n in range(9)
+        for o, a, b in held
+    ]
+    counts = [row["answer"] for row in candidates(tmp_path, both, []) if row["family"] == "count"]
+    assert 0 < len(counts) < 9 and set(counts) == {"2"}
 
 
 _LISTS = {"items", "relations", "answers", "others"}
@@ -211,47 +230,18 @@ PHRASES = Phrases(
 )
 ENTITIES = {i: rows.Entity(i, name, (), name, 1, 1, 1) for i, name in PEOPLE.items()}
 NAMES = Verbalizer(ENTITIES, {"P1": PHRASES, "P2": PHRASES})
-AT = {"as_of": date(2019, 12, 31), "since": date(2012, 1, 1)}
-EMPTY = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
+AT: dict[str, Any] = {"as_of": date(2019, 12, 31), "since": date(2012, 1, 1)}
+EMPTY: dict[str, Any] = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
 
 
 @pytest.mark.parametrize(
-    ("family", "wording", "items", "relations", "number", "text"),
-    [
-        ("chain", "chain", ["Q1"], ["P1", "P2"], None,
-         "On 31 December 2019, who was the coach of the team that Ana Lu played for?"),
-        ("join", "when", ["Q3", "Q4", "Q2"], ["P1", "P2"], None,
-         "Who was the coach of Reds F.C. when Bo Ek became the coach of the Dutch Republic?"),
-        ("neighbour", "before", ["Q3", "Q1"], ["P1"], None,
-         "Who was the coach of Reds F.C. directly before Ana Lu?"),
-        ("order", "order", ["Q3", "Q1", "Q4", "Q2"], ["P1", "P1"], None,
-         "Did Ana Lu become the coach of Reds F.C. before Bo Ek became the coach of the Dutch "
-         "Republic?"),
-        ("overlap", "overlap", ["Q3", "Q1", "Q4", "Q2"], ["P1", "P1"], None,
-         "Was there a time when Ana Lu coached Reds F.C. and Bo Ek coached the Dutch Republic?"),
-        ("duration", "years", ["Q3", "Q1"], ["P1"], None,
-         "For how many full years did Ana Lu coach Reds F.C. from 2012 on?"),
-        ("duration", "longer", ["Q3", "Q1", "Q2"], ["P1"], None,
-         "Who was the coach of Reds F.C. for longer: Ana Lu or Bo Ek?"),
-        ("offset", "years", ["Q3", "Q1"], ["P1"], -3,
-         "Three years before Ana Lu took over, who was the coach of Reds F.C.?"),
-        ("offset", "years", ["Q3", "Q1"], ["P1"], 2,
-         "Two years after Ana Lu took over, who was the coach of Reds F.C.?"),
-        ("count", "window", ["Q4"], ["P1"], None,
-         "How many people coached the Dutch Republic at any point from January 2012 to "
-         "December 2019?"),
-    ],
-)  # fmt: skip
-def test_wording(
-    family: str,
-    wording: str,
-    items: list[str],
-    relations: list[str],
-    number: int | None,
-    text: str,
-) -> None:
-    given = {"wording": wording, "items": items, "relations": relations, "number": number, **AT}
-    row: Any = QuestionCandidate(**EMPTY | given)  # type: ignore[arg-type]
+    "case", table("reasoning_wordings"), ids=lambda case: f"{case[0]} {case[1]}"
+)
+def test_wording(case: tuple[str, ...]) -> None:
+    family, wording, items, relations, number, text = case
+    given: dict[str, Any] = {"wording": wording, "number": int(number) if number else None}
+    given |= {"items": items.split(), "relations": relations.split()}
+    row = QuestionCandidate(**EMPTY | AT | given)
     assert NAMES.question(FAMILIES[family].texts[wording], row) == text
 
 
@@ -287,7 +277,7 @@ def test_a_statement_of_two_relations_is_told_as_that_of_the_question() -> None:
         "P1": PHRASES,
         "P2": PHRASES.model_copy(update={"was": "<object> led <the subject>"}),
     }
-    made = Writer(Verbalizer(ENTITIES, phrases), both, LAST, 1, 20).question(row)
+    made = Writer(Verbalizer(ENTITIES, phrases), both, LAST, 1).question(row)
     assert isinstance(made, ReasoningQuestion)
     assert made.evidence == ("Ana Lu led the Dutch Republic (from 2019 to 2021).",)
 
@@ -299,52 +289,41 @@ def _point(text: str) -> tuple[date | None, date | None]:
     return day(text) if text else (None, None)
 
 
-@pytest.mark.parametrize(
-    ("per_family", "per_subject", "share", "most"),
-    [(4, 9, 1.0, 4), (50, 1, 1.0, 50), (20, 9, 0.2, 4)],
-)
+Rows = list[dict[str, Any]]
+
+
+def chosen(folder: Path, asked: Rows, per_family: int) -> Rows:
+    """The candidates that are drawn of some."""
+    every = [QuestionCandidate(**row) for row in asked]
+    path = parquet(folder / "c.parquet", QuestionCandidate, every)
+    with engine("duckdb", folder) as eng:
+        return list(eng.rows(select(eng.read(path, QuestionCandidate), 5, per_family)))
+
+
+@pytest.mark.parametrize(("per_family", "per_path"), [(4, 0), (20, 4), (50, 12)])
 def test_caps(
-    tmp_path: Path,
-    asked: tuple[list[dict[str, Any]], list[World]],
-    per_family: int,
-    per_subject: int,
-    share: float,
-    most: int,
+    tmp_path: Path, asked: tuple[Rows, list[World]], per_family: int, per_path: int
 ) -> None:
-    every = parquet(
-        tmp_path / "c.parquet", QuestionCandidate, [QuestionCandidate(**row) for row in asked[0]]
-    )
-    with engine("duckdb", tmp_path) as eng:
-        table = eng.read(every, QuestionCandidate)
-        chosen = list(_chosen(eng.rows(select(table, 5, per_family, per_subject, share))))
-    families = Counter(row["family"] for row in chosen if row["family"] != "chain")
-    subjects = Counter((row["family"], row["hops"], row["subject"]) for row in chosen)
-    paths = Counter((row["family"], row["hops"], row["path"]) for row in chosen)
-    assert max(families.values()) <= per_family
-    assert max(subjects.values()) <= per_subject
-    assert max(paths.values()) <= most
-    for family in ("order", "overlap"):
-        answers = Counter(row["answer"] for row in chosen if row["family"] == family)
+    found = chosen(tmp_path, asked[0], per_family)
+    assert len({row["id"] for row in found}) == len(found)
+    most = Counter[str]()
+    for cap in ("", "subject", "path"):
+        group = [(row["family"], row["hops"], row[cap or "hops"]) for row in found]
+        most[cap] = max(Counter(group).values(), default=0)
+    assert most["subject"] <= 2 and most["path"] == per_path and most[""] <= per_family
+    for family in ("order", "overlap") if found else ():
+        answers = Counter(row["answer"] for row in found if row["family"] == family)
         assert answers["yes"] == answers["no"] > 0
 
 
 @pytest.mark.parametrize("lone", ["yes", "no"])
 def test_of_one_answer_alone_nothing_is_asked(
-    tmp_path: Path, asked: tuple[list[dict[str, Any]], list[World]], lone: str
+    tmp_path: Path, asked: tuple[Rows, list[World]], lone: str
 ) -> None:
     path = ["P1", "P1"]
     every = [row for row in asked[0] if row["relations"] != path or row["answer"] in (None, lone)]
     assert any(row["relations"] == path and row["answer"] == lone for row in every)
-    table = parquet(
-        tmp_path / "c.parquet", QuestionCandidate, [QuestionCandidate(**row) for row in every]
-    )
-    with engine("duckdb", tmp_path) as eng:
-        found = list(eng.rows(select(eng.read(table, QuestionCandidate), 5, 500, 9, 1.0)))
+    found = chosen(tmp_path, every, 500)
     answers = Counter(row["answer"] for row in found if row["family"] == "order")
     assert answers["yes"] == answers["no"] > 0
     assert not [row for row in found if row["relations"] == path and row["answer"] == lone]
-
-
-def _chosen(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    assert len({row["id"] for row in found}) == len(found)
-    yield from found

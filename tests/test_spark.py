@@ -99,7 +99,7 @@ def test_questions_over_several_facts(spark: Engine, tmp_path: Path) -> None:
         tables = [eng.read(path, row) for path, row in files]
         known = knowledge(eng, tables[0], tables[1], scope.last, 5)
         every = ibis.union(*(eng.keep(one.table(known, scope)) for one in FAMILIES.values()))
-        chosen = select(every, 5, 40, 3, 0.5)
+        chosen = select(every, 5, 40)
         assert eng.write(chosen, out, QuestionCandidate, ("family", "hops", "id")) > 50
         return out.read_bytes()
 

@@ -1,6 +1,5 @@
 """Questions by hand: which times are asked, what they say and who answers them."""
 
-import calendar
 from collections import Counter
 from dataclasses import replace
 from datetime import date
@@ -19,12 +18,12 @@ from factdrift.builders.timeqa.questions import (
     ask_pair,
 )
 from tests.histories import Interval, day
+from tests.tables import table
 
 NOW = date(2022, 9, 15)
 UNKNOWN: Interval = (None, None)
 SPECIFIERS = {"in": 1, "between": 1, "before": 1, "after": 1}
 SEED = 7
-MONTHS = list(calendar.month_name)[1:]
 
 
 def relation(*asks: Any, mode: str = "accumulate") -> QuestionTemplates:
@@ -106,103 +105,35 @@ def _short(a: PairQuestion) -> tuple[str, str]:
     return time, " ".join(s.object for s in a.answers)
 
 
-EASY: dict[str, tuple[list[ReleasedAlignedSegment], list[str]]] = {
-    "years": ([segment("Q2", "2003", "2009")], ["from 2003 to 2009: Q2"]),
-    "months": ([segment("Q2", "2003-02", "2009-11")], ["from February 2003 to November 2009: Q2"]),
-    "days": ([segment("Q2", "2003-02-05", "2009-11-30")],
-             ["from 5 February 2003 to 30 November 2009: Q2"]),
-    "mixed": ([segment("Q2", "2003", "2009-11-30")], ["from 2003 to 30 November 2009: Q2"]),
-    "one year": ([segment("Q2", "2003", "2003")], ["in 2003: Q2"]),
-    "one day": ([segment("Q2", "2003-02-05", "2003-02-05")], ["on 5 February 2003: Q2"]),
-    "a year and a month of it": ([segment("Q2", "2003-01", "2003")], ["in 2003: Q2"]),
-    "61 days": ([segment("Q2", "2003-02-05", "2003-04-07")], ["in February 2003: Q2"]),
-    "62 days": ([segment("Q2", "2003-02-05", "2003-04-08")],
-                ["from 5 February 2003 to 8 April 2003: Q2"]),
-    "two years": ([segment("Q2", "2003", "2004")], ["from 2003 to 2004: Q2"]),
-    "open": ([segment("Q2", "2003-02", None)], ["after February 2003: Q2"]),
-    "two open": ([segment("Q2", "2003", None), segment("Q3", "2004", None)],
-                 ["in 2003: Q2", "in 2004: Q2 Q3"]),
-    "open in the year of the snapshot": ([segment("Q2", "2022", None)], []),
-    "open since 30 days before it": ([segment("Q2", "2022-08-16", None)],
-                                     ["after 16 August 2022: Q2"]),
-    "open since 29 days before it": ([segment("Q2", "2022-08-17", None)],
-                                     ["on 17 August 2022: Q2"]),
-    "open since the month before it": ([segment("Q2", "2022-08", None)], ["in August 2022: Q2"]),
-    "announced": ([segment("Q2", "2023", None, end_first=None, end_last=None)], []),
-    "ends after the snapshot": ([segment("Q2", "2019", "2025")], []),
-    "decade": ([segment("Q2", "2001", "2009", start_first=date(2000, 1, 1),
-                        start_last=date(2009, 12, 31))], ["in 2009: Q2"]),
-    "inferred end": ([segment("Q2", "2001", "2009", end_inferred=True)], ["in 2001: Q2"]),
-    "start unknown": ([segment("Q2", "", "2009-05")], ["in May 2009: Q2"]),
-    "end unknown": ([segment("Q2", "2009-05", "")], ["in May 2009: Q2"]),
-    "undated": ([segment("Q2", "", "")], []),
-    "before Christ": ([segment("Q2", "2001", "2009", start_first=date.min, start_last=date.min)],
-                      ["in 2009: Q2"]),
-    "first century": ([segment("Q2", "0037-05", "0041")], ["from May AD 37 to AD 41: Q2"]),
-    "successor in the year of the end": (
-        [segment("Q2", "2003", "2009"), segment("Q3", "2009", "2012")],
-        ["from 2003 to 2009: Q2", "from 2009 to 2012: Q3"]),
-    "overlap": ([segment("Q10", "2003", "2009"), segment("Q9", "2005", "2012")],
-                ["from 2003 to 2009: Q9 Q10", "from 2005 to 2012: Q9 Q10"]),
-    "the same years": ([segment("Q2", "2003", "2009"), segment("Q3", "2003", "2009")],
-                       ["from 2003 to 2009: Q2 Q3"]),
-    "begins and ends in the year of the end": (
-        [segment("Q2", "2003", "2009"), segment("Q3", "2009", "2009")], ["in 2009: Q2 Q3"]),
-    "undated beside it": ([segment("Q2", "2003", "2009"), segment("Q3", "", "")], []),
-}  # fmt: skip
+def segments_of(text: str) -> list[ReleasedAlignedSegment]:
+    """`Q2 2003..2009; Q3 2009-05..`: `?` is unknown, no end open, `2000s` a decade."""
+    found = []
+    for one in text.split("; "):
+        thing, _, dates = one.partition(" ")
+        dates, *flags = dates.split()
+        start, end = dates.split("..")
+        more: dict[str, Any] = {"end_inferred": "inferred" in flags}
+        if start.endswith("s"):
+            first, last = int(start[:4]), int(start[:4]) + 9
+            more |= {"start_first": date(first, 1, 1), "start_last": date(last, 12, 31)}
+        if "announced" in flags:
+            more |= {"end_first": None, "end_last": None}
+        end_ = None if not end else end.strip("?")
+        found.append(segment(thing, start.strip("?s"), end_, **more))
+    return found
 
 
-@pytest.mark.parametrize("case", EASY)
-def test_easy(case: str) -> None:
-    segments, expected = EASY[case]
-    assert [": ".join(asked) for asked in easy(*segments)] == expected
-
-
-def test_pointwise_easy_asks_in() -> None:
-    about = relation(mode="pointwise")
-    assert easy(segment("Q2", "2003-05", "2003-05"), about=about) == [("in May 2003", "Q2")]
-    assert easy(segment("Q2", "2003-05", "2009"), about=about) == [("in May 2003", "Q2")]
-    assert easy(segment("Q2", "2003-05-01", None), about=about) == [("on 1 May 2003", "Q2")]
-
-
-Cases = list[tuple[str, list[ReleasedAlignedSegment], dict[str, Any], set[str]]]
-INSIDE = {"in 2004", "in 2005", "between 2004 and 2005", "before 2004", "before 2005"}
-HARD: Cases = [
-    ("years", [segment("Q2", "2003", "2006"), segment("Q3", "2006", "2009"),
-               segment("Q4", "2009", "2010")], {},
-     INSIDE | {"before 2006", "in 2007", "in 2008", "between 2007 and 2008", "after 2009"}),
-    ("months, whatever the data", [segment("Q2", "2003-02-05", "2003-04")], {},
-     {"in March 2003", "before March 2003", "before April 2003", "after March 2003"}),
-    ("no month inside", [segment("Q2", "2003-02-05", "2003-03-28")], {}, set()),
-    ("no two months", [segment("Q2", "2003-02-05", "2003-04-28")], {"mix": {"between": 1}}, set()),
-    ("two months", [segment("Q2", "2003-01-31", "2003-04-30")], {"mix": {"between": 1}},
-     {"between February 2003 and March 2003"}),
-    ("months where they are certain",
-     [segment("Q2", "2003", "2005"), segment("Q3", "2005", "2006")],
-     {"months": 1, "mix": {"in": 1}}, {f"in {m} 2004" for m in MONTHS}),
-    ("open, to the snapshot", [segment("Q2", "2019", None)], {},
-     {"in 2020", "in 2021", "between 2020 and 2021", "before 2020", "before 2021", "after 2020",
-      "after 2021"}),
-    ("a month to the snapshot", [segment("Q2", "2022-05-20", None)], {"mix": {"after": 1}},
-     {"after June 2022", "after July 2022"}),
-    ("parts of decades", [segment("Q2", "1986", "1998")], {"mix": {"decade": 1}},
-     {"in the late 1980s", "in the early 1990s"}),
-    ("no part", [segment("Q2", "1987", "1993")], {"mix": {"decade": 1}}, set()),
-    ("not before the year 1000", [segment("Q2", "0986", "1004")], {"mix": {"decade": 1}},
-     {"in the early 1000s"}),
-    ("before and after have one answer",
-     [segment("Q2", "2003", "2009"), segment("Q3", "2003", "2009")],
-     {"mix": {"before": 1, "after": 1}}, set()),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("segments", "more", "wanted"), [c[1:] for c in HARD], ids=[c[0] for c in HARD]
-)
-def test_hard(
-    segments: list[ReleasedAlignedSegment], more: dict[str, Any], wanted: set[str]
-) -> None:
-    assert {time for time, _ in hard(*segments, **more)} == wanted
+@pytest.mark.parametrize("case", table("timeqa_times"), ids=lambda case: f"{case[2]}: {case[0]}")
+def test_times(case: tuple[str, ...]) -> None:
+    _, text, kinds, wanted = case
+    segments, mode = segments_of(text), kinds.split()
+    if mode[0] == "easy":
+        about = relation(mode="pointwise" if "point" in mode else "accumulate")
+        found = easy(*segments, about=about)
+    else:
+        mix = {kind: 1 for kind in mode if kind not in ("by", "month")}
+        found = sorted(hard(*segments, mix=mix, months="month" in mode))
+    assert "; ".join(map(": ".join, found)) == wanted
 
 
 def test_hard_pointwise_looks_on_and_back() -> None:
@@ -229,30 +160,6 @@ def test_the_mix_is_weighed() -> None:
     assert 0.68 < kinds["in"] / kinds.total() < 0.82
     with pytest.raises(ValueError, match="no kind of hard question has a weight"):
         Questions(mix={"in": 0})
-
-
-@pytest.mark.parametrize(
-    ("other", "never", "asked"),
-    [
-        (segment("Q3", "2007-08-31", None), "2007", ("between 2004 and 2006", "Q2")),
-        (segment("Q3", "1990", "2004-05"), "2004", ("between 2005 and 2008", "Q2")),
-        (segment("Q3", "2006", "2006"), "2006", ("between 2005 and 2007", "Q2 Q3")),
-    ],
-)
-def test_hard_between_is_the_same_with_its_units(
-    other: ReleasedAlignedSegment, never: str, asked: tuple[str, str]
-) -> None:
-    """What came or went in a year of it is beside the segment, neither after nor before it."""
-    found = {t for t in hard(segment("Q2", "2003", "2009"), other) if t[0].startswith("between")}
-    assert asked in found
-    ends = {(year, a) for t, a in found for year in t.split()[1::2]}
-    assert (never, "Q2") not in ends
-
-
-def test_hard_between_is_in_doubt_with_its_units() -> None:
-    """The end of the first is known to the year alone: it may have been in any month of it."""
-    first, second = segment("Q2", "1996", "2018"), segment("Q3", "2018-05-23", "2019-11-29")
-    assert not {t for t, _ in hard(first, second) if "2018" in t and t.startswith("between")}
 
 
 def test_what_is_asked_for_stands_first() -> None:
@@ -304,26 +211,19 @@ def year(y: int, until: int = 0) -> tuple[date, date]:
     return date(y, 1, 1), date(until or y, 12, 31)
 
 
-OTHERS: list[tuple[str, tuple[date, date] | None, set[str]]] = [
-    ("none", None, {"before", "after", "between", "in"}),
-    ("long before", year(2000), {"after", "between", "in"}),
-    ("in the year before", year(2001), {"before", "after", "between", "in"}),
-    ("long after", year(2012), {"before", "between", "in"}),
-    ("in the year after", year(2011), {"before", "after", "between", "in"}),
-]
-
-
-@pytest.mark.parametrize(("near", "wanted"), [o[1:] for o in OTHERS], ids=[o[0] for o in OTHERS])
+@pytest.mark.parametrize(
+    ("other", "never"), [(None, ""), (2000, "before"), (2001, ""), (2012, "after"), (2011, "")]
+)
 def test_before_and_after_are_not_asked_where_the_page_states_others(
-    near: tuple[date, date] | None, wanted: set[str]
+    other: int | None, never: str
 ) -> None:
-    pair = pair_of(segment("Q2", "2003", "2009"), near_evidence=(near,) if near else ())
-    for kind in ("in", "between", "before", "after"):
-        how = Questions(mix={kind: 1}, unanswerable={}, probes=0)
-        made = ask_pair(pair, relation(), how, SEED)
-        asked = {a.time.specifier for a in made.questions if a.difficulty == "hard"}
-        assert asked == {kind} & wanted
-        assert [d.reason for d in made.dropped] == ["others_stated"] * (kind not in wanted)
+    pair = pair_of(segment("Q2", "2003", "2009"), near_evidence=(year(other),) if other else ())
+    for kind in SPECIFIERS:
+        how: dict[str, Any] = {"mix": {kind: 1}, "unanswerable": {}}
+        made = ask_pair(pair, relation(), Questions(**how), SEED)
+        asked = [a.time.specifier for a in made.questions if a.difficulty == "hard"]
+        assert asked == [kind] * (kind != never)
+        assert [d.reason for d in made.dropped] == ["others_stated"] * (kind == never)
 
 
 @pytest.mark.parametrize(

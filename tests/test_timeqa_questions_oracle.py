@@ -134,14 +134,13 @@ def check(a: PairQuestion, pair: Pair) -> AskedTime:
 
 def ask_all(
     pair: Pair, pointwise: bool, seed: int
-) -> tuple[list[PairQuestion], list[PairQuestion], list[str]]:
+) -> tuple[list[PairQuestion], list[PairQuestion]]:
     about = relation(*ASKS, mode="pointwise" if pointwise else "accumulate")
     how = Questions(several=1, unanswerable={"hard": 0.3}, windows=1, probes=2)
     asked, probes, dropped = ask_pair(pair, about, how, seed)
-    doubtful = [d.detail or "" for d in dropped if d.reason == "in_doubt"]
     unproved = [d for d in dropped if d.reason in ("contradicted", "not_found", "not_stated")]
     assert len(unproved) == sum(not is_proved(s) for s in pair.segments)
-    return asked, probes, doubtful
+    return asked, probes
 
 
 SEEDS = st.integers(0, 2**32)
@@ -153,7 +152,7 @@ def test_every_row_is_so_under_every_reading(
     seed: int, make: Callable[[int], Pair], pointwise: bool
 ) -> None:
     pair = make(seed)
-    asked, moved, doubtful = ask_all(pair, pointwise, seed)
+    asked, moved = ask_all(pair, pointwise, seed)
     origins = {a.id: a for a in asked}
     assert len(origins) == len(asked)
     time_of = {a.id: check(a, pair) for a in asked}
@@ -164,23 +163,13 @@ def test_every_row_is_so_under_every_reading(
             {s.object for s in origin.answers}, origin.segment, origin.time.specifier,
         )  # fmt: skip
     assert len({p.id for p in moved} | set(origins)) == len(moved) + len(origins)
-    if not pair.gaps:
-        dropped_rightly([asked_time(t) for t in doubtful], pair)
-
-
-def dropped_rightly(times: Sequence[AskedTime], pair: Pair) -> None:
-    """What was dropped as in doubt is so: some segment neither surely answers nor surely not."""
-    for time in times:
-        snapshot = pair.segments[0].snapshot
-        if time.kind != "between":
-            assert answers(pair.segments, (), time, snapshot) is None
 
 
 def test_the_generators_reach_every_kind_of_row() -> None:
     seen: Counter[tuple[str, ...]] = Counter()
     for seed in range(400):
         for make in (near, career):
-            asked, moved, _ = ask_all(make(seed), seed % 5 == 0, seed)
+            asked, moved = ask_all(make(seed), seed % 5 == 0, seed)
             seen.update((a.difficulty, a.time.specifier, a.answerable) for a in asked)
             seen.update(("probe", p.time.specifier) for p in moved)
             seen.update(("several",) for a in asked if len(a.answers) > 1)

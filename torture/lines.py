@@ -261,14 +261,15 @@ def _page_lines(random: Random, number: int, folder: Path) -> Losses:
     path = folder / "pages.jsonl"
     path.write_bytes(b"\n".join(given) + b"\n")
     wanted = [(f"Page {n}", f"Q{n + 1}") for n in range(number)]
-    counts = read_pages(path, wanted, folder / "out")
+    seen = read_pages(path, wanted, folder / "out")
     dropped = _column(folder / "out/dropped.parquet", "item")
     of_lines = sum(item.startswith("pages.jsonl:") for item in dropped)
     rows = sum(bool(line.strip()) for line in given)
-    if counts["articles"] + counts["redirects"] + of_lines < rows:
-        yield f"of {rows} lines {of_lines} are dropped: {counts}"
-    if counts["found"] + counts["not_found"] != counts["wanted"]:
-        yield f"found and not found do not add up: {counts}"
+    if seen + of_lines < rows:
+        yield f"of {rows} lines {of_lines} are dropped, {seen} seen"
+    gone = {item for _, item in wanted} - set(_column(folder / "out/pages.parquet", "item"))
+    if lost := gone - set(_column(folder / "out/dropped.parquet", "subject")):
+        yield f"neither found nor dropped: {sorted(lost)[:5]}"
 
 
 def _results(random: Random, number: int, folder: Path) -> Losses:

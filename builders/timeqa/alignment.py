@@ -171,13 +171,15 @@ def _align_piece(piece: Piece, settings: Alignment) -> list[rows.AlignedSegment 
     """The segments of a piece that are aligned, and the dropped rows of those without a page."""
     made: list[rows.AlignedSegment | rows.Dropped] = []
     for page, own in piece:
-        made += align_page(page, own, settings) if page else map(_without_page, own)
+        if page:
+            made += align_page(page, own, settings)
+            continue
+        for s in own:
+            item, detail = f"{s.subject}/{s.relation}/{s.object}", " ".join(s.statements) or None
+            made.append(
+                rows.Dropped("align", "no_page", item, s.subject, s.relation, detail=detail)
+            )
     return made
-
-
-def _without_page(s: rows.NamedSegment) -> rows.Dropped:
-    item, detail = f"{s.subject}/{s.relation}/{s.object}", " ".join(s.statements) or None
-    return rows.Dropped("align", "no_page", item, s.subject, s.relation, detail=detail)
 
 
 def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Table, ir.Table]:

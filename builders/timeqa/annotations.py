@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, replace
-from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -248,16 +247,10 @@ class _Reviser:
     """Revises the segments of one history by the words that are marked in its page."""
 
     def __init__(self, history: Sequence[rows.ReleasedAlignedSegment], page: rows.Page) -> None:
-        self._history = history
-        self._page = page
-        self._texts = [p.text for p in page.paragraphs]
-
-    @cached_property
-    def _page_text(self) -> PageText:
-        return PageText(self._page)
+        self._history, self._page = history, PageText(page)
 
     def revised(self, segment: rows.ReleasedAlignedSegment, verdict: FactVerdict) -> Became:
-        if verdict.seen != _seen(segment, self._texts):
+        if verdict.seen != _seen(segment, self._page.texts):
             return "changed"
         is_unfound = segment.rule == "none"
         untimed: tuple[rows.Revision, ...] = () if verdict.timed else ("time",)
@@ -270,7 +263,9 @@ class _Reviser:
             return (_verified(segment, untimed, _NOWHERE if untimed else {}),)
         made: dict[str, rows.VerifiedSegment] = {}
         for marked in verdict.marked:
-            if not self._is_in_page(marked):
+            texts = self._page.texts[marked.paragraph : marked.paragraph + 1]
+            is_there = [marked.text] == [text[marked.start : marked.end] for text in texts]
+            if not is_there or not word_tokens(marked.text):
                 return "not_in_page"
             object_ = self._object(segment, marked)
             place = _NOWHERE if untimed else self._mention(segment, marked)
@@ -278,11 +273,6 @@ class _Reviser:
             verified = _verified(segment, changes, object_ | place)
             made.setdefault(object_["object"], verified)
         return tuple(made.values())
-
-    def _is_in_page(self, marked: MarkedSpan) -> bool:
-        if marked.paragraph >= len(self._texts) or not word_tokens(marked.text):
-            return False
-        return self._texts[marked.paragraph][marked.start : marked.end] == marked.text
 
     def _object(self, segment: rows.ReleasedAlignedSegment, marked: MarkedSpan) -> dict[str, Any]:
         """What the words name: the segment's object, another one of the history, or a new one."""
@@ -296,7 +286,7 @@ class _Reviser:
     def _mention(self, segment: rows.ReleasedAlignedSegment, marked: MarkedSpan) -> dict[str, Any]:
         mention = PageMention(marked.paragraph, marked.start, marked.end)
         place = mention._asdict() | {"rule": "name", "mention": marked.text}
-        place |= evidence_columns(self._page_text, mention, segment)
+        place |= evidence_columns(self._page, mention, segment)
         return {name: place[name] for name in _NOWHERE}
 
 

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from factdrift.builders import rows
@@ -242,10 +243,9 @@ class PageStates:
         self, segments: Sequence[rows.AlignedSegment], names: Sequence["Naming"]
     ) -> tuple[DayInterval, ...]:
         """The dates of entries beside the evidence in lists and tables that name no object."""
-        kinds = self.page.page.paragraphs
-        listed = [n for n in self._beside(segments) if kinds[n].kind in ("list", "table")]
-        others = (n for n in listed if not any(name.label <= self._words[n] for name in names))
-        return tuple(sorted({days for n in others for days in self._days(n)}))
+        listed = self.listed(segments).items()
+        others = (d for n, d in listed if not any(name.label <= self._words[n] for name in names))
+        return tuple(sorted(set(chain.from_iterable(others))))
 
     def listed(self, segments: Sequence[rows.AlignedSegment]) -> dict[int, tuple[DayInterval, ...]]:
         """The dates of each entry of the lists and tables that hold evidence."""

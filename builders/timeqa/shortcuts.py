@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from factdrift.builders.core import duck
-from factdrift.builders.core.dataset import Scalar, Statistics
+from factdrift.builders.core.dataset import Statistics
 from factdrift.builders.core.schema import reading
 from factdrift.builders.text.sentences import sentence_starts
 from factdrift.builders.text.words import word_tokens
@@ -48,30 +48,26 @@ _QUERY = """
             join objects o using (subject, relation, object)
         group by id, difficulty, answered, right_ones
     )
-    select difficulty, count(*),
+    select difficulty, count(*) as rows,
         -- of decimals, whose sum does not depend on the order of adding
         sum(if(answered, least(1.0, len(right_ones) / several), 0)::decimal(18, 12))::double
-            / count(*),
-        avg((answered and list_contains(right_ones, first))::int),
-        avg((answered and list_contains(right_ones, last))::int),
-        avg((answered and list_contains(right_ones, frequent))::int),
-        avg((answered and list_contains(right_ones, nearest))::int),
-        avg((answered and coalesce(list_contains(right_ones, begun), false))::int),
-        avg((answered and list_contains(right_ones, longest))::int)
+            / count(*) as random,
+        avg((answered and list_contains(right_ones, first))::int) as first,
+        avg((answered and list_contains(right_ones, last))::int) as last,
+        avg((answered and list_contains(right_ones, frequent))::int) as "most frequent",
+        avg((answered and list_contains(right_ones, nearest))::int) as "nearest year",
+        avg((answered and coalesce(list_contains(right_ones, begun), false))::int)
+            as "latest begun",
+        avg((answered and list_contains(right_ones, longest))::int) as "longest held"
     from chosen group by difficulty order by difficulty
 """
-_NAMES = (
-    "random", "first", "last", "most frequent", "nearest year", "latest begun", "longest held",
-)  # fmt: skip
 
 
 def shortcuts(questions: Path, segments: Path) -> Statistics:
     """The share of questions that each shortcut answers, by difficulty."""
-    rows: list[dict[str, Scalar]] = []
-    for mode, count, *shares in duck.query(_QUERY, [str(questions), str(segments)]):
-        sentence = _best_sentence(questions, mode)
-        rows.append({"difficulty": mode, "rows": count, **dict(zip(_NAMES, shares, strict=True))})
-        rows[-1]["best sentence"] = sentence
+    rows = duck.records(_QUERY, [questions, segments])
+    for row in rows:
+        row["best sentence"] = _best_sentence(questions, row["difficulty"])
     return Statistics("shortcuts", "What shortcuts score", rows, _ABOUT)
 
 

@@ -235,7 +235,7 @@ class Timeline:
         own = list(zip(segments, self.spans, strict=False))
         firsts = [s.start_stated for s, b in own if b.start_first == self.first]
         lasts = [s.end_stated and not s.end_inferred for s, b in own if b.end_last == self.last]
-        self.begun = self.first > -FAR and bool(firsts) and all(firsts)
+        self.begun = bool(firsts) and all(firsts)
         self.ended = self.last < FAR and bool(lasts) and all(lasts)
 
     def inside(self, i: int) -> DayRange:

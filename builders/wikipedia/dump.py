@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from xml.etree import ElementTree
 
+from factdrift.builders.text.references import without_references
 from factdrift.builders.wikipedia.files import LONGEST
 
 OPEN, CLOSE = b"<page>", b"</page>"
@@ -16,8 +17,6 @@ _REDIRECT = re.compile(rb"<redirect(?:\s+title=(?:\"([^\"]*)\"|'([^']*)'))?\s*/>
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
 _TEXT_REDIRECT = re.compile(rb"<text[^<>]*>\s*#redirect[^\[<]{0,20}\[\[([^\[\]|<]*)", re.I)
 _HEAD = 4096
-_XML = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#039;": "'", "&amp;": "&"}
-_REFERENCE = re.compile("|".join(_XML))
 
 
 class PageHead(NamedTuple):
@@ -46,11 +45,10 @@ class BadPageError(Exception):
 
 
 class PageBytes(NamedTuple):
-    """A page's bytes; `whole`: it has an end and is no longer than `LONGEST`."""
+    """A page's bytes; of one without an end, or longer than `LONGEST`, its first ones."""
 
     data: bytes
-    whole: bool
-    too_long: bool = False
+    fault: Literal["cut_page", "too_long"] | None = None
 
 
 def cut_pages(
@@ -83,7 +81,7 @@ def cut_pages(
             start = held.rfind(OPEN, at, end)
             first = held.find(OPEN, at, end)
             if first != start and first >= 0:
-                yield PageBytes(held[first:start][:_HEAD], False)
+                yield PageBytes(held[first:start][:_HEAD], "cut_page")
             end += len(CLOSE)
             if start >= 0:
                 yield _page_bytes(held[start:end])
@@ -91,7 +89,7 @@ def cut_pages(
         held = held[at:]
         if len(held) > LONGEST:
             if (start := held.find(OPEN)) >= 0:
-                yield PageBytes(held[start:][:_HEAD], False, True)
+                yield PageBytes(held[start:][:_HEAD], "too_long")
             held = held[-len(CLOSE) :]
             skipping = True
     if not skipping:
@@ -99,8 +97,7 @@ def cut_pages(
 
 
 def _page_bytes(data: bytes) -> PageBytes:
-    long = len(data) > LONGEST
-    return PageBytes(data[:_HEAD] if long else data, not long, long)
+    return PageBytes(data[:_HEAD], "too_long") if len(data) > LONGEST else PageBytes(data)
 
 
 def _last_page(held: bytes, following: Iterable[bytes]) -> Iterator[PageBytes]:
@@ -121,13 +118,13 @@ def _last_page(held: bytes, following: Iterable[bytes]) -> Iterator[PageBytes]:
             yield _page_bytes(held[: end + len(CLOSE)])
             return
         if other >= 0:
-            yield PageBytes(held[:other][:_HEAD], False)
+            yield PageBytes(held[:other][:_HEAD], "cut_page")
             return
         if len(held) > LONGEST:
-            yield PageBytes(held[:_HEAD], False, True)
+            yield PageBytes(held[:_HEAD], "too_long")
             return
     if held.startswith(OPEN):
-        yield PageBytes(held[:_HEAD], False)
+        yield PageBytes(held[:_HEAD], "cut_page")
 
 
 def head_of(data: bytes) -> PageHead:
@@ -141,10 +138,10 @@ def head_of(data: bytes) -> PageHead:
     in_text = _TEXT_REDIRECT.search(start)
     redirect: str | None = None
     try:
-        name = plain(title[1].decode())
+        name = without_references(title[1].decode())
         if element or in_text:
             target = (element and (element[1] or element[2])) or (in_text and in_text[1]) or b""
-            redirect = plain(target.decode())
+            redirect = without_references(target.decode())
     except UnicodeDecodeError as error:
         raise BadPageError("bad_utf8", f"byte {error.start} of the title") from None
     return PageHead(
@@ -154,11 +151,6 @@ def head_of(data: bytes) -> PageHead:
         model[1].decode("utf-8", "replace") if model else "wikitext",
         redirect,
     )
-
-
-def plain(text: str) -> str:
-    """XML's five named references as the characters they stand for."""
-    return _REFERENCE.sub(lambda m: _XML[m[0]], text) if "&" in text else text
 
 
 def revision_of(data: bytes) -> PageRevision:

@@ -180,7 +180,7 @@ def _of_bytes(
     mark = _END[source.form]
     size = source.path.stat().st_size
     held = bytearray()
-    number = first = searched = reported = done = 0
+    number = first = reported = done = 0
     skipping = False
     for piece in pieces(source.path, threads=threads if source.packing == "bz2" else 0):
         done += len(piece)
@@ -192,11 +192,9 @@ def _of_bytes(
                 continue
             del held[: end + len(mark) - (mark == b"\n")]
             skipping = False
-            searched = 0
         if len(held) < BLOCK:
             continue
-        end = held.rfind(mark, max(searched - len(mark), 0))
-        searched = len(held)
+        end = held.rfind(mark)
         if end < 0:
             if len(held) > LONGEST:
                 begun = held[: 1 << 16]
@@ -204,12 +202,10 @@ def _of_bytes(
                 yield PageUnit(file, number, source.form, bytes(begun), first=first, cut=True)
                 number += 1
                 skipping = True
-                searched = 0
             continue
         end += len(mark)
         data = bytes(held[:end])
         del held[:end]
-        searched = 0
         yield PageUnit(file, number, source.form, data, first=first)
         number += 1
         if source.form == "jsonl":

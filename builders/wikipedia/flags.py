@@ -37,12 +37,6 @@ def link(target: str, label: str = "") -> str:
     return f"[[{target}|{label}]]" if label and label != target else f"[[{target}]]"
 
 
-def of_code(code: str) -> str:
-    """`{{USA}}`."""
-    shown, title = country(code)
-    return link(title, shown)
-
-
 def flag(given: dict[str, str], *, spelt: bool = False) -> str:
     """`{{flag|FRA}}` shows what is given; `spelt` (`{{flagcountry|FRA}}`) the country's name."""
     name = given.get("1", "")

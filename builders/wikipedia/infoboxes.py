@@ -80,9 +80,10 @@ def _stem(name: str) -> tuple[str, str, str]:
 
 
 def _line(parts: list[_TemplatePart]) -> tuple[str, str]:
-    """A unit as one value."""
+    """A unit as one value; a list's first mark in the middle of it is no text."""
     first, *rest = _spanned(sorted(parts))
-    return _joined([(first.name, first.value), *((p.name, _flat(p.value)) for p in rest)])
+    cells = (": ".join((p.name, p.value.lstrip("*#:; \n"))) for p in rest)
+    return first.name, " | ".join([first.value, *cells])
 
 
 def _spanned(parts: list[_TemplatePart]) -> list[_TemplatePart]:
@@ -97,13 +98,3 @@ def _spanned(parts: list[_TemplatePart]) -> list[_TemplatePart]:
             part = part._replace(name=name, value=f"{part.value} – {by_name[end].value}")
         out.append(part)
     return [p for p in out if p.name not in gone]
-
-
-def _flat(value: str) -> str:
-    """A value in the middle of a line: a list's first mark is no text."""
-    return value.lstrip("*#:; \n")
-
-
-def _joined(cells: list[tuple[str, str]]) -> tuple[str, str]:
-    (name, value), *rest = cells
-    return name, " | ".join([value, *(f"{n}: {v}" for n, v in rest)])

@@ -6,13 +6,10 @@ from datetime import date
 from itertools import islice
 from pathlib import Path
 
-import msgspec
-import pyarrow as pa
-
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import Paragraph
 from factdrift.builders.wikipedia.files import PageFile, check_columns, page_file
+from factdrift.builders.wikipedia.records import json_rows, parquet_rows
 
 LANGUAGE = "en"
 _WIKI = f"{LANGUAGE}wiki"
@@ -52,8 +49,6 @@ def check_pages(
         if (wiki := _declared(source)) is not None:
             text = f"these are pages of {wiki}, not of the English Wikipedia ({_WIKI})"
             raise UserError(text, where=path, hint="questions are asked in English, over its pages")
-        if source.form == "parquet":
-            check_columns(path)
         _check_words(source)
     if facts is not None and abs((day - facts).days) > _FAR:
         apart = abs((day - facts).days)
@@ -124,30 +119,19 @@ def _check_words(source: PageFile) -> None:
 
 
 def _texts(source: PageFile) -> Iterator[str]:
+    """The first texts of a file."""
     if source.form == "xml":
         yield source.head.partition(b"<page>")[2].decode("utf-8", "replace")
-    elif source.form == "jsonl":
-        for line in islice(source.head.split(b"\n")[:-1] or [source.head], _ROWS):
-            try:
-                row = msgspec.json.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                continue
-            if isinstance(row, dict) and "title" not in row:
-                text = f"no field `title` in a line, but {', '.join(sorted(map(str, row)))[:200]}"
-                hint = "a page has title, and text, paragraphs or wikitext"
-                raise UserError(text, where=source.path, hint=hint)
-            yield from _of_row(row)
+        return
+    if source.form == "jsonl":
+        rows = json_rows(source.head.rpartition(b"\n")[0] or source.head, 0)
     else:
-        try:
-            with reading(source.path) as table:
-                names = [n for n in table.schema_arrow.names if n in ("text", "wikitext")]
-                for batch in islice(table.iter_batches(_ROWS, columns=names), 1):
-                    for row in batch.to_pylist():
-                        yield from _of_row(row)
-        except (pa.ArrowException, OSError) as error:
-            raise UserError(f"the Parquet file is damaged ({error})", where=source.path) from error
-
-
-def _of_row(row: object) -> Iterator[str]:
-    if isinstance(row, dict):
-        yield from (v for k in ("text", "wikitext") if isinstance(v := row.get(k), str))
+        groups = range(len(check_columns(source.path)))
+        rows = parquet_rows(source.path, list(groups[:1]), 0)
+    for _, row in islice(rows, _ROWS):
+        if isinstance(row, dict) and "title" not in row:
+            text = f"no field `title` in a line, but {', '.join(sorted(map(str, row)))[:200]}"
+            hint = "a page has title, and text, paragraphs or wikitext"
+            raise UserError(text, where=source.path, hint=hint)
+        if isinstance(row, dict):
+            yield from (v for k in ("text", "wikitext") if isinstance(v := row.get(k), str))

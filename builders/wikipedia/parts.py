@@ -5,7 +5,6 @@ titles and redirects, places of the pages), and `.json` (`PartSummary`), which i
 that a unit with one is known to be read.
 """
 
-from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from factdrift.builders.core.compressed import pieces
 from factdrift.builders.rows import Dropped, Page
-from factdrift.builders.wikipedia.dump import BadPageError, cut_pages, head_of, plain, revision_of
+from factdrift.builders.wikipedia.dump import BadPageError, cut_pages, head_of, revision_of
 from factdrift.builders.wikipedia.files import PageUnit, streams_after
 from factdrift.builders.wikipedia.inputs import is_foreign
 from factdrift.builders.wikipedia.records import (
@@ -24,14 +23,13 @@ from factdrift.builders.wikipedia.records import (
     record_of,
 )
 from factdrift.builders.wikipedia.titles import Titles, hash_of, normalise, number_of
-from factdrift.builders.wikipedia.wikitext import Namespaces, paragraphs, redirect_of
+from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_of
 
 
 class ReadingTask(NamedTuple):
     """What every process has to know; `parts` is the folder that parts are written into."""
 
     files: tuple[Path, ...]
-    namespaces: tuple[Namespaces, ...]
     parts: Path
     wanted: Path
     """Titles as `Titles.save` wrote them."""
@@ -40,9 +38,9 @@ class ReadingTask(NamedTuple):
 
 
 class PartSummary(msgspec.Struct):
-    """What a part counted and left out, and where its unit lies in the file."""
+    """How many pages a part has seen, what it left out, and where its unit lies in the file."""
 
-    counts: dict[str, int]
+    seen: int
     within: tuple[int, ...]
     dropped: list[Dropped]
 
@@ -57,26 +55,19 @@ def part_name(unit: PageUnit, late: bool) -> str:
     return f"{unit.file:06}-{unit.number:08}{'-late' * late}"
 
 
-class UnitReader:
-    """Reads units, each into a part of its own."""
-
-    def __init__(self, task: ReadingTask) -> None:
-        self._task, self._wanted = task, Titles.load(task.wanted)
-
-    def read(self, unit: PageUnit) -> None:
-        """Read a unit and write its part, whole or not at all. `UserError`: a damaged file."""
-        part = _PartWriter(self._task, unit, self._wanted)
-        with part.file:
-            part.of_xml() if unit.form == "xml" else part.of_rows()
-            part.write()
+def write_part(unit: PageUnit, task: ReadingTask, wanted: Titles) -> None:
+    """Read a unit and write its part, whole or not at all. `UserError`: a damaged file."""
+    part = _PartWriter(task, unit, wanted)
+    with part.file:
+        part.of_xml() if unit.form == "xml" else part.of_rows()
+        part.write()
 
 
 class _PartWriter:
     def __init__(self, task: ReadingTask, unit: PageUnit, wanted: Titles) -> None:
         self.task, self.unit, self.wanted = task, unit, wanted
-        self.namespaces = task.namespaces[unit.file]
         self.path = task.parts / part_name(unit, task.late)
-        self.counts: Counter[str] = Counter()
+        self.others = 0
         self.dropped: list[Dropped] = []
         self.articles: list[int] = []
         self.redirects: list[tuple[int, int, str]] = []
@@ -92,15 +83,15 @@ class _PartWriter:
             source = pieces(path, within=(start, end))
             cuts = cut_pages(source, streams_after(path, end), middle=start > 0)
         for cut in cuts:
-            if not cut.whole:
-                self._cut(cut.data, "too_long" if cut.too_long or unit.cut else "cut_page")
+            if cut.fault:
+                self._cut(cut.data, "too_long" if unit.cut else cut.fault)
                 continue
             number = 0
             try:
                 head = head_of(cut.data)
                 number = head.page
                 if head.namespace or head.model != "wikitext":
-                    self.counts["other_namespace" if head.namespace else "other_model"] += 1
+                    self.others += 1
                     continue
                 title = normalise(head.title) or head.title
                 if head.redirect is not None:
@@ -120,11 +111,7 @@ class _PartWriter:
         revision = revision_of(data)
         if not revision.text.strip():
             raise BadPageError("empty_page")
-        if (target := redirect_of(revision.text)) is not None:
-            self.articles.pop()
-            self._redirect(title, target, number)
-            return
-        shown = paragraphs(revision.text, title, self.namespaces)
+        shown = paragraphs(revision.text, title)
         if not shown:
             raise BadPageError("no_paragraphs", f"{len(revision.text):,} characters of wikitext")
         self._keep(item, Page("", title, number, revision.id, shown))
@@ -133,7 +120,6 @@ class _PartWriter:
         to = normalise(target)
         if not to:
             raise BadPageError("bad_redirect", f"{title} to {target[:200]!r}")
-        self.counts["redirects"] += 1
         self.redirects.append((hash_of(title), hash_of(to), to))
 
     def _keep(self, item: int, page: Page) -> None:
@@ -187,7 +173,7 @@ class _PartWriter:
         """A page without an end, or a too long one: what its head says of it."""
         try:
             head = head_of(data)
-            self._drop(reason, head.page, plain(head.title))
+            self._drop(reason, head.page, head.title)
         except BadPageError:
             self._drop(reason, 0, None)
 
@@ -208,8 +194,8 @@ class _PartWriter:
             "found": np.array(self.found, np.uint64).reshape(-1, 5),
         }
         np.savez(self.path.with_suffix(".npz"), **arrays)
-        self.counts["articles"] = len(self.articles)
-        about = PartSummary(dict(self.counts), self.unit.within, self.dropped)
+        seen = len(self.articles) + len(self.redirects) + self.others
+        about = PartSummary(seen, self.unit.within, self.dropped)
         temporary = self.path.with_suffix(".tmp")
         temporary.write_bytes(msgspec.json.encode(about))
         temporary.replace(self.path.with_suffix(".json"))

@@ -6,7 +6,7 @@ put into one table in the order of their items.
 """
 
 import shutil
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,14 +22,8 @@ from factdrift.builders.core.progress import progress
 from factdrift.builders.core.schema import writing
 from factdrift.builders.rows import Dropped, Page
 from factdrift.builders.wikipedia.files import PageFile, PageUnit, find_pages, page_file, units
-from factdrift.builders.wikipedia.parts import (
-    ReadingTask,
-    UnitReader,
-    part_name,
-    summary_of,
-)
+from factdrift.builders.wikipedia.parts import ReadingTask, part_name, summary_of, write_part
 from factdrift.builders.wikipedia.titles import Resolver, Titles, follow, hashes_of, pages_among
-from factdrift.builders.wikipedia.wikitext import namespaces_of
 
 GROUP = 16 << 20
 """Bytes of pages after which a row group ends."""
@@ -45,7 +39,7 @@ def read_pages(
     jobs: int = 1,
     work: Path | None = None,
     targets: Iterable[str] = (),
-) -> dict[str, int]:
+) -> int:
     """Write `out/pages.parquet` (`rows.Page`, sorted by item) and `out/dropped.parquet`.
 
     `files`: MediaWiki XML exports (plain, gz, bz2 in one or many streams, zst), JSON lines,
@@ -54,9 +48,7 @@ def read_pages(
     `jobs`: processes; 1 starts none. `work`: a folder for half-done work on these very files and
     titles, in which a run that was stopped goes on; without it a run begins anew in `out/build`.
 
-    Returns counts: `articles`, `redirects`, `other_namespace`, `other_model` (pages seen),
-    `wanted`, `found`, `found_by_redirect`, `not_found`, `paragraphs`, `links`,
-    `redirects_followed_to_targets`, and `dropped/REASON`. The tables are the same, byte for
+    Returns the number of pages that were seen, wanted or not. The tables are the same, byte for
     byte, for any number of jobs. Memory: 16 bytes a title, and what `jobs` processes hold of
     their units. `UserError`: no such file, no pages in it, cut short or damaged.
     """
@@ -70,32 +62,30 @@ def read_pages(
             parts.mkdir(parents=True, exist_ok=True)
             out.mkdir(parents=True, exist_ok=True)
             titles.save(parts / "wanted.npy")
-            paths = tuple(s.path for s in sources)
-            namespaces = tuple(namespaces_of(s.head) for s in sources)
-            task = ReadingTask(paths, namespaces, parts, parts / "wanted.npy")
+            task = ReadingTask(tuple(s.path for s in sources), parts, parts / "wanted.npy")
             _read_all(sources, task, jobs)
-            counts = _finish(sources, task, titles, objects, out, jobs)
+            seen = _finish(sources, task, titles, objects, out, jobs)
             shutil.rmtree(parts)
     except KeyboardInterrupt:
         hint = "run the same command again: it goes on where this run stopped"
         raise UserError("stopped", hint=hint if work else None) from None
-    return counts
+    return seen
 
 
 # --- Units to parts -----------------------------------------------------------------------------
 
 
-_reader: UnitReader | None = None
+_given: tuple[ReadingTask, Titles] | None = None
 
 
 def _begin(task: ReadingTask) -> None:
-    global _reader
-    _reader = UnitReader(task)
+    global _given
+    _given = task, Titles.load(task.wanted)
 
 
 def _read(unit: PageUnit) -> None:
-    assert _reader is not None
-    _reader.read(unit)
+    assert _given is not None
+    write_part(unit, *_given)
 
 
 def _read_units(given: Iterable[PageUnit], task: ReadingTask, jobs: int) -> Iterator[None]:
@@ -130,13 +120,13 @@ def _finish(
     targets: Any,
     out: Path,
     jobs: int,
-) -> dict[str, int]:
-    """Write both tables from the parts of all units; the counts of `read_pages`."""
+) -> int:
+    """Write both tables from the parts of all units; the number of pages seen."""
     parts = sorted(task.parts.glob("[0-9]*[0-9].npz"))
     summaries = [summary_of(part) for part in parts]
-    counts = sum((Counter(one.counts) for one in summaries), Counter[str]())
+    seen = sum(one.seen for one in summaries)
     lost = [row for one in summaries for row in one.dropped]
-    if not any(counts.values()) and not lost:
+    if not seen and not lost:
         raise UserError("no page in it", where=sources[0].path)
     places = _places_in(parts)
     first = _firsts(places["item"])
@@ -148,8 +138,7 @@ def _finish(
     more["item"] = [wanted.find(int(key)) for key in more["key"]]
     found = np.concatenate([found, np.sort(more, order=["item", "key"])])
     found = found[_firsts(found["item"])]
-    resolver = Resolver(parts, targets)
-    written = _write_pages(out / "pages.parquet", all_parts, found, resolver)
+    _write_pages(out / "pages.parquet", all_parts, found, Resolver(parts, targets))
     names = [sources[int(parts[int(row["part"])].name[:6])].path.name for row in second]
     lost += [_dropped("same_title", n) for n in sorted(set(wanted.doubled))]
     lost += [_dropped("bad_title", n) for n in sorted(set(wanted.unusable))]
@@ -160,19 +149,10 @@ def _finish(
     gone = ~np.isin(missing, found["item"])
     for item, key in zip(missing[gone], hashes[gone].tolist(), strict=True):
         lost.append(_dropped(reasons.get(key, "no_page"), item))
-    dropped = _write_dropped(out / "dropped.parquet", lost)
-    items = np.union1d(wanted.items, np.array([*wanted.doubled, *wanted.unusable], np.uint64))
-    return {
-        **{k: counts[k] for k in ("articles", "redirects", "other_namespace", "other_model")},
-        "wanted": len(items),
-        "found": len(found),
-        "found_by_redirect": len(found) - int(first.sum()),
-        "not_found": int((~np.isin(items, found["item"])).sum()),
-        "paragraphs": written["paragraphs"],
-        "links": written["links"],
-        "redirects_followed_to_targets": len(resolver),
-        **{f"dropped/{reason}": n for reason, n in sorted(dropped.items())},
-    }
+    with writing(out / "dropped.parquet", Dropped) as table:
+        for row in lost:
+            table.append(row)
+    return seen
 
 
 def _dropped(reason: str, item: int, place: str = "") -> Dropped:
@@ -247,12 +227,11 @@ def _firsts(values: Any) -> Any:
     return mask
 
 
-def _write_pages(out: Path, parts: Sequence[Path], places: Any, resolve: Resolver) -> Counter[str]:
-    """Write `pages.parquet`, Q9 before Q10; the numbers of paragraphs and links.
+def _write_pages(out: Path, parts: Sequence[Path], places: Any, resolve: Resolver) -> None:
+    """Write `pages.parquet`, Q9 before Q10.
 
     Memory: one row group, and the places of all pages.
     """
-    counts: Counter[str] = Counter()
     decode = msgspec.msgpack.Decoder(Page).decode
     order = np.argsort(places["item"], kind="stable")
     columns = (places[n][order].tolist() for n in ("item", "part", "offset", "length"))
@@ -270,17 +249,4 @@ def _write_pages(out: Path, parts: Sequence[Path], places: Any, resolve: Resolve
                 replace(p, links=tuple(replace(k, target=resolve(k.target)) for k in p.links))
                 for p in page.paragraphs
             )
-            counts["paragraphs"] += len(paragraphs)
-            counts["links"] += sum(len(p.links) for p in paragraphs)
             table.append(replace(page, item=f"Q{item}", paragraphs=paragraphs))
-    return counts
-
-
-def _write_dropped(path: Path, dropped: Iterable[Dropped]) -> Counter[str]:
-    """Write `dropped.parquet`; how many for each reason."""
-    counts: Counter[str] = Counter()
-    with writing(path, Dropped) as table:
-        for row in dropped:
-            counts[row.reason] += 1
-            table.append(row)
-    return counts

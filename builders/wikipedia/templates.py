@@ -84,7 +84,7 @@ def _template(match: re.Match[str], title: str) -> str:
     if render is not None:
         return render(_arguments(rest))
     if code in flags.CODES:
-        return flags.of_code(code)
+        return flags.flag({"1": code}, spelt=True)
     if name in _PAGE_NAMES:
         return title
     if name.startswith("lang-"):
@@ -176,14 +176,6 @@ def _quote(given: Arguments) -> str:
     return f"\n\n{said}\n\n" + (f"— {by}\n\n" if by and said else "")
 
 
-def _constant(text: str, given: Arguments) -> str:
-    return text
-
-
-def _before(text: str, given: Arguments) -> str:
-    return text + given.get("1", "")
-
-
 def _places(given: Arguments) -> list[str]:
     """The arguments without a name."""
     return [v for k, v in given.items() if k.isdigit() and v]
@@ -267,10 +259,6 @@ def _sortname(given: Arguments) -> str:
     return _link(target, name)
 
 
-def _other_language(given: Arguments) -> str:
-    return _link(given.get("en") or given.get("1", ""), given.get("lt", ""))
-
-
 def _nihongo(given: Arguments) -> str:
     inside = ", ".join(_some(given, "2", "3"))
     name = given.get("1", "")
@@ -344,10 +332,6 @@ def _sortable(given: Arguments) -> str:
     return _written(*_iso(given.get("1", "")), day_first=day_first)
 
 
-def _circa(given: Arguments) -> str:
-    return " – ".join(f"c. {year}" for year in _some(given, "1", "2")) or "c."
-
-
 def _reign(given: Arguments) -> str:
     word = "reigned" if given.get("pre") or given.get("label") else "r."
     return f"{word} " + "–".join(given.get(k, "") for k in ("1", "2")) if given.get("1") else word
@@ -366,7 +350,7 @@ def _as_of(given: Arguments) -> str:
 _RENDER: dict[str, Render] = {
     "date": _date,
     "sortable": _sortable,
-    "circa": _circa,
+    "circa": lambda given: " – ".join(f"c. {y}" for y in _some(given, "1", "2")) or "c.",
     "reign": _reign,
     "as_of": _as_of,
     "stretch": _stretch,
@@ -387,13 +371,15 @@ _RENDER: dict[str, Render] = {
     "convert": _measure,
     "flag": flags.flag,
     "sortname": _sortname,
-    "other_language": _other_language,
+    "other_language": lambda given: _link(
+        given.get("en") or given.get("1", ""), given.get("lt", "")
+    ),
     "nihongo": _nihongo,
     "marriage": _marriage,
 }
-_WITH_TEXT = {
-    "constant": _constant,
-    "before": _before,
+_WITH_TEXT: dict[str, Callable[[str, Arguments], str]] = {
+    "constant": lambda text, given: text,
+    "before": lambda text, given: text + given.get("1", ""),
     "season": _season,
     "ship": _ship,
 }

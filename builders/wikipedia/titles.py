@@ -202,9 +202,6 @@ class Resolver:
         keys, first = np.unique(np.concatenate(of), return_index=True)
         self._of, self._title = keys, np.concatenate(title)[first]
 
-    def __len__(self) -> int:
-        return len(self._of)
-
     def __call__(self, title: str) -> str:
         """The same title, or the one that a redirect of this title leads to."""
         key = np.uint64(hash_of(title))

@@ -7,14 +7,11 @@ infoboxes; each line becomes plain text with links.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
-from html import unescape
-from html.entities import html5
 from typing import NamedTuple
 
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.rows import Link, Paragraph, ParagraphKind
+from factdrift.builders.text.references import without_references
 from factdrift.builders.wikipedia.templates import BREAK, INFOBOX, without_templates
 from factdrift.builders.wikipedia.titles import normalise
 
@@ -22,40 +19,15 @@ _REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
 _WORD = re.compile(r"\w")
 
 
-@dataclass(frozen=True)
-class Namespaces:
-    """Names of a wiki's namespaces as they stand before the colon of a link, lower-case."""
-
-    file: frozenset[str]
-    category: frozenset[str]
-    other: frozenset[str]
-    """Every namespace but that of articles."""
-
-
 _PREFIXES = read_texts(resource("builders/wikipedia/prefixes.yaml"))
+_NAMESPACES = frozenset(" ".join(name.split()) for name in _PREFIXES["namespaces"].split("|"))
+"""Every namespace of the English Wikipedia but that of articles, as it stands before a colon."""
 _LANGUAGES = frozenset(_PREFIXES["languages"].split())
 """Link prefixes of the Wikipedias in other languages; such a link is not shown in the text."""
 _PROJECTS = frozenset(_PREFIXES["projects"].split())
 """Link prefixes of other wikis; such a link is shown in the text."""
-_DECLARED = re.compile(rb'<namespace\s+key="(-?\d+)"[^>]*?(?:/>|>([^<]*)</namespace>)')
-
-
-def namespaces_of(head: bytes) -> Namespaces:
-    """The namespaces that the head of an XML dump declares, besides the English names."""
-    declared = {
-        int(key): unescape(name.decode("utf-8", "replace")).replace("_", " ").lower()
-        for key, name in _DECLARED.findall(head)
-        if name
-    }
-    english = {" ".join(name.split()) for name in _PREFIXES["namespaces"].split("|")}
-    return Namespaces(
-        frozenset({"file", "image", "media"} | {declared[k] for k in (-2, 6) if k in declared}),
-        frozenset({"category"} | {declared[k] for k in (14,) if k in declared}),
-        frozenset(english | set(declared.values())),
-    )
-
-
-ENGLISH = namespaces_of(b"")
+_UNSEEN_PREFIXES = frozenset({"file", "image", "media", "category"}) | _LANGUAGES
+"""Link prefixes of what is no part of the text."""
 
 
 def redirect_of(text: str) -> str | None:
@@ -64,28 +36,25 @@ def redirect_of(text: str) -> str | None:
     return found[1] if found else None
 
 
-def paragraphs(
-    text: str, title: str = "", namespaces: Namespaces = ENGLISH
-) -> tuple[Paragraph, ...]:
+def paragraphs(text: str, title: str = "") -> tuple[Paragraph, ...]:
     """What a page shows, in order: paragraphs, list items, rows of tables and infobox lines.
 
     Not kept: references, comments, pictures with their captions, categories, formulas, and
     templates that are neither an infobox nor listed in `templates.yaml`. Markup that does not pair
     is removed, what it stands around is kept. Nothing raises, whatever the text is.
     """
-    body = _without_asides(text)
-    body = _without_files(body, namespaces)
+    body = _FILE_LINKS.sub("", _without_asides(text))
     body = without_templates(body, title)
     body = _without_tags(body)
     sections: dict[tuple[str, ...], str] = {}
     found = []
     for kind, path, raw in _lines(body):
-        shown, links = _inline(raw, kind, namespaces)
+        shown, links = _inline(raw, kind)
         if not _WORD.search(shown):
             continue
         section = sections.get(path)
         if section is None:
-            section = " / ".join(_inline(s, "text", namespaces)[0] for s in path)
+            section = " / ".join(_inline(s, "text")[0] for s in path)
             sections[path] = section
         found.append(Paragraph(kind, section, shown, links))
     return tuple(found)
@@ -172,19 +141,11 @@ def _tag(found: re.Match[str]) -> str:
     return "" if closes else _WIKI_MARKS.get(name, "")
 
 
-@cache
-def _file_links(namespaces: Namespaces) -> re.Pattern[str]:
-    names = "|".join(sorted(map(re.escape, namespaces.file)))
-    return re.compile(
-        rf"\[\[[\s_]*(?:{names})[\s_]*:(?:[^\[\]]++|\[\[[^\[\]]*+\]\]|\[[^\[\]]*+\](?!\](?!\]))|\](?!\]))*+\]\]",
-        re.I,
-    )
-
-
-def _without_files(text: str, namespaces: Namespaces) -> str:
-    """Text without pictures and their captions."""
-    return _file_links(namespaces).sub("", text)
-
+_FILE_LINKS = re.compile(
+    r"\[\[[\s_]*(?:file|image|media)[\s_]*:(?:[^\[\]]++|\[\[[^\[\]]*+\]\]|\[[^\[\]]*+\](?!\](?!\]))|\](?!\]))*+\]\]",
+    re.I,
+)
+"""Pictures and their captions."""
 
 # --- Lines --------------------------------------------------------------------------------------
 
@@ -348,27 +309,14 @@ _LOOSE = re.compile(r"\[\[(?:[^\[\]|]*\|)?|\]\]")
 _OUTSIDE = re.compile(
     r"\[(?:(?:https?|ftps?|ircs?)://|//|mailto:|news:)[^\s\[\]<>\"]+\s*([^\[\]]*)\]"
 )
-_ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _QUOTES = re.compile(r"'{2,}")
-_UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffd]"
+)
 _MAY_BE_HOLLOW = re.compile(r"\([\s;,:)]")
 _HOLLOW = re.compile(r"\(\s*(?:[;,:]\s*)*\)")
 _OPENED = re.compile(r"\((?:\s*[;,])+\s*")
 _BREAKS = re.compile(rf"\s*(?:{BREAK}\s*)+")
-
-
-def _decoded(text: str) -> str:
-    """Text with its character references replaced, as a browser shows it."""
-    return _ENTITY.sub(_character, text) if "&" in text else text
-
-
-def _character(found: re.Match[str]) -> str:
-    name = found[1]
-    if name[0] != "#":
-        return html5.get(name + ";", found[0])
-    code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
-    good = 31 < code < 0xD800 or 0xDFFF < code <= 0x10FFFF
-    return chr(code) if good else " "
 
 
 def _unquoted(line: str) -> str:
@@ -431,7 +379,7 @@ class _Text:
         return start
 
 
-def _inline(raw: str, kind: ParagraphKind, namespaces: Namespaces) -> tuple[str, tuple[Link, ...]]:
+def _inline(raw: str, kind: ParagraphKind) -> tuple[str, tuple[Link, ...]]:
     """The plain text of a line and its links; `text[start:end]` is what a link shows.
 
     Links to files, categories and pages in other languages are not shown; those to other
@@ -452,7 +400,7 @@ def _inline(raw: str, kind: ParagraphKind, namespaces: Namespaces) -> tuple[str,
             if start > at:
                 text.put(_plain(raw[at:start]))
             at = end
-            shown, target = _link(found, namespaces)
+            shown, target = _link(found)
             start = text.put(shown)
             if target and text.length > start:
                 links.append(Link(start, text.length, target))
@@ -463,27 +411,25 @@ def _inline(raw: str, kind: ParagraphKind, namespaces: Namespaces) -> tuple[str,
 def _plain(piece: str) -> str:
     if "[[" in piece or "]]" in piece:
         piece = _LOOSE.sub("", piece)
-    return _seen(_decoded(piece))
+    return _seen(without_references(piece))
 
 
 def _seen(piece: str) -> str:
     return piece if piece.isascii() and piece.isprintable() else _UNSEEN.sub("", piece)
 
 
-def _link(found: re.Match[str], namespaces: Namespaces) -> tuple[str, str]:
+def _link(found: re.Match[str]) -> tuple[str, str]:
     """What a link shows and the title it leads to; empty: not shown, no link."""
     target, label, trail = found[1], found[2], found[3]
-    target = _decoded(target).strip()
+    target = without_references(target).strip()
     colon = target.startswith(":")
     name = target[1:].lstrip() if colon else target
     shown = (_plain(label) if label and label.strip() else _seen(name.replace("_", " "))) + trail
     prefix, between, _ = name.partition(":")
     if between:
         prefix = prefix.strip().replace("_", " ").lower()
-        if not colon and (
-            prefix in namespaces.file or prefix in namespaces.category or prefix in _LANGUAGES
-        ):
+        if not colon and prefix in _UNSEEN_PREFIXES:
             return trail, ""
-        if prefix in namespaces.other or prefix in _PROJECTS or prefix in _LANGUAGES:
+        if prefix in _NAMESPACES or prefix in _PROJECTS or prefix in _LANGUAGES:
             return shown, ""
     return shown, normalise(name) if name[:1] not in ("#", "/") else ""

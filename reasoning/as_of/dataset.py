@@ -28,10 +28,9 @@ class AsOf(DatasetBuilder):
 
     `relations`: property ids, all with an `event` and an `ask` by default; `first`: the first day
     asked about; `last`: the last one, by default that of the last quarter that had ended on the day
-    of the dump; `histories`: how many subjects with a relation are taken; `per_relation`: the share
-    of them that one relation has at most; `per_fact`: sentences of news a fact at most; `late`: the
-    share of statements that come long after what they state; `questions`: how many at most;
-    `text`: false, where the text of news is to stay out of the release.
+    of the dump; `histories`: how many subjects with a relation are taken; `late`: the share of
+    statements that come long after what they state; `questions`: how many at most; `text`: false,
+    where the text of news is to stay out of the release.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering", "text-retrieval")
@@ -42,8 +41,6 @@ class AsOf(DatasetBuilder):
     first: date = date(2010, 1, 1)
     last: date | None = None
     histories: int = Field(default=5000, ge=1)
-    per_relation: float = Field(default=0.25, gt=0, le=1)
-    per_fact: int = Field(default=5, ge=1)
     late: float = Field(default=0.2, ge=0, le=1)
     questions: int = Field(default=2000, ge=2)
     text: bool = True
@@ -60,19 +57,13 @@ class AsOf(DatasetBuilder):
             first=self.first,
             last=last_day(run, self.first, self.last),
             histories=self.histories,
-            share=self.per_relation,
             seed=run.seed,
         )
         news, every = None, steps.all_relations(run)
         stated = {r: one.news or every[property_of(r)].news for r, one in relations.items()}
         cues = {r: one for r, one in stated.items() if one}
         if "news" in run.inputs:
-            news = NewsStatements(
-                evolving=evolving,
-                articles=wmt.articles(run),
-                relations=cues,
-                per_fact=self.per_fact,
-            )
+            news = NewsStatements(evolving=evolving, articles=wmt.articles(run), relations=cues)
         pages = None
         if "pages" in run.inputs:
             histories = Histories(

@@ -33,6 +33,10 @@ from factdrift.reasoning.states import EARLY, PAIR, knowledge
 
 _MANY = 100
 """Segments of a history at most."""
+_SHARE = 0.25
+"""Of the histories, at most, of one relation."""
+_PER_FACT = 5
+"""Sentences of news that state a fact, at most."""
 _DRAWS = 2
 """Days that are drawn of a stretch at most."""
 _DELAYS = 60, 1200
@@ -49,8 +53,7 @@ class EvolvingFacts(Step):
     """Histories of two objects and more without gaps and rivals, and days of which all is known.
 
     `terms.parquet` (`rows.Segment`), `days.parquet` (`AskedDay`), `entities.parquet`. `phrases`:
-    relations with an `event` and an `ask`; `histories`: how many are drawn; `share`: of them a
-    relation has at most.
+    relations with an `event` and an `ask`; `histories`: how many are drawn.
     """
 
     name: ClassVar[str] = "evolving-facts"
@@ -61,7 +64,6 @@ class EvolvingFacts(Step):
     first: date
     last: date
     histories: int
-    share: float
     seed: int
 
     def make(self, out: Path, at: Workspace) -> None:
@@ -90,7 +92,7 @@ class EvolvingFacts(Step):
             of = of.anti_join(unnamed, PAIR)
             drawn = ibis.literal("\t").join([ibis.literal(str(self.seed)), of.subject, of.relation])
             of = of.mutate(drawn=drawn.hexdigest("sha256"))
-            of = first_rows(of, ["relation"], ["drawn"], int(self.share * self.histories))
+            of = first_rows(of, ["relation"], ["drawn"], int(_SHARE * self.histories))
             pairs = eng.keep(first_rows(of, [], ["drawn"], self.histories).select(*PAIR))
             terms = eng.keep(segments.semi_join(pairs, PAIR).select(segments.columns))
             order = (*PAIR, "start_last", "object", "statements")
@@ -107,8 +109,7 @@ class EvolvingFacts(Step):
 class NewsStatements(Step):
     """Sentences of news that state a fact of the histories: `passages.parquet` (`DatedPassage`).
 
-    Their days are those of the articles, on which the fact surely held; of a fact at most
-    `per_fact` are drawn.
+    Their days are those of the articles, on which the fact surely held.
     """
 
     name: ClassVar[str] = "news-statements"
@@ -116,7 +117,6 @@ class NewsStatements(Step):
     evolving: EvolvingFacts
     articles: Articles
     relations: Mapping[str, NewsPhrases]
-    per_fact: int
 
     def make(self, out: Path, at: Workspace) -> None:
         """Meet every article with the facts of the histories."""
@@ -134,7 +134,7 @@ class NewsStatements(Step):
                     passage = _of_news(article, one, known)
                     same = found[passage.statements]
                     same[passage.id] = passage  # an article may say a sentence twice
-                    if len(same) > self.per_fact:
+                    if len(same) > _PER_FACT:
                         del same[max(same)]
         none.unlink()
         with writing(out / "passages.parquet", DatedPassage) as passages:
@@ -150,22 +150,11 @@ def _of_news(article: rows.Article, one: GroundedFact, known: Known) -> DatedPas
     day, text = article.day, one.sentence.text.strip()
     term = next(t for t in terms if t.id == one.object and t.within(day, day))
     place, passage = list(texts(article))[one.sentence.line // SENTENCES]
-    return DatedPassage(
-        id=row_id("news", article.id, text, *term.statements),
-        day=day,
-        text=text,
-        source="news",
-        late=False,
-        subject=one.subject,
-        relation=one.relation,
-        object=one.object,
-        object_label=known.entities[one.object].label,
-        since=term.start_last,
-        statements=term.statements,
-        place=place,
-        start=passage.index(text),
-        end=passage.index(text) + len(text),
-    )
+    start = passage.index(text)
+    id_ = row_id("news", article.id, text, *term.statements)
+    fact = one.subject, one.relation, one.object, known.entities[one.object].label
+    stated = *fact, term.start_last, term.statements
+    return DatedPassage(id_, day, text, "news", False, *stated, place, start, start + len(text))
 
 
 class PageStatements(Step):
@@ -231,22 +220,11 @@ class PageStatements(Step):
             return None
         if term.start_last is None or any(f" {n} " in said for n in names):
             return None
-        return DatedPassage(
-            id=row_id("page", page.page, page.revision, text, term.start_last, *term.statements),
-            day=self.day,
-            text=f"{page.title}: {text}",
-            source="page",
-            late=False,
-            subject=one.subject,
-            relation=one.relation,
-            object=term.object,
-            object_label=one.object_label,
-            since=term.start_last,
-            statements=term.statements,
-            place=f"{page.page}-{page.revision}-{one.paragraph}",
-            start=start,
-            end=start + len(text),
-        )
+        id_ = row_id("page", page.page, page.revision, text, term.start_last, *term.statements)
+        fact = one.subject, one.relation, term.object, one.object_label
+        stated = *fact, term.start_last, term.statements
+        place = f"{page.page}-{page.revision}-{one.paragraph}", start, start + len(text)
+        return DatedPassage(id_, self.day, f"{page.title}: {text}", "page", False, *stated, *place)
 
 
 class AsOfRows(Step):
@@ -293,13 +271,12 @@ class AsOfRows(Step):
                     else:
                         dropped.append(made)
         number = min(self.questions // 2, *map(len, asked.values()))
-        kept = [q for some in asked.values() for q in sorted(some, key=self._order)[:number]]
+        seed, kept = self.evolving.seed, list[AsOfQuestion]()
+        for some in asked.values():
+            kept += sorted(some, key=lambda one: bits(seed, "as-of", one.id))[:number]
         with writing(out / "questions.parquet", AsOfQuestion) as questions:
             for question in sorted(kept, key=lambda q: q.id):
                 questions.append(question)
-
-    def _order(self, one: AsOfQuestion) -> int:
-        return bits(self.evolving.seed, "as-of", one.id)
 
     def _asked_on(self, one: AskedDay, stated: Iterable[DatedPassage]) -> Iterator[date]:
         """The day itself, the last day of a later quarter, and that of the subject's page."""
@@ -321,22 +298,11 @@ class AsOfRows(Step):
         when = boundary(one.start_first, since)
         exact = one.start_first == since or when.startswith("a day")
         event = names.phrase("event", one.relation, subject, thing)
-        return DatedPassage(
-            id=row_id("statement", since, *one.statements),
-            day=day if late else since,
-            text=f"{'On' if exact else 'In'} {when}, {event.removesuffix('.')}.",
-            source="statement",
-            late=late,
-            subject=one.subject,
-            relation=one.relation,
-            object=one.object,
-            object_label=thing,
-            since=since,
-            statements=one.statements,
-            place=None,
-            start=None,
-            end=None,
-        )
+        text = f"{'On' if exact else 'In'} {when}, {event.removesuffix('.')}."
+        id_ = row_id("statement", since, *one.statements)
+        day = day if late else since
+        stated = one.subject, one.relation, one.object, thing, since, one.statements
+        return DatedPassage(id_, day, text, "statement", late, *stated, None, None, None)
 
 
 class _History(NamedTuple):
