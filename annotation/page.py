@@ -22,7 +22,6 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -42,6 +41,7 @@ from factdrift.annotation.layout import (
     load_layout,
     near_hint,
 )
+from factdrift.annotation.order import Delivery, web_address
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
@@ -60,38 +60,6 @@ STUDY = ["STUDY_ID"]
 TASK = "task.html.j2"
 _SHORT = 200
 """Characters of a value that may stand in a HIT more than once."""
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """Where answers go and how pages are dealt out, for the platforms that leave it open.
-
-    `post`: an http(s) address that takes submissions as JSON; without it they are downloaded as a
-    file. `code`: shown after submitting, for a recruiting site; `complete`: a link back to it.
-    `split_pages`: a page for each HIT, not one for all. `url`: where the pages will be.
-    """
-
-    post: str | None = None
-    code: str | None = None
-    complete: str | None = None
-    split_pages: bool = False
-    url: str | None = None
-
-    def check(self, platform: str, heeds: Sequence[str]) -> None:
-        """`UserError` where something is given that this platform would ignore."""
-        given = [one.name for one in fields(self) if getattr(self, one.name)]
-        ignored = [_option(name) for name in given if name not in heeds]
-        if ignored:
-            hint = f"it takes {', '.join(map(_option, heeds)) or 'none of these'}"
-            raise UserError(f"{platform} cannot use {', '.join(ignored)}", hint=hint)
-
-    def root(self) -> str:
-        """The address of the pages, with a slash at its end."""
-        return f"{(web_address(self.url) or '').rstrip('/')}/"
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def render(
@@ -399,10 +367,3 @@ def _policy(scripts: Sequence[str], style: str, post: str | None, *, own: bool) 
         "base-uri": "'none'",
     }
     return "; ".join(f"{name} {value}" for name, value in rules.items())
-
-
-def web_address(address: str | None) -> str | None:
-    """An http(s) address, as it was given; `UserError` for anything else."""
-    if address is not None and not re.fullmatch(r"https?://[\w.:\[\]-]+(/[^\s;,'\"<>]*)?", address):
-        raise UserError(f"not an address of the web: {address!r}", hint="https://…")
-    return address

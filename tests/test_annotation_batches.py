@@ -11,7 +11,7 @@ import pytest
 from factdrift.annotation.batch import BatchManifest, batch_folders, load_manifest, read_batch
 from factdrift.annotation.hits import make_batch, summary
 from factdrift.annotation.layout import layouts
-from factdrift.annotation.page import Delivery
+from factdrift.annotation.order import Delivery
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
 from tests.annotation_items import FIELDS

@@ -8,6 +8,7 @@ import json
 import random
 import re
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode
 
@@ -15,8 +16,9 @@ import pytest
 
 from factdrift.annotation import page
 from factdrift.annotation.batch import HitBatch
-from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import layouts, load_layout
+from factdrift.annotation.order import BatchOrder
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.base import Verdict
 from factdrift.annotation.platforms.mturk import LARGEST, SITE, VARIABLE
@@ -72,14 +74,14 @@ def test_hits_are_packed_to_fit_and_what_fits_none_is_counted(tmp_path: Path) ->
     counts = {}
     for platform in ("mturk", "static"):
         out = tmp_path / platform
-        order = BatchOrder("judge_question", str(data), platform, out=out, build=tmp_path / "build")
+        order = BatchOrder(layout="judge_question", dataset=str(data), platform=platform, out=out)
         counts[platform] = make_batch(order)[1].counts
     assert counts["static"]["items"] == 11
     assert counts["static"]["hits"] == 1
     assert (counts["mturk"]["items"], counts["mturk"]["too large for mturk"]) == (10, 1)
     assert 3 <= counts["mturk"]["hits"] <= 10
     data.write_text(json.dumps(rows[-1]))
-    order = BatchOrder("judge_question", str(data), "mturk", out=tmp_path / "large")
+    order = replace(order, platform="mturk", out=tmp_path / "large")
     with pytest.raises(UserError, match=r"every item is too large for mturk\n.*--platform static"):
         make_batch(order)
 

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from factdrift.annotation import page
 from factdrift.annotation.batch import Hit, Item
 from factdrift.annotation.layout import Layout, layouts, load_layout
+from factdrift.annotation.order import Delivery
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS, hit, own_layout
 
@@ -24,7 +25,7 @@ HOSTILE = "</script><script>alert(1)</script> ${data} ]]> <!-- & \u2028 \U0001f6
 
 def _page(name: str, mode: page.PageMode = "preview", **deliver: Any) -> str:
     hits = [] if mode == "mturk" else [hit(name)]
-    delivery = page.Delivery(**deliver)
+    delivery = Delivery(**deliver)
     return page.render(load_layout(name), hits, batch="b1", mode=mode, delivery=delivery)
 
 
@@ -84,7 +85,7 @@ def test_hostile_text_stays_in_its_place(mode: page.PageMode) -> None:
         [Hit("h", (item,))],
         batch="b",
         mode=mode,
-        delivery=page.Delivery(code=HOSTILE if mode == "static" else None),
+        delivery=Delivery(code=HOSTILE if mode == "static" else None),
     )
     assert text.isascii()
     assert "${" not in text

@@ -16,6 +16,7 @@ from factdrift.annotation import page
 from factdrift.annotation.batch import Hit, HitBatch, Item
 from factdrift.annotation.checks import problems
 from factdrift.annotation.layout import Consent, Layout, load_layout
+from factdrift.annotation.order import Delivery
 from factdrift.annotation.submission import Json
 from tests.annotation_items import FIELDS, hit, own_layout
 from tests.annotation_workers import batch_of, refusals, take
@@ -79,7 +80,7 @@ def shown(
     """A page of a layout and its batch."""
     batch, layout = next(BATCHES), plain(layout) if isinstance(layout, str) else layout
     hits = [] if mode == "mturk" else [hit(layout.name, items, **fields)]
-    delivery = page.Delivery(**deliver)
+    delivery = Delivery(**deliver)
     return page.render(layout, hits, batch=batch, mode=mode, delivery=delivery), batch
 
 
@@ -508,7 +509,7 @@ def links(batch: HitBatch) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("split", [False, True])
 def test_links(split: bool, tmp_path: Path) -> None:
-    batch = batch_of(tmp_path, delivery=page.Delivery(split_pages=split))
+    batch = batch_of(tmp_path, delivery=Delivery(split_pages=split))
     one, two = (hit.id for hit in batch.hits)
     files = ["hit-0001.html?", "hit-0002.html?"]
     who = "&".join(f"{n}={{{{%{n}%}}}}" for n in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
@@ -546,9 +547,7 @@ def _work(browser: Browser, address: str) -> None:
 
 
 def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> None:
-    how = page.Delivery(
-        post=taker.address, code="CODE-42", complete="https://example.org/done?cc=42"
-    )
+    how = Delivery(post=taker.address, code="CODE-42", complete="https://example.org/done?cc=42")
     batch = batch_of(tmp_path, delivery=how)
     with served(batch.folder / "static") as root:
         _work(browser, f"{root}task.html?hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
@@ -567,7 +566,7 @@ def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> 
 
 def test_saved_by_a_browser(browser: Browser, tmp_path: Path) -> None:
     """Opened from disk, with no server at all: the file that a worker saves and sends."""
-    batch = batch_of(tmp_path, delivery=page.Delivery(split_pages=True))
+    batch = batch_of(tmp_path, delivery=Delivery(split_pages=True))
     first = batch.folder / "static" / "hit-0001.html"
     _work(browser, f"{first.as_uri()}?workerId=R4WID")
     assert "opened from a file" in browser.text("#notice")

@@ -10,7 +10,7 @@ import pytest
 from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import Pay, Qualifications
-from factdrift.annotation.page import Delivery
+from factdrift.annotation.order import Delivery
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.prolific import read_participants, screening
 from factdrift.annotation.results import Imported

@@ -5,6 +5,7 @@ import random
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -16,11 +17,11 @@ pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
 pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
 from factdrift.annotation.batch import HitBatch, read_batch
-from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import load_layout
 from factdrift.annotation.matching import answers_mistake
-from factdrift.annotation.page import Delivery
-from factdrift.annotation.receive.desk import opened
+from factdrift.annotation.order import BatchOrder, Delivery, ServingOrder
+from factdrift.annotation.receive.desk import Desk, Find, opened
 from factdrift.annotation.receive.journal import Journal
 from factdrift.annotation.receive.pool import HitPool
 from factdrift.annotation.receive.server import Rates
@@ -34,6 +35,13 @@ from tests.receiving import Server, answers_of, call, received, serving
 __all__ = ["browser"]  # a fixture
 
 
+def at_desk(
+    batch: HitBatch, tmp: Path, find: Find | None = None, **more: Any
+) -> AbstractContextManager[Desk]:
+    """The desk of a batch, with its results in `tmp`."""
+    return opened(ServingOrder(batch=batch.folder, out=tmp / "results", **more), find=find)
+
+
 def me(worker: str, session: str = "", **more: Any) -> dict[str, Any]:
     return {"worker": worker, "assignment": session, **more}
 
@@ -45,9 +53,8 @@ def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
     assert pool.give(("w0", ""), "", 1) == "a"  # a reload
     pool.leave(("w1", ""))
     assert pool.give(("w4", ""), "", 1) == "a"
-    pool.took(("w0", ""), "a")
-    pool.took(("w4", ""), "a")
-    pool.took(("w2", ""), "b")
+    for n, hit in ((0, "a"), (4, "a"), (2, "b")):
+        pool.took((f"w{n}", ""), hit)
     assert pool.give(("w5", ""), "", 2) is None  # w3 has it in hand
     assert pool.give(("w5", ""), "", 60) == "b"  # and has left
     assert pool.give(("w2", ""), "", 60) is None  # nobody gets a HIT twice
@@ -240,7 +247,7 @@ def test_a_full_rate_is_refused_by_forwarded_address(tmp_path: Path) -> None:
 def test_progress_hears_of_each_submission_once(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     heard: list[int] = []
-    with opened(batch.folder, tmp_path / "results") as desk:
+    with at_desk(batch, tmp_path) as desk:
         desk.arrived = heard.append
         for given in (bad(batch, {}), bad(batch, {}), {}):
             desk.take(json.dumps(given))
@@ -265,7 +272,7 @@ def test_what_is_told_at_the_end(
 ) -> None:
     url = "https://x.org" if platform == "prolific" else None
     batch = batch_of(tmp_path, platform=platform, delivery=Delivery(url=url))
-    with opened(batch.folder, tmp_path / "out", code=code, complete=complete) as desk:
+    with at_desk(batch, tmp_path, code=code, complete=complete) as desk:
         assert desk.ending == ending
 
 
@@ -278,40 +285,36 @@ def test_how_long_a_hit_stays_in_hand(
     asked = order(tmp_path)
     path = tmp_path / "quick" / "layout.yaml"
     path.write_text(LAYOUT.replace("minutes_per_hit: 2", f"minutes_per_hit: {paid}"), "utf-8")
-    folder, _ = make_batch(asked)
-    with opened(folder, tmp_path / "out", minutes=minutes) as desk:
+    batch = read_batch(make_batch(asked)[0])
+    with at_desk(batch, tmp_path, minutes=minutes) as desk:
         assert desk.pool.seconds == seconds
 
 
 def test_only_who_has_a_hit_may_search(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     passages = [{"id": "1", "text": "t"}]
-    with opened(batch.folder, tmp_path / "out", find=lambda query: passages) as desk:
+    with at_desk(batch, tmp_path, find=lambda query: passages) as desk:
         assert desk.search(me("ada", query="x"))[0] == 409
         assert desk.give(me("ada"))[0] == 200
-        for query, status in (
-            (" x ", 200),
-            ("x" * 300, 200),
-            ("x" * 301, 400),
-            (" ", 400),
-            (7, 400),
-        ):
-            assert desk.search(me("ada", query=query))[0] == status
+        found = [
+            desk.search(me("ada", query=one))[0] for one in (" x ", "x" * 300, "x" * 301, " ", 7)
+        ]
+        assert found == [200, 200, 400, 400, 400]
         assert desk.search(me("ada", query="x"))[1] == {"passages": passages}
-    with opened(batch.folder, tmp_path / "out") as desk:
+    with at_desk(batch, tmp_path) as desk:
         assert desk.search(me("ada", query="x"))[0] == 409  # no corpus is served
 
 
 def test_one_server_at_a_time(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     served = pytest.raises(UserError, match="it is served already")
-    with opened(batch.folder, tmp_path), served, opened(batch.folder, tmp_path):
+    with at_desk(batch, tmp_path), served, at_desk(batch, tmp_path):
         pass
 
 
 def test_a_batch_of_another_platform_has_pages_of_its_own(tmp_path: Path) -> None:
     batch = batch_of(tmp_path, platform="mturk")
-    with pytest.raises(UserError, match="a batch for mturk"), opened(batch.folder, tmp_path):
+    with pytest.raises(UserError, match="a batch for mturk"), at_desk(batch, tmp_path):
         pass
 
 
@@ -326,11 +329,6 @@ def crowd(
     server = [Server(batch.folder, out, *options)]
     done: list[tuple[str, str]] = []
     deadline = time.monotonic() + most
-
-    def stop() -> None:
-        server[0].kill()
-        if server[0].process.stdout:
-            server[0].process.stdout.close()
 
     def until_answered(path: str, given: dict[str, Any]) -> tuple[int, Any]:
         while True:
@@ -354,13 +352,13 @@ def crowd(
                 while len(done) < len(batch.hits) * 2 * n // (kills + 1):
                     assert time.monotonic() < deadline
                     time.sleep(0.01)
-                stop()
+                server[0].kill()
                 server[0] = Server(batch.folder, out, *options)
             for one in working:
                 one.result()
         finally:
             deadline = 0.0
-            stop()
+            server[0].kill()
     return done
 
 
@@ -397,7 +395,7 @@ UNTIL = date(2020, 4, 30)
 def expert_batch(tmp: Path) -> HitBatch:
     """A batch of one row for experts."""
     rows, news = hand_in(tmp, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
-    order = BatchOrder("ckl_expert", str(rows), "static", news=news, until=UNTIL)
+    order = BatchOrder(layout="ckl_expert", dataset=str(rows), news=news, until=UNTIL)
     return read_batch(make_batch(replace(order, build=tmp / "build", out=tmp / "hits"))[0])
 
 

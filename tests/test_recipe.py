@@ -216,7 +216,7 @@ def test_inputs_as_options(options: str, expected: dict[str, list[str]] | str) -
         (
             {"LAYOUT": "verify_facts", "OPEN": "1", "SPLIT_PAGES": "1", "N": "7"},
             "hits",
-            {"layout": "verify_facts", "undecided": "1", "split_pages": "1", "n": "7"},
+            {"layout": "verify_facts", "undecided": "1", "split_pages": "1", "number": "7"},
         ),
         ({"RESULTS": "a.csv b.csv"}, "judgments", {"results": ["a.csv", "b.csv"]}),
     ],
