@@ -17,7 +17,10 @@ from factdrift.builders.core.hashing import file_sha256
 from tests.annotation_items import FIELDS
 from tests.annotation_workers import batch_of, hand_in, order, submission, take
 from tests.conftest import run
+from tests.tables import table
 from tests.test_annotation_items import ARTICLE_ID
+
+CASES = table("annotation_batches")
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -159,29 +162,7 @@ def _signed(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "old", "new", "signed", "message"),
-    [
-        ("items.jsonl", "odd?", "even?", False, r"0001/items.jsonl: has changed"),
-        ("items.jsonl", "odd?", "even?", True, "do not fit each other"),
-        ("items.jsonl", '"row": "r', '"row": "q', True, "is not what its id says"),
-        ("items.jsonl", '"row": "r', '"raw": "r', True, "do not fit each other"),
-        ("items.jsonl", '"hit": "', '"hit": "x', True, "do not fit each other"),
-        ("items.jsonl", "{", "[", True, "do not fit each other"),
-        ("private.json", '"yes"', '"no"', False, r"private.json: has changed"),
-        ("private.json", '"yes"', '"no"', True, "is not what its id says"),
-        ("private.json", '"attention"', '"attentions"', True, "do not fit each other"),
-        ("layout/layout.yaml", "items_per_hit: 3", "items_per_hit: 4", False, "has changed"),
-        ("layout/layout.yaml", "items_per_hit: 3", "items_per_hit: 4", True, "has changed"),
-        ("static/task.html", "<", "<!-- -->\n<", False, r"static/task.html: has changed"),
-        ("preview.html", "<", "<!-- -->\n<", False, r"preview.html: has changed"),
-        ("manifest.json", '"seed": 0', '"seed": 1', False, "is not what its id says"),
-        ("manifest.json", '"number": 1', '"number": 2', False, "is not what its id says"),
-        ("manifest.json", '": [\n    "r', '": [\n    "q', False, "is not what its id says"),
-        ("manifest.json", '"platform": "static"', '"platform": "mturk"', False, "its id says"),
-        ("manifest.json", '"items.jsonl"', '"item.jsonl"', False, "does not name all"),
-        ("manifest.json", '"preview.html"', '"../../../rows.jsonl"', False, "has changed|broken"),
-        ("manifest.json", '"seed"', '"sead"', False, r"manifest.json: broken manifest: s[ea]+d"),
-        ("manifest.json", "{", "[", False, r"manifest.json: broken manifest"),
-    ],
+    CASES["edits"],
 )
 def test_an_edited_batch_is_refused(
     name: str, old: str, new: str, signed: bool, message: str, tmp_path: Path
@@ -217,16 +198,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [
-        ({"platform": "statik"}, "no platform 'statik'.*did you mean 'static'"),
-        ({"layout": "judge_qestion"}, "no layout 'judge_qestion'.*did you mean 'judge_question'"),
-        (
-            {"layout": "ckl_expert", "dataset": None},
-            "no dataset 'ckl-clozes' in .*--gold judgments makes",
-        ),
-        ({"layout": "ckl_expert"}, "searches news up to a day.*--until YYYY-MM-DD"),
-        ({"dataset": "nothing"}, "no dataset 'nothing'"),
-    ],
+    CASES["orders"],
 )
 def test_orders_that_cannot_be_met(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"(?s){message}"):

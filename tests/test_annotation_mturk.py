@@ -28,8 +28,10 @@ from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import handed_in
 from tests.browser import Browser, Taker, browser, taker
 from tests.simulated_workers import COLUMNS, HOSTILE, mturk_csv, packed, work, written
+from tests.tables import table
 
 __all__ = ["browser", "taker"]  # fixtures
+CASES = table("annotation_platforms")
 ENTER = "\ue007"
 
 MTURK = PLATFORMS["mturk"]
@@ -238,13 +240,7 @@ def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path
 
 @pytest.mark.parametrize(
     ("to", "action"),
-    [
-        ("https://www.mturk.com/", "https://www.mturk.com"),
-        ("https://workersandbox.mturk.com", "https://workersandbox.mturk.com"),
-        ("https://evil.example", "https://www.mturk.com"),
-        ("https://www.mturk.com.evil.example", "https://www.mturk.com"),
-        ("", "https://www.mturk.com"),
-    ],
+    CASES["mturk_sites"],
 )
 def test_a_template_submits_to_the_site_that_it_is_on(
     to: str, action: str, browser: Browser, taker: Taker, tmp_path: Path

@@ -16,7 +16,9 @@ from factdrift.annotation.platforms.prolific import read_participants, screening
 from factdrift.annotation.results import Imported
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, submission, take
+from tests.tables import table
 
+CASES = table("annotation_platforms")
 URL = "https://annotate.example.org/lab"
 IDS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 CHECKS = """\
@@ -90,15 +92,7 @@ def test_links_and_figures(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "text"),
-    [
-        ({"approval_percent": 0, "approved_hits": 0}, ""),
-        ({"approval_percent": 97, "approved_hits": 0}, "approval rate from 97; "),
-        ({"approval_percent": 0, "approved_hits": 500}, "previous submissions from 500; "),
-        (
-            {"approved_hits": 0, "countries": ("US", "IE")},
-            "location: US, IE; approval rate from 95; ",
-        ),
-    ],
+    CASES["prolific_screening"],
 )
 def test_whom_a_study_is_for(wanted: dict[str, Any], text: str) -> None:
     found = screening(Qualifications.model_validate(wanted))
@@ -171,11 +165,7 @@ def test_a_session_is_its_participants_and_an_id_looks_like_one(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("a,b\n1,2\n", "no column 'Participant id'"),
-        ("Submission id,Participant id,Status\n", "nobody is in it"),
-        ("Submission id,Participant id,Status\nx\n", "1 cells in 3 columns"),
-    ],
+    CASES["prolific_lists"],
 )
 def test_a_list_that_is_none(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "list.csv"
