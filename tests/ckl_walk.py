@@ -25,8 +25,8 @@ from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.release.publish import Published
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.rows import Decision, Gold
-from tests.browser import listening
 from tests.conftest import ROOT
+from tests.file_server import listening
 
 RECIPES = ROOT / "builders" / "recipes"
 NEWS = ROOT / "samples" / "news"

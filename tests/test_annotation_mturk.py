@@ -193,7 +193,7 @@ def shown_template(batch: HitBatch, taker: Taker) -> str:
 
 def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path: Path) -> None:
     batch = written(tmp_path / "hits", "answer_question", "mturk")
-    taker.pages["/hit"] = shown_template(batch, taker).replace(SITE, taker.address)
+    text = shown_template(batch, taker).replace(SITE, taker.address)
     asked = {
         "assignmentId": "A1",
         "hitId": "H1",
@@ -201,7 +201,7 @@ def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path
         "turkSubmitTo": "https://evil.example",
     }
     browser.size("wide")
-    browser.go(f"{taker.address}/hit?{urlencode(asked)}")
+    browser.open(text, f"?{urlencode(asked)}")
     browser.one("#item .option")
     assert not browser.all("#submitButton")
     assert not browser.all("#who")
@@ -246,8 +246,7 @@ def test_a_template_submits_to_the_site_that_it_is_on(
     to: str, action: str, browser: Browser, taker: Taker, tmp_path: Path
 ) -> None:
     batch = written(tmp_path / "hits", "paraphrase", "mturk", hits=1)
-    taker.pages["/hit"] = shown_template(batch, taker)
-    browser.go(f"{taker.address}/hit?{urlencode({'turkSubmitTo': to})}")
+    browser.open(shown_template(batch, taker), f"?{urlencode({'turkSubmitTo': to})}")
     assert browser.js("return document.getElementById('form').action") == (
         f"{action}/mturk/externalSubmit"
     )

@@ -367,14 +367,7 @@ def test_a_page_whose_data_never_came_says_so(browser: Browser) -> None:
 def test_only_time_in_sight_counts(browser: Browser) -> None:
     browser.size("wide")
     browser.open(shown("judge_question")[0])
-    browser.js("""
-      let shift = 0; const real = performance.now.bind(performance);
-      performance.now = () => real() + shift;
-      let seen = 'visible';
-      Object.defineProperty(document, 'visibilityState', { get: () => seen });
-      const turn = (to) => { seen = to; document.dispatchEvent(new Event('visibilitychange')); };
-      shift += 20000; turn('hidden'); shift += 500000; turn('visible'); shift += 7000;
-    """)
+    browser.ask("look_away")
     browser.keys("g")
     browser.press("Submit")
     assert 27 <= browser.submission()["item_seconds"]["item-0"] < 60
@@ -528,29 +521,20 @@ def test_links(split: bool, tmp_path: Path) -> None:
     )
 
 
-_ANSWER = """
-for (let n = 0; n < arguments[0]; n += 1) {
-  document.querySelectorAll('.answer.choice input')[n % 2].click();
-  const box = document.querySelector('textarea');
-  box.value = arguments[1];
-  box.dispatchEvent(new Event('input'));
-  document.getElementById('next').click();
-}
-"""
 NOTE = "=1+1 <b> \U0001f600 ${x}"
 
 
 def _work(browser: Browser, address: str) -> None:
     browser.size("wide")
     browser.go(address)
-    browser.js(_ANSWER, 4, NOTE)
+    browser.ask("answer", 4, NOTE)
 
 
 def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> None:
     how = Delivery(post=taker.address, code="CODE-42", complete="https://example.org/done?cc=42")
     batch = batch_of(tmp_path, delivery=how)
-    with served(batch.folder / "static") as root:
-        _work(browser, f"{root}task.html?hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
+    with served(batch.folder / "static") as pages:
+        _work(browser, f"{pages.address}/task.html?hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
         assert browser.text("#code") == "CODE-42"
         assert browser.js("return document.querySelector('#end a').href") == how.complete
     ((_, body),) = taker.posted
@@ -591,26 +575,6 @@ CASES: list[dict[str, Any]] = json.loads(
 CHECKS = list({json.dumps(case["check"]): case["check"] for case in CASES}.values())
 NAMES = sorted({name for case in CASES for name in case.get("fields", {})})
 
-_TYPE = """
-const problems = [];
-for (const [answer, text, last] of arguments[0]) {
-  const box = document.querySelectorAll('.answer.text')[answer];
-  const area = box.querySelector('textarea');
-  area.value = text;
-  area.dispatchEvent(new Event('input'));
-  area.dispatchEvent(new Event('blur'));
-  const says = box.querySelector('.message').textContent;
-  const no = [...box.querySelectorAll('.rules .no')].map((r) => r.dataset.rule);
-  if (says.startsWith('Too long')) no.push('max_length');
-  if (says.startsWith('Write something')) no.push('min_length');
-  problems.push([Boolean(says), no, area.getAttribute('aria-invalid')]);
-  area.value = '';
-  area.dispatchEvent(new Event('input'));
-  if (!last) document.getElementById('next').click();
-}
-return problems;
-"""
-
 
 def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, batch: str) -> str:
     """A page that asks for a text by each of some checks, with an item for each case."""
@@ -632,7 +596,7 @@ def test_the_page_finds_the_same_problems(browser: Browser, tmp_path: Path) -> N
         cases = [case for case in CASES if case["check"] in checks]
         browser.open(checking(checks, cases, tmp_path, f"checks-{first}"))
         plan = [[checks.index(case["check"]), case["text"], case is cases[-1]] for case in cases]
-        for case, (refused, says, invalid) in zip(cases, browser.js(_TYPE, plan), strict=True):
+        for case, (refused, says, invalid) in zip(cases, browser.ask("typed", plan), strict=True):
             seen += 1
             expected = bool(case["problem"] and case["text"].strip())
             named = not refused or case["problem"] in says

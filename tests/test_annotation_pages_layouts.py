@@ -20,12 +20,6 @@ __all__ = ["browser"]  # a fixture
 BATCHES = (f"batch-{n}" for n in itertools.count())
 
 
-_MARKED = """
-const marks = [...document.querySelectorAll('.passage mark')];
-return marks.map(m => m.textContent).join('').includes(arguments[0]);
-"""
-
-
 def do(b: Browser, way: str, step: list[str]) -> None:
     """One thing that a worker does, with a mouse, a finger or keys alone."""
     match step:
@@ -55,7 +49,7 @@ def do(b: Browser, way: str, step: list[str]) -> None:
                     b.drag(words)
                 else:
                     b.tap_ends(words)
-                if b.soon(_MARKED, words):
+                if b.soon("marked", words):
                     break
         case ("word", text):
             press(b, way, next(w for w in b.all("button.word") if w.text == text))
@@ -81,16 +75,11 @@ def choose(b: Browser, way: str, option: Any) -> None:
         return
     box = option.find_element("css selector", "input")
     b.tab_to(box, group=True)
-    if box.get_attribute("type") == "checkbox" or b.js(_AWAY, box) == 0:
+    if box.get_attribute("type") == "checkbox" or b.ask("away", box) == 0:
         b.keys(Keys.SPACE)
     else:
-        b.keys(*[Keys.DOWN] * b.js(_AWAY, box))
+        b.keys(*[Keys.DOWN] * b.ask("away", box))
 
-
-_AWAY = """
-const all = [...document.getElementsByName(arguments[0].name)];
-return (all.indexOf(arguments[0]) - all.indexOf(document.activeElement) + all.length) % all.length;
-"""
 
 LAYOUTS = table("annotation_layouts")
 WAYS = (("wide", "mouse"), ("phone", "touch"), ("wide", "keys"), ("phone", "keys"))
