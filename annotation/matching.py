@@ -74,7 +74,7 @@ class Batches:
     """The batches under `hits/`, found by id and read, checked, when an answer names them."""
 
     root: Path
-    _places: dict[str, Path] = field(default_factory=dict)
+    places: dict[str, Path] = field(default_factory=dict)
     _read: dict[str, HitBatch] = field(default_factory=dict)
     _versions: dict[str, list[LayoutVersion]] = field(default_factory=dict)
 
@@ -85,17 +85,17 @@ class Batches:
             if found.layout != folder.parent.name:
                 text = f"a batch of the layout {found.layout}, in the folder of another"
                 raise UserError(text, where=shown(folder))
-            other = self._places.setdefault(found.id, folder)
+            other = self.places.setdefault(found.id, folder)
             if other != folder:
                 text = f"the same batch as {shown(other)}"
                 raise UserError(text, where=shown(folder), hint="remove the copy")
-        if not self._places:
+        if not self.places:
             hint = "make one with `factdrift hits`, or name their folder with --hits"
             raise UserError("no batches here", where=shown(self.root), hint=hint)
 
     def get(self, name: str) -> HitBatch | None:
-        if name in self._places and name not in self._read:
-            self._read[name] = read_batch(self._places[name])
+        if name in self.places and name not in self._read:
+            self._read[name] = read_batch(self.places[name])
         return self._read.get(name)
 
     def find(self, batch: str, hit: str, item: str) -> tuple[Layout, Item] | None:
@@ -110,19 +110,15 @@ class Batches:
         batch = self.get(name)
         return batch.platform if batch else None
 
-    def suggestion(self, name: str) -> str:
-        near = did_you_mean(name, self._places)
-        return f"did you mean {near}?" if near else f"not among the {len(self._places)} of hits/"
-
     def __contains__(self, name: str) -> bool:
-        return name in self._places
+        return name in self.places
 
     def layout_versions(self, layout: str) -> list[LayoutVersion]:
         """The batches of a layout by what can be answered, that of the newest batch last."""
         if layout in self._versions:
             return self._versions[layout]
         found: dict[str, LayoutVersion] = {}
-        for name, folder in self._places.items():
+        for name, folder in self.places.items():
             if folder.parent.name != layout or (batch := self.get(name)) is None:
                 continue
             own = batch.asked
@@ -149,7 +145,9 @@ def match(
 
     batch = batches.get(given.batch)
     if batch is None:
-        return refused("unknown batch", batches.suggestion(given.batch[:40]))
+        near = did_you_mean(given.batch[:40], batches.places)
+        other = f"not among the {len(batches.places)} of hits/"
+        return refused("unknown batch", f"did you mean {near}?" if near else other)
     if batch.platform != platform:
         return refused("wrong platform", f"the batch went to {batch.platform}, not to {platform}")
     hit = batch.hit_by_id.get(given.hit)

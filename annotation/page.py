@@ -158,7 +158,7 @@ def render_task(layout: Layout) -> Markup:
         )
     except jinja2.TemplateSyntaxError as error:
         raise UserError(str(error.message), where=shown(path), line=error.lineno) from None
-    except (_TemplateError, jinja2.TemplateError, TypeError, UnicodeDecodeError) as error:
+    except (jinja2.TemplateError, TypeError, UnicodeDecodeError) as error:
         raise UserError(str(error), where=shown(path), line=_line_of(error, path)) from None
     own = [name for name in layout.answers if name not in WAYS_OUT]
     missing = [name for name in own if name not in places.placed]
@@ -192,10 +192,6 @@ def check_layouts(folder: Path | None = None) -> list[str]:
     return lines
 
 
-class _TemplateError(Exception):
-    """A template names what its layout does not have."""
-
-
 class _TaskPlaces:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -209,7 +205,7 @@ class _TaskPlaces:
     def answer(self, name: str) -> Markup:
         self._check_known(name, self.layout.answers, "answer")
         if name in self.placed:
-            raise _TemplateError(f"the answer {name!r} is placed twice")
+            raise jinja2.TemplateRuntimeError(f"the answer {name!r} is placed twice")
         self.placed.append(name)
         return Markup('<div class="ask" data-answer="{}"></div>').format(name)
 
@@ -237,7 +233,7 @@ class _TaskPlaces:
 
     def _check_known(self, name: str, names: Mapping[str, object], what: str) -> None:
         if name not in names:
-            raise _TemplateError(f"no {what} {name!r}, {near_hint(name, names)}")
+            raise jinja2.TemplateRuntimeError(f"no {what} {name!r}, {near_hint(name, names)}")
 
 
 def environment(folder: Path, dollar: str = "&#36;") -> SandboxedEnvironment:

@@ -95,6 +95,12 @@ class Browser:
     """Loads pages, and keeps watch of errors and requests."""
 
     def __init__(self, driver: Any, folder: Path, root: str) -> None:
+        from selenium.common.exceptions import StaleElementReferenceException
+        from selenium.webdriver import ActionChains
+        from selenium.webdriver.common.keys import Keys
+
+        self.chain, self.named = partial(ActionChains, driver), Keys
+        self.stale = StaleElementReferenceException
         self.driver = driver
         self.folder = folder
         self.root = root
@@ -166,11 +172,9 @@ class Browser:
         Only what never comes takes so many seconds; then the page's messages say why. An
         element that the page drew anew while it was looked at is looked for again.
         """
-        from selenium.common.exceptions import StaleElementReferenceException
-
         end = time.monotonic() + seconds
         while True:
-            with suppress(StaleElementReferenceException):
+            with suppress(self.stale):
                 if value := found():
                     return value
             assert time.monotonic() < end, f"{what} did not come: {self.messages()}"
@@ -201,17 +205,10 @@ class Browser:
 
     def keys(self, *keys: str) -> None:
         """Press keys, wherever the focus is."""
-        from selenium.webdriver import ActionChains
-
-        ActionChains(self.driver, duration=0).send_keys(*keys).perform()
+        self.chain(duration=0).send_keys(*keys).perform()
 
     def chord(self, hold: str, *keys: str) -> None:
-        from selenium.webdriver import ActionChains
-
-        chain = ActionChains(self.driver, duration=0).key_down(hold)
-        for key in keys:
-            chain = chain.send_keys(key)
-        chain.key_up(hold).perform()
+        self.chain(duration=0).key_down(hold).send_keys(*keys).key_up(hold).perform()
 
     def click(self, where: Any) -> None:
         """A real click or tap on an element, or on the first that a selector shows."""
@@ -237,28 +234,24 @@ class Browser:
 
     def tab_to(self, node: Any, *, group: bool = False) -> None:
         """Press Tab until the focus is there (`group`: on one of its name)."""
-        from selenium.webdriver.common.keys import Keys
-
         for _ in range(200):
             if self.ask("focused", node, group):
                 return
-            self.keys(Keys.TAB)
+            self.keys(self.named.TAB)
         raise AssertionError(f"the focus does not get to {node.get_attribute('outerHTML')}")
 
     def mark_by_keys(self, words: str) -> None:
         """Mark words in the text that has the focus, by arrows and Enter."""
-        from selenium.webdriver.common.keys import Keys
-
-        self.keys(Keys.RIGHT)
+        self.keys(self.named.RIGHT)
         for _ in range(200):
             way = self.ask("steer", words)
             if way == "there":
                 break
-            self.keys(getattr(Keys, way))
+            self.keys(getattr(self.named, way))
         while self.text("mark.cursor") != words:
             assert len(self.text("mark.cursor")) < len(words)
-            self.chord(Keys.SHIFT, Keys.RIGHT)
-        self.keys(Keys.ENTER)
+            self.chord(self.named.SHIFT, self.named.RIGHT)
+        self.keys(self.named.ENTER)
 
     def drag(self, words: str, inside: str = ".passage") -> None:
         """Select words with the mouse, from the first to the last letter."""
@@ -272,10 +265,9 @@ class Browser:
 
     def _point(self, kind: str, *acts: str | tuple[int, int]) -> None:
         """Move a mouse or finger to places, and press and let go there."""
-        from selenium.webdriver import ActionChains
         from selenium.webdriver.common.actions.pointer_input import PointerInput
 
-        chain = ActionChains(self.driver, duration=10, devices=[PointerInput(kind, kind)])
+        chain = self.chain(duration=10, devices=[PointerInput(kind, kind)])
         action = chain.w3c_actions.pointer_action
         for act in acts:
             if isinstance(act, str):

@@ -1,8 +1,6 @@
 """Hostile results: nothing is run, nothing is lost, nothing is written outside of `out`."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import HitBatch
-from tests.annotation_workers import batch_of, refusals, submission, take
-from tests.conftest import ROOT
+from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
+from tests.conftest import alone
 from tests.tables import table
 
 EVIL = (
@@ -46,16 +44,10 @@ def test_answers_come_back_unharmed_and_are_never_run(tmp_path: Path) -> None:
     assert refusals(tmp_path) == []
     rows = pq.read_table(tmp_path / "judgments" / "quick" / "judgments.parquet").to_pylist()
     assert {json.loads(row["answers"])["note"] for row in rows} == {EVIL}
+    tables = "judgments.parquet gold.parquet report.html report.json".split()
     assert files(tmp_path) - before == {
-        "hits/.salt",
-        "judgments",
-        "judgments/.salt-check",
-        "judgments/refused.jsonl",
-        "judgments/quick",
-        "judgments/quick/judgments.parquet",
-        "judgments/quick/gold.parquet",
-        "judgments/quick/report.html",
-        "judgments/quick/report.json",
+        *("hits/.salt", "judgments", "judgments/.salt-check", "judgments/refused.jsonl"),
+        *("judgments/quick", *(f"judgments/quick/{name}" for name in tables)),
     }
 
 
@@ -136,27 +128,19 @@ def test_ids_that_are_paths(name: str, tmp_path: Path) -> None:
         good | {name: name},
         good | {"layout": name},
     ]
-    path = inside / "r.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in given), "utf-8")
+    path = hand_in(inside, given)
     before = files(tmp_path) | {"deep/er/hits/.salt"}
     done = take(inside, path)
     assert done.new == 1
-    assert [r[2] for r in refusals(inside)] == [
-        "unknown batch",
-        "unknown HIT",
-        "unknown item",
-        "unknown item",
-        *["not a submission"] * 2,
-    ]
+    unknown = ["unknown batch", "unknown HIT", "unknown item", "unknown item"]
+    assert [r[2] for r in refusals(inside)] == [*unknown, *["not a submission"] * 2]
     assert all(new.startswith("deep/er/judgments") for new in files(tmp_path) - before)
 
 
 def test_terminals_are_not_told_what_to_do(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     given = submission(batch, "w1") | {"hit": "\x1b]0;owned\x07\x1b[2J\u202e"}
-    path = tmp_path / "r.jsonl"
-    path.write_text(json.dumps(given) + "\n", "utf-8")
-    said = "\n".join(take(tmp_path, path).lines())
+    said = "\n".join(take(tmp_path, hand_in(tmp_path, [given])).lines())
     assert "unknown HIT" in said
     assert not set(said) & set("\x1b\x07\u202e")
 
@@ -198,14 +182,15 @@ def _big(kind: str, path: Path, good: bytes) -> None:
         file.write(end)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 @pytest.mark.parametrize(
     ("kind", "name", "taken", "refused"),
     [
-        pytest.param("sparse line", "r.jsonl", 2, range(1, 2), marks=pytest.mark.slow),
-        pytest.param("lines", "r.jsonl", 2, range(2000, 2200), marks=pytest.mark.slow),
-        pytest.param("object", "r.json", 1, range(1, 2), marks=pytest.mark.slow),
-        pytest.param("cell", "r.csv", 0, range(2000, 2300), marks=pytest.mark.slow),
+        ("sparse line", "r.jsonl", 2, range(1, 2)),
+        ("lines", "r.jsonl", 2, range(2000, 2200)),
+        ("object", "r.json", 1, range(1, 2)),
+        ("cell", "r.csv", 0, range(2000, 2300)),
     ],
 )
 def test_200_megabytes(kind: str, name: str, taken: int, refused: range, tmp_path: Path) -> None:
@@ -215,9 +200,7 @@ def test_200_megabytes(kind: str, name: str, taken: int, refused: range, tmp_pat
     path = tmp_path / name
     _big(kind, path, good)
     assert path.stat().st_size >= SIZE
-    command = [sys.executable, "-c", BIG, str(tmp_path), str(path)]
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, env=env, check=True)
+    done = alone(sys.executable, "-c", BIG, tmp_path, path)
     before, after, came, out, took = map(int, done.stdout.split())
     print(f"{kind}: {after} MB at most, {before} MB for one line, {took} s")
     path.unlink()

@@ -12,6 +12,7 @@ from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import Pay, Qualifications
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.platforms.base import write_csv
 from factdrift.annotation.platforms.prolific import read_participants, screening
 from factdrift.annotation.results import Imported
 from factdrift.builders.core.errors import UserError
@@ -58,13 +59,11 @@ def work(batch: HitBatch, n: int, hit: int, fails: int = 0, **more: Any) -> dict
     return done | more
 
 
-def export(tmp: Path, status: dict[int, str], name: str = "prolific_export.csv") -> Path:
-    path = tmp / name
-    with path.open("w", encoding="utf-8", newline="") as file:
-        write = csv.writer(file)
-        write.writerow("Submission id,Participant id,Status,Started at,Fluent languages".split(","))
-        for n, word in status.items():
-            write.writerow([session(n), person(n), word, "2026-11-22T10:00:00Z", "English, Welsh"])
+def export(tmp: Path, status: dict[int, str]) -> Path:
+    path = tmp / "prolific_export.csv"
+    head = ("Submission id", "Participant id", "Status", "Started at", "Fluent languages")
+    more = ("2026-11-22T10:00:00Z", "English, Welsh")
+    write_csv(path, [head, *((session(n), person(n), word, *more) for n, word in status.items())])
     return path
 
 
@@ -128,10 +127,8 @@ def test_who_is_approved_rejected_and_paid(
     people = export(tmp_path, STATUS)
     done = taken(tmp_path, given, people, feedback=tmp_path / "pay")
     assert (done.new, done.known, done.further) == (3, 2, 0)
-    assert [r[2] for r in refusals(tmp_path)] == [
-        "returned by the participant",
-        "unknown participant",
-    ]
+    reasons = [r[2] for r in refusals(tmp_path)]
+    assert reasons == ["returned by the participant", "unknown participant"]
     ids = [[STUDY, session(n), person(n)] for n in approved]
     assert rows(tmp_path / "pay", "approve.csv")[1:] == ids
     found = rows(tmp_path / "pay", "reject.csv")

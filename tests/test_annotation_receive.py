@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
 from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.hits import make_batch
-from factdrift.annotation.layout import load_layout
 from factdrift.annotation.matching import answers_mistake
 from factdrift.annotation.order import BatchOrder, Delivery, ServingOrder
 from factdrift.annotation.receive.desk import Desk, Find, opened
@@ -85,9 +83,8 @@ def test_a_pool_gives_the_hit_that_a_link_names(named: str) -> None:
 
 
 def test_a_pool_never_gives_more_than_wanted_in_any_order() -> None:
-    rng = random.Random(7)
+    rng, now = random.Random(7), 0.0
     pool = HitPool([f"h{n}" for n in range(20)], 3, 50)
-    now = 0.0
     for _ in range(3_000):
         now += rng.random()
         visit = (f"w{rng.randrange(80)}", "")
@@ -129,8 +126,7 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
         root = server.address.removesuffix("lab/x/")
         for address, name in ((server.address, ""), (root, ""), (root, "task.html")):
             status, page = call(address, name)
-            assert (status, "Is it good?" in page) == (200, True)
-            assert "C0DE-7" not in page
+            assert (status, "Is it good?" in page, "C0DE-7" in page) == (200, True, False)
             assert batch.hits[0].items[0].fields["question"] not in page
         for worker in ("ada", "bob"):
             for number in (1, 2):
@@ -197,28 +193,24 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     out = tmp_path / "results"
     item = batch.hits[0].items[0].id
-    wrong: list[tuple[Any, str, int]] = [
-        (b"", "submissions", 400),
-        (b"\xff", "submissions", 400),
-        (b'{"format": 1}', "submissions", 400),
-        (b'{"a": NaN}', "hit", 400),
-        (b"[]", "hit", 400),
-        ({}, "hit", 400),
-        (me("x" * 201), "hit", 400),
-        (me("x", "y" * 201), "hit", 400),
-        (me("x" * 200, "y" * 200), "hit", 200),
-        ({"worker": ["a"]}, "hit", 400),
-        (bad(batch, {"batch": "0" * 16}), "submissions", 404),
-        (bad(batch, {"hit": "../../etc"}), "submissions", 404),
-        (bad(batch, {"answers": {}}), "submissions", 422),
-        (bad(batch, {"answers": {item: {"verdict": "<script>"}}}), "submissions", 422),
-        (bad(batch, {"worker": "  "}), "submissions", 422),
-        (b" " * LONGEST, "submissions", 400),
-        (b" " * (LONGEST + 1), "submissions", 413),
-        (None, "submissions", 405),
-        (None, "items.jsonl", 404),
-        (None, "..%2fprivate.json", 404),
-    ]
+    posts: dict[int, list[Any]] = {
+        400: [b"", b"\xff", b'{"format": 1}', b" " * LONGEST],
+        404: [bad(batch, {"batch": "0" * 16}), bad(batch, {"hit": "../../etc"})],
+        405: [None],
+        413: [b" " * (LONGEST + 1)],
+        422: [
+            bad(batch, {"answers": {}}),
+            bad(batch, {"answers": {item: {"verdict": "<script>"}}}),
+            bad(batch, {"worker": "  "}),
+        ],
+    }
+    visits: dict[int, list[Any]] = {
+        200: [me("x" * 200, "y" * 200)],
+        400: [b'{"a": NaN}', b"[]", {}, me("x" * 201), me("x", "y" * 201), {"worker": ["a"]}],
+    }
+    wrong = [(one, "submissions", status) for status, some in posts.items() for one in some]
+    wrong += [(one, "hit", status) for status, some in visits.items() for one in some]
+    wrong += [(None, path, 404) for path in ("items.jsonl", "..%2fprivate.json")]
     with serving(batch.folder, out, "--code", "C0DE") as server:
         for given, path, status in wrong:
             found, reply = call(server.address, path, given)
@@ -305,16 +297,12 @@ def test_only_who_has_a_hit_may_search(tmp_path: Path) -> None:
         assert desk.search(me("ada", query="x"))[0] == 409  # no corpus is served
 
 
-def test_one_server_at_a_time(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    served = pytest.raises(UserError, match="it is served already")
-    with at_desk(batch, tmp_path), served, at_desk(batch, tmp_path):
+def test_a_batch_of_pages_has_one_server_at_a_time(tmp_path: Path) -> None:
+    batch, other = batch_of(tmp_path), batch_of(tmp_path, platform="mturk")
+    refused = pytest.raises(UserError, match="it is served already")
+    with at_desk(batch, tmp_path), refused, at_desk(batch, tmp_path):
         pass
-
-
-def test_a_batch_of_another_platform_has_pages_of_its_own(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path, platform="mturk")
-    with pytest.raises(UserError, match="a batch for mturk"), at_desk(batch, tmp_path):
+    with pytest.raises(UserError, match="a batch for mturk"), at_desk(other, tmp_path):
         pass
 
 
@@ -392,16 +380,12 @@ ROW = {
 UNTIL = date(2020, 4, 30)
 
 
-def expert_batch(tmp: Path) -> HitBatch:
-    """A batch of one row for experts."""
-    rows, news = hand_in(tmp, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
-    order = BatchOrder(layout="ckl_expert", dataset=str(rows), news=news, until=UNTIL)
-    return read_batch(make_batch(replace(order, build=tmp / "build", out=tmp / "hits"))[0])
-
-
 def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) -> None:
-    batch, layout, words = expert_batch(tmp_path), load_layout("ckl_expert"), "Buccaneers"
-    query = "Tom Brady Tampa Bay Buccaneers"
+    rows, news = hand_in(tmp_path, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
+    places = {"build": tmp_path / "build", "out": tmp_path / "hits"}
+    order = BatchOrder(layout="ckl_expert", dataset=str(rows), news=news, until=UNTIL, **places)
+    batch = read_batch(make_batch(order)[0])
+    query, words = "Tom Brady Tampa Bay Buccaneers", "Buccaneers"
     more = ("--until", str(UNTIL), "--build", str(tmp_path / "build"), "--code", "C0DE")
     with serving(batch.folder, tmp_path / "results", *more) as server:
         browser.size("wide")
@@ -427,11 +411,11 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     line.pop("received")
     given = from_text(json.dumps(line), "", 0)
     assert isinstance(given, Submission)
-    assert answers_mistake(given, batch.hits[0], layout) is None
+    assert answers_mistake(given, batch.hits[0], batch.asked) is None
     answers: dict[str, Any]
     (answers,) = line["answers"].values()
     (search,) = answers["searches"]
     assert search["query"] == query
     assert [one["id"] for one in search["opened"]] == search["found"][:1]
-    assert answers["other_evidence"]["text"] == words
-    assert answers["other_evidence"]["paragraph"] == 10  # behind those that were shown
+    marked = answers["other_evidence"]  # behind the passages that were shown
+    assert (marked["text"], marked["paragraph"]) == (words, 10)

@@ -15,30 +15,18 @@ from factdrift.annotation.submission import (
     from_text,
     from_value,
 )
+from tests.annotation_workers import handed_in
 from tests.tables import table
 
 CASES = table("annotation_platforms")
-GOOD: dict[str, Any] = {
-    "format": FORMAT,
-    "batch": "b",
-    "hit": "h",
-    "worker": "A1",
-    "assignment": "s",
-    "seconds": 84.2,
-    "answers": {"i": {"verdict": "yes"}},
-    "item_seconds": {"i": 20.1},
-}
+GOOD = handed_in("b", "h", "A1", {"i": {"verdict": "yes"}}, assignment="s", seconds=84.2)
 
 
 def test_a_submission() -> None:
     found = from_text(json.dumps(GOOD), "f.jsonl", 3)
     assert isinstance(found, Submission)
-    assert msgspec.structs.asdict(found) == GOOD | {
-        "where": "f.jsonl",
-        "line": 3,
-        "study": "",
-        "received": "",
-    }
+    more = {"where": "f.jsonl", "line": 3, "study": "", "received": ""}
+    assert msgspec.structs.asdict(found) == GOOD | more
 
 
 @pytest.mark.parametrize("left", ["assignment", "seconds", "item_seconds"])
