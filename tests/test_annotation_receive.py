@@ -382,7 +382,7 @@ UNTIL = date(2020, 4, 30)
 
 def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) -> None:
     rows, news = hand_in(tmp_path, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
-    places = {"build": tmp_path / "build", "out": tmp_path / "hits"}
+    places: dict[str, Any] = {"build": tmp_path / "build", "out": tmp_path / "hits"}
     order = BatchOrder(layout="ckl_expert", dataset=str(rows), news=news, until=UNTIL, **places)
     batch = read_batch(make_batch(order)[0])
     query, words = "Tom Brady Tampa Bay Buccaneers", "Buccaneers"
