@@ -165,7 +165,7 @@ def chat_server(answer: Callable[[str], str | None]) -> Iterator[dict[str, Any]]
 
     with listening(ChatHandler) as root:
         yield {
-            "backend": {"backend": "openai", "base_url": f"{root}v1", "model": "m", "retries": 0}
+            "backend": {"backend": "openai", "base_url": f"{root}/v1", "model": "m", "retries": 0}
         }
 
 
