@@ -5,7 +5,7 @@ import random
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -105,6 +105,8 @@ def test_a_journal_cuts_what_a_killed_process_left_of_a_line(tmp_path: Path) -> 
     journal.append("é")
     assert path.read_text("utf-8") == '{"a": 1}\né\n'
     journal.close()
+    with closing(Journal(tmp_path / "new")) as journal:  # it holds ids of workers
+        assert journal.path.stat().st_mode & 0o777 == 0o600
 
 
 def test_rates_are_by_address() -> None:
