@@ -8,15 +8,16 @@ writes it.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from factdrift.annotation.checks import problems
-from factdrift.annotation.layout import KnownItem, Layout
+from factdrift.annotation.layout import KnownItem, Layout, load_layout
 from factdrift.annotation.reading import json_documents
 from factdrift.annotation.submission import Json, Refused, decode
 from factdrift.builders.core.config import Strict, shown
@@ -27,7 +28,6 @@ from factdrift.builders.release.manifest import FileEntry, locate
 MANIFEST, ITEMS, PRIVATE, PREVIEW = "manifest.json", "items.jsonl", "private.json", "preview.html"
 LAYOUT_COPY = "layout"
 LAYOUT_FILES = ("layout.yaml", "task.html.j2")
-FACTS = ("id", "number", "layout", "layout_sha256", "dataset", "platform", "seed")
 _NUMBER = re.compile("[0-9]{4,9}")
 _NEVER_EDITED = "a batch is never edited; take the folder from where it was made"
 
@@ -52,9 +52,9 @@ class Hit:
     items: tuple[Item, ...]
 
 
-@dataclass(frozen=True)
-class HitBatch:
-    """A numbered batch of one layout: `id` is a hash of its content, `folder` is where it lies.
+@dataclass(frozen=True, kw_only=True)
+class BatchFacts:
+    """What a numbered batch of one layout is; `id` is a hash of its content.
 
     `experts`: it was made for experts to check workers' answers; there alone is an expert one.
     """
@@ -66,14 +66,35 @@ class HitBatch:
     dataset: str
     platform: str
     seed: int
-    hits: tuple[Hit, ...]
-    folder: Path = Path()
     experts: bool = False
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """These alone."""
+        return {one.name: getattr(self, one.name) for one in fields(BatchFacts)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HitBatch(BatchFacts):
+    """A batch with its items; `folder` is where it lies."""
+
+    hits: tuple[Hit, ...]
+    folder: Path
 
     @property
     def items(self) -> list[Item]:
         """The items of all its HITs."""
         return [item for hit in self.hits for item in hit.items]
+
+    @cached_property
+    def hit_by_id(self) -> Mapping[str, Hit]:
+        """Its HITs, by id."""
+        return {hit.id: hit for hit in self.hits}
+
+    @cached_property
+    def asked(self) -> Layout:
+        """The layout as it was when the batch was made: the batch has a copy."""
+        return load_layout(self.folder / LAYOUT_COPY)
 
 
 class Costs(Strict):
@@ -86,27 +107,25 @@ class Costs(Strict):
     total: Decimal
 
 
-class BatchManifest(Strict):
+@dataclass(frozen=True, kw_only=True)
+class BatchManifest(BatchFacts):
     """`manifest.json` of a batch; `rows` are the ids of the rows that it sends."""
 
+    __pydantic_config__ = Strict.model_config
+
     format: Literal["factdrift-batch/1"] = "factdrift-batch/1"
-    id: str
-    number: int
-    layout: str
-    layout_sha256: str
-    dataset: str
     dataset_sha256: str
     config: str | None
     splits: tuple[str, ...]
-    platform: str
-    seed: int
     assignments: int
     counts: dict[str, int]
     pay: Costs
     hits: tuple[str, ...]
     rows: tuple[str, ...]
-    experts: bool = False
     files: tuple[FileEntry, ...]
+
+
+MANIFESTS = TypeAdapter(BatchManifest)
 
 
 @dataclass
@@ -176,8 +195,8 @@ def check_kind(layout: Layout, item: Item) -> str:
 
 def batch_id(batch: HitBatch) -> str:
     hits = [[hit.id, [[i.id, i.row, i.answers] for i in hit.items]] for hit in batch.hits]
-    own = [*(getattr(batch, name) for name in FACTS[1:]), hits]
-    return digest([*own, "experts"] if batch.experts else own)
+    _, *own, experts = batch.facts.values()
+    return digest([*own, hits, *(["experts"] if experts else [])])
 
 
 def layout_sha256(folder: Path) -> str:
@@ -202,7 +221,7 @@ def load_manifest(folder: Path) -> BatchManifest:
     """`manifest.json` of a batch; `UserError` where it is missing or broken."""
     path = folder / MANIFEST
     try:
-        return BatchManifest.model_validate_json(path.read_bytes())
+        return MANIFESTS.validate_json(path.read_bytes())
     except OSError as error:
         hint = "is this the folder of a batch, hits/<layout>/<number>?"
         raise UserError(f"cannot be read: {error.strerror}", where=shown(path), hint=hint) from None
@@ -227,7 +246,7 @@ def read_batch(folder: Path) -> HitBatch:
         hits = _read_hits(folder, manifest)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _edited(folder, f"its {MANIFEST} and {ITEMS} do not fit each other") from None
-    batch = HitBatch(**manifest.model_dump(include={*FACTS, "experts"}), hits=hits, folder=folder)
+    batch = HitBatch(**manifest.facts, hits=hits, folder=folder)
     if batch_id(batch) != batch.id or manifest.rows != rows_of(batch):
         raise _edited(folder, "the batch is not what its id says")
     return batch

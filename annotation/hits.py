@@ -2,18 +2,17 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 from factdrift.annotation.batch import (
-    FACTS,
     ITEMS,
     LAYOUT_COPY,
     LAYOUT_FILES,
     MANIFEST,
+    MANIFESTS,
     PREVIEW,
     PRIVATE,
     BatchManifest,
@@ -36,7 +35,8 @@ from factdrift.annotation.batch import (
 from factdrift.annotation.dataset import DatasetRows, open_dataset
 from factdrift.annotation.items import ItemSelection, TextSources, make_items
 from factdrift.annotation.layout import Layout, load_layout
-from factdrift.annotation.page import Delivery, render
+from factdrift.annotation.order import BatchOrder, Delivery
+from factdrift.annotation.page import render
 from factdrift.annotation.platforms import PLATFORMS, find_platform
 from factdrift.annotation.platforms.base import Fits
 from factdrift.annotation.quality.agreement import compared_answers
@@ -53,36 +53,6 @@ from factdrift.builders.rows.gold import FILE, NoGoldError, read_gold
 _EXPERT_SEED = 0
 _PREVIEWED = 20
 """HITs in `preview.html`."""
-
-
-@dataclass(frozen=True)
-class BatchOrder:
-    """What a batch is made from.
-
-    `again` sends rows that an earlier batch has sent; `undecided` those alone whose gold row in
-    `judgments` is not accepted or rejected, or is not there. `known`: a file of items with known
-    answers, as `annotation.batch.known_items` reads it, to be mixed in beside the layout's.
-    """
-
-    layout: str
-    dataset: str | None
-    platform: str
-    number: int = 100
-    config: str | None = None
-    split: str | None = None
-    news: Sequence[str] = ()
-    pages: Path | None = None
-    until: date | None = None
-    seed: int = 0
-    again: bool = False
-    undecided: bool = False
-    known: Path | None = None
-    delivery: Delivery = field(default_factory=Delivery)
-    releases: Path = Path("releases")
-    build: Path = Path("build")
-    out: Path = Path("hits")
-    judgments: Path = Path("judgments")
-    say: Callable[[str], None] = lambda text: None
 
 
 def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
@@ -310,7 +280,7 @@ def write_batch(
             shutil.copyfile(layout.folder / part, folder / LAYOUT_COPY / part)
         paths = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
         manifest = BatchManifest(
-            **{name: getattr(batch, name) for name in FACTS},
+            **batch.facts,
             dataset_sha256=dataset.sha256,
             config=dataset.config,
             splits=dataset.splits,
@@ -325,13 +295,12 @@ def write_batch(
             ),
             hits=tuple(hit.id for hit in batch.hits),
             rows=rows,
-            experts=batch.experts,
             files=tuple(
                 FileEntry(path=name, sha256=file_sha256(path), bytes=path.stat().st_size)
                 for name, path in sorted(paths.items())
             ),
         )
-        _write(folder / MANIFEST, _pretty(manifest.model_dump(mode="json")))
+        _write(folder / MANIFEST, _pretty(MANIFESTS.dump_python(manifest, mode="json")))
     return manifest
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from sys import intern
 
 from factdrift.annotation.batch import (
-    LAYOUT_COPY,
     Hit,
     HitBatch,
     Item,
@@ -24,11 +23,12 @@ from factdrift.annotation.batch import (
     read_batch,
 )
 from factdrift.annotation.checks import problems
-from factdrift.annotation.layout import Layout, LayoutAnswer, load_layout
+from factdrift.annotation.layout import Layout, LayoutAnswer
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.submission import Json, Refused, Submission
 from factdrift.builders.core.config import did_you_mean, shown
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.rows import Judgment
 
@@ -74,9 +74,8 @@ class Batches:
     """The batches under `hits/`, found by id and read, checked, when an answer names them."""
 
     root: Path
-    _places: dict[str, Path] = field(default_factory=dict)
-    _read: dict[str, tuple[HitBatch, dict[str, Hit]]] = field(default_factory=dict)
-    _layouts: dict[str, Layout] = field(default_factory=dict)
+    places: dict[str, Path] = field(default_factory=dict)
+    _read: dict[str, HitBatch] = field(default_factory=dict)
     _versions: dict[str, list[LayoutVersion]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -86,54 +85,43 @@ class Batches:
             if found.layout != folder.parent.name:
                 text = f"a batch of the layout {found.layout}, in the folder of another"
                 raise UserError(text, where=shown(folder))
-            other = self._places.setdefault(found.id, folder)
+            other = self.places.setdefault(found.id, folder)
             if other != folder:
                 text = f"the same batch as {shown(other)}"
                 raise UserError(text, where=shown(folder), hint="remove the copy")
-        if not self._places:
+        if not self.places:
             hint = "make one with `factdrift hits`, or name their folder with --hits"
             raise UserError("no batches here", where=shown(self.root), hint=hint)
 
-    def get(self, name: str) -> tuple[HitBatch, dict[str, Hit]] | None:
-        if name in self._places and name not in self._read:
-            batch = read_batch(self._places[name])
-            self._read[name] = batch, {hit.id: hit for hit in batch.hits}
+    def get(self, name: str) -> HitBatch | None:
+        if name in self.places and name not in self._read:
+            self._read[name] = read_batch(self.places[name])
         return self._read.get(name)
 
     def find(self, batch: str, hit: str, item: str) -> tuple[Layout, Item] | None:
         """The layout and the item of these ids; None where there is no such item."""
         known = self.get(batch)
-        items = known[1][hit].items if known and hit in known[1] else ()
-        return next(((self.layout(known[0]), i) for i in items if known and i.id == item), None)
+        found = known.hit_by_id.get(hit) if known else None
+        items = found.items if found else ()
+        return next(((known.asked, i) for i in items if known and i.id == item), None)
 
     def platform(self, name: str) -> str | None:
         """The platform that a batch is for; None for an unknown batch."""
-        place = self._places.get(name)
-        return load_manifest(place).platform if place else None
-
-    def suggestion(self, name: str) -> str:
-        near = did_you_mean(name, self._places)
-        return f"did you mean {near}?" if near else f"not among the {len(self._places)} of hits/"
-
-    def layout(self, batch: HitBatch) -> Layout:
-        """The layout as it was when the batch was made: the batch has a copy."""
-        if batch.id not in self._layouts:
-            self._layouts[batch.id] = load_layout(batch.folder / LAYOUT_COPY)
-        return self._layouts[batch.id]
+        batch = self.get(name)
+        return batch.platform if batch else None
 
     def __contains__(self, name: str) -> bool:
-        return name in self._places
+        return name in self.places
 
     def layout_versions(self, layout: str) -> list[LayoutVersion]:
         """The batches of a layout by what can be answered, that of the newest batch last."""
         if layout in self._versions:
             return self._versions[layout]
         found: dict[str, LayoutVersion] = {}
-        for name, folder in self._places.items():
-            if folder.parent.name != layout or (read := self.get(name)) is None:
+        for name, folder in self.places.items():
+            if folder.parent.name != layout or (batch := self.get(name)) is None:
                 continue
-            batch = read[0]
-            own = self.layout(batch)
+            own = batch.asked
             key = _answerable(own)
             found[key] = version = found.pop(key, LayoutVersion(own))
             version.layout = own
@@ -155,18 +143,18 @@ def match(
     def refused(reason: str, detail: str = "") -> Refused:
         return Refused(given.where, given.line, reason, detail)
 
-    known = batches.get(given.batch)
-    if known is None:
-        return refused("unknown batch", batches.suggestion(given.batch[:40]))
-    batch, hits = known
+    batch = batches.get(given.batch)
+    if batch is None:
+        near = did_you_mean(given.batch[:40], batches.places)
+        other = f"not among the {len(batches.places)} of hits/"
+        return refused("unknown batch", f"did you mean {near}?" if near else other)
     if batch.platform != platform:
         return refused("wrong platform", f"the batch went to {batch.platform}, not to {platform}")
-    hit = hits.get(given.hit)
+    hit = batch.hit_by_id.get(given.hit)
     if hit is None:
         return refused("unknown HIT", f"{given.hit[:40]!r} is not in {shown(batch.folder)}")
     worker = hash_id(salt, "worker", platform, given.worker.strip())
-    layout = batches.layout(batch)
-    wrong = answers_mistake(given, hit, layout, piecewise=platform in PIECEWISE)
+    wrong = answers_mistake(given, hit, batch.asked, piecewise=platform in PIECEWISE)
     if wrong:
         reason, detail = wrong
         return refused(reason, f"{detail}, worker {worker}" if reason == "missing item" else detail)
@@ -247,26 +235,17 @@ def read_salt(hits: Path) -> bytes:
     Whoever has it can test a guessed id: it stays with the batches and is never published.
     `UserError`: it is too short, or cannot be read or written.
     """
-    if given := os.environ.get(VARIABLE):
-        hint = f"give at least {_SHORTEST_SALT} characters that nobody can guess"
-        return _long_enough(given.encode(), VARIABLE, hint)
-    path = hits / SALT
-    try:
-        hits.mkdir(parents=True, exist_ok=True)
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            hint = f"delete it and import all results anew, or set {VARIABLE}"
-            return _long_enough(path.read_bytes().strip(), shown(path), hint)
-        with os.fdopen(handle, "wb") as file:
-            salt = secrets.token_hex(32).encode()
-            file.write(salt + b"\n")
-        return salt
-    except OSError as error:
-        raise UserError(f"cannot be used: {error.strerror}", where=shown(path)) from error
-
-
-def _long_enough(salt: bytes, where: str, hint: str) -> bytes:
+    where, salt = VARIABLE, os.environ.get(VARIABLE, "").encode()
+    hint = f"give at least {_SHORTEST_SALT} characters that nobody can guess"
+    if not salt:
+        path = hits / SALT
+        where, hint = shown(path), f"delete it and import all results anew, or set {VARIABLE}"
+        with disk_errors(path):
+            hits.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                path.touch(0o600)
+                path.write_text(f"{secrets.token_hex(32)}\n", "utf-8")
+            salt = path.read_bytes().strip()
     if len(salt) < _SHORTEST_SALT:
         raise UserError("too short for a salt", where=where, hint=hint)
     return salt

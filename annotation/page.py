@@ -22,7 +22,6 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -42,6 +41,7 @@ from factdrift.annotation.layout import (
     load_layout,
     near_hint,
 )
+from factdrift.annotation.order import Delivery, web_address
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
@@ -60,38 +60,6 @@ STUDY = ["STUDY_ID"]
 TASK = "task.html.j2"
 _SHORT = 200
 """Characters of a value that may stand in a HIT more than once."""
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """Where answers go and how pages are dealt out, for the platforms that leave it open.
-
-    `post`: an http(s) address that takes submissions as JSON; without it they are downloaded as a
-    file. `code`: shown after submitting, for a recruiting site; `complete`: a link back to it.
-    `split_pages`: a page for each HIT, not one for all. `url`: where the pages will be.
-    """
-
-    post: str | None = None
-    code: str | None = None
-    complete: str | None = None
-    split_pages: bool = False
-    url: str | None = None
-
-    def check(self, platform: str, heeds: Sequence[str]) -> None:
-        """`UserError` where something is given that this platform would ignore."""
-        given = [one.name for one in fields(self) if getattr(self, one.name)]
-        ignored = [_option(name) for name in given if name not in heeds]
-        if ignored:
-            hint = f"it takes {', '.join(map(_option, heeds)) or 'none of these'}"
-            raise UserError(f"{platform} cannot use {', '.join(ignored)}", hint=hint)
-
-    def root(self) -> str:
-        """The address of the pages, with a slash at its end."""
-        return f"{(web_address(self.url) or '').rstrip('/')}/"
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def render(
@@ -190,7 +158,7 @@ def render_task(layout: Layout) -> Markup:
         )
     except jinja2.TemplateSyntaxError as error:
         raise UserError(str(error.message), where=shown(path), line=error.lineno) from None
-    except (_TemplateError, jinja2.TemplateError, TypeError, UnicodeDecodeError) as error:
+    except (jinja2.TemplateError, TypeError, UnicodeDecodeError) as error:
         raise UserError(str(error), where=shown(path), line=_line_of(error, path)) from None
     own = [name for name in layout.answers if name not in WAYS_OUT]
     missing = [name for name in own if name not in places.placed]
@@ -224,10 +192,6 @@ def check_layouts(folder: Path | None = None) -> list[str]:
     return lines
 
 
-class _TemplateError(Exception):
-    """A template names what its layout does not have."""
-
-
 class _TaskPlaces:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -241,7 +205,7 @@ class _TaskPlaces:
     def answer(self, name: str) -> Markup:
         self._check_known(name, self.layout.answers, "answer")
         if name in self.placed:
-            raise _TemplateError(f"the answer {name!r} is placed twice")
+            raise jinja2.TemplateRuntimeError(f"the answer {name!r} is placed twice")
         self.placed.append(name)
         return Markup('<div class="ask" data-answer="{}"></div>').format(name)
 
@@ -269,7 +233,7 @@ class _TaskPlaces:
 
     def _check_known(self, name: str, names: Mapping[str, object], what: str) -> None:
         if name not in names:
-            raise _TemplateError(f"no {what} {name!r}, {near_hint(name, names)}")
+            raise jinja2.TemplateRuntimeError(f"no {what} {name!r}, {near_hint(name, names)}")
 
 
 def environment(folder: Path, dollar: str = "&#36;") -> SandboxedEnvironment:
@@ -399,10 +363,3 @@ def _policy(scripts: Sequence[str], style: str, post: str | None, *, own: bool) 
         "base-uri": "'none'",
     }
     return "; ".join(f"{name} {value}" for name, value in rules.items())
-
-
-def web_address(address: str | None) -> str | None:
-    """An http(s) address, as it was given; `UserError` for anything else."""
-    if address is not None and not re.fullmatch(r"https?://[\w.:\[\]-]+(/[^\s;,'\"<>]*)?", address):
-        raise UserError(f"not an address of the web: {address!r}", hint="https://…")
-    return address

@@ -62,20 +62,11 @@ def from_text(text: str, where: str, line: int) -> Submission | Refused:
         return Refused(where, line, "not valid JSON", str(error)[:120])
 
 
-def from_value(
-    value: object,
-    where: str,
-    line: int,
-    *,
-    worker: str | None = None,
-    assignment: str | None = None,
-) -> Submission | Refused:
-    """A submission from decoded JSON; `worker` and `assignment` replace those that it names."""
+def from_value(value: object, where: str, line: int, **by_platform: str) -> Submission | Refused:
+    """A submission from decoded JSON; ids that the platform tells replace those that it names."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         return Refused(where, line, "not a submission", f"no format {FORMAT}")
     places = {"where": where, "line": line}
-    by_platform = {"worker": worker, "assignment": assignment}
-    by_platform = {name: text for name, text in by_platform.items() if text is not None}
     given = {name: one for name, one in value.items() if one is not None}
     try:
         return msgspec.convert(given | by_platform | places, Submission)

@@ -17,8 +17,9 @@ import yaml
 
 from factdrift.annotation.batch import BatchManifest, sent_before
 from factdrift.annotation.dataset import DatasetRows, open_dataset, require_columns, row_id_of
-from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.order import BatchOrder
 from factdrift.annotation.quality.agreement import answers_of
 from factdrift.annotation.results import JudgmentTable
 from factdrift.builders.core.config import shown

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from factdrift.annotation.batch import HitBatch, Item, read_batch
-from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.hits import make_batch
+from factdrift.annotation.order import BatchOrder
 from factdrift.annotation.results import Imported, import_results
 from factdrift.annotation.submission import FORMAT
 
@@ -41,8 +42,8 @@ def order(tmp: Path, rows: int = 20, **more: Any) -> BatchOrder:
     (folder / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
     lines = (json.dumps({"id": f"r{n}", "question": f"Is {n} odd?"}) for n in range(rows))
     (tmp / "rows.jsonl").write_text("\n".join(lines), "utf-8")
-    made = BatchOrder(str(folder), str(tmp / "rows.jsonl"), "static", 6, out=tmp / "hits")
-    return replace(made, releases=tmp / "releases", **more)
+    made = BatchOrder(layout=str(folder), dataset=str(tmp / "rows.jsonl"), number=6)
+    return replace(made, **{"out": tmp / "hits", "releases": tmp / "releases"} | more)
 
 
 def batch_of(tmp: Path, **more: Any) -> HitBatch:

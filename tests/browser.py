@@ -4,20 +4,24 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from tests.file_server import listening
+
 T = TypeVar("T")
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
+_ASKED = Path(__file__).with_name("browser.js").read_text("utf-8")
+_DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]));"
+"""A frame that comes after the page's first."""
 PATIENCE = 60.0
 """Seconds after which what a test waits for does not come."""
 _FLAGS = (
@@ -27,91 +31,80 @@ _FLAGS = (
 ).split()
 
 
-@contextmanager
-def listening(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
-    """The address of a server of one's own, with a slash at its end."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
+@dataclass
+class Taker:
+    """A server that takes what is posted; the first `busy` posts are refused."""
+
+    address: str = ""
+    posted: list[tuple[str, bytes]] = field(default_factory=list)
+    busy: int = 0
 
 
 class _Pages(SimpleHTTPRequestHandler):
-    """The pages of a folder, and no icon."""
+    """The pages of a folder, and a place to post to from other pages."""
+
+    def __init__(self, *args: Any, taker: Taker, **more: Any) -> None:
+        self.taker = taker
+        super().__init__(*args, **more)
+
+    def do_OPTIONS(self) -> None:
+        self.answer(204)
 
     def do_GET(self) -> None:
         if self.path == "/favicon.ico":
-            self.send_response(204)
-            self.end_headers()
+            self.answer(204)
         else:
             super().do_GET()
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.taker.posted.append((self.path, body))
+        self.answer(503 if len(self.taker.posted) <= self.taker.busy else 200)
+
+    def answer(self, status: int) -> None:
+        self.send_response(status)
+        for name in ("Origin", "Headers"):
+            self.send_header(f"Access-Control-Allow-{name}", "*")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The address at which the pages of a folder are.
+def served(folder: Path) -> Iterator[Taker]:
+    """A server of the pages of a folder.
 
     By HTTP, as workers get them: a page from a file may find its localStorage empty in Chromium
     while the machine is busy (measured: 107 of 400 loads, and none of 341 by HTTP).
     """
-    with listening(partial(_Pages, directory=str(folder))) as root:
-        yield root
-
-
-@dataclass
-class Taker:
-    """A server that shows pages and takes what is posted; the first `busy` posts are refused."""
-
-    address: str = ""
-    pages: dict[str, str] = field(default_factory=dict)
-    posted: list[tuple[str, bytes]] = field(default_factory=list)
-    busy: int = 0
+    taker = Taker()
+    with listening(partial(_Pages, directory=str(folder), taker=taker)) as taker.address:
+        yield taker
 
 
 @pytest.fixture
-def taker() -> Iterator[Taker]:
-    state = Taker()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_OPTIONS(self) -> None:
-            self.reply(204)
-
-        def do_GET(self) -> None:
-            self.reply(200, state.pages.get(self.path.partition("?")[0], ""))
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            state.posted.append((self.path, body))
-            self.reply(503 if len(state.posted) <= state.busy else 200)
-
-        def reply(self, status: int, text: str = "") -> None:
-            self.send_response(status)
-            self.send_header("Access-Control-Allow-Origin", "*")
-            self.send_header("Access-Control-Allow-Headers", "Content-Type")
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text.encode("ascii"))
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    with listening(Handler) as root:
-        state.address = root.rstrip("/")
-        yield state
+def taker(tmp_path: Path) -> Iterator[Taker]:
+    """A server of another origin than the pages'."""
+    with served(tmp_path) as found:
+        yield found
 
 
 class Browser:
     """Loads pages, and keeps watch of errors and requests."""
 
     def __init__(self, driver: Any, folder: Path, root: str) -> None:
+        from selenium.common.exceptions import StaleElementReferenceException
+        from selenium.webdriver import ActionChains
+        from selenium.webdriver.common.keys import Keys
+
+        self.chain, self.named = partial(ActionChains, driver), Keys
+        self.stale = StaleElementReferenceException
         self.driver = driver
         self.folder = folder
         self.root = root
-        self.own = {f"{root}favicon.ico"}
+        self.own = {f"{root}/favicon.ico"}
 
     def size(self, name: str) -> None:
         """1280x900, or a phone of 390x844 with touch."""
@@ -128,7 +121,7 @@ class Browser:
         """Serve a page; its address."""
         path = self.folder / f"page{len(self.own)}.html"
         path.write_text(text, encoding="ascii")
-        address = self.root + path.name
+        address = f"{self.root}/{path.name}"
         self.own.add(address)
         return address
 
@@ -151,18 +144,18 @@ class Browser:
 
     def _drawn(self) -> None:
         """Wait until the page is loaded and drawn: Chromium drops what is pressed before."""
-        self.wait("return document.readyState === 'complete'")
+        self.until(lambda: self.ask("ready"), "the page")
         self.driver.execute_async_script(_DRAWN)
-        self.wait(_READY)
+        self.until(lambda: self.ask("ready"), "all of the page")
 
     def wait(self, code: str, *arguments: object) -> Any:
         """What a piece of JavaScript gives as soon as that is something."""
         return self.until(lambda: self.js(code, *arguments), code)
 
-    def soon(self, code: str, *arguments: object) -> bool:
-        """Whether a piece of JavaScript says yes within three seconds."""
+    def soon(self, name: str, *arguments: object) -> bool:
+        """Whether one of the functions of `browser.js` says yes within three seconds."""
         try:
-            return bool(self.until(lambda: self.js(code, *arguments), code, 3))
+            return bool(self.until(lambda: self.ask(name, *arguments), name, 3))
         except AssertionError:
             return False
 
@@ -179,11 +172,9 @@ class Browser:
         Only what never comes takes so many seconds; then the page's messages say why. An
         element that the page drew anew while it was looked at is looked for again.
         """
-        from selenium.common.exceptions import StaleElementReferenceException
-
         end = time.monotonic() + seconds
         while True:
-            with suppress(StaleElementReferenceException):
+            with suppress(self.stale):
                 if value := found():
                     return value
             assert time.monotonic() < end, f"{what} did not come: {self.messages()}"
@@ -192,9 +183,13 @@ class Browser:
     def js(self, code: str, *arguments: object) -> Any:
         return self.driver.execute_script(code, *arguments)
 
+    def ask(self, name: str, *arguments: object) -> Any:
+        """What one of the functions of `browser.js` says."""
+        return self.js(f"{_ASKED}\nreturn {name}(...arguments);", *arguments)
+
     def all(self, selector: str) -> list[Any]:
         """Those that are shown, as they are at one moment."""
-        return list(self.js(_SHOWN, selector))
+        return list(self.ask("shown", selector))
 
     def one(self, selector: str) -> Any:
         """The first that is shown, as soon as there is one."""
@@ -206,21 +201,14 @@ class Browser:
 
     def text(self, selector: str) -> str:
         """The text of the first, as soon as it is there."""
-        return str(self.wait(_TEXT, selector)[0])
+        return str(self.until(lambda: self.ask("text", selector), selector)[0])
 
     def keys(self, *keys: str) -> None:
         """Press keys, wherever the focus is."""
-        from selenium.webdriver import ActionChains
-
-        ActionChains(self.driver, duration=0).send_keys(*keys).perform()
+        self.chain(duration=0).send_keys(*keys).perform()
 
     def chord(self, hold: str, *keys: str) -> None:
-        from selenium.webdriver import ActionChains
-
-        chain = ActionChains(self.driver, duration=0).key_down(hold)
-        for key in keys:
-            chain = chain.send_keys(key)
-        chain.key_up(hold).perform()
+        self.chain(duration=0).key_down(hold).send_keys(*keys).key_up(hold).perform()
 
     def click(self, where: Any) -> None:
         """A real click or tap on an element, or on the first that a selector shows."""
@@ -231,7 +219,7 @@ class Browser:
 
     def press(self, label: str) -> None:
         """Click the button whose text starts so."""
-        self.until(lambda: self._clicked(self.js(_BUTTON, label)), label)
+        self.until(lambda: self._clicked(self.ask("button", label)), label)
 
     def _clicked(self, nodes: list[Any]) -> bool:
         """Click the first, if there is one; the page's own bars must not cover the place."""
@@ -246,28 +234,24 @@ class Browser:
 
     def tab_to(self, node: Any, *, group: bool = False) -> None:
         """Press Tab until the focus is there (`group`: on one of its name)."""
-        from selenium.webdriver.common.keys import Keys
-
         for _ in range(200):
-            if self.js(_FOCUSED, node, group):
+            if self.ask("focused", node, group):
                 return
-            self.keys(Keys.TAB)
+            self.keys(self.named.TAB)
         raise AssertionError(f"the focus does not get to {node.get_attribute('outerHTML')}")
 
     def mark_by_keys(self, words: str) -> None:
         """Mark words in the text that has the focus, by arrows and Enter."""
-        from selenium.webdriver.common.keys import Keys
-
-        self.keys(Keys.RIGHT)
+        self.keys(self.named.RIGHT)
         for _ in range(200):
-            way = self.js(_STEER, words)
+            way = self.ask("steer", words)
             if way == "there":
                 break
-            self.keys(getattr(Keys, way))
+            self.keys(getattr(self.named, way))
         while self.text("mark.cursor") != words:
             assert len(self.text("mark.cursor")) < len(words)
-            self.chord(Keys.SHIFT, Keys.RIGHT)
-        self.keys(Keys.ENTER)
+            self.chord(self.named.SHIFT, self.named.RIGHT)
+        self.keys(self.named.ENTER)
 
     def drag(self, words: str, inside: str = ".passage") -> None:
         """Select words with the mouse, from the first to the last letter."""
@@ -281,10 +265,9 @@ class Browser:
 
     def _point(self, kind: str, *acts: str | tuple[int, int]) -> None:
         """Move a mouse or finger to places, and press and let go there."""
-        from selenium.webdriver import ActionChains
         from selenium.webdriver.common.actions.pointer_input import PointerInput
 
-        chain = ActionChains(self.driver, duration=10, devices=[PointerInput(kind, kind)])
+        chain = self.chain(duration=10, devices=[PointerInput(kind, kind)])
         action = chain.w3c_actions.pointer_action
         for act in acts:
             if isinstance(act, str):
@@ -295,7 +278,7 @@ class Browser:
 
     def _where(self, words: str, inside: str) -> tuple[tuple[int, int], tuple[int, int]]:
         """Left end of the first and right end of the last of some words, on the screen."""
-        found = self.js(_FIND, words, inside)
+        found = self.ask("find", words, inside)
         assert found, f"{words!r} does not stand in {inside}"
         (x1, y1), (x2, y2) = found
         return (round(x1), round(y1)), (round(x2), round(y2))
@@ -327,75 +310,6 @@ class Browser:
         return int(
             self.js("const d = document.documentElement; return d.scrollWidth - d.clientWidth")
         )
-
-
-# A frame that comes after the page's first.
-_DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]));"
-
-# A page for workers says when it has its items and what was kept; other pages need no wait.
-_READY = """
-return !document.getElementById('settings') || document.body.dataset.ready !== undefined;
-"""
-
-_TEXT = "const node = document.querySelector(arguments[0]); return node && [node.textContent];"
-
-_SHOWN = """
-return [...document.querySelectorAll(arguments[0])]
-  .filter((n) => n.checkVisibility({visibilityProperty: true}) && n.getClientRects().length);
-"""
-
-_BUTTON = """
-return [...document.querySelectorAll('button')]
-  .filter((b) => b.checkVisibility() && b.innerText.trim().startsWith(arguments[0]));
-"""
-
-_FOCUSED = """
-const [node, group] = arguments, now = document.activeElement;
-return node === now || (group && now.type === 'radio' && now.name === node.name);
-"""
-
-# The key that brings the cursor of a text nearer to some words.
-_STEER = """
-const words = arguments[0];
-const all = [...document.activeElement.querySelectorAll('p')];
-const there = all.findIndex((p) => p.textContent.includes(words));
-const mark = document.activeElement.querySelector('mark.cursor');
-const own = mark.closest('p'), here = all.indexOf(own);
-if (here !== there) return here < there ? 'DOWN' : 'UP';
-const before = document.createRange();
-before.setStart(own, 0);
-before.setEndBefore(mark);
-const gap = own.textContent.indexOf(words) - before.toString().length;
-return gap ? (gap > 0 ? 'RIGHT' : 'LEFT') : 'there';
-"""
-
-_FIND = """
-const [words, inside] = arguments;
-for (const box of document.querySelectorAll(inside)) {
-  if (!box.offsetParent) continue;
-  const walk = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
-  const nodes = [];
-  let text = '';
-  while (walk.nextNode()) {
-    nodes.push([walk.currentNode, text.length]);
-    text += walk.currentNode.data;
-  }
-  const at = text.indexOf(words);
-  if (at < 0) continue;
-  const letter = (i) => {
-    const [node, base] = nodes.filter((n) => n[1] <= i).pop();
-    const range = document.createRange();
-    range.setStart(node, i - base);
-    range.setEnd(node, i - base + 1);
-    return range;
-  };
-  letter(at).startContainer.parentElement.scrollIntoView({block: 'center', behavior: 'instant'});
-  const a = letter(at).getBoundingClientRect();
-  const b = letter(at + words.length - 1).getBoundingClientRect();
-  return [[a.left + 1, a.top + a.height / 2], [b.right - 1, b.top + b.height / 2]];
-}
-return null;
-"""
 
 
 @pytest.fixture(scope="session")
@@ -438,5 +352,5 @@ def browser(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         chromium.execute_cdp_cmd(command, more)
     for kind in ("browser", "performance"):
         chromium.get_log(kind)  # what the tests of another file did
-    with served(folder) as root:
-        yield Browser(chromium, folder, root)
+    with served(folder) as pages:
+        yield Browser(chromium, folder, pages.address)

@@ -17,8 +17,9 @@ import yaml
 
 from factdrift.annotation.batch import HitBatch, Item, read_batch
 from factdrift.annotation.checks import problems
-from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import load_layout
+from factdrift.annotation.order import BatchOrder
 from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.release.publish import Published
 from factdrift.builders.release.release import ReleaseOptions, release_all
@@ -71,14 +72,15 @@ class Walk:
     def batch(self, layout: str, number: int) -> HitBatch:
         """A batch of rows of the newest release."""
         order = BatchOrder(
-            layout, None, "static", number,
+            layout=layout,
+            number=number,
             news=[str(NEWS)],
             until=date(2020, 4, 30),
             again=True,
             releases=self.folder / "releases",
             build=self.folder / "build",
             out=self.folder / "hits",
-        )  # fmt: skip
+        )
         return read_batch(make_batch(order)[0])
 
     def items(self, layout: str) -> list[Item]:

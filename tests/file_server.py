@@ -4,7 +4,7 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -88,7 +88,7 @@ def _handler(served: Files) -> type[Quiet]:
 
 
 @contextmanager
-def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+def listening(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
     """The address of a server on a free port of this machine."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)

@@ -10,7 +10,8 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from factdrift.annotation.batch import Item, read_batch
-from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.hits import make_batch
+from factdrift.annotation.order import BatchOrder
 from factdrift.builders.core.schema import batches
 from factdrift.builders.rows import Decision, Gold
 from tests.conftest import ROOT
@@ -20,7 +21,7 @@ def items(layout: str, dataset: Path, out: Path, **more: Any) -> list[Item]:
     """The items of a batch drawn from a release, attention items left out."""
     news = [str(ROOT / "samples" / "news")]
     order = BatchOrder(
-        layout, str(dataset), "static", out=out, build=out / "build", news=news, **more
+        layout=layout, dataset=str(dataset), out=out, build=out / "build", news=news, **more
     )
     folder, manifest = make_batch(order)
     assert not [reason for reason, n in manifest.counts.items() if n and "missing" in reason]

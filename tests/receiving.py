@@ -1,6 +1,5 @@
 """`factdrift receive` as a process of its own, and workers that use it by HTTP."""
 
-import http.client
 import json
 import os
 import re
@@ -10,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+
+import requests
 
 from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.layout import load_layout
@@ -44,7 +44,7 @@ class Server:
     def kill(self) -> None:
         """End it as a power cut would."""
         self.process.kill()
-        self.process.wait()
+        self.process.communicate()
 
     def stop(self) -> str:
         """End it politely; all that it said."""
@@ -61,8 +61,6 @@ def serving(batch: Path, out: Path, *options: str) -> Iterator[Server]:
     finally:
         if server.process.poll() is None:
             server.kill()
-        if server.process.stdout:
-            server.process.stdout.close()
 
 
 def call(
@@ -72,18 +70,11 @@ def call(
     headers: Mapping[str, str] = {},
 ) -> tuple[int, Any]:
     """The status and JSON (else text) of a GET, or of a POST of something."""
-    at = urlsplit(address)
-    connection = http.client.HTTPConnection(at.hostname or "", at.port, timeout=30)
     body = given if isinstance(given, bytes | None) else json.dumps(given).encode()
-    try:
-        method = "GET" if body is None else "POST"
-        connection.request(method, at.path + path, body, dict(headers))
-        reply = connection.getresponse()
-        text = reply.read().decode()
-        kind = reply.getheader("content-type") or ""
-        return reply.status, json.loads(text) if kind.startswith("application/json") else text
-    finally:
-        connection.close()
+    method = "GET" if body is None else "POST"
+    reply = requests.request(method, address + path, data=body, headers=headers, timeout=30)
+    is_json = reply.headers["content-type"].startswith("application/json")
+    return reply.status_code, reply.json() if is_json else reply.text
 
 
 def answers_of(hit: Mapping[str, Any], batch: str, worker: str, **more: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from factdrift.annotation.checks import (
 from factdrift.annotation.dataset import DatasetRows
 from factdrift.annotation.hits import write_batch
 from factdrift.annotation.layout import WAYS_OUT, Layout, LayoutAnswer, load_layout
-from factdrift.annotation.page import Delivery
+from factdrift.annotation.order import Delivery
 from factdrift.annotation.submission import Json
 from tests.annotation_items import FIELDS
 from tests.annotation_workers import handed_in
@@ -64,7 +64,14 @@ def written(
         hit_list.append(Hit(f"hit{n}", tuple(items)))
     place = root / name / "0001"
     sha = layout_sha256(layout.folder)
-    batch = HitBatch("", 1, name, sha, "made", platform, 0, tuple(hit_list), place)
+    about: dict[str, Any] = {
+        "id": "",
+        "number": 1,
+        "layout": name,
+        "layout_sha256": sha,
+        "dataset": "made",
+    }
+    batch = HitBatch(**about, platform=platform, seed=0, hits=tuple(hit_list), folder=place)
     batch = replace(batch, id=batch_id(batch))
     rows = DatasetRows("made", "0", None, (), (), None)
     write_batch(batch, layout, delivery or Delivery(), rows, {})

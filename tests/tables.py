@@ -34,4 +34,5 @@ def cases(name: str) -> list[Any]:
 
 def lists(name: str) -> dict[str, list[Any]]:
     """The lists of a YAML file for `parametrize`, each the cases of a test."""
-    return {of: [pytest.param(*row, id=str(row)) for row in rows] for of, rows in table(name).items()}
+    read = table(name)
+    return {of: [pytest.param(*row, id=str(row)) for row in rows] for of, rows in read.items()}

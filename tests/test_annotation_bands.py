@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from factdrift.annotation.batch import Item, read_batch
-from factdrift.annotation.hits import BatchOrder
+from factdrift.annotation.order import BatchOrder
 from factdrift.annotation.results import import_results
 from factdrift.annotation.thresholds import BandRule, ThresholdReport, next_bands
 from factdrift.builders.core.config import load
@@ -59,12 +59,13 @@ class _Judges:
         rule = {name: more.pop(name) for name in ("rows", "width", "share") if name in more}
         self.rule = BandRule(**rule)
         self.order = BatchOrder(
-            "judge_toxicity", str(dataset), "static",
+            layout="judge_toxicity",
+            dataset=str(dataset),
             build=tmp_path / "build",
             out=tmp_path / "hits",
             judgments=tmp_path / "judgments",
             **more,
-        )  # fmt: skip
+        )
         self.scores: dict[str, dict[str, float | None]] = {}
 
     def next(self, **more: Any) -> ThresholdReport:

@@ -1,8 +1,6 @@
 """Hostile results: nothing is run, nothing is lost, nothing is written outside of `out`."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import HitBatch
-from tests.annotation_workers import batch_of, refusals, submission, take
-from tests.conftest import ROOT
+from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
+from tests.conftest import alone
+from tests.tables import table
 
 EVIL = (
     "=cmd|'/C calc'!A0 @SUM(1) +1 -1 <script>alert(1)</script> ${x} {{7*7}} '; DROP TABLE x; -- "
@@ -22,6 +21,11 @@ EVIL = (
 
 def line(batch: HitBatch, worker: str, **more: Any) -> bytes:
     return json.dumps(submission(batch, worker, **more)).encode()
+
+
+def cell(text: str) -> str:
+    """A quoted cell of a CSV file."""
+    return '"' + text.replace('"', '""') + '"'
 
 
 def files(folder: Path) -> set[str]:
@@ -40,64 +44,17 @@ def test_answers_come_back_unharmed_and_are_never_run(tmp_path: Path) -> None:
     assert refusals(tmp_path) == []
     rows = pq.read_table(tmp_path / "judgments" / "quick" / "judgments.parquet").to_pylist()
     assert {json.loads(row["answers"])["note"] for row in rows} == {EVIL}
+    tables = "judgments.parquet gold.parquet report.html report.json".split()
     assert files(tmp_path) - before == {
-        "hits/.salt",
-        "judgments",
-        "judgments/.salt-check",
-        "judgments/refused.jsonl",
-        "judgments/quick",
-        "judgments/quick/judgments.parquet",
-        "judgments/quick/gold.parquet",
-        "judgments/quick/report.html",
-        "judgments/quick/report.json",
+        *("hits/.salt", "judgments", "judgments/.salt-check", "judgments/refused.jsonl"),
+        *("judgments/quick", *(f"judgments/quick/{name}" for name in tables)),
     }
 
 
-BAD = "not valid JSON"
-NOT = "not a submission"
-
-CASES: list[tuple[str, str, bytes, int, list[tuple[int, str]]]] = [
-    # what it is, file name, content with A and B for good submissions, taken, refused
-    ("the end of a line is missing", "r.jsonl", b"A\nB", 2, []),
-    ("a file that ends within a line", "r.jsonl", b'A\n{"format": "fact', 1, [(2, BAD)]),
-    ("Windows lines and a mark", "r.jsonl", b"\xef\xbb\xbfA\r\n\r\nB\r\n", 2, []),
-    ("broken lines between", "r.jsonl", b"{\nA\n}\n\nnull\nB\n]", 2,
-     [(1, BAD), (3, BAD), (5, NOT), (7, BAD)]),
-    ("two on a line", "r.jsonl", b"A B\nA\n", 1, [(1, BAD)]),
-    ("NUL bytes", "r.jsonl", b"\0\0\nA\n{\"a\": \"\0\"}\n", 1, [(1, BAD), (3, BAD)]),
-    ("latin-1", "r.jsonl", b'A\n{"a": "\xe9"}\nB\n', 2, [(2, "not UTF-8")]),
-    ("an encoded surrogate", "r.jsonl", b'A\n{"a": "\xed\xa0\x80"}\n', 1, [(2, "not UTF-8")]),
-    ("an escaped surrogate", "r.jsonl", b'{"a": "\\ud800"}\nA\n', 1, [(1, BAD)]),
-    ("a bomb of brackets", "r.jsonl", b"[" * 10**6 + b"\nA\n", 1, [(1, BAD)]),
-    ("lines in a file of another name", "r.json", b'{"format":\nA\nB\n', 2, [(1, BAD)]),
-    ("an array", "r.json", b"[A,\n B\n]\n", 2, []),
-    ("side by side", "r.json", b"A\n\n B", 2, []),
-    ("an array that is cut", "r.json", b'[A,\nB,\n{"format": "fa', 2, [(3, BAD)]),
-    ("text around", "r.json", b"[A,\n\noops B]", 1, [(3, BAD)]),
-    ("a string that is never closed", "r.json", b'[A,\n"B]', 1, [(2, NOT), (2, BAD)]),
-    ("only text", "r.json", b"hello\nA\n", 0, [(1, BAD)]),
-    ("an object of others", "r.json", b'{"data":\n [A]}', 0, [(1, NOT)]),
-    ("nothing", "r.json", b"", 0, [(0, "no submissions in it")]),
-    ("blanks", "r.jsonl", b"\n  \n", 0, [(0, "no submissions in it")]),
-    ("an empty array", "r.json", b"[]", 0, [(0, "no submissions in it")]),
-    ("a page of an error", "r.json", b"<html>\n<script>{}</script>", 0, [(1, BAD)]),
-    ("a spreadsheet", "r.json", b"PK\x03\x04\x14\x00\xff\xfe", 0, [(1, BAD)]),
-    ("cells", "r.csv", b"a,b\nx,C\ny,D\n", 2, []),
-    ("formula cells", "r.csv", b"a,b\n=cmd|'/K calc'!A0,C\n@x,+1\n", 1, [(3, NOT)]),
-    ("a quote that is never closed", "r.csv", b'a,b\nx,"oops\ny,C\nz,D\n', 1,
-     [(2, "not a CSV row")]),
-    ("a quote too many", "r.csv", b'a,b\nx,"oo"ps"\ny,C\n', 1, [(2, "not a CSV row")]),
-    ("rows cut short", "r.csv", b"a,b\nx\ny,C\nz,D,E\n", 1,
-     [(2, "not a CSV row"), (4, "not a CSV row")]),
-    ("a file that ends within a cell", "r.csv", b'a,b\nx,C\ny,"{""format"": ', 1,
-     [(3, "not a CSV row")]),
-    ("two in a row", "r.csv", b"a,b\nC,D\n", 0, [(2, NOT)]),
-    ("names twice", "r.csv", b"a,a\nx,C\n", 0, [(1, "no CSV header")]),
-    ("no names", "r.csv", b"\nx,C\n", 0, [(1, "no CSV header")]),
-    ("latin-1 cells", "r.csv", b"a;b\n\xe9;x\ny;C\n", 1, [(2, "not UTF-8")]),
-    ("NUL cells", "r.csv", b"a\tb\n\0\tx\ny\tC\n", 1, [(2, NOT)]),
-    ("no rows", "r.csv", b"a,b\n", 0, [(0, "no submissions in it")]),
-]  # fmt: skip
+CASES = [
+    *table("annotation_platforms")["results_files"],
+    ("a bomb of brackets", "r.jsonl", "[" * 10**6 + "\nA\n", 1, [[1, "not valid JSON"]]),
+]
 
 
 @pytest.mark.parametrize(
@@ -106,19 +63,17 @@ CASES: list[tuple[str, str, bytes, int, list[tuple[int, str]]]] = [
     ids=[case[0] for case in CASES],
 )
 def test_broken_files(
-    name: str, content: bytes, taken: int, refused: list[tuple[int, str]], tmp_path: Path
+    name: str, content: str, taken: int, refused: list[list[Any]], tmp_path: Path
 ) -> None:
     batch = batch_of(tmp_path)
-    good = {b"A": line(batch, "w1"), b"B": line(batch, "w2")}
-    cells = {b"C": good[b"A"], b"D": good[b"B"]}
-    if name == "r.csv":
-        good = {sign: b'"' + text.replace(b'"', b'""') + b'"' for sign, text in cells.items()}
+    one, two = (line(batch, worker).decode() for worker in ("w1", "w2"))
+    good = {"C": cell(one), "D": cell(two)} if name == "r.csv" else {"A": one, "B": two}
     for sign, text in good.items():
         content = content.replace(sign, text)
     path = tmp_path / name
-    path.write_bytes(content)
+    path.write_bytes(content.encode("latin-1"))
     done = take(tmp_path, path)
-    found = [(at, reason) for _, at, reason, _ in refusals(tmp_path)]
+    found = [[at, reason] for _, at, reason, _ in refusals(tmp_path)]
     assert (done.new + done.known, found) == (taken, refused)
     assert len({*done.lines()}) >= len(refused)
 
@@ -131,7 +86,7 @@ def test_utf_16(order: str, name: str, tmp_path: Path) -> None:
     one, two = (line(batch, w).decode() for w in ("w\U0001f600", "w2"))
     text = f"{one}\n{two}\n"
     if name.endswith("csv"):
-        text = "a\n" + "".join('"' + x.replace('"', '""') + '"\n' for x in (one, two))
+        text = f"a\n{cell(one)}\n{cell(two)}\n"
     path = tmp_path / name
     path.write_bytes(text.encode(order))
     done = take(tmp_path, path)
@@ -173,28 +128,19 @@ def test_ids_that_are_paths(name: str, tmp_path: Path) -> None:
         good | {name: name},
         good | {"layout": name},
     ]
-    path = inside / "r.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in given), "utf-8")
+    path = hand_in(inside, given)
     before = files(tmp_path) | {"deep/er/hits/.salt"}
     done = take(inside, path)
     assert done.new == 1
-    assert [r[2] for r in refusals(inside)] == [
-        "unknown batch",
-        "unknown HIT",
-        "unknown item",
-        "unknown item",
-        NOT,
-        NOT,
-    ]
+    unknown = ["unknown batch", "unknown HIT", "unknown item", "unknown item"]
+    assert [r[2] for r in refusals(inside)] == [*unknown, *["not a submission"] * 2]
     assert all(new.startswith("deep/er/judgments") for new in files(tmp_path) - before)
 
 
 def test_terminals_are_not_told_what_to_do(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     given = submission(batch, "w1") | {"hit": "\x1b]0;owned\x07\x1b[2J\u202e"}
-    path = tmp_path / "r.jsonl"
-    path.write_text(json.dumps(given) + "\n", "utf-8")
-    said = "\n".join(take(tmp_path, path).lines())
+    said = "\n".join(take(tmp_path, hand_in(tmp_path, [given])).lines())
     assert "unknown HIT" in said
     assert not set(said) & set("\x1b\x07\u202e")
 
@@ -236,14 +182,15 @@ def _big(kind: str, path: Path, good: bytes) -> None:
         file.write(end)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 @pytest.mark.parametrize(
     ("kind", "name", "taken", "refused"),
     [
-        pytest.param("sparse line", "r.jsonl", 2, range(1, 2), marks=pytest.mark.slow),
-        pytest.param("lines", "r.jsonl", 2, range(2000, 2200), marks=pytest.mark.slow),
-        pytest.param("object", "r.json", 1, range(1, 2), marks=pytest.mark.slow),
-        pytest.param("cell", "r.csv", 0, range(2000, 2300), marks=pytest.mark.slow),
+        ("sparse line", "r.jsonl", 2, range(1, 2)),
+        ("lines", "r.jsonl", 2, range(2000, 2200)),
+        ("object", "r.json", 1, range(1, 2)),
+        ("cell", "r.csv", 0, range(2000, 2300)),
     ],
 )
 def test_200_megabytes(kind: str, name: str, taken: int, refused: range, tmp_path: Path) -> None:
@@ -253,9 +200,7 @@ def test_200_megabytes(kind: str, name: str, taken: int, refused: range, tmp_pat
     path = tmp_path / name
     _big(kind, path, good)
     assert path.stat().st_size >= SIZE
-    command = [sys.executable, "-c", BIG, str(tmp_path), str(path)]
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, env=env, check=True)
+    done = alone(sys.executable, "-c", BIG, tmp_path, path)
     before, after, came, out, took = map(int, done.stdout.split())
     print(f"{kind}: {after} MB at most, {before} MB for one line, {took} s")
     path.unlink()

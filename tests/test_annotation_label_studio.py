@@ -21,6 +21,7 @@ from factdrift.annotation.results import Imported, import_results
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import hit, own_layout
 from tests.simulated_workers import HOSTILE, label_studio_export, work, written
+from tests.tables import table
 
 
 def exported(tmp: Path, name: str = "judge_question", hits: int = 3) -> tuple[HitBatch, Path]:
@@ -114,20 +115,13 @@ def test_a_list_is_read_before_it_is_chosen_from() -> None:
 
 def test_controls() -> None:
     text = {"kind": "text", "label": "T"}
-    one = own_layout(
-        {"x": {}},
-        {
-            "short": text | {"check": {"max_length": 120}},
-            "long": text | {"check": {"max_length": 121}, "required": False, "initial": "x"},
-            "group": {
-                "kind": "group",
-                "label": "G",
-                "min_items": 1,
-                "max_items": 2,
-                "answers": {"yes": {"kind": "flag", "label": "Y"}},
-            },
-        },
-    )
+    group = {"kind": "group", "label": "G", "min_items": 1, "max_items": 2}
+    asked = {
+        "short": text | {"check": {"max_length": 120}},
+        "long": text | {"check": {"max_length": 121}, "required": False, "initial": "x"},
+        "group": group | {"answers": {"yes": {"kind": "flag", "label": "Y"}}},
+    }
+    one = own_layout({"x": {}}, asked)
     names = ("name", "rows", "required", "value")
     root = ElementTree.fromstring(config(one))
     assert [tuple(n.get(k) for k in names) for n in root.iter("TextArea")] == [
@@ -144,10 +138,8 @@ def test_worked_examples_are_in_the_instructions() -> None:
     root = ElementTree.fromstring(config(load_layout("verify_facts")))
     panel = next(root.iter("Panel"))
     said = [one.get("value") or "" for one in panel.iter("Header")]
-    assert [text for text in said if text.startswith("Worked")] == [
-        "Worked example 1",
-        "Worked example 2",
-    ]
+    worked = [text for text in said if text.startswith("Worked")]
+    assert worked == ["Worked example 1", "Worked example 2"]
     assert "Suggested: Real Madrid" in said
     assert any(text.startswith("The texts below are plain") for text in said)
 
@@ -165,46 +157,17 @@ PAGE = ["One \U0001f600 two.", "Three <b>four</b>.", "\U0001f600 in  Rome"]
 ITEM = Item("i", "r", {"text": "t", "page": PAGE})
 
 
-def choice(name: str, *values: str) -> dict[str, Any]:
-    return {"from_name": name, "type": "choices", "value": {"choices": [*values]}}
+def control(name: str, *said: Any) -> dict[str, Any]:
+    """What Label Studio exports of a control: a span of the text, texts, or choices."""
+    value: dict[str, Any] = {"text" if name == "why" else "choices": [*said]}
+    if name == "where":
+        value = {"labels": ["Where"], **dict(zip(("start", "end", "text"), said, strict=False))}
+    return {"from_name": name, "value": value}
 
 
-def text(name: str, *values: str) -> dict[str, Any]:
-    return {"from_name": name, "type": "textarea", "value": {"text": [*values]}}
-
-
-def mark(start: object, end: object, said: str | None) -> dict[str, Any]:
-    value = {"start": start, "end": end, "labels": ["Where"]}
-    return {"from_name": "where", "value": value if said is None else {**value, "text": said}}
-
-
-FOUR = {"paragraph": 1, "start": 9, "end": 13, "text": "four"}
-ROME = {"paragraph": 2, "start": 2, "end": 10, "text": "in  Rome"}
-SURE = choice("sure", "true")
-
-
-@pytest.mark.parametrize(
-    ("result", "wanted"),
-    [
-        ([SURE, mark(21, 25, "four")], {"sure": True, "where": FOUR}),
-        ([mark(21, 25, "four"), choice("sure", "false")], {"sure": False}),
-        ([SURE, mark("21", "25", None)], {"sure": True, "where": FOUR}),
-        ([SURE, mark(33, 42, " in Rome")], {"sure": True, "where": ROME}),  # white space aside
-        ([text("why", "  =1+1 "), text("why")], {"why": "=1+1"}),
-        ([], {}),
-        ([mark(8, 15, None)], "bad span"),  # over two paragraphs
-        ([mark(21, 25, "five")], "bad span"),
-        ([mark(33, 43, None)], "bad span"),  # behind the end
-        ([mark(25, 21, "four")], "bad span"),
-        ([mark(33, 34, None)], "bad span"),  # nothing but white space
-        ([mark(21, 25, "four"), mark(4, 5, None)], "too many"),
-        ([text("why", "a", "b")], "too many"),
-        ([choice("sure", "true", "false")], "too many"),
-        ([choice("nobody", "true")], "unknown answer"),
-    ],
-)
-def test_results_as_answers(result: list[Any], wanted: object) -> None:
-    results = [ControlResult.model_validate(one) for one in result]
+@pytest.mark.parametrize(("result", "wanted"), table("annotation_platforms")["label_studio"])
+def test_results_as_answers(result: list[list[Any]], wanted: object) -> None:
+    results = [ControlResult.model_validate(control(*one)) for one in result]
     if isinstance(wanted, str):
         with pytest.raises(BadResultError) as error:
             annotation_answers(results, LAYOUT, ITEM)
@@ -241,13 +204,8 @@ def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:
     tasks += [{"data": {"x": 1}}, {"data": {"factdrift": {"format": "other"}}}, {"a": 1}]
     tasks.append({**tasks[0], "annotations": 7, "drafts": []})
     done = taken(tmp_path, tasks)
-    assert done.refused == {
-        "draft": 1,
-        "skipped": 1,
-        "not an export of Label Studio": 4,
-        "not a task of ours": 3,
-        "unknown HIT": 3,
-    }
+    ours = {"not an export of Label Studio": 4, "not a task of ours": 3, "unknown HIT": 3}
+    assert done.refused == ours | {"draft": 1, "skipped": 1}
     assert "example.org" not in (tmp_path / "out" / "refused.jsonl").read_text()
 
 
@@ -263,27 +221,26 @@ def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> 
         done = taken(tmp_path, tasks)
         return done.new, done.known, done.corrected, sum(done.refused.values())
 
-    def table() -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = pq.read_table(
-            tmp_path / "out/judge_question/judgments.parquet"
-        ).to_pylist()
+    def judged() -> list[dict[str, Any]]:
+        path = tmp_path / "out/judge_question/judgments.parquet"
+        found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
         assert not any("duplicate_worker" in row["flags"] for row in found)
         return found
 
     tasks[0]["annotations"][0]["was_cancelled"] = True
     assert take() == (size - 1, 0, 0, 1)
-    assert len(table()) == size - 1
+    assert len(judged()) == size - 1
     report = (tmp_path / "out/judge_question/report.html").read_text("utf-8")
     due = layout.pay.per_hit * (size - 1) / size
     assert f"<b>{due:.2f}</b><span>USD due" in report
     tasks[0]["annotations"][0]["was_cancelled"] = False  # it was done later
     assert take() == (1, size - 1, 0, 0)
-    wrong = next(
-        n for n, t in enumerate(tasks) if "bad" in json.dumps(t["annotations"][0]["result"])
-    )
-    tasks[wrong]["annotations"][0]["result"] = [choice("verdict", "good")]
+    wrong = next(t for t in tasks if "bad" in json.dumps(t["annotations"][0]["result"]))
+    wrong["annotations"][0]["result"] = [control("verdict", "good")]
     assert take() == (0, size - 1, 1, 0)  # the annotation was corrected
     assert take() == (0, size, 0, 0)
-    item = tasks[wrong]["data"]["factdrift"]["item"]
-    assert [json.loads(r["answers"]) for r in table() if r["item"] == item] == [{"verdict": "good"}]
-    assert len(table()) == size
+    item = wrong["data"]["factdrift"]["item"]
+    assert [json.loads(r["answers"]) for r in judged() if r["item"] == item] == [
+        {"verdict": "good"}
+    ]
+    assert len(judged()) == size

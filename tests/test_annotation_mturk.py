@@ -8,6 +8,7 @@ import json
 import random
 import re
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode
 
@@ -15,19 +16,21 @@ import pytest
 
 from factdrift.annotation import page
 from factdrift.annotation.batch import HitBatch
-from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import layouts, load_layout
+from factdrift.annotation.order import BatchOrder
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.base import Verdict
 from factdrift.annotation.platforms.mturk import LARGEST, SITE, VARIABLE
-from factdrift.annotation.results import import_results
-from factdrift.annotation.submission import Refused, Submission
+from factdrift.annotation.submission import Refused
 from factdrift.builders.core.errors import UserError
-from tests.annotation_workers import handed_in
+from tests.annotation_workers import hand_in, handed_in, take
 from tests.browser import Browser, Taker, browser, taker
-from tests.simulated_workers import COLUMNS, HOSTILE, mturk_csv, packed, work, written
+from tests.simulated_workers import HOSTILE, mturk_csv, packed, work, written
+from tests.tables import table
 
 __all__ = ["browser", "taker"]  # fixtures
+CASES = table("annotation_platforms")
 ENTER = "\ue007"
 
 MTURK = PLATFORMS["mturk"]
@@ -42,7 +45,7 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
     template = (folder / "template.html").read_text()
     assert "<form" not in template and "]]>" not in template
     assert len(template) < 48_000  # MTurk takes 65,535 bytes with the item
-    assert re.findall(r"\$\{[^}]*\}", template) == ["${data}"]
+    assert re.findall(r"\$\{[^}]*\}", template) == [VARIABLE]
     for hit in batch.hits:
         assert len(template.replace(VARIABLE, page.data(hit, batch.id)).encode()) <= LARGEST
     with (folder / "hits.csv").open() as file:
@@ -67,19 +70,18 @@ def test_hits_are_packed_to_fit_and_what_fits_none_is_counted(tmp_path: Path) ->
     lengths = [9_000] * 10 + [60_000]
     texts = ["".join(chr(rng.randint(65, 122)) for _ in range(n)) for n in lengths]
     rows = [{"id": f"r{n}", "question_ts": 0, "question": t} for n, t in enumerate(texts)]
-    data = tmp_path / "rows.jsonl"
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = hand_in(tmp_path, rows, "rows.jsonl")
     counts = {}
     for platform in ("mturk", "static"):
         out = tmp_path / platform
-        order = BatchOrder("judge_question", str(data), platform, out=out, build=tmp_path / "build")
+        order = BatchOrder(layout="judge_question", dataset=str(data), platform=platform, out=out)
         counts[platform] = make_batch(order)[1].counts
     assert counts["static"]["items"] == 11
     assert counts["static"]["hits"] == 1
     assert (counts["mturk"]["items"], counts["mturk"]["too large for mturk"]) == (10, 1)
     assert 3 <= counts["mturk"]["hits"] <= 10
     data.write_text(json.dumps(rows[-1]))
-    order = BatchOrder("judge_question", str(data), "mturk", out=tmp_path / "large")
+    order = replace(order, platform="mturk", out=tmp_path / "large")
     with pytest.raises(UserError, match=r"every item is too large for mturk\n.*--platform static"):
         make_batch(order)
 
@@ -106,12 +108,10 @@ GOOD = handed_in("b", "h", "W", {"i": {"text": HOSTILE}}, assignment="A")
 def test_answers_of_a_form(given: str, worker: str, assignment: str, wanted: str | None) -> None:
     cells = {"WorkerId": worker, "AssignmentId": assignment, "Answer.submission": given}
     found = MTURK.submission(cells, "f.csv", 2, table=True)
-    if wanted:
-        assert isinstance(found, Refused)
+    if isinstance(found, Refused):
         assert found.reason == wanted
     else:
-        assert isinstance(found, Submission)
-        assert (found.worker, found.assignment) == ("W", "A")
+        assert (found.worker, found.assignment, wanted) == ("W", "A", None)
         assert found.answers == {"i": {"text": HOSTILE}}
 
 
@@ -125,9 +125,7 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
     decided = text.replace('"Ahit1W0","W0","Submitted"', '"Ahit1W0","W0","Approved"')
     assert decided != text
     path.write_text(decided, "utf-8")
-    done = import_results(
-        [str(path)], hits=tmp_path / "hits", out=tmp_path / "out", feedback=tmp_path / "f"
-    )
+    done = take(tmp_path, path, feedback=tmp_path / "f")
     (review,) = (tmp_path / "f").glob("*.csv")
     with path.open(newline="") as file, review.open(newline="") as other:
         before, after = list(csv.DictReader(file)), list(csv.DictReader(other))
@@ -139,8 +137,8 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
         assert not any(text.startswith("=") for text in now.values())
     assert not any(row["Reject"].endswith(("?.", "..")) for row in after)
     by_worker = {row["AssignmentId"]: (row["Approve"], row["Reject"]) for row in after}
-    assert by_worker["Ahit1W0"] == ("", "")  # decided already
-    assert by_worker["broken"] == ("", "")  # refused here: for a person to decide
+    # one is decided already; one is refused here, for a person to decide
+    assert [by_worker[one] for one in ("Ahit1W0", "broken")] == [("", "")] * 2
     assert by_worker["Ahit1W1"] == ("x", "")
     approved = [a for a, _ in by_worker.values()].count("x")
     rejected = sum(bool(r) for _, r in by_worker.values())
@@ -189,15 +187,10 @@ def shown_template(batch: HitBatch, taker: Taker) -> str:
 
 def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path: Path) -> None:
     batch = written(tmp_path / "hits", "answer_question", "mturk")
-    taker.pages["/hit"] = shown_template(batch, taker).replace(SITE, taker.address)
-    asked = {
-        "assignmentId": "A1",
-        "hitId": "H1",
-        "workerId": "W1",
-        "turkSubmitTo": "https://evil.example",
-    }
+    text = shown_template(batch, taker).replace(SITE, taker.address)
+    ids = {"assignmentId": "A1", "hitId": "H1", "workerId": "W1"}
     browser.size("wide")
-    browser.go(f"{taker.address}/hit?{urlencode(asked)}")
+    browser.open(text, f"?{urlencode(ids | {'turkSubmitTo': 'https://evil.example'})}")
     browser.one("#item .option")
     assert not browser.all("#submitButton")
     assert not browser.all("#who")
@@ -212,22 +205,13 @@ def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path
     browser.press("Submit")
     path, body = browser.until(lambda: taker.posted, "the form").pop()
     form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
-    assert path == "/mturk/externalSubmit"
-    assert {k: v for k, v in form.items() if k != "submission"} == {
-        "assignmentId": "A1",
-        "hitId": "H1",
-        "workerId": "W1",
-    }
-    assert taker.posted == []
+    given = form.pop("submission")
+    assert (path, form, taker.posted) == ("/mturk/externalSubmit", ids, [])
     results = tmp_path / "results.csv"
-    with results.open("w", newline="") as file:
-        write = csv.DictWriter(file, [*COLUMNS, "Answer.submission", "Approve", "Reject"])
-        write.writeheader()
-        row = {"AssignmentId": "A1", "WorkerId": "W1", "Answer.submission": form["submission"]}
-        write.writerow(row)
-    done = import_results([str(results)], hits=tmp_path / "hits", out=tmp_path / "out")
+    results.write_text(f"AssignmentId,WorkerId,Answer.submission\nA1,W1,{given}\n")
+    done = take(tmp_path, results)
     assert (done.new, done.refused) == (1, {})
-    made = json.loads(base64.b64decode(form["submission"]))
+    made = json.loads(base64.b64decode(given))
     first, second = (made["answers"][item.id] for item in batch.hits[0].items)
     assert second == {"answerable": "no"}
     assert first["answer"] == "Kofi Annan =1+1 ${data} <b>"
@@ -236,20 +220,13 @@ def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path
 
 @pytest.mark.parametrize(
     ("to", "action"),
-    [
-        ("https://www.mturk.com/", "https://www.mturk.com"),
-        ("https://workersandbox.mturk.com", "https://workersandbox.mturk.com"),
-        ("https://evil.example", "https://www.mturk.com"),
-        ("https://www.mturk.com.evil.example", "https://www.mturk.com"),
-        ("", "https://www.mturk.com"),
-    ],
+    CASES["mturk_sites"],
 )
 def test_a_template_submits_to_the_site_that_it_is_on(
     to: str, action: str, browser: Browser, taker: Taker, tmp_path: Path
 ) -> None:
     batch = written(tmp_path / "hits", "paraphrase", "mturk", hits=1)
-    taker.pages["/hit"] = shown_template(batch, taker)
-    browser.go(f"{taker.address}/hit?{urlencode({'turkSubmitTo': to})}")
+    browser.open(shown_template(batch, taker), f"?{urlencode({'turkSubmitTo': to})}")
     assert browser.js("return document.getElementById('form').action") == (
         f"{action}/mturk/externalSubmit"
     )

@@ -4,7 +4,6 @@ import base64
 import json
 import re
 import zlib
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,12 @@ from pydantic import ValidationError
 from factdrift.annotation import page
 from factdrift.annotation.batch import Hit, Item
 from factdrift.annotation.layout import Layout, layouts, load_layout
+from factdrift.annotation.order import Delivery
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS, hit, own_layout
+from tests.tables import table
 
+CASES = table("annotation_pages")
 NAMES = sorted(FIELDS)
 MODES: tuple[page.PageMode, ...] = ("preview", "static")
 HOSTILE = "</script><script>alert(1)</script> ${data} ]]> <!-- & \u2028 \U0001f600 =1+1"
@@ -24,14 +26,13 @@ HOSTILE = "</script><script>alert(1)</script> ${data} ]]> <!-- & \u2028 \U0001f6
 
 def _page(name: str, mode: page.PageMode = "preview", **deliver: Any) -> str:
     hits = [] if mode == "mturk" else [hit(name)]
-    delivery = page.Delivery(**deliver)
+    delivery = Delivery(**deliver)
     return page.render(load_layout(name), hits, batch="b1", mode=mode, delivery=delivery)
 
 
 def _scripts(text: str) -> dict[str, str]:
     """The elements of the page that hold data, by id."""
-    found = re.findall(r'<script type="[a-z/]+" id="([a-z-]+)">(.*?)</script>', text, re.S)
-    return dict(found)
+    return dict(re.findall(r'<script type="[a-z/]+" id="([a-z-]+)">(.*?)</script>', text, re.S))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -42,26 +43,16 @@ def test_a_layout_pays(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_asks_nothing_of_the_network(name: str) -> None:
-    class Addresses(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            found.extend(v for k, v in attrs if k in ("src", "href") and v)
-
-    found: list[str] = []
     text = _page(name)
-    Addresses().feed(text)
+    markup = re.sub(r"<script.*?</script>", "", text, flags=re.S)
+    found = re.findall(r"""\s(?:src|href)\s*=\s*["']?([^"'\s>]+)""", markup)
     assert [a for a in found if not a.startswith(("#", "data:,"))] == []
-    assert "url(" not in text
-    assert "@import" not in text
+    assert "url(" not in text and "@import" not in text
 
 
 @pytest.mark.parametrize(
     ("mode", "deliver", "rule"),
-    [
-        ("preview", {}, "connect-src 'none'"),
-        ("static", {}, "connect-src 'none'"),
-        ("static", {"post": "https://x.org:8443/take?a=1"}, "connect-src https://x.org:8443/take;"),
-        ("mturk", {}, "form-action 'none'"),
-    ],
+    CASES["policies"],
 )
 def test_the_policy_names_where_it_submits_to(
     mode: page.PageMode, deliver: dict[str, str], rule: str
@@ -79,21 +70,14 @@ def test_hostile_text_stays_in_its_place(mode: page.PageMode) -> None:
         update={"title": HOSTILE, "instructions": (HOSTILE,), "examples": ({HOSTILE: HOSTILE},)}
     )
     item = Item("i", "r", {"question": HOSTILE, "question_date": 0})
-    text = page.render(
-        layout,
-        [Hit("h", (item,))],
-        batch="b",
-        mode=mode,
-        delivery=page.Delivery(code=HOSTILE if mode == "static" else None),
-    )
+    code = HOSTILE if mode == "static" else None
+    hits, delivery = [Hit("h", (item,))], Delivery(code=code)
+    text = page.render(layout, hits, batch="b", mode=mode, delivery=delivery)
     assert text.isascii()
-    assert "${" not in text
-    assert "]]>" not in text
-    assert "alert(1)</script>" not in text
+    assert not any(part in text for part in ("${", "]]>", "alert(1)</script>"))
     data = json.loads(_scripts(text)["data"])
     assert data == [{"id": "h", "items": [{"id": "i", "fields": item.fields}]}]
-    settings = json.loads(_scripts(text)["settings"])
-    assert settings["code"] == (HOSTILE if mode == "static" else None)
+    assert json.loads(_scripts(text)["settings"])["code"] == code
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -130,20 +114,7 @@ LAYOUT = own_layout(
 
 @pytest.mark.parametrize(
     ("template", "message"),
-    [
-        ('\n{{ show("artcle") }}', "task.html.j2:2: no field 'artcle', did you mean 'article'?"),
-        ('{{ answer("x") }}', "task.html.j2:1: no answer 'x', there are verdict"),
-        ('{{ show("day") }}', "task.html.j2: nowhere asked: verdict"),
-        (
-            '{{ answer("verdict") }}\n{{ answer("verdict") }}',
-            "j2:2: the answer 'verdict' is placed",
-        ),
-        ("\n\n{{ shwo }}", "task.html.j2:3: 'shwo' is undefined"),
-        ("{% if %}", "task.html.j2:1: Expected"),
-        ("{{ everything() }}<script>x</script>", "a layout has no scripts and styles"),
-        ("{{ everything() }}<p onclick='x'>", "a layout has no scripts and styles"),
-        ("{{ ''.__class__.__mro__ }}{{ everything() }}", "task.html.j2:1: access to attribute"),
-    ],
+    CASES["templates"],
 )
 def test_a_wrong_template_is_the_users_mistake(tmp_path: Path, template: str, message: str) -> None:
     (tmp_path / "task.html.j2").write_text(template)
@@ -154,14 +125,7 @@ def test_a_wrong_template_is_the_users_mistake(tmp_path: Path, template: str, me
 
 @pytest.mark.parametrize(
     ("name", "address"),
-    [
-        ("post", "javascript:alert(1)"),
-        ("post", "https://x.org/a b"),
-        ("post", "https://x.org; script-src *"),
-        ("post", "https://x/;y"),
-        ("post", "ftp://x"),
-        ("complete", "file:///etc/passwd"),
-    ],
+    CASES["addresses"],
 )
 def test_an_address_that_is_none_is_the_users_mistake(name: str, address: str) -> None:
     with pytest.raises(UserError, match="not an address of the web"):
@@ -175,25 +139,7 @@ def test_the_page_never_takes_text_for_markup() -> None:
             assert word not in text, path.name
 
 
-LEAST = [
-    (("answers", "verdict", "check", "min_length"), 0),
-    (("answers", "verdict", "check", "max_length"), 1),
-    (("answers", "verdict", "min_items"), 0),
-    (("answers", "verdict", "max_items"), 1),
-    (("pay", "bonus"), 0),
-    (("qualifications", "approval_percent"), 0),
-    (("qualifications", "approved_hits"), 0),
-    (("rejects", "static", "failures"), 1),
-    (("rejects", "static", "long_failures"), 1),
-    (("rule", "sampled"), 1),
-    (("assignments",), 1),
-    (("items_per_hit",), 1),
-    (("attention_per_hit",), 1),
-    (("min_seconds",), 0),
-]
-
-
-@pytest.mark.parametrize(("place", "least"), LEAST)
+@pytest.mark.parametrize(("place", "least"), CASES["least"])
 def test_the_least_of_a_figure(place: tuple[str, ...], least: int) -> None:
     for value in (least, least - 1):
         given = LAYOUT.model_dump(exclude_defaults=True) | {"rejects": {}}

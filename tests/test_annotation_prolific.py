@@ -10,13 +10,16 @@ import pytest
 from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import Pay, Qualifications
-from factdrift.annotation.page import Delivery
+from factdrift.annotation.order import Delivery
 from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.platforms.base import write_csv
 from factdrift.annotation.platforms.prolific import read_participants, screening
 from factdrift.annotation.results import Imported
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, submission, take
+from tests.tables import table
 
+CASES = table("annotation_platforms")
 URL = "https://annotate.example.org/lab"
 IDS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 CHECKS = """\
@@ -56,13 +59,11 @@ def work(batch: HitBatch, n: int, hit: int, fails: int = 0, **more: Any) -> dict
     return done | more
 
 
-def export(tmp: Path, status: dict[int, str], name: str = "prolific_export.csv") -> Path:
-    path = tmp / name
-    with path.open("w", encoding="utf-8", newline="") as file:
-        write = csv.writer(file)
-        write.writerow("Submission id,Participant id,Status,Started at,Fluent languages".split(","))
-        for n, word in status.items():
-            write.writerow([session(n), person(n), word, "2026-11-22T10:00:00Z", "English, Welsh"])
+def export(tmp: Path, status: dict[int, str]) -> Path:
+    path = tmp / "prolific_export.csv"
+    head = ("Submission id", "Participant id", "Status", "Started at", "Fluent languages")
+    more = ("2026-11-22T10:00:00Z", "English, Welsh")
+    write_csv(path, [head, *((session(n), person(n), word, *more) for n, word in status.items())])
     return path
 
 
@@ -90,15 +91,7 @@ def test_links_and_figures(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "text"),
-    [
-        ({"approval_percent": 0, "approved_hits": 0}, ""),
-        ({"approval_percent": 97, "approved_hits": 0}, "approval rate from 97; "),
-        ({"approval_percent": 0, "approved_hits": 500}, "previous submissions from 500; "),
-        (
-            {"approved_hits": 0, "countries": ("US", "IE")},
-            "location: US, IE; approval rate from 95; ",
-        ),
-    ],
+    CASES["prolific_screening"],
 )
 def test_whom_a_study_is_for(wanted: dict[str, Any], text: str) -> None:
     found = screening(Qualifications.model_validate(wanted))
@@ -134,10 +127,8 @@ def test_who_is_approved_rejected_and_paid(
     people = export(tmp_path, STATUS)
     done = taken(tmp_path, given, people, feedback=tmp_path / "pay")
     assert (done.new, done.known, done.further) == (3, 2, 0)
-    assert [r[2] for r in refusals(tmp_path)] == [
-        "returned by the participant",
-        "unknown participant",
-    ]
+    reasons = [r[2] for r in refusals(tmp_path)]
+    assert reasons == ["returned by the participant", "unknown participant"]
     ids = [[STUDY, session(n), person(n)] for n in approved]
     assert rows(tmp_path / "pay", "approve.csv")[1:] == ids
     found = rows(tmp_path / "pay", "reject.csv")
@@ -171,11 +162,7 @@ def test_a_session_is_its_participants_and_an_id_looks_like_one(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("a,b\n1,2\n", "no column 'Participant id'"),
-        ("Submission id,Participant id,Status\n", "nobody is in it"),
-        ("Submission id,Participant id,Status\nx\n", "1 cells in 3 columns"),
-    ],
+    CASES["prolific_lists"],
 )
 def test_a_list_that_is_none(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "list.csv"

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import Item, read_batch
-from factdrift.annotation.hits import BatchOrder, make_batch, make_expert_batches
+from factdrift.annotation.hits import make_batch, make_expert_batches
 from factdrift.annotation.matching import Batches, match, read_salt
+from factdrift.annotation.order import BatchOrder
 from factdrift.annotation.quality.expert import CHECKS
 from factdrift.annotation.results import JudgmentTable
 from factdrift.annotation.submission import Refused, Submission, from_value
@@ -43,7 +44,7 @@ def _questions(tmp_path: Path, number: int) -> Path:
         for n in range(number)
     ]
     dataset = hand_in(tmp_path, rows, "q.jsonl")
-    ordered = BatchOrder("judge_question", str(dataset), "static", 100, out=tmp_path / "hits")
+    ordered = BatchOrder(layout="judge_question", dataset=str(dataset), out=tmp_path / "hits")
     return make_batch(replace(ordered, build=tmp_path / "build"))[0]
 
 
@@ -69,7 +70,7 @@ def sampled(tmp_path: Path) -> tuple[str, Path, Path]:
 
 
 def _expert_order(tmp: Path, layout: str) -> BatchOrder:
-    return BatchOrder(layout, None, "static", out=tmp / "hits", judgments=tmp / "judgments")
+    return BatchOrder(layout=layout, out=tmp / "hits", judgments=tmp / "judgments")
 
 
 def test_an_expert_judges_a_batch_of_drawn_items(

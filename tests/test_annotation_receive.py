@@ -5,7 +5,7 @@ import random
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from contextlib import AbstractContextManager, closing
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,10 @@ pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
 pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
 from factdrift.annotation.batch import HitBatch, read_batch
-from factdrift.annotation.hits import BatchOrder, make_batch
-from factdrift.annotation.layout import load_layout
+from factdrift.annotation.hits import make_batch
 from factdrift.annotation.matching import answers_mistake
-from factdrift.annotation.page import Delivery
-from factdrift.annotation.receive.desk import opened
+from factdrift.annotation.order import BatchOrder, Delivery, ServingOrder
+from factdrift.annotation.receive.desk import Desk, Find, opened
 from factdrift.annotation.receive.journal import Journal
 from factdrift.annotation.receive.pool import HitPool
 from factdrift.annotation.receive.server import Rates
@@ -34,6 +33,13 @@ from tests.receiving import Server, answers_of, call, received, serving
 __all__ = ["browser"]  # a fixture
 
 
+def at_desk(
+    batch: HitBatch, tmp: Path, find: Find | None = None, **more: Any
+) -> AbstractContextManager[Desk]:
+    """The desk of a batch, with its results in `tmp`."""
+    return opened(ServingOrder(batch=batch.folder, out=tmp / "results", **more), find=find)
+
+
 def me(worker: str, session: str = "", **more: Any) -> dict[str, Any]:
     return {"worker": worker, "assignment": session, **more}
 
@@ -45,9 +51,8 @@ def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
     assert pool.give(("w0", ""), "", 1) == "a"  # a reload
     pool.leave(("w1", ""))
     assert pool.give(("w4", ""), "", 1) == "a"
-    pool.took(("w0", ""), "a")
-    pool.took(("w4", ""), "a")
-    pool.took(("w2", ""), "b")
+    for n, hit in ((0, "a"), (4, "a"), (2, "b")):
+        pool.took((f"w{n}", ""), hit)
     assert pool.give(("w5", ""), "", 2) is None  # w3 has it in hand
     assert pool.give(("w5", ""), "", 60) == "b"  # and has left
     assert pool.give(("w2", ""), "", 60) is None  # nobody gets a HIT twice
@@ -78,9 +83,8 @@ def test_a_pool_gives_the_hit_that_a_link_names(named: str) -> None:
 
 
 def test_a_pool_never_gives_more_than_wanted_in_any_order() -> None:
-    rng = random.Random(7)
+    rng, now = random.Random(7), 0.0
     pool = HitPool([f"h{n}" for n in range(20)], 3, 50)
-    now = 0.0
     for _ in range(3_000):
         now += rng.random()
         visit = (f"w{rng.randrange(80)}", "")
@@ -101,6 +105,8 @@ def test_a_journal_cuts_what_a_killed_process_left_of_a_line(tmp_path: Path) -> 
     journal.append("é")
     assert path.read_text("utf-8") == '{"a": 1}\né\n'
     journal.close()
+    with closing(Journal(tmp_path / "new")) as journal:  # it holds ids of workers
+        assert journal.path.stat().st_mode & 0o777 == 0o600
 
 
 def test_rates_are_by_address() -> None:
@@ -122,8 +128,7 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
         root = server.address.removesuffix("lab/x/")
         for address, name in ((server.address, ""), (root, ""), (root, "task.html")):
             status, page = call(address, name)
-            assert (status, "Is it good?" in page) == (200, True)
-            assert "C0DE-7" not in page
+            assert (status, "Is it good?" in page, "C0DE-7" in page) == (200, True, False)
             assert batch.hits[0].items[0].fields["question"] not in page
         for worker in ("ada", "bob"):
             for number in (1, 2):
@@ -190,28 +195,24 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     out = tmp_path / "results"
     item = batch.hits[0].items[0].id
-    wrong: list[tuple[Any, str, int]] = [
-        (b"", "submissions", 400),
-        (b"\xff", "submissions", 400),
-        (b'{"format": 1}', "submissions", 400),
-        (b'{"a": NaN}', "hit", 400),
-        (b"[]", "hit", 400),
-        ({}, "hit", 400),
-        (me("x" * 201), "hit", 400),
-        (me("x", "y" * 201), "hit", 400),
-        (me("x" * 200, "y" * 200), "hit", 200),
-        ({"worker": ["a"]}, "hit", 400),
-        (bad(batch, {"batch": "0" * 16}), "submissions", 404),
-        (bad(batch, {"hit": "../../etc"}), "submissions", 404),
-        (bad(batch, {"answers": {}}), "submissions", 422),
-        (bad(batch, {"answers": {item: {"verdict": "<script>"}}}), "submissions", 422),
-        (bad(batch, {"worker": "  "}), "submissions", 422),
-        (b" " * LONGEST, "submissions", 400),
-        (b" " * (LONGEST + 1), "submissions", 413),
-        (None, "submissions", 405),
-        (None, "items.jsonl", 404),
-        (None, "..%2fprivate.json", 404),
-    ]
+    posts: dict[int, list[Any]] = {
+        400: [b"", b"\xff", b'{"format": 1}', b" " * LONGEST],
+        404: [bad(batch, {"batch": "0" * 16}), bad(batch, {"hit": "../../etc"})],
+        405: [None],
+        413: [b" " * (LONGEST + 1)],
+        422: [
+            bad(batch, {"answers": {}}),
+            bad(batch, {"answers": {item: {"verdict": "<script>"}}}),
+            bad(batch, {"worker": "  "}),
+        ],
+    }
+    visits: dict[int, list[Any]] = {
+        200: [me("x" * 200, "y" * 200)],
+        400: [b'{"a": NaN}', b"[]", {}, me("x" * 201), me("x", "y" * 201), {"worker": ["a"]}],
+    }
+    wrong = [(one, "submissions", status) for status, some in posts.items() for one in some]
+    wrong += [(one, "hit", status) for status, some in visits.items() for one in some]
+    wrong += [(None, path, 404) for path in ("items.jsonl", "..%2fprivate.json")]
     with serving(batch.folder, out, "--code", "C0DE") as server:
         for given, path, status in wrong:
             found, reply = call(server.address, path, given)
@@ -240,7 +241,7 @@ def test_a_full_rate_is_refused_by_forwarded_address(tmp_path: Path) -> None:
 def test_progress_hears_of_each_submission_once(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     heard: list[int] = []
-    with opened(batch.folder, tmp_path / "results") as desk:
+    with at_desk(batch, tmp_path) as desk:
         desk.arrived = heard.append
         for given in (bad(batch, {}), bad(batch, {}), {}):
             desk.take(json.dumps(given))
@@ -265,7 +266,7 @@ def test_what_is_told_at_the_end(
 ) -> None:
     url = "https://x.org" if platform == "prolific" else None
     batch = batch_of(tmp_path, platform=platform, delivery=Delivery(url=url))
-    with opened(batch.folder, tmp_path / "out", code=code, complete=complete) as desk:
+    with at_desk(batch, tmp_path, code=code, complete=complete) as desk:
         assert desk.ending == ending
 
 
@@ -278,40 +279,32 @@ def test_how_long_a_hit_stays_in_hand(
     asked = order(tmp_path)
     path = tmp_path / "quick" / "layout.yaml"
     path.write_text(LAYOUT.replace("minutes_per_hit: 2", f"minutes_per_hit: {paid}"), "utf-8")
-    folder, _ = make_batch(asked)
-    with opened(folder, tmp_path / "out", minutes=minutes) as desk:
+    batch = read_batch(make_batch(asked)[0])
+    with at_desk(batch, tmp_path, minutes=minutes) as desk:
         assert desk.pool.seconds == seconds
 
 
 def test_only_who_has_a_hit_may_search(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     passages = [{"id": "1", "text": "t"}]
-    with opened(batch.folder, tmp_path / "out", find=lambda query: passages) as desk:
+    with at_desk(batch, tmp_path, find=lambda query: passages) as desk:
         assert desk.search(me("ada", query="x"))[0] == 409
         assert desk.give(me("ada"))[0] == 200
-        for query, status in (
-            (" x ", 200),
-            ("x" * 300, 200),
-            ("x" * 301, 400),
-            (" ", 400),
-            (7, 400),
-        ):
-            assert desk.search(me("ada", query=query))[0] == status
+        found = [
+            desk.search(me("ada", query=one))[0] for one in (" x ", "x" * 300, "x" * 301, " ", 7)
+        ]
+        assert found == [200, 200, 400, 400, 400]
         assert desk.search(me("ada", query="x"))[1] == {"passages": passages}
-    with opened(batch.folder, tmp_path / "out") as desk:
+    with at_desk(batch, tmp_path) as desk:
         assert desk.search(me("ada", query="x"))[0] == 409  # no corpus is served
 
 
-def test_one_server_at_a_time(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    served = pytest.raises(UserError, match="it is served already")
-    with opened(batch.folder, tmp_path), served, opened(batch.folder, tmp_path):
+def test_a_batch_of_pages_has_one_server_at_a_time(tmp_path: Path) -> None:
+    batch, other = batch_of(tmp_path), batch_of(tmp_path, platform="mturk")
+    refused = pytest.raises(UserError, match="it is served already")
+    with at_desk(batch, tmp_path), refused, at_desk(batch, tmp_path):
         pass
-
-
-def test_a_batch_of_another_platform_has_pages_of_its_own(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path, platform="mturk")
-    with pytest.raises(UserError, match="a batch for mturk"), opened(batch.folder, tmp_path):
+    with pytest.raises(UserError, match="a batch for mturk"), at_desk(other, tmp_path):
         pass
 
 
@@ -326,11 +319,6 @@ def crowd(
     server = [Server(batch.folder, out, *options)]
     done: list[tuple[str, str]] = []
     deadline = time.monotonic() + most
-
-    def stop() -> None:
-        server[0].kill()
-        if server[0].process.stdout:
-            server[0].process.stdout.close()
 
     def until_answered(path: str, given: dict[str, Any]) -> tuple[int, Any]:
         while True:
@@ -354,13 +342,13 @@ def crowd(
                 while len(done) < len(batch.hits) * 2 * n // (kills + 1):
                     assert time.monotonic() < deadline
                     time.sleep(0.01)
-                stop()
+                server[0].kill()
                 server[0] = Server(batch.folder, out, *options)
             for one in working:
                 one.result()
         finally:
             deadline = 0.0
-            stop()
+            server[0].kill()
     return done
 
 
@@ -394,16 +382,12 @@ ROW = {
 UNTIL = date(2020, 4, 30)
 
 
-def expert_batch(tmp: Path) -> HitBatch:
-    """A batch of one row for experts."""
-    rows, news = hand_in(tmp, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
-    order = BatchOrder("ckl_expert", str(rows), "static", news=news, until=UNTIL)
-    return read_batch(make_batch(replace(order, build=tmp / "build", out=tmp / "hits"))[0])
-
-
 def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) -> None:
-    batch, layout, words = expert_batch(tmp_path), load_layout("ckl_expert"), "Buccaneers"
-    query = "Tom Brady Tampa Bay Buccaneers"
+    rows, news = hand_in(tmp_path, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
+    places: dict[str, Any] = {"build": tmp_path / "build", "out": tmp_path / "hits"}
+    order = BatchOrder(layout="ckl_expert", dataset=str(rows), news=news, until=UNTIL, **places)
+    batch = read_batch(make_batch(order)[0])
+    query, words = "Tom Brady Tampa Bay Buccaneers", "Buccaneers"
     more = ("--until", str(UNTIL), "--build", str(tmp_path / "build"), "--code", "C0DE")
     with serving(batch.folder, tmp_path / "results", *more) as server:
         browser.size("wide")
@@ -429,11 +413,11 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     line.pop("received")
     given = from_text(json.dumps(line), "", 0)
     assert isinstance(given, Submission)
-    assert answers_mistake(given, batch.hits[0], layout) is None
+    assert answers_mistake(given, batch.hits[0], batch.asked) is None
     answers: dict[str, Any]
     (answers,) = line["answers"].values()
     (search,) = answers["searches"]
     assert search["query"] == query
     assert [one["id"] for one in search["opened"]] == search["found"][:1]
-    assert answers["other_evidence"]["text"] == words
-    assert answers["other_evidence"]["paragraph"] == 10  # behind those that were shown
+    marked = answers["other_evidence"]  # behind the passages that were shown
+    assert (marked["text"], marked["paragraph"]) == (words, 10)

@@ -15,28 +15,18 @@ from factdrift.annotation.submission import (
     from_text,
     from_value,
 )
+from tests.annotation_workers import handed_in
+from tests.tables import table
 
-GOOD: dict[str, Any] = {
-    "format": FORMAT,
-    "batch": "b",
-    "hit": "h",
-    "worker": "A1",
-    "assignment": "s",
-    "seconds": 84.2,
-    "answers": {"i": {"verdict": "yes"}},
-    "item_seconds": {"i": 20.1},
-}
+CASES = table("annotation_platforms")
+GOOD = handed_in("b", "h", "A1", {"i": {"verdict": "yes"}}, assignment="s", seconds=84.2)
 
 
 def test_a_submission() -> None:
     found = from_text(json.dumps(GOOD), "f.jsonl", 3)
     assert isinstance(found, Submission)
-    assert msgspec.structs.asdict(found) == GOOD | {
-        "where": "f.jsonl",
-        "line": 3,
-        "study": "",
-        "received": "",
-    }
+    more = {"where": "f.jsonl", "line": 3, "study": "", "received": ""}
+    assert msgspec.structs.asdict(found) == GOOD | more
 
 
 @pytest.mark.parametrize("left", ["assignment", "seconds", "item_seconds"])
@@ -57,27 +47,10 @@ def test_ids_that_the_platform_tells() -> None:
 @pytest.mark.parametrize(
     ("change", "detail"),
     [
-        ({"format": "factdrift-submission/2"}, "no format"),
-        ({"format": [FORMAT]}, "no format"),
-        ({"more": 1}, "unknown field `more`"),
-        ({"__proto__": {}}, "unknown field `__proto__`"),
-        ({"batch": ""}, "$.batch"),
-        ({"batch": 5}, "$.batch"),
-        ({"hit": ["h"]}, "$.hit"),
-        ({"hit": None}, "missing required field `hit`"),
+        *CASES["refused"],
         ({"worker": "w" * 201}, "length <= 200 - at `$.worker`"),
-        ({"assignment": {"a": 1}}, "$.assignment"),
-        ({"seconds": -1}, "$.seconds"),
-        ({"seconds": "12"}, "$.seconds"),
-        ({"seconds": True}, "$.seconds"),
         ({"seconds": 10**400}, "$.seconds"),
-        ({"seconds": 1e8}, "$.seconds"),
-        ({"answers": None}, "missing required field `answers`"),
-        ({"answers": [{}]}, "$.answers"),
-        ({"answers": {"i": ["yes"]}}, "$.answers"),
-        ({"item_seconds": {"i": -0.1}}, "$.item_seconds"),
         ({"item_seconds": {"i": 10**400}}, "$.item_seconds"),
-        ({"item_seconds": [1]}, "$.item_seconds"),
     ],
 )
 def test_what_is_no_submission(change: dict[str, Any], detail: str) -> None:
@@ -100,23 +73,10 @@ def test_other_json(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "Expecting value"),
-        ("{", "Expecting property name"),
-        ('{"a": 1} {"a": 2}', "Extra data"),
-        ('{"a": 1,}', "line 1"),
-        ('{"a": 1, "b": {"c": 1, "c": 1}}', "the key 'c' is given twice"),
-        ('{"a": NaN}', "NaN is not a number of JSON"),
-        ('{"a": -Infinity}', "-Infinity is not a number of JSON"),
-        ('{"a": 1e999}', "Out of range"),
+        *CASES["not_json"],
         ('{"a": 1' + "0" * 5000 + "}", "Exceeds the limit"),
-        ('{"a": "\\ud83d"}', "half of a surrogate pair"),
-        ('{"\\ude00": 1}', "half of a surrogate pair"),
-        ('{"a": "\ud83d"}', "half of a surrogate pair"),
-        ('{"a": "\x00"}', "Invalid control character"),
-        ("\x00" * 10, "Expecting value"),
         ("[" * 100_000, "nested too deeply"),
         ('{"a":' * 100_000, "nested too deeply"),
-        ("__import__('os').system('id')", "Expecting value"),
     ],
 )
 def test_json_that_is_none(text: str, said: str) -> None:

@@ -1,15 +1,13 @@
 """The shell transcript of PEOPLE.md: typed in an empty folder, it says what stands there."""
 
-import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, alone
 
 RUN = "import sys; from factdrift.builders.cli import main; main()"
 
@@ -34,18 +32,9 @@ def pattern(lines: list[str]) -> str:
 @pytest.mark.slow
 def test_what_is_typed_says_what_stands_there(tmp_path: Path) -> None:
     commands = {"factdrift": [sys.executable, "-c", RUN], "python": [sys.executable]}
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    wide = {"COLUMNS": "200"}
     for typed, lines in transcript():
         words = shlex.split(typed)
-        done = subprocess.run(
-            [*commands.get(words[0], words[:1]), *words[1:]],
-            cwd=tmp_path,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        said = done.stdout
-        assert done.returncode == 0, f"{typed}\n{said}"
+        command = [*commands.get(words[0], words[:1]), *words[1:]]
+        said = alone("sh", "-c", 'exec "$@" 2>&1', "sh", *command, cwd=tmp_path, env=wide).stdout
         assert re.fullmatch(pattern(lines), said), f"{typed}\n{said}"

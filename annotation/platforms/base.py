@@ -10,7 +10,7 @@ from typing import Any
 
 from factdrift.annotation.batch import HitBatch, Item
 from factdrift.annotation.layout import Layout, Rejection
-from factdrift.annotation.page import Delivery
+from factdrift.annotation.order import Delivery
 from factdrift.annotation.reading import csv_rows, is_table, json_documents
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.config import shown

@@ -22,7 +22,8 @@ from pydantic import BaseModel, ValidationError
 from factdrift.annotation.batch import Hit, HitBatch, Item
 from factdrift.annotation.checks import is_asked, plain
 from factdrift.annotation.layout import Layout, LayoutAnswer, LayoutField
-from factdrift.annotation.page import Delivery, environment
+from factdrift.annotation.order import Delivery
+from factdrift.annotation.page import environment
 from factdrift.annotation.platforms.base import FindItem, Platform
 from factdrift.annotation.reading import head, json_documents
 from factdrift.annotation.submission import FORMAT as SUBMISSION

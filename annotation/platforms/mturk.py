@@ -22,7 +22,8 @@ from typing import Any
 
 from factdrift.annotation.batch import Hit, HitBatch
 from factdrift.annotation.layout import Layout
-from factdrift.annotation.page import Delivery, data, render
+from factdrift.annotation.order import Delivery
+from factdrift.annotation.page import data, render
 from factdrift.annotation.platforms.base import Decide, Fits, Platform, write_csv
 from factdrift.annotation.reading import csv_rows, head, is_table
 from factdrift.annotation.submission import LONGEST, Refused, Submission, decode, from_value

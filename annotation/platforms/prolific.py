@@ -17,7 +17,7 @@ from typing import Any
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout, Qualifications, Rejection
-from factdrift.annotation.page import Delivery
+from factdrift.annotation.order import Delivery
 from factdrift.annotation.platforms.base import Decide, write_csv
 from factdrift.annotation.platforms.static import IDS, Static
 from factdrift.annotation.reading import csv_rows

@@ -14,7 +14,8 @@ from typing import Any
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout
-from factdrift.annotation.page import Delivery, hit_file, render
+from factdrift.annotation.order import Delivery
+from factdrift.annotation.page import hit_file, render
 from factdrift.annotation.platforms.base import Platform, write_csv
 from factdrift.annotation.submission import FORMAT, Refused, Submission, from_text, from_value
 

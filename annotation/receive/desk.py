@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from factdrift.annotation.batch import LAYOUT_COPY, Hit, HitBatch, public, read_batch
-from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.batch import HitBatch, public, read_batch
 from factdrift.annotation.matching import answers_mistake
-from factdrift.annotation.page import hit_file, render, web_address
+from factdrift.annotation.order import ServingOrder, web_address
+from factdrift.annotation.page import hit_file, render
 from factdrift.annotation.receive.journal import Journal
 from factdrift.annotation.receive.pool import HitPool, Visit
 from factdrift.annotation.submission import Refused, Submission, decode, from_text
@@ -49,7 +48,6 @@ class Desk:
     """
 
     batch: HitBatch
-    layout: Layout
     page: str
     pool: HitPool
     submissions: Journal
@@ -60,7 +58,6 @@ class Desk:
     find: Find | None
     refused: int = 0
     arrived: Callable[[int], object] = lambda n: None
-    _hits: dict[str, Hit] = field(default_factory=dict)
     _taken: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
     def give(self, asked: Mapping[str, Any]) -> Reply:
@@ -84,7 +81,7 @@ class Desk:
             )
         if before is None or before.hit != hit:
             self._note(visit, hit, self.pool.handed[visit].until)
-        return 200, {"hit": json.loads(hit_file(self._hits[hit]))}
+        return 200, {"hit": json.loads(hit_file(self.batch.hit_by_id[hit]))}
 
     def leave(self, asked: Mapping[str, Any]) -> Reply:
         """Put the HIT of a visit back into the pool."""
@@ -117,7 +114,7 @@ class Desk:
         taken = self._taken.setdefault((given.hit, visit[0]), set())
         if sign in taken:
             return 200, self._end(visit)
-        wrong = answers_mistake(given, self._hits[given.hit], self.layout)
+        wrong = answers_mistake(given, self.batch.hit_by_id[given.hit], self.batch.asked)
         if wrong or not visit[0]:
             self.refused += 1
             why = ": ".join(wrong) if wrong else "no worker"
@@ -174,31 +171,22 @@ class Desk:
 
 @contextmanager
 def opened(
-    folder: Path,
-    out: Path,
-    *,
-    minutes: float | None = None,
-    code: str | None = None,
-    complete: str | None = None,
-    now: Callable[[], float] = time.time,
-    find: Find | None = None,
+    order: ServingOrder, *, now: Callable[[], float] = time.time, find: Find | None = None
 ) -> Iterator[Desk]:
     """The desk of a batch, with what earlier runs left in `<out>/<layout>-<number>`.
 
-    `minutes`: how long a HIT stays in hand, by default six times what it is paid for, at least 30.
-    `code` and `complete`: what is told at the end; for Prolific the link follows from the code.
     `UserError`: no batch of pages, an edited one, or another server at work on it.
     """
-    batch = public(read_batch(folder))
+    batch, code, complete = public(read_batch(order.batch)), order.code, order.complete
     if batch.platform not in SERVED:
         text = f"a batch for {batch.platform}, which has pages of its own"
-        raise UserError(text, where=shown(folder), hint=f"make one for {' or '.join(SERVED)}")
+        raise UserError(text, where=shown(order.batch), hint=f"make one for {' or '.join(SERVED)}")
     if code and not complete and batch.platform == "prolific":
         complete = PROLIFIC_END.format(code=quote(code, safe=""))
     ending = {"code": code, "complete": web_address(complete)}
-    layout = load_layout(folder / LAYOUT_COPY)
-    minutes = minutes or max(30.0, 6 * float(layout.pay.minutes_per_hit))
-    results = out / f"{batch.layout}-{batch.number:04}"
+    layout = batch.asked
+    minutes = order.minutes or max(30.0, 6 * float(layout.pay.minutes_per_hit))
+    results = order.out / f"{batch.layout}-{batch.number:04}"
     with disk_errors(results), locked(results, "it is served already"), ExitStack() as stack:
         submissions, given, not_taken = (
             stack.enter_context(closing(Journal(results / name)))
@@ -207,7 +195,6 @@ def opened(
         search = find is not None
         desk = Desk(
             batch=batch,
-            layout=layout,
             page=render(layout, [], batch=batch.id, mode="static", served=True, search=search),
             pool=HitPool([hit.id for hit in batch.hits], layout.assignments, 60 * minutes),
             submissions=submissions,
@@ -216,7 +203,6 @@ def opened(
             ending={name: text for name, text in ending.items() if text},
             now=now,
             find=find,
-            _hits={hit.id: hit for hit in batch.hits},
         )
         desk.replay()
         yield desk

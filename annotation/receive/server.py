@@ -12,9 +12,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from factdrift.annotation.order import ServingOrder
 from factdrift.annotation.receive.desk import Desk, Find, Reply, opened, refusal
 from factdrift.annotation.submission import decode
 from factdrift.builders.core.errors import UserError
@@ -65,12 +65,9 @@ class Rates:
         return left >= 1 or not self.rate
 
 
-def application(desk: Desk, *, base: str = "", rate: float = 20, size: int = 4 << 20) -> Starlette:
-    """The desk as an ASGI application, at `/` and, where given, below the path `base`, too.
-
-    `rate`: requests a second that one address may make; `size`: bytes that a request may have.
-    """
-    rates = Rates(rate)
+def application(desk: Desk, order: ServingOrder) -> Starlette:
+    """The desk as an ASGI application, at `/` and, where given, below the path `base`, too."""
+    rates = Rates(order.rate)
     health_page = resource("annotation/receive/health.html").read_text("utf-8")
 
     async def page(request: Request) -> Response:
@@ -94,9 +91,9 @@ def application(desk: Desk, *, base: str = "", rate: float = 20, size: int = 4 <
         if not rates.allows(request.client.host if request.client else ""):
             return refusal(429, "Too many requests: wait a moment.")
         try:
-            body = await asyncio.wait_for(_body(request, size), _SECONDS_TO_SEND)
+            body = await asyncio.wait_for(_body(request, order.size), _SECONDS_TO_SEND)
             if body is None:
-                return refusal(413, f"More than {size:,} bytes.")
+                return refusal(413, f"More than {order.size:,} bytes.")
             given = parse(body.decode("utf-8"))
         except TimeoutError:
             return refusal(408, "It took too long to arrive.")
@@ -129,11 +126,8 @@ def application(desk: Desk, *, base: str = "", rate: float = 20, size: int = 4 <
         posted("/search", desk.search, slow=True),
         posted("/submissions", desk.take, str),
     ]
-    base = base.strip("/")
-    below = [Mount(f"/{base}", routes=routes)] if base else []
-    return Starlette(
-        routes=[*below, *routes], middleware=[Middleware(GZipMiddleware, minimum_size=2000)]
-    )
+    middleware = [Middleware(GZipMiddleware, minimum_size=2000)]
+    return Starlette(routes=[Mount(order.path, routes=routes), *routes], middleware=middleware)
 
 
 async def _body(request: Request, most: int) -> bytes | None:
@@ -154,47 +148,30 @@ def _json_object(text: str) -> dict[str, Any]:
     return value
 
 
-def serve(
-    batch: Path,
-    out: Path,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    base: str = "",
-    proxy: str = "127.0.0.1",
-    minutes: float | None = None,
-    code: str | None = None,
-    complete: str | None = None,
-    rate: float = 20,
-    size: int = 4 << 20,
-    find: Find | None = None,
-    say: Callable[[str], None] = lambda text: None,
-) -> None:
-    """Serve a batch until it is stopped; with `find`, let workers search a corpus.
-
-    `proxy`: addresses whose X-Forwarded headers are believed, with commas; `*` for all.
-    """
-    with opened(batch, out, minutes=minutes, code=code, complete=complete, find=find) as desk:
+def serve(order: ServingOrder, find: Find | None, say: Callable[[str], None]) -> None:
+    """Serve a batch until it is stopped; with `find`, let workers search a corpus."""
+    host = order.host
+    with opened(order, find=find) as desk:
         try:
-            listening = socket.create_server((host, port), backlog=1024)
+            listening = socket.create_server((host, order.port), backlog=1024)
         except OSError as error:
-            raise UserError(f"cannot listen on {host}:{port}: {error.strerror}") from None
+            raise UserError(f"cannot listen on {host}:{order.port}: {error.strerror}") from None
         if desk.submissions.cut:
             text = "bytes of a line that was never acknowledged were cut off"
             say(f"{desk.submissions.path}: {desk.submissions.cut:,} {text}")
-        path = f"/{base.strip('/')}/" if base.strip("/") else "/"
         counts = desk.pool.counts()
         say(
-            f"serving http://{host}:{listening.getsockname()[1]}{path} "
-            f"({counts['received']:,} of {counts['wanted']:,} received); progress: {path}health"
+            f"serving http://{host}:{listening.getsockname()[1]}{order.path} "
+            f"({counts['received']:,} of {counts['wanted']:,} received); "
+            f"progress: {order.path}health"
         )
         config = uvicorn.Config(
-            application(desk, base=base, rate=rate, size=size),
+            application(desk, order),
             access_log=False,
             log_level="warning",
             server_header=False,
             proxy_headers=True,
-            forwarded_allow_ips=proxy,
+            forwarded_allow_ips=order.proxy,
             timeout_graceful_shutdown=30,
             lifespan="off",
         )

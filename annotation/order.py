@@ -1,0 +1,141 @@
+"""What work by people is ordered with: the options of the commands, and what Python is told."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from factdrift.builders.core.errors import UserError
+
+_END = "Link to show at the end."
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Where answers go and how pages are dealt out, for the platforms that leave it open.
+
+    `post`: an http(s) address that takes submissions as JSON; without it they are downloaded as a
+    file. `code`: shown after submitting, for a recruiting site; `complete`: a link back to it.
+    """
+
+    post: Annotated[str | None, Option(help="Address that takes submissions.")] = None
+    code: Annotated[str | None, Option(help="Completion code to show at the end.")] = None
+    complete: Annotated[str | None, Option(help=_END)] = None
+    split_pages: Annotated[
+        bool, Option("--split-pages", help="A page for each HIT, not one for all.")
+    ] = False
+    url: Annotated[str | None, Option(help="Where the pages will be on the web.")] = None
+
+    def check(self, platform: str, heeds: Sequence[str]) -> None:
+        """`UserError` where something is given that this platform would ignore."""
+        given = [one.name for one in fields(self) if getattr(self, one.name)]
+        ignored = [_option(name) for name in given if name not in heeds]
+        if ignored:
+            hint = f"it takes {', '.join(map(_option, heeds)) or 'none of these'}"
+            raise UserError(f"{platform} cannot use {', '.join(ignored)}", hint=hint)
+
+    def root(self) -> str:
+        """The address of the pages, with a slash at its end."""
+        return f"{(web_address(self.url) or '').rstrip('/')}/"
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def web_address(address: str | None) -> str | None:
+    """An http(s) address, as it was given; `UserError` for anything else."""
+    if address is not None and not re.fullmatch(r"https?://[\w.:\[\]-]+(/[^\s;,'\"<>]*)?", address):
+        raise UserError(f"not an address of the web: {address!r}", hint="https://…")
+    return address
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchPlace:
+    """For whom a batch is, and where it and what it is made from lie."""
+
+    platform: Annotated[str, Option(help="static, prolific, mturk or label_studio.")] = "static"
+    seed: Annotated[int, Option(help="Draws other rows.")] = 0
+    again: Annotated[bool, Option("--again", help="Send rows once more that were sent before.")] = (
+        False
+    )
+    delivery: Delivery = field(default_factory=Delivery)
+    releases: Annotated[Path, Option(help="Where releases are.")] = Path("releases")
+    build: Annotated[Path, Option(help="Where what is made for a batch is kept.")] = Path("build")
+    out: Annotated[Path, Option(help="Where batches go.")] = Path("hits")
+    judgments: Annotated[Path, Option(help="Where judgments are.")] = Path("judgments")
+    say: Callable[[str], None] = lambda text: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchOrder(BatchPlace):
+    """What a batch is made from.
+
+    `undecided`: those rows alone whose gold row in `judgments` is not accepted or rejected, or is
+    not there. `known`: a file of items with known answers, as `annotation.batch.known_items` reads
+    it, to be mixed in beside the layout's.
+    """
+
+    layout: Annotated[str, Argument(help="A layout by name, or its folder.")]
+    dataset: Annotated[
+        str | None,
+        Option(help="A dataset, a release folder, a Parquet or JSONL file; else the layout's."),
+    ] = None
+    number: Annotated[int, Option("--n", min=1, help="Rows of the batch at most.")] = 100
+    config: Annotated[str | None, Option(help="A config of the release.")] = None
+    split: Annotated[str | None, Option(help="A split of it; by default all.")] = None
+    undecided: Annotated[
+        bool, Option("--open", help="Send only rows that were sent before and are not decided.")
+    ] = False
+    known: Annotated[
+        Path | None,
+        Option(help="JSON lines of fields and answers: attention items of your own."),
+    ] = None
+    news: Sequence[str] = ()
+    pages: Path | None = None
+    until: date | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServingOrder:
+    """Which batch is served, where, and to whom.
+
+    `minutes`: how long a HIT stays in hand, by default six times what it is paid for, at least 30.
+    `code` and `complete`: what is told at the end; for Prolific the link follows from the code.
+    """
+
+    batch: Annotated[Path, Argument(help="The folder of a batch of pages.")]
+    out: Annotated[Path, Option(help="Where results go.")] = Path("results")
+    host: Annotated[str, Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1"
+    port: Annotated[
+        int, Option(min=0, max=65535, help="Port to listen on; 0: any that is free.")
+    ] = 8000
+    code: Annotated[
+        str | None, Option(help="Completion code, told once answers are on the disk.")
+    ] = None
+    complete: Annotated[str | None, Option(help=_END)] = None
+    base: Annotated[str, Option(help="Path below which a proxy has it: /annotate.")] = ""
+    proxy: Annotated[
+        str, Option(help="Addresses whose X-Forwarded headers are believed, or *.")
+    ] = "127.0.0.1"
+    minutes: Annotated[
+        float | None,
+        Option(
+            min=0.01,
+            help="Minutes without a visit after which a HIT goes to others; by default six times "
+            "those that it is paid for, 30 at least.",
+        ),
+    ] = None
+    rate: Annotated[
+        float, Option(min=0, help="Requests a second from one address; 0: any number.")
+    ] = 20.0
+    size: Annotated[int, Option(min=1, help="Most bytes of a request.")] = 4 << 20
+
+    @property
+    def path(self) -> str:
+        """Where the pages are on the server, with a slash at both ends."""
+        return f"/{self.base.strip('/')}/".replace("//", "/")
