@@ -57,9 +57,9 @@ def written(
                 if isinstance(fields.get(key), str):
                     fields[key] = f"{fields[key]} {HOSTILE if m else ''} {n}"
             if isinstance(fields.get("page"), list):
-                fields["page"] = [*fields["page"], {"text": f"{HOSTILE} {n} {m}", "kind": "text"}]  # type: ignore[misc]
+                fields["page"] = [*fields["page"], {"text": f"{HOSTILE} {n} {m}", "kind": "text"}]
             if isinstance(fields.get("sentences"), list):
-                fields["sentences"] = [*fields["sentences"], f"{HOSTILE} {n} {m} Ghana"]  # type: ignore[misc]
+                fields["sentences"] = [*fields["sentences"], f"{HOSTILE} {n} {m} Ghana"]
             items.append(Item(item_id(name, fields), f"row-{n}-{m}", fields))
         hit_list.append(Hit(f"hit{n}", tuple(items)))
     place = root / name / "0001"

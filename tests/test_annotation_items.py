@@ -1,6 +1,5 @@
 """Rows of a dataset become items: every kind of field, what is left out, what is drawn."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import pairwise
@@ -19,12 +18,12 @@ from factdrift.annotation.layout import Layout
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
 from tests.annotation_items import own_layout as layout
+from tests.annotation_workers import hand_in
+from tests.tables import table
 
 
-def lines(tmp: Path, rows: Sequence[Mapping[str, Any]], name: str = "rows.jsonl") -> DatasetRows:
-    path = tmp / name
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return open_dataset(str(path), tmp)
+def lines(tmp: Path, rows: Sequence[Mapping[str, Any]]) -> DatasetRows:
+    return open_dataset(str(hand_in(tmp, rows)), tmp)
 
 
 def sources(tmp: Path, news: Sequence[str] = (), pages: Path | None = None) -> TextSources:
@@ -52,69 +51,7 @@ def make(
     )
 
 
-@pytest.mark.parametrize(
-    ("shown", "row", "expected"),
-    [
-        ({}, {"x": "text"}, "text"),
-        ({}, {"x": "=1+1 <b>${data}</b>\u202e"}, "=1+1 <b>${data}</b>\u202e"),
-        ({}, {"x": 7}, "7"),
-        ({}, {"x": False}, "False"),
-        ({}, {"x": ["a", {"label": "b"}, {"name": "c"}, None]}, "a; b; c; "),
-        ({}, {"x": {"text": "t", "name": "n"}}, "t"),
-        ({"column": "draw.article"}, {"draw": {"article": "2020"}}, "2020"),
-        ({"column": "draws.article"}, {"draws": [{"article": "1"}, {"article": "2"}]}, "1; 2"),
-        ({"column": "a.b"}, {"a": [{"b": 1}, 5, {"c": 2}]}, "1; "),
-        ({"column": "a.b"}, {"a": 1}, None),
-        ({"kind": "list"}, {"x": ["a", " ", "b", None]}, ["a", "b"]),
-        ({"kind": "list"}, {"x": "a"}, ["a"]),
-        ({"kind": "number"}, {"x": 1.5}, 1.5),
-        ({"kind": "number"}, {"x": 0}, 0),
-        ({"kind": "number"}, {"x": True}, None),
-        ({"kind": "number"}, {"x": "12"}, None),
-        ({"kind": "date"}, {"x": "2020-05-06"}, "2020-05-06"),
-        ({"kind": "date"}, {"x": "2020-05-06T10:00:00"}, "2020-05-06"),
-        ({"kind": "date"}, {"x": 1588723200}, "2020-05-06"),
-        ({"kind": "date"}, {"x": -1}, "1969-12-31"),
-        ({"kind": "date"}, {"x": 10**18}, None),
-        ({"kind": "date"}, {"x": "last week"}, None),
-        ({"kind": "date"}, {"x": "2020-02-30"}, None),
-        ({"kind": "date"}, {"x": True}, None),
-        ({"kind": "paragraphs"}, {"x": "a\n\nb"}, ["a", "", "b"]),
-        (
-            {"kind": "paragraphs"},
-            {
-                "x": [
-                    {"text": "a", "section": "S", "links": [1]},
-                    "b",
-                    {"text": "c", "kind": "list"},
-                ]
-            },
-            [
-                {"text": "a", "heading": "S", "kind": "text"},
-                "b",
-                {"text": "c", "heading": "", "kind": "list"},
-            ],
-        ),
-        (
-            {"kind": "spans"},
-            {"x": [{"start": 0, "end": 2, "more": 1}, {"start": 2, "end": 2}, {"start": "0"}, 5]},
-            [{"start": 0, "end": 2}],
-        ),
-        (
-            {"kind": "spans"},
-            {"paragraph": 3, "start": 0, "end": 2, "kind": "film"},
-            [{"paragraph": 3, "start": 0, "end": 2}],
-        ),
-        ({"kind": "spans"}, {"paragraph": None, "start": None, "end": None}, []),
-        ({"kind": "spans"}, {"start": "2003", "end": "2007"}, []),
-        ({"kind": "spans"}, {"x": None, "start": 0, "end": 2}, []),
-        ({}, {"x": None}, None),
-        ({}, {"x": " \n"}, None),
-        ({}, {}, None),
-        ({"kind": "list"}, {"x": [" "]}, None),
-        ({"kind": "paragraphs"}, {"x": ["", {"text": ""}]}, None),
-    ],
-)
+@pytest.mark.parametrize(("shown", "row", "expected"), table("annotation_fields"))
 def test_fields(shown: dict[str, Any], row: dict[str, Any], expected: Any, tmp_path: Path) -> None:
     given = layout({"x": shown, "y": {}})
     if expected is None:

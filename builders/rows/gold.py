@@ -82,13 +82,13 @@ def _no_gold(files: Sequence[Path], layouts: Sequence[str]) -> NoGoldError:
     return NoGoldError(f"no gold rows of {names}", where=where, hint=hint)
 
 
-def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The answers of a gold row and what people saw; None where either is no JSON object."""
+def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The answers of a gold row and what people saw; both empty where either is no JSON object."""
     try:
         answers, seen = json.loads(gold.answers), json.loads(gold.shown)
     except (ValueError, RecursionError):
-        return None
-    return (answers, seen) if isinstance(answers, dict) and isinstance(seen, dict) else None
+        return {}, {}
+    return (answers, seen) if isinstance(answers, dict) and isinstance(seen, dict) else ({}, {})
 
 
 def outcomes(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
