@@ -144,10 +144,10 @@ def _value_problems(
             if wrong:
                 yield wrong
         case "choice":
-            if value not in _choices(answer, named):
+            if value not in choices(answer, named):
                 yield "not one of the choices"
         case "choices":
-            known = _choices(answer, named)
+            known = choices(answer, named)
             if not many or any(one not in known for one in value):
                 yield "not of the choices"
             elif len(set(value)) < len(value):
@@ -191,19 +191,20 @@ def _is_search(value: Any) -> bool:
     return right and all(isinstance(text, str) and text for text in [*texts, *found])
 
 
-def _choices(answer: LayoutAnswer, named: Mapping[str, Json]) -> list[str]:
-    choices = [
+def choices(answer: LayoutAnswer, named: Mapping[str, Json]) -> list[str]:
+    """The values that can be chosen; `named`: the fields and earlier answers."""
+    own = [
         choice.value
         for choice in answer.choices
         if not choice.needs or named.get(choice.needs) not in (None, "", [])
     ]
     if not answer.field:
-        return choices
+        return own
     entries = paragraphs(named.get(answer.field))
     if answer.within:
         text = plain(named.get(answer.within))
         entries = [entry for entry in entries if stands_in(text, entry)]
-    return entries + choices
+    return entries + own
 
 
 def _span_problems(
