@@ -28,7 +28,7 @@ HARMLESS, TOXIC = CASES["harmless"], CASES["toxic"]
 
 
 def dropped(scorer: AnyScorer, texts: list[str]) -> list[str]:
-    scores = scorer.start(None, print).score(texts)
+    scores = scorer.start(None, print)(texts)
     found = zip(texts, scores, strict=True)
     return [text for text, score in found if scorer.thresholds.over(score)]
 
@@ -47,7 +47,7 @@ def test_the_local_threshold_and_what_the_rule_finds() -> None:
 
     def rule(*ordinary: str) -> BandThreshold:
         texts = [*toxic, *clean, *ordinary]
-        scored = [one.profanity or 0 for one in Local().start(None, print).score(texts)]
+        scored = [one.profanity or 0 for one in Local().start(None, print)(texts)]
         return threshold_by_bands((s, n < len(toxic)) for n, s in enumerate(scored))
 
     found = rule(*news())
@@ -77,9 +77,9 @@ def test_what_the_local_scorer_gets_wrong() -> None:
 
 
 def test_local_fills_one_score() -> None:
-    (score,) = Local().start(None, print).score(["Who leads Italy?"])
+    (score,) = Local().start(None, print)(["Who leads Italy?"])
     assert score.profanity is not None and score.insult is None and not score.empty
-    assert Local().start(None, print).score([]) == []
+    assert Local().start(None, print)([]) == []
 
 
 @pytest.fixture(scope="session")
@@ -107,10 +107,10 @@ def test_transformers(tiny: Path) -> None:
     labels = {"insult": "insult", "profanity": "obscene"}
     scorer = TransformersScorer(model=str(tiny), labels=labels, thresholds=half, batch=4)
     whole = scorer.model_copy(update={"batch": 100}).start(None, print)
-    scores = scorer.start(None, print).score(HARMLESS)
+    scores = scorer.start(None, print)(HARMLESS)
     assert len(scores) == len(HARMLESS) and all(0 < (s.insult or 0) < 1 for s in scores)
     assert all(s.threat is None and s.profanity is not None for s in scores)
-    for a, b in zip(scores, whole.score(HARMLESS), strict=True):
+    for a, b in zip(scores, whole(HARMLESS), strict=True):
         assert a.insult == pytest.approx(b.insult, abs=1e-3)
 
 

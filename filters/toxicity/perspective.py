@@ -15,7 +15,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.http import JsonClient, Reply, RetryError, RetryPolicy
 from factdrift.builders.core.keys import key_for
-from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
+from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Scoring, Thresholds, ToxicityScores
 
 ENDS = "the Perspective API ends on 31 December 2026: later runs need another scorer, or its cache"
 _OF_TEXT = {"COMMENT_EMPTY", "COMMENT_TOO_LONG", "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE"}
@@ -44,7 +44,7 @@ class Perspective(Strict):
     backoff: NonNegativeFloat = 2.0
     timeout: PositiveFloat = 30.0
 
-    def start(self, cache: Path | None, say: Callable[[str], None]) -> "_RunningService":
+    def start(self, cache: Path | None, say: Callable[[str], None]) -> Scoring:
         """Look for the key and say that the service ends; UserError where there is no key."""
         key = key_for(self.key_env, self.endpoint, required=True)
         if not key:
@@ -55,7 +55,7 @@ class Perspective(Strict):
         if not re.fullmatch(r"[\x21-\x7e]+", key):
             raise UserError(f"${self.key_env} is no key: it has blanks or odd characters")
         say(ENDS)
-        return _RunningService(self, key, cache)
+        return _RunningService(self, key, cache).score
 
 
 class _RunningService:
