@@ -53,7 +53,7 @@ def rehearse(batch: Path, results: Path) -> int:
             wrong = problems(layout, item.fields, answers[item.id])
             assert not wrong, f"{whole.layout}: {wrong}: {answers[item.id]}"
         seconds = dict.fromkeys(answers, layout.min_seconds + 20)
-        more = {"seconds": sum(seconds.values()), "item_seconds": seconds}
+        more: dict[str, Any] = {"seconds": sum(seconds.values()), "item_seconds": seconds}
         more["assignment"] = f"{hit.id}-{number}"
         lines.append(handed_in(whole.id, hit.id, f"worker-{number}", answers, **more))
     results.parent.mkdir(parents=True, exist_ok=True)
