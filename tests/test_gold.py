@@ -37,7 +37,7 @@ def test_what_is_no_gold_is_said(tmp_path: Path) -> None:
     for path, message in (
         (one, "no gold rows of verify_facts"),
         (other, "not a gold table"),
-        (text, "cannot be read"),
+        (text, "not a gold table"),
     ):
         with pytest.raises(UserError, match=message):
             list(read_gold([path], "verify_facts"))
