@@ -54,18 +54,12 @@ def _file(path: Path, rows: int = 1000, alike: int = 0) -> Path:
 class _Judges:
     """Two people who know the truth of a file's rows by what they are shown."""
 
-    def __init__(self, tmp_path: Path, dataset: Path | str, **more: Any) -> None:
-        self.folder = tmp_path
-        rule = {name: more.pop(name) for name in ("rows", "width", "share") if name in more}
-        self.rule = BandRule(**rule)
-        self.order = BatchOrder(
-            "judge_toxicity", str(dataset), "static",
-            build=tmp_path / "build",
-            out=tmp_path / "hits",
-            judgments=tmp_path / "judgments",
-            **more,
-        )  # fmt: skip
+    def __init__(self, tmp_path: Path, dataset: Path | str, rows: int = 50, **more: Any) -> None:
+        self.folder, self.rule = tmp_path, BandRule(rows=rows)
         self.scores: dict[str, dict[str, float | None]] = {}
+        for name in ("build", "hits", "judgments"):
+            more["out" if name == "hits" else name] = tmp_path / name
+        self.order = BatchOrder("judge_toxicity", str(dataset), "static", **more)
 
     def next(self, **more: Any) -> ThresholdReport:
         return next_bands(replace(self.order, **more), self.rule)
@@ -110,12 +104,8 @@ def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None
     # profanity: 0.95 toxic, 0.90 by 4 of 5, then no rows, 0.45 and 0.40 clean: 0.45.
     # threat: 0.95 by 3 of 5, 0.90 and 0.85 clean: 0.90. The last: nothing below 0.90: 0.90.
     thresholds = {one.name: one.threshold for one in done.attributes}
-    assert thresholds == {
-        "insult": 0.75,
-        "profanity": 0.45,
-        "sexually_explicit": 0.90,
-        "threat": 0.90,
-    }
+    wanted = {"insult": 0.75, "profanity": 0.45, "sexually_explicit": 0.90, "threat": 0.90}
+    assert thresholds == wanted
     assert turns == 6  # as many as insult has bands
     insult = next(one for one in done.attributes if one.name == "insult")
     assert [band.low for band in insult.bands] == [0.95, 0.90, 0.85, 0.80, 0.75, 0.70]
@@ -135,10 +125,8 @@ def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None
 
 def test_thin_bands_and_short_hits_are_said(tmp_path: Path) -> None:
     judges = _Judges(tmp_path, tmp_path / "few.jsonl")
-    lines = [
-        {"id": f"r{n}", "question": f"Q{n}?", "answers": ["a"], "toxicity_insult": score}
-        for n, score in enumerate([0.99, 0.46, 0.47, 0.42])
-    ]
+    scores = enumerate([0.99, 0.46, 0.47, 0.42])
+    lines = [{"id": f"r{n}", "question": f"Q{n}?", "toxicity_insult": score} for n, score in scores]
     hand_in(tmp_path, lines, "few.jsonl")
     judges.scores = {f"r{n}": dict.fromkeys(ATTRIBUTES) for n in range(4)}
     first = judges.next()
@@ -163,9 +151,6 @@ def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) ->
         assert rows & seen == set()
         assert rows <= {row for one in done.attributes for row in one.lacking}
         assert {one.next_band for one in done.attributes if one.next_band} >= lows
-        assert not any(
-            item.answers for h in read_batch(done.batch[0]).hits for item in h.items if item.row
-        )
         seen |= rows
         judges.judge(done)
 

@@ -51,7 +51,10 @@ def make(
     )
 
 
-@pytest.mark.parametrize(("shown", "row", "expected"), table("annotation_fields"))
+CASES = table("annotation_fields")
+
+
+@pytest.mark.parametrize(("shown", "row", "expected"), CASES["fields"])
 def test_fields(shown: dict[str, Any], row: dict[str, Any], expected: Any, tmp_path: Path) -> None:
     given = layout({"x": shown, "y": {}})
     if expected is None:
@@ -183,18 +186,7 @@ def items(groups: str) -> list[Item]:
     return [Item(f"i{n}", f"r{n}", {"a": str(n)}) for n in range(len(groups))]
 
 
-@pytest.mark.parametrize(
-    ("groups", "size", "expected"),
-    [
-        ("", 2, []),
-        ("abcde", 2, ["ab", "cd", "e"]),
-        ("aabbb", 3, ["aa", "bbb"]),
-        ("aabab", 3, ["aaa", "bb"]),
-        ("abbbbb", 4, ["a", "bbbb", "b"]),
-        ("aaaaabc", 3, ["aaa", "aab", "c"]),
-        ("a", 5, ["a"]),
-    ],
-)
+@pytest.mark.parametrize(("groups", "size", "expected"), CASES["packing"])
 def test_packing(groups: str, size: int, expected: list[str]) -> None:
     given = layout({"a": {}}, items_per_hit=size)
     hits = group_into_hits(items(groups), list(groups), [], given, 0)
@@ -255,17 +247,9 @@ def test_pages_by_item_or_title(tmp_path: Path) -> None:
         make(tmp_path, given, rows)
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        {"item": ["Q1"], "title": ["One"]},
-        {"item": ["Q1"], "title": ["One"], "paragraphs": [["text"]]},
-        {"item": ["Q1"], "title": ["One"], "paragraphs": [[{"text": "t"}]]},
-        {"item": [1], "title": ["One"], "paragraphs": [None]},
-    ],
-)
-def test_a_file_that_holds_no_pages(table: dict[str, Any], tmp_path: Path) -> None:
-    pq.write_table(pa.table(table), tmp_path / "pages.parquet")
+@pytest.mark.parametrize("columns", CASES["no_pages"])
+def test_a_file_that_holds_no_pages(columns: dict[str, Any], tmp_path: Path) -> None:
+    pq.write_table(pa.table(columns), tmp_path / "pages.parquet")
     given = layout({"page": {"kind": "paragraphs", "join": "page"}})
     with pytest.raises(UserError, match="not a table of pages"):
         make(tmp_path, given, [{"subject": "Q1"}], joined=sources(tmp_path, pages=tmp_path))
@@ -295,18 +279,12 @@ def test_articles_and_search_of_the_sample_news(tmp_path: Path) -> None:
     assert len(str(item.fields["t"])) > 100
 
 
-@pytest.mark.parametrize(
-    ("given", "missing"),
-    [
-        (layout({"a": {}, "qestion": {}}), "qestion"),
-        (layout({"a": {"column": "quesion.text"}}), "quesion"),
-        (layout({"a": {}}, balance="relaton"), "relaton"),
-        (layout({"a": {}}, together=["subjct"]), "subjct"),
-    ],
-)
-def test_a_column_that_a_release_lacks(given: Layout, missing: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("shown", "more", "missing"), CASES["columns"])
+def test_a_column_that_a_release_lacks(
+    shown: dict[str, Any], more: dict[str, Any], missing: str, tmp_path: Path
+) -> None:
     names = ["id", "a", "question", "relation", "subject"]
     pq.write_table(pa.table({name: ["x"] for name in names}), tmp_path / "rows.parquet")
     dataset = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
     with pytest.raises(UserError, match=f"(?s)no column '{missing}'.*did you mean"):
-        make(tmp_path, given, dataset)
+        make(tmp_path, layout(shown, **more), dataset)

@@ -14,7 +14,6 @@ from factdrift.annotation.quality import settle
 from factdrift.annotation.quality.agreement import measure_agreement
 from factdrift.annotation.quality.copies import copied
 from factdrift.annotation.quality.report import make_report
-from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import TEXT, brief, items, judged, layout, span
 from tests.tables import table
@@ -150,11 +149,6 @@ def test_copies_in_groups() -> None:
     found = [judged(who, who, questions=[{"question": text}]) for who in "uv"]
     shown = {one.item: Item(one.item, one.row, {"text": "Other"}) for one in found}
     assert copied(asked, found, shown) == {one.id for one in found}
-
-
-def test_judgments_of_a_batch_that_is_gone_are_said_so() -> None:
-    with pytest.raises(UserError, match="i-r is not there"):
-        settle(_verdict({"by": "any"}), [judged("w", "r", verdict="a")], {})
 
 
 # Agreement of each answer, worker and item, against values computed by hand.

@@ -18,7 +18,7 @@ from factdrift.annotation.reading import Entry, csv_rows
 from factdrift.annotation.results import import_results
 from factdrift.annotation.submission import Refused, from_value
 from factdrift.builders.core.errors import UserError
-from tests.annotation_workers import batch_of, hand_in, order, refusals, submission, take
+from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
 from tests.conftest import run
 from tests.tables import table
 
@@ -179,8 +179,8 @@ def test_worker_ids_are_kept_as_hashes_only(
         assert worker.encode() not in content
         assert session.encode() not in content
     for name in ("judgments", "gold"):
-        table = pq.read_table(tmp_path / "judgments" / "quick" / f"{name}.parquet")
-        assert worker not in str(table.to_pylist())
+        made = pq.read_table(tmp_path / "judgments" / "quick" / f"{name}.parquet")
+        assert worker not in str(made.to_pylist())
     assert worker not in "\n".join(done.lines())
     (row, *_) = judged(tmp_path)
     salt = read_salt(tmp_path / "hits")
@@ -188,16 +188,14 @@ def test_worker_ids_are_kept_as_hashes_only(
     assert row["assignment"] == hash_id(salt, "assignment", "static", session)
     assert (tmp_path / "hits" / ".salt").stat().st_mode & 0o777 == 0o600
     monkeypatch.setenv("FACTDRIFT_SALT", "one of our own salts")
+    take(tmp_path, path, out="other")
     with pytest.raises(UserError, match=r"made with another salt\n.*FACTDRIFT_SALT"):
         take(tmp_path, path)
-    take(tmp_path, path, out="other")
-    monkeypatch.setenv("FACTDRIFT_SALT", "x" * 15)
-    with pytest.raises(UserError, match=r"FACTDRIFT_SALT: too short for a salt"):
-        take(tmp_path, path, out="other")
-    monkeypatch.delenv("FACTDRIFT_SALT")
-    (tmp_path / "hits" / ".salt").write_text("short")
-    with pytest.raises(UserError, match=r".salt: too short for a salt"):
-        take(tmp_path, path)
+    for short, message in (("x" * 15, "FACTDRIFT_SALT: too"), ("", r"\.salt: too")):
+        monkeypatch.setenv("FACTDRIFT_SALT", short)
+        (tmp_path / "hits" / ".salt").write_text("short")
+        with pytest.raises(UserError, match=f"{message} short for a salt"):
+            take(tmp_path, path, out="other")
     (other, *_) = judged(tmp_path, "other")
     assert re.fullmatch("[0-9a-f]{16}", other["worker"])
     assert other["worker"] == hash_id(b"one of our own salts", "worker", "static", worker)
@@ -205,14 +203,9 @@ def test_worker_ids_are_kept_as_hashes_only(
 
 
 def test_hashes_of_ids() -> None:
-    ids = [
-        (b"salt", "worker", "static", "A1"),
-        (b"tlas", "worker", "static", "A1"),
-        (b"salt", "assignment", "static", "A1"),
-        (b"salt", "worker", "mturk", "A1"),
-        (b"salt", "worker", "static", "A2"),
-    ]
-    assert len({hash_id(*one) for one in ids * 2}) == 5
+    parts = ("salt", "worker", "static", "A1"), ("tlas", "assignment", "mturk", "A2")
+    ids = [parts[0], *((*parts[0][:n], parts[1][n], *parts[0][n + 1 :]) for n in range(4))]
+    assert len({hash_id(salt.encode(), *names) for salt, *names in ids * 2}) == 5
     assert hash_id(b"salt", "assignment", "static", "") == ""
 
 
@@ -254,18 +247,15 @@ def test_results_as_a_table_of_cells(tmp_path: Path) -> None:
     assert line == path.read_text("utf-8-sig").splitlines().index("=HYPERLINK(1);not one") + 1
 
 
-def test_from_the_command_line(tmp_path: Path) -> None:
+def test_a_folder_of_results(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
-    folder = tmp_path / "in"
-    folder.mkdir()
-    for n, worker in enumerate(("A1", "B2")):
-        hand_in(folder, [submission(batch, worker)], f"{n}.json")
-    (folder / "notes.txt").write_text("not results")
-    done = run("judgments", folder, "--hits", tmp_path / "hits", "--out", tmp_path / "judgments")
-    said = done.stdout + done.stderr
-    assert "2 entries in 2 files: 2 new" in said
-    assert "quick: 8 judgments" in said
-    assert order(tmp_path).layout.endswith("quick")
+    (tmp_path / "in").mkdir()
+    for worker in ("A1", "B2"):
+        hand_in(tmp_path / "in", [submission(batch, worker)], f"{worker}.json")
+    (tmp_path / "in" / "notes.txt").write_text("not results")
+    said = take(tmp_path, tmp_path / "in").lines()
+    assert said[0].startswith("2 entries in 2 files: 2 new")
+    assert said[1].startswith("quick: 8 judgments")
 
 
 def test_judgments_of_a_batch_that_is_gone(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from factdrift.builders.core.files import resource
 from factdrift.filters.base import FilterContext
-from factdrift.filters.toxicity import ATTRIBUTES, SCORERS, AnyScorer
+from factdrift.filters.toxicity import AnyScorer
 from factdrift.filters.toxicity.bands import BandThreshold, place, threshold_by_bands, to_judge
 from factdrift.filters.toxicity.classifier import TransformersScorer
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.perspective import Perspective
-from factdrift.filters.toxicity.scores import PAPER, Thresholds, ToxicityScores
+from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
 from factdrift.filters.toxicity_filter import Toxicity
 from tests.conftest import ROOT
 from tests.tables import table
@@ -132,8 +132,11 @@ def test_transformers_mistakes(tiny: Path, settings: dict[str, object], said: st
 
 
 def test_presets(tmp_path: Path) -> None:
-    """Detoxify's labels, and a copy of the model in a folder."""
+    """The paper's thresholds, Detoxify's labels, and a copy of the model in a folder."""
     recipe: TypeAdapter[AnyScorer] = TypeAdapter(AnyScorer)
+    assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER
+    with pytest.raises(ValidationError):
+        recipe.validate_python({"scorer": "transformers", "model": "x", "labels": {}})
     given = {"scorer": "transformers", "preset": "detoxify", "thresholds": {"insult": 0.5}}
     hub = recipe.validate_python(given)
     assert isinstance(hub, TransformersScorer) and hub.model == "unitary/toxic-bert"
@@ -143,15 +146,6 @@ def test_presets(tmp_path: Path) -> None:
     assert isinstance(here, TransformersScorer) and here.revision is None
     unbiased = recipe.validate_python(given | {"preset": "detoxify-unbiased"})
     assert isinstance(unbiased, TransformersScorer) and set(unbiased.labels) == set(ATTRIBUTES)
-
-
-def test_table_and_recipe() -> None:
-    recipe: TypeAdapter[AnyScorer] = TypeAdapter(AnyScorer)
-    assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER
-    assert sorted(SCORERS) == ["local", "perspective", "transformers"]
-    with pytest.raises(ValidationError):
-        recipe.validate_python({"scorer": "transformers", "model": "x", "labels": {}})
-    assert tuple(PAPER.model_dump()) == ATTRIBUTES
 
 
 @pytest.mark.parametrize(("scores", "over"), CASES["over"])

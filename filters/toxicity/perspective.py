@@ -94,15 +94,16 @@ class _RunningService:
     def _read(self, reply: Reply, attempt: int) -> ToxicityScores:
         """The scores; none where the text was refused; UserError where the call was."""
         try:
-            if reply.status == 200:
-                return _scores(reply.body)
+            found = msgspec.json.decode(reply.body, type=_Reply)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise RetryError("an answer that is no JSON of scores") from None
-        try:
-            error = msgspec.json.decode(reply.body, type=_Refusal).error
-        except msgspec.DecodeError:
-            error = _Error()
-        if any(detail.get("errorType") in _OF_TEXT for detail in error.details):
+            found = _Reply()
+        if reply.status == 200:
+            if found.attributeScores is None:
+                raise RetryError("an answer that is no JSON of scores")
+            values = {n: found.attributeScores.get(n.upper()) for n in ATTRIBUTES}
+            scores = {n: a.summaryScore.value if a else None for n, a in values.items()}
+            return ToxicityScores(**scores)
+        if any(detail.get("errorType") in _OF_TEXT for detail in found.error.details):
             return ToxicityScores()
         answer = f"status {reply.status} {self._client.words(reply)}".rstrip()
         raise UserError(
@@ -120,20 +121,10 @@ class _Attribute(msgspec.Struct):
     summaryScore: _SummaryScore  # noqa: N815 the service's name
 
 
+class _Error(msgspec.Struct, frozen=True):
+    details: Sequence[dict[str, Any]] = ()
+
+
 class _Reply(msgspec.Struct):
-    attributeScores: dict[str, _Attribute]  # noqa: N815 the service's name
-
-
-class _Error(msgspec.Struct):
-    details: list[dict[str, Any]] = []
-
-
-class _Refusal(msgspec.Struct):
-    error: _Error
-
-
-def _scores(content: bytes) -> ToxicityScores:
-    """The six scores of an answer; what it leaves out is null."""
-    found = msgspec.json.decode(content, type=_Reply).attributeScores
-    values = {name: found.get(name.upper()) for name in ATTRIBUTES}
-    return ToxicityScores(**{n: a.summaryScore.value if a else None for n, a in values.items()})
+    attributeScores: dict[str, _Attribute] | None = None  # noqa: N815 the service's name
+    error: _Error = _Error()
