@@ -41,22 +41,12 @@ def judged(
 ) -> Judgment:
     """A judgment as it comes in; a row `?x` is an item with known answers."""
     item = f"i-{row}"
+    said = json.dumps(answers, sort_keys=True)
     return Judgment(
-        id=row_id(batch, hit, item, worker, *flags),
-        layout="l",
-        batch=batch,
-        hit=hit,
-        item=item,
-        row="" if row.startswith("?") else row,
-        dataset="d 1.0.0",
-        worker=worker,
-        platform="static",
-        assignment="",
-        answers=json.dumps(answers, sort_keys=True),
-        seconds=seconds,
-        flags=tuple(flags),
-        counted=not flags,
-    )
+        id=row_id(batch, hit, item, worker, *flags), layout="l", batch=batch, hit=hit, item=item,
+        row="" if row.startswith("?") else row, dataset="d 1.0.0", worker=worker, platform="static",
+        assignment="", answers=said, seconds=seconds, flags=tuple(flags), counted=not flags,
+    )  # fmt: skip
 
 
 def items(found: list[Judgment], **known: dict[str, Json]) -> dict[str, Item]:

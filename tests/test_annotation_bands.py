@@ -39,15 +39,12 @@ def _score(name: str, n: int, rows: int) -> float | None:
 
 def _file(path: Path, rows: int = 1000, alike: int = 0) -> Path:
     """A JSONL file as a release has it; the first `alike` rows show the same."""
-    lines = [
-        {
-            "id": f"row{n:05}",
-            "question": f"Question {0 if n < alike else n}?",
-            "answers": ["answer"],
-            **{f"toxicity_{name}": _score(name, n, rows) for name in ATTRIBUTES},
-        }
-        for n in range(rows)
-    ]
+    lines = []
+    for n in range(rows):
+        row: dict[str, Any] = {"id": f"row{n:05}", "answers": ["answer"]}
+        row["question"] = f"Question {0 if n < alike else n}?"
+        scores = {f"toxicity_{name}": _score(name, n, rows) for name in ATTRIBUTES}
+        lines.append(row | scores)
     return hand_in(path.parent, lines, path.name)
 
 

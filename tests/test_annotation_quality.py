@@ -88,17 +88,11 @@ def test_what_comes_in_another_order_comes_to_the_same() -> None:
     asked = layout(
         VERDICT | {"name": {"kind": "text"}}, {"by": "majority"}, assignments=3, min_seconds=5
     )
-    found = [
-        judged(
-            f"w{n % 7}",
-            f"r{n % 11}",
-            hit=f"h{n}",
-            seconds=float(n % 9),
-            verdict=rng.choice("abc"),
-            name=rng.choice(["A", "a", "the A", "B"]),
-        )
-        for n in range(120)
-    ]
+    found = []
+    for n in range(120):
+        more: dict[str, Any] = {"hit": f"h{n}", "seconds": float(n % 9)}
+        more |= {"verdict": rng.choice("abc"), "name": rng.choice(("A", "a", "the A", "B"))}
+        found.append(judged(f"w{n % 7}", f"r{n % 11}", **more))
     shown = items(found)
     expected = settle(asked, found, shown)
     for seed in range(3):

@@ -146,7 +146,7 @@ def gold_row(
     if counted and (settled or len(counted) >= layout.assignments):
         decision = _decision(layout, counted, agreeing)
     use_all = decision in ("open", "disputed") or layout.rule.by == "any"
-    item = (agreeing or counted or list(found))[0].item
+    item = (agreeing or found)[0].item
     return Gold(
         row=row,
         layout=found[0].layout,
