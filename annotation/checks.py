@@ -13,30 +13,51 @@ marks and apostrophes; it counts in lower case, without a final 's or apostrophe
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from itertools import islice
+from typing import Annotated, Any, Literal
 from unicodedata import category
+
+import msgspec
 
 from factdrift.annotation.layout import Check, Layout, LayoutAnswer
 from factdrift.annotation.submission import Json
 from factdrift.builders.ckl.gold import opened_passages
 
-_SEARCHES, _QUERY, _FOUND = 200, 300, 50
-"""The most searches of an item, characters of a query, and passages of a search."""
+_Filled = Annotated[str, msgspec.Meta(min_length=1)]
+_Opened = Annotated[dict[Literal["id", "text"], _Filled], msgspec.Meta(min_length=2)]
+
+
+class _Span(msgspec.Struct, forbid_unknown_fields=True):
+    start: int
+    end: int
+    text: str
+    paragraph: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Search(msgspec.Struct, forbid_unknown_fields=True):
+    query: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
+    found: Annotated[list[_Filled], msgspec.Meta(max_length=50)]
+    opened: Annotated[list[_Opened], msgspec.Meta(max_length=50)]
+
+
+_Searches = Annotated[list[_Search], msgspec.Meta(max_length=200)]
 
 
 def problems(layout: Layout, fields: Mapping[str, Json], given: Mapping[str, Json]) -> list[str]:
     """What is wrong with the answers for one item, `name: what`; nothing: they are valid."""
-    return list(_answer_problems(layout, layout.answers, fields, given, {}))
-
-
-def text_problem(check: Check, text: str, named: Mapping[str, Json]) -> str | None:
-    """What is wrong with a text; `named`: the fields and earlier answers that checks name."""
-    return next((what for _, what in broken_rules(check, text, named)), None)
+    return list(_answer_problems(layout, layout.answers, fields, given))
 
 
 def broken_rules(check: Check, text: str, named: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Every rule of a check that a text breaks, by its name in layout.yaml, and what is wrong."""
+    """Every rule of a check that a text breaks, by its name in layout.yaml, and what is wrong.
+
+    `named`: the fields and earlier answers that checks name.
+    """
     text = trimmed(text)
+
+    def other(name: str) -> str:
+        return plain(named.get(name))
+
     if len(text) < check.min_length:
         yield "min_length", f"shorter than {check.min_length}"
     if len(text) > check.max_length:
@@ -51,7 +72,24 @@ def broken_rules(check: Check, text: str, named: Mapping[str, Json]) -> Iterator
         yield "contains_once", f"does not hold {check.contains_once!r} once"
     if found := next((one for one in check.excludes if _holds_word(text, one)), None):
         yield "excludes", f"holds {found!r}"
-    yield from _comparison_problems(check, text, named)
+    if check.not_field and (same := folded(other(check.not_field))) and same in folded(text):
+        yield "not_field", f"holds {check.not_field}"
+    if check.has_field and folded(other(check.has_field)) not in folded(text):
+        yield "has_field", f"lacks {check.has_field}"
+    if check.words_from:
+        told = filter(_is_telling, words(text)[1:])
+        if new := _first_missing(told, other(check.words_from)):
+            yield "words_from", f"has words that {check.words_from} lacks: {new}"
+    if check.keeps_words:  # but what stands in [brackets], and a first word
+        source = other(check.keeps_words)
+        first = 1 if _begins_with_a_word(source) else 0
+        telling = filter(_is_telling, words(_BRACKETS.sub(" ", source))[first:])
+        if less := _first_missing(telling, text):
+            yield "keeps_words", f"lost words of {check.keeps_words}: {less}"
+    if check.keeps_numbers:
+        numbers = filter(_has_digit, words(other(check.keeps_numbers)))
+        if less := _first_missing(numbers, text):
+            yield "keeps_numbers", f"lost numbers of {check.keeps_numbers}: {less}"
 
 
 def _holds_word(text: str, word: str) -> bool:
@@ -59,32 +97,13 @@ def _holds_word(text: str, word: str) -> bool:
     return word in (text.lower() if word == word.lower() else text)
 
 
-def _comparison_problems(
-    check: Check, text: str, named: Mapping[str, Json]
-) -> Iterator[tuple[str, str]]:
-    def other(name: str) -> str:
-        return plain(named.get(name))
-
-    if check.not_field and (same := folded(other(check.not_field))) and same in folded(text):
-        yield "not_field", f"holds {check.not_field}"
-    if check.has_field and folded(other(check.has_field)) not in folded(text):
-        yield "has_field", f"lacks {check.has_field}"
-    if check.words_from and (new := added_words(text, other(check.words_from))):
-        yield "words_from", f"has words that {check.words_from} lacks: {new}"
-    if check.keeps_words and (less := lost_words(text, other(check.keeps_words))):
-        yield "keeps_words", f"lost words of {check.keeps_words}: {less}"
-    if check.keeps_numbers and (less := lost_numbers(text, other(check.keeps_numbers))):
-        yield "keeps_numbers", f"lost numbers of {check.keeps_numbers}: {less}"
-
-
 def _answer_problems(
     layout: Layout,
     asked: Mapping[str, LayoutAnswer],
-    fields: Mapping[str, Json],
+    shown: Mapping[str, Json],
     given: Mapping[str, Json],
-    before: Mapping[str, Json],
 ) -> Iterator[str]:
-    named = {**fields, **before}
+    named = dict(shown)
     yield from (f"{name[:40]}: is not asked" for name in given if name not in asked)
     for name, answer in asked.items():
         value = given.get(name)
@@ -97,9 +116,7 @@ def _answer_problems(
             if answer.required and not (answer.kind == "text" and answer.check.min_length == 0):
                 yield f"{name}: missing"
             continue
-        yield from (
-            f"{name}: {what}" for what in _value_problems(layout, answer, value, fields, named)
-        )
+        yield from (f"{name}: {what}" for what in _value_problems(layout, answer, value, named))
         named[name] = value
         if answer.kind == "search" and answer.field:
             named[answer.field] = searched(named.get(answer.field), value)
@@ -127,11 +144,7 @@ def condition_holds(value: Json, wanted: Sequence[str]) -> bool:
 
 
 def _value_problems(
-    layout: Layout,
-    answer: LayoutAnswer,
-    value: Any,
-    fields: Mapping[str, Json],
-    named: Mapping[str, Json],
+    layout: Layout, answer: LayoutAnswer, value: Any, named: Mapping[str, Json]
 ) -> Iterator[str]:
     many = isinstance(value, Sequence) and not isinstance(value, str)
     match answer.kind:
@@ -139,15 +152,15 @@ def _value_problems(
             if not isinstance(value, bool):
                 yield "not true or false"
         case "text":
-            text = isinstance(value, str)
-            wrong = text_problem(answer.check, value, named) if text else "not a text"
-            if wrong:
-                yield wrong
+            if not isinstance(value, str):
+                yield "not a text"
+            else:
+                yield from (what for _, what in islice(broken_rules(answer.check, value, named), 1))
         case "choice":
-            if value not in _choices(answer, named):
+            if value not in choices(answer, named):
                 yield "not one of the choices"
         case "choices":
-            known = _choices(answer, named)
+            known = choices(answer, named)
             if not many or any(one not in known for one in value):
                 yield "not of the choices"
             elif len(set(value)) < len(value):
@@ -158,15 +171,13 @@ def _value_problems(
             if not many:
                 yield "not a list of spans"
             else:
-                all_wrong = [
-                    what for one in value for what in _span_problems(layout, answer, one, named)
-                ]
-                yield from all_wrong
-                places = () if all_wrong else [(s.get("paragraph"), s["start"]) for s in value]
+                wrong = [w for one in value for w in _span_problems(layout, answer, one, named)]
+                yield from wrong
+                places = () if wrong else [(s.get("paragraph"), s["start"]) for s in value]
                 if len(set(places)) < len(places):
                     yield "two spans with one start"
         case "search":
-            if not many or len(value) > _SEARCHES or not all(map(_is_search, value)):
+            if _read(value, _Searches) is None:
                 yield "not a list of searches"
         case "group":
             if not many or not all(isinstance(one, Mapping) for one in value):
@@ -175,35 +186,31 @@ def _value_problems(
                 yield f"not {answer.min_items} to {answer.max_items} entries"
             else:
                 for one in value:
-                    yield from _answer_problems(layout, answer.answers, fields, one, named)
+                    yield from _answer_problems(layout, answer.answers, named, one)
 
 
-def _is_search(value: Any) -> bool:
-    if not isinstance(value, Mapping) or set(value) != {"query", "found", "opened"}:
-        return False
-    query, found, opened = value["query"], value["found"], value["opened"]
-    if not isinstance(query, str) or not 0 < len(query) <= _QUERY or not isinstance(found, list):
-        return False
-    if not isinstance(opened, list) or max(len(found), len(opened)) > _FOUND:
-        return False
-    texts = [one.get(key) for one in opened if isinstance(one, Mapping) for key in ("id", "text")]
-    right = len(texts) == 2 * len(opened) and all(set(one) == {"id", "text"} for one in opened)
-    return right and all(isinstance(text, str) and text for text in [*texts, *found])
+def _read(value: Any, kind: Any) -> Any:
+    """A value of JSON as one of a type; None where it is none."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return None
 
 
-def _choices(answer: LayoutAnswer, named: Mapping[str, Json]) -> list[str]:
-    choices = [
+def choices(answer: LayoutAnswer, named: Mapping[str, Json]) -> list[str]:
+    """The values that can be chosen; `named`: the fields and earlier answers."""
+    own = [
         choice.value
         for choice in answer.choices
         if not choice.needs or named.get(choice.needs) not in (None, "", [])
     ]
     if not answer.field:
-        return choices
+        return own
     entries = paragraphs(named.get(answer.field))
     if answer.within:
         text = plain(named.get(answer.within))
         entries = [entry for entry in entries if stands_in(text, entry)]
-    return entries + choices
+    return entries + own
 
 
 def _span_problems(
@@ -212,21 +219,15 @@ def _span_problems(
     field = answer.field or ""
     shown = layout.fields.get(field)
     split = shown is not None and shown.kind == "paragraphs"
-    keys = {"start", "end", "text"} | ({"paragraph"} if split else set())
-    if not isinstance(value, Mapping) or set(value) != keys or not isinstance(value["text"], str):
+    span: _Span | None = _read(value, _Span)
+    if span is None or (span.paragraph is not msgspec.UNSET) != split:
         yield "not a span"
         return
-    numbers = [value[key] for key in sorted(keys - {"text"})]
-    if not all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
-        yield "not a span"
-        return
-    whole = named.get(field)
-    texts = paragraphs(whole) if split else [plain(whole)]
-    place = value["paragraph"] if split else 0
-    start, end = value["start"], value["end"]
-    if not 0 <= place < len(texts) or not 0 <= start < end <= len(texts[place]):
+    texts = paragraphs(named.get(field)) if split else [plain(named.get(field))]
+    place = span.paragraph or 0
+    if not 0 <= place < len(texts) or not 0 <= span.start < span.end <= len(texts[place]):
         yield "a span outside of the text"
-    elif texts[place][start:end] != value["text"]:
+    elif texts[place][span.start : span.end] != span.text:
         yield "a span that does not fit the text"
 
 
@@ -300,25 +301,6 @@ def stands_in(text: str, part: str) -> bool:
             return True
         at = text.find(part, at + 1)
     return False
-
-
-def added_words(text: str, source: str) -> str:
-    """The first few telling words of a text, but its first, that the source lacks."""
-    return _first_missing(filter(_is_telling, words(text)[1:]), source)
-
-
-def lost_words(text: str, source: str) -> str:
-    """The first few telling words of a source that a text lacks.
-
-    What stands in [brackets], and the first word where the source begins with one, are aside.
-    """
-    first = 1 if _begins_with_a_word(source) else 0
-    return _first_missing(filter(_is_telling, words(_BRACKETS.sub(" ", source))[first:]), text)
-
-
-def lost_numbers(text: str, source: str) -> str:
-    """The first few words with a digit of a source that a text lacks."""
-    return _first_missing(filter(_has_digit, words(source)), text)
 
 
 def _letter(c: str) -> bool:

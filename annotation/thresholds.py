@@ -27,7 +27,6 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import card, manifest
-from factdrift.filters.toxicity import ATTRIBUTES, SCORERS
 from factdrift.filters.toxicity.bands import (
     PER_BAND,
     SHARE,
@@ -36,6 +35,8 @@ from factdrift.filters.toxicity.bands import (
     threshold_by_bands,
     to_judge,
 )
+from factdrift.filters.toxicity.scores import ATTRIBUTES
+from factdrift.filters.toxicity_filter import Toxicity
 
 LAYOUT, SNIPPET = "judge_toxicity", "thresholds.yaml"
 ShownText = tuple[str, tuple[str, ...]]
@@ -262,12 +263,10 @@ def recipe_filter(folder: Path | None, thresholds: Mapping[str, float]) -> str:
     value: Any = {"thresholds": dict(thresholds)}
     for given in built or ():
         if given.get("filter") == "toxicity":
-            name = given["scorer"]["scorer"]
-            settings = SCORERS[name].model_validate(given["scorer"])
-            own = settings.model_dump(
+            scorer = Toxicity.model_validate(given).scorer
+            own = scorer.model_dump(
                 mode="json", exclude_defaults=True, exclude={"scorer", "thresholds"}
             )
-            scorer = {"scorer": name, **own, **value}
-            value = [{"filter": "toxicity", "scorer": scorer}]
+            value = [{"filter": "toxicity", "scorer": {"scorer": scorer.scorer, **own, **value}}]
             break
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=96)

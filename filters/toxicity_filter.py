@@ -30,7 +30,7 @@ class Toxicity(Strict):
         if "scoring" not in context.memory:
             context.memory["scoring"] = self.scorer.start(context.cache, context.say)
         scoring = cast(Scoring, context.memory["scoring"])
-        found = scoring.score([item.question.question for item in items])
+        found = scoring([item.question.question for item in items])
         return [self._one(i, scores) for i, scores in zip(items, found, strict=True)]
 
     def _one(self, item: QuestionItem, scores: ToxicityScores) -> FilterVerdict:

@@ -1,6 +1,7 @@
 """Judgments made by hand, for tests of quality control."""
 
 import json
+from collections.abc import Sequence
 
 from factdrift.annotation.batch import Item
 from factdrift.annotation.layout import Layout
@@ -15,27 +16,17 @@ def layout(
     answers: dict[str, dict[str, object]], rule: dict[str, object], **more: object
 ) -> Layout:
     """A layout of one shown text and these answers; choices are a, b and c."""
+    choices = [{"value": value, "label": value.upper()} for value in "abc"]
     asked = {
-        name: {
-            "label": name.title(),
-            **({"choices": [{"value": v, "label": v.upper()} for v in "abc"]} if wants else {}),
-            **one,
-        }
+        name: {"label": name.title()}
+        | ({"choices": choices} if one["kind"] in ("choice", "choices") else {})
+        | one
         for name, one in answers.items()
-        for wants in [one["kind"] in ("choice", "choices")]
     }
-    given = {
-        "title": "T",
-        "summary": "S",
-        "instructions": ["I"],
-        "fields": {"text": {"label": "Text"}},
-        "answers": asked,
-        "rule": rule,
-        "pay": {"per_hit": "1.50", "minutes_per_hit": 5},
-        "min_seconds": 2,
-        **more,
-    }
-    return Layout.model_validate(given)
+    given = {"title": "T", "summary": "S", "instructions": ["I"], "min_seconds": 2, "rule": rule}
+    given |= {"fields": {"text": {"label": "Text"}}, "answers": asked}
+    given |= {"pay": {"per_hit": "1.50", "minutes_per_hit": 5}}
+    return Layout.model_validate(given | more)
 
 
 def judged(
@@ -45,27 +36,17 @@ def judged(
     hit: str = "h1",
     batch: str = "b1",
     seconds: float | None = 9.0,
-    flags: tuple[str, ...] = (),
+    flags: Sequence[str] = (),
     **answers: Json,
 ) -> Judgment:
     """A judgment as it comes in; a row `?x` is an item with known answers."""
     item = f"i-{row}"
+    said = json.dumps(answers, sort_keys=True)
     return Judgment(
-        id=row_id(batch, hit, item, worker, *flags),
-        layout="l",
-        batch=batch,
-        hit=hit,
-        item=item,
-        row="" if row.startswith("?") else row,
-        dataset="d 1.0.0",
-        worker=worker,
-        platform="static",
-        assignment="",
-        answers=json.dumps(answers, sort_keys=True),
-        seconds=seconds,
-        flags=flags,
-        counted=not flags,
-    )
+        id=row_id(batch, hit, item, worker, *flags), layout="l", batch=batch, hit=hit, item=item,
+        row="" if row.startswith("?") else row, dataset="d 1.0.0", worker=worker, platform="static",
+        assignment="", answers=said, seconds=seconds, flags=tuple(flags), counted=not flags,
+    )  # fmt: skip
 
 
 def items(found: list[Judgment], **known: dict[str, Json]) -> dict[str, Item]:
@@ -84,6 +65,6 @@ def span(text: str) -> dict[str, Json]:
     return {"start": start, "end": start + len(text), "text": text}
 
 
-def brief(gold: list[Gold]) -> dict[str, tuple[str, int, int]]:
+def brief(gold: list[Gold]) -> dict[str, list[object]]:
     """Decision, judgments and agreeing ones by row."""
-    return {one.row: (one.decision, one.judgments, one.agreeing) for one in gold}
+    return {one.row: [one.decision, one.judgments, one.agreeing] for one in gold}

@@ -13,21 +13,22 @@ from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from functools import cache
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from factdrift.annotation.batch import Item, read_batch
 from factdrift.annotation.checks import problems, words
 from factdrift.annotation.layout import Layout, load_layout
-from factdrift.annotation.submission import FORMAT, Json
+from factdrift.annotation.submission import Json
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.rows import Article
 from factdrift.builders.text.dates import MONTHS, WEEKDAYS
 from factdrift.builders.wmt.lines import sentences_of, sorting_key
 from factdrift.builders.wmt.passages import shown_id, texts
+from tests.annotation_workers import hand_in, handed_in
+from tests.tables import table
 
 Fields = Mapping[str, Any]
 _OLD = re.compile(r"(?:19|20)[0-9]{2}|has been|was born")
@@ -46,29 +47,17 @@ def rehearse(batch: Path, results: Path) -> int:
         raise UserError(f"no answers to the layout {whole.layout!r} are made up here", hint=hint)
     layout = load_layout(str(batch / "layout"))
     lines = []
-    for hit in whole.hits:
-        for worker in range(layout.assignments):
-            answers = {item.id: answers_to(whole.layout, layout, item) for item in hit.items}
-            for item in hit.items:
-                wrong = problems(layout, item.fields, answers[item.id])
-                if wrong:
-                    raise AssertionError(f"{whole.layout}: {wrong}: {answers[item.id]}")
-            seconds = layout.min_seconds + 20
-            lines.append(
-                {
-                    "format": FORMAT,
-                    "batch": whole.id,
-                    "hit": hit.id,
-                    "worker": f"worker-{worker + 1}",
-                    "assignment": f"{hit.id}-{worker + 1}",
-                    "seconds": seconds * len(hit.items),
-                    "answers": answers,
-                    "item_seconds": {item.id: seconds for item in hit.items},
-                }
-            )
+    for hit, number in product(whole.hits, range(1, layout.assignments + 1)):
+        answers = {item.id: answers_to(whole.layout, layout, item) for item in hit.items}
+        for item in hit.items:
+            wrong = problems(layout, item.fields, answers[item.id])
+            assert not wrong, f"{whole.layout}: {wrong}: {answers[item.id]}"
+        seconds = dict.fromkeys(answers, layout.min_seconds + 20)
+        more: dict[str, Any] = {"seconds": sum(seconds.values()), "item_seconds": seconds}
+        more["assignment"] = f"{hit.id}-{number}"
+        lines.append(handed_in(whole.id, hit.id, f"worker-{number}", answers, **more))
     results.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    results.write_text(text, "utf-8")
+    hand_in(results.parent, lines, results.name)
     return len(lines)
 
 
@@ -101,8 +90,7 @@ def _facts(fields: Fields) -> dict[str, Any]:
 @cache
 def _careful() -> Mapping[str, dict[str, Any]]:
     """What careful people make of an article of the sample, by its headline."""
-    text = (Path(__file__).parent / "rehearsed.yaml").read_text("utf-8")
-    found: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    found: dict[str, dict[str, Any]] = table("rehearsed")
     return found
 
 

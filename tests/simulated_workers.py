@@ -14,15 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from factdrift.annotation.batch import Hit, HitBatch, Item, batch_id, item_id, layout_sha256
-from factdrift.annotation.checks import (
-    is_asked,
-    paragraphs,
-    plain,
-    problems,
-    stands_in,
-    text_problem,
-    words,
-)
+from factdrift.annotation.checks import choices, is_asked, paragraphs, plain, problems, words
 from factdrift.annotation.dataset import DatasetRows
 from factdrift.annotation.hits import write_batch
 from factdrift.annotation.layout import WAYS_OUT, Layout, LayoutAnswer, load_layout
@@ -36,8 +28,6 @@ HOSTILE = (
     "\u202bשלום עולם\u202c &amp; a \U0001f469\u200d\U0001f467 family, $page"
 )
 _ADDED = ('"quoted"', "<b>&amp;</b>", "${data}", "\U0001f600", "=x+y", "שלום", "it's", "", "a;b,c")
-_VARIED = ("article", "question", "cloze", "subject")
-
 
 Made = dict[str, Any]
 """A submission as a page makes it."""
@@ -51,15 +41,14 @@ def written(
     hit_list = []
     for n in range(hits):
         items = []
-        for m in range(2):
+        for m, more in enumerate(("", HOSTILE)):
             fields = dict(FIELDS[name])
-            for key in _VARIED:
-                if isinstance(fields.get(key), str):
-                    fields[key] = f"{fields[key]} {HOSTILE if m else ''} {n}"
-            if isinstance(fields.get("page"), list):
-                fields["page"] = [*fields["page"], {"text": f"{HOSTILE} {n} {m}", "kind": "text"}]  # type: ignore[misc]
-            if isinstance(fields.get("sentences"), list):
-                fields["sentences"] = [*fields["sentences"], f"{HOSTILE} {n} {m} Ghana"]  # type: ignore[misc]
+            for key in fields.keys() & {"article", "question", "cloze", "subject"}:
+                fields[key] += f" {more} {n}"
+            if "page" in fields:
+                fields["page"] = [*fields["page"], {"text": f"{HOSTILE} {n} {m}", "kind": "text"}]
+            if "sentences" in fields:
+                fields["sentences"] = [*fields["sentences"], f"{HOSTILE} {n} {m} Ghana"]
             items.append(Item(item_id(name, fields), f"row-{n}-{m}", fields))
         hit_list.append(Hit(f"hit{n}", tuple(items)))
     place = root / name / "0001"
@@ -96,11 +85,9 @@ def work(batch: HitBatch, layout: Layout, seed: int = 0, workers: int = 3) -> li
 
 
 def said(layout: Layout, fields: Mapping[str, Json], rng: random.Random) -> dict[str, Any]:
-    """Answers for one item that the layout takes."""
-    answers = _scope(layout, layout.answers, fields, rng)
-    wrong = problems(layout, fields, answers)
-    assert not wrong, (wrong, answers)
-    return answers
+    """Answers for one item that the layout takes: the first that are drawn so."""
+    drawn = (_scope(layout, layout.answers, fields, rng) for _ in range(200))
+    return next(answers for answers in drawn if not problems(layout, fields, answers))
 
 
 def _scope(
@@ -126,9 +113,9 @@ def _value(
         case "flag":
             return rng.random() < 0.5
         case "choice":
-            return rng.choice(_options(layout, answer, named))
+            return rng.choice(choices(answer, named) or [""])
         case "choices":
-            options = _options(layout, answer, named)
+            options = choices(answer, named)
             return [one for one in options if rng.random() < 0.5] or options[:1]
         case "text":
             return _text(answer, named, rng)
@@ -141,63 +128,31 @@ def _value(
             return [_scope(layout, answer.answers, named, rng) for _ in range(count)]
 
 
-def _options(layout: Layout, answer: LayoutAnswer, named: Mapping[str, Json]) -> list[str]:
-    if not answer.field:
-        given = [c for c in answer.choices if not c.needs or named.get(c.needs)]
-        return [choice.value for choice in given]
-    entries = paragraphs(named.get(answer.field))
-    if answer.within:
-        return [e for e in entries if stands_in(plain(named.get(answer.within)), e)]
-    inner = [a for a in layout.answers.values() if a.within and a.field]
-    for one in inner:
-        words_ = paragraphs(named.get(one.field or ""))
-        entries = [e for e in entries if any(stands_in(e, w) for w in words_)]
-    return list(dict.fromkeys(entries))
-
-
 def _text(answer: LayoutAnswer, named: Mapping[str, Json], rng: random.Random) -> str:
-    """A text that passes the answer's check, with what might break a platform where it may."""
+    """A text such as the answer's check wants, with what might break a platform."""
     check = answer.check
     parts = [check.starts_with[0].capitalize() if check.starts_with else "well"]
     for source in (check.keeps_words, check.keeps_numbers, check.has_field):
         parts += words(re.sub(r"\[[^]]*\]", " ", plain(named.get(source)))) if source else []
-    parts += [check.contains] if check.contains else []
-    parts += [check.contains_once] if check.contains_once else []
-    for added in (rng.choice(_ADDED), ""):
-        body = [*parts, added, rng.choice(("and so on", "as is said", "or nearly so"))]
-        text = " ".join(p for p in body if p) + (check.ends_with or "")
-        wrong = text_problem(check, text, named)
-        if wrong is None:
-            return text
-    raise AssertionError((wrong, text))
+    parts += [check.contains or "", check.contains_once or "", rng.choice(_ADDED)]
+    parts.append(rng.choice(("and so on", "as is said", "or nearly so")))
+    return " ".join(filter(None, parts)) + (check.ends_with or "")
 
 
 def _spans(
     layout: Layout, answer: LayoutAnswer, named: Mapping[str, Json], rng: random.Random, count: int
 ) -> list[dict[str, Any]]:
+    """Runs of three words or fewer, in the order of the text."""
     field = answer.field or ""
     split = layout.fields[field].kind == "paragraphs"
-    texts = paragraphs(named[field]) if split else [plain(named[field])]
-    found: list[dict[str, Any]] = []
-    for _ in range(count):
-        place = rng.randrange(len(texts))
-        text = texts[place]
-        ends = [i for i in range(1, len(text)) if text[i].isspace() and not text[i - 1].isspace()]
-        starts = [
-            i for i in range(len(text)) if not text[i].isspace() and text[i - 1 : i].strip() == ""
-        ]
-        start = rng.choice(starts)
-        end = rng.choice([e for e in (*ends, len(text.rstrip())) if e > start][:4])
-        span = {"start": start, "end": end, "text": text[start:end]}
-        if split:
-            span["paragraph"] = place
-        met = any(
-            s.get("paragraph") == span.get("paragraph") and s["start"] < end and start < s["end"]
-            for s in found
-        )
-        if not met:
-            found.append(span)
-    return sorted(found, key=lambda s: (s.get("paragraph", 0), s["start"]))
+    runs = []
+    for place, text in enumerate(paragraphs(named[field]) if split else [plain(named[field])]):
+        found = [*re.finditer(r"\S+", text)]
+        for n in range(0, len(found), 3):
+            start, end = found[n].start(), found[n : n + 3][-1].end()
+            span = {"start": start, "end": end, "text": text[start:end]}
+            runs.append(span | ({"paragraph": place} if split else {}))
+    return [runs[n] for n in sorted(rng.sample(range(len(runs)), count))]
 
 
 COLUMNS = (

@@ -39,34 +39,24 @@ def _score(name: str, n: int, rows: int) -> float | None:
 
 def _file(path: Path, rows: int = 1000, alike: int = 0) -> Path:
     """A JSONL file as a release has it; the first `alike` rows show the same."""
-    lines = [
-        {
-            "id": f"row{n:05}",
-            "question": f"Question {0 if n < alike else n}?",
-            "answers": ["answer"],
-            **{f"toxicity_{name}": _score(name, n, rows) for name in ATTRIBUTES},
-        }
-        for n in range(rows)
-    ]
+    lines = []
+    for n in range(rows):
+        row: dict[str, Any] = {"id": f"row{n:05}", "answers": ["answer"]}
+        row["question"] = f"Question {0 if n < alike else n}?"
+        scores = {f"toxicity_{name}": _score(name, n, rows) for name in ATTRIBUTES}
+        lines.append(row | scores)
     return hand_in(path.parent, lines, path.name)
 
 
 class _Judges:
     """Two people who know the truth of a file's rows by what they are shown."""
 
-    def __init__(self, tmp_path: Path, dataset: Path | str, **more: Any) -> None:
-        self.folder = tmp_path
-        rule = {name: more.pop(name) for name in ("rows", "width", "share") if name in more}
-        self.rule = BandRule(**rule)
-        self.order = BatchOrder(
-            layout="judge_toxicity",
-            dataset=str(dataset),
-            build=tmp_path / "build",
-            out=tmp_path / "hits",
-            judgments=tmp_path / "judgments",
-            **more,
-        )
+    def __init__(self, tmp_path: Path, dataset: Path | str, rows: int = 50, **more: Any) -> None:
+        self.folder, self.rule = tmp_path, BandRule(rows=rows)
         self.scores: dict[str, dict[str, float | None]] = {}
+        for name in ("build", "hits", "judgments"):
+            more["out" if name == "hits" else name] = tmp_path / name
+        self.order = BatchOrder(layout="judge_toxicity", dataset=str(dataset), **more)
 
     def next(self, **more: Any) -> ThresholdReport:
         return next_bands(replace(self.order, **more), self.rule)
@@ -111,12 +101,8 @@ def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None
     # profanity: 0.95 toxic, 0.90 by 4 of 5, then no rows, 0.45 and 0.40 clean: 0.45.
     # threat: 0.95 by 3 of 5, 0.90 and 0.85 clean: 0.90. The last: nothing below 0.90: 0.90.
     thresholds = {one.name: one.threshold for one in done.attributes}
-    assert thresholds == {
-        "insult": 0.75,
-        "profanity": 0.45,
-        "sexually_explicit": 0.90,
-        "threat": 0.90,
-    }
+    wanted = {"insult": 0.75, "profanity": 0.45, "sexually_explicit": 0.90, "threat": 0.90}
+    assert thresholds == wanted
     assert turns == 6  # as many as insult has bands
     insult = next(one for one in done.attributes if one.name == "insult")
     assert [band.low for band in insult.bands] == [0.95, 0.90, 0.85, 0.80, 0.75, 0.70]
@@ -136,10 +122,8 @@ def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None
 
 def test_thin_bands_and_short_hits_are_said(tmp_path: Path) -> None:
     judges = _Judges(tmp_path, tmp_path / "few.jsonl")
-    lines = [
-        {"id": f"r{n}", "question": f"Q{n}?", "answers": ["a"], "toxicity_insult": score}
-        for n, score in enumerate([0.99, 0.46, 0.47, 0.42])
-    ]
+    scores = enumerate([0.99, 0.46, 0.47, 0.42])
+    lines = [{"id": f"r{n}", "question": f"Q{n}?", "toxicity_insult": score} for n, score in scores]
     hand_in(tmp_path, lines, "few.jsonl")
     judges.scores = {f"r{n}": dict.fromkeys(ATTRIBUTES) for n in range(4)}
     first = judges.next()
@@ -164,9 +148,6 @@ def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) ->
         assert rows & seen == set()
         assert rows <= {row for one in done.attributes for row in one.lacking}
         assert {one.next_band for one in done.attributes if one.next_band} >= lows
-        assert not any(
-            item.answers for h in read_batch(done.batch[0]).hits for item in h.items if item.row
-        )
         seen |= rows
         judges.judge(done)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from krippendorff import alpha as oracle
 
 from factdrift.annotation.quality.coefficients import (
     AlphaUnits,
@@ -18,20 +17,16 @@ from factdrift.annotation.quality.coefficients import (
     fleiss_kappa,
     majority,
 )
+from tests.tables import table
 
 TABLES = json.loads(Path(__file__).with_name("annotation_agreement_tables.json").read_text())
 
-CLASSIC = """
-1 2 3 3 2 1 4 1 2 . . .
-1 2 3 3 2 2 4 1 2 5 . 3
-. 3 3 3 2 3 4 2 2 5 1 .
-1 2 3 3 2 4 4 1 2 5 1 .
-"""
+CASES = table("annotation_coefficients")
 
 
 def _columns(text: str) -> list[list[int]]:
     """A row an annotator, a column an item; `.` is missing."""
-    rows = [line.split() for line in text.strip().splitlines()]
+    rows = [line.split() for line in text.split("/")]
     return [[ord(v) for v in unit if v not in ".-"] for unit in zip(*rows, strict=True)]
 
 
@@ -39,50 +34,13 @@ def _units(text: str) -> AlphaUnits:
     return alpha_units(_columns(text))
 
 
-@pytest.mark.parametrize(
-    ("table", "expected"),
-    [
-        # K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), sections B and C
-        ("0 1 0 0 0 0 0 0 1 0\n1 1 1 0 0 1 0 0 0 0", 0.095),
-        ("a a b b d c c c e d d a\nb a b b b c c c e d d d", 0.692),
-        (CLASSIC, 0.743),
-        # by hand: 2 units, values a a / a b: Do = 1/2, De = 2*(3*1)/(4*3) = 1/2
-        ("a a\na b", 0.0),
-        # by hand: all differ within, alike across: Do = 1, De = 2*(2*2)/(4*3) = 2/3
-        ("a b\nb a", -0.5),
-        ("a b\na b", 1.0),
-        ("a b c\na b .", 1.0),  # a unit of one value says nothing
-        # undefined: nothing could differ, one judge, nothing at all
-        ("a a\na a", None),
-        ("a b", None),
-        ("", None),
-    ],
-)
-def test_alpha_of_known_tables(table: str, expected: float | None) -> None:
-    found = _units(table).alpha()
+@pytest.mark.parametrize(("rows", "expected"), CASES["alpha"])
+def test_alpha_of_known_tables(rows: str, expected: float | None) -> None:
+    found = _units(rows).alpha()
     assert found == expected if expected is None else found == pytest.approx(expected, abs=5e-4)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_alpha_is_what_another_library_finds(seed: int) -> None:
-    rng = random.Random(seed)
-    rows = [[rng.choice("aaabc.") for _ in range(30)] for _ in range(4)]
-    table = [[float("abc".index(v)) if v != "." else np.nan for v in row] for row in rows]
-    expected = oracle(reliability_data=table, level_of_measurement="nominal")
-    assert _units("\n".join(map(" ".join, rows))).alpha() == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("judges", "expected"),
-    [
-        (["1100", "1100"], 1.0),
-        # units (1,1) (1,0) (0,1) (0,0): n = 8, ones 4: Do = 4/8, De = 2*16/(8*7): 1 - 7/8
-        (["1100", "1010"], 0.125),
-        (["0000", "0000"], None),  # nothing marked by anybody
-        (["1100"], None),
-        (["", ""], None),
-    ],
-)
+@pytest.mark.parametrize(("judges", "expected"), CASES["marks"])
 def test_alpha_of_an_item_of_many_units(judges: list[str], expected: float | None) -> None:
     marks = [np.array([c == "1" for c in judge], bool) for judge in judges]
     found = alpha_units([marks]).alpha()
@@ -92,7 +50,7 @@ def test_alpha_of_an_item_of_many_units(judges: list[str], expected: float | Non
 
 
 def test_the_interval_is_that_of_resampled_items() -> None:
-    columns = _columns(CLASSIC)
+    columns = _columns(CASES["classic"])
     units = alpha_units(columns)
     low, high = units.interval() or (0.0, 0.0)
     rng = random.Random(1)
@@ -103,9 +61,9 @@ def test_the_interval_is_that_of_resampled_items() -> None:
     assert units.interval() == (low, high) != units.interval(seed=1)
 
 
-@pytest.mark.parametrize("table", ["", "a\nb", "a a\na a", "a b a", "a b\nb a"])
-def test_an_interval_needs_two_items_that_could_differ(table: str) -> None:
-    assert (_units(table).interval() is None) == (table != "a b\nb a")
+@pytest.mark.parametrize("rows", ["", "a / b", "a a / a a", "a b a", "a b / b a"])
+def test_an_interval_needs_two_items_that_could_differ(rows: str) -> None:
+    assert (_units(rows).interval() is None) == (rows != "a b / b a")
 
 
 @pytest.mark.slow
@@ -116,35 +74,25 @@ def test_ten_thousand_items_with_as_many_texts() -> None:
     assert 0.78 < low < units.alpha() < high < 0.82  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("table", TABLES["tables"])
-def test_random_tables_come_out_as_by_the_usual_libraries(table: dict[str, Any]) -> None:
+@pytest.mark.parametrize("drawn", TABLES["tables"])
+def test_random_tables_come_out_as_by_the_usual_libraries(drawn: dict[str, Any]) -> None:
     full = [
         Rating(f"{item:03}", str(worker), value)
-        for worker, row in enumerate(table["full"])
+        for worker, row in enumerate(drawn["full"])
         for item, value in enumerate(row)
     ]
-    part = _units("\n".join(map(" ".join, table["part"])))
-    assert part.alpha() == pytest.approx(table["alpha"], abs=1e-12)
-    assert fleiss_kappa(full)[0] == pytest.approx(table["fleiss"], abs=1e-12)
-    assert cohen_kappas(full)["0", "1"] == pytest.approx(table["cohen"], abs=1e-12)
+    part = _units(" / ".join(map(" ".join, drawn["part"])))
+    assert part.alpha() == pytest.approx(drawn["alpha"], abs=1e-12)
+    assert fleiss_kappa(full)[0] == pytest.approx(drawn["fleiss"], abs=1e-12)
+    assert cohen_kappas(full)["0", "1"] == pytest.approx(drawn["cohen"], abs=1e-12)
     best = dawid_skene(full)
-    assert "".join(next(iter(best[item])) for item in sorted(best)) == table["labels"]
-
-
-ANAESTHETISTS = """
-1111111 3334334 1122122 2223121 2223222 2223322 1222111 3333433 2222223 2322223 4444444 2223343
-1111111 2223212 1211111 1112111 1111111 1111111 2222221 2221322 2222222 2222221 2223222 2212222
-1111111 1111111 2322222 1111111 1111111 1121121 1111111 3333233 1111111 2222222 2223232 4334343
-2212232 2323233 3333432 1111111 1111111 1212111 2322222 1211111 2222222
-""".split()
-"""Table 1 of Dawid and Skene: 45 patients; three ratings of the first of five anaesthetists, then
-one of each other."""
+    assert "".join(next(iter(best[item])) for item in sorted(best)) == drawn["labels"]
 
 
 def test_the_anaesthetists_of_dawid_and_skene() -> None:
     rated = [
         Rating(f"{patient:02}", observer, value)
-        for patient, values in enumerate(ANAESTHETISTS, 1)
+        for patient, values in enumerate(CASES["anaesthetists"].split(), 1)
         for observer, value in zip("1112345", values, strict=True)
     ]
     found = dawid_skene(rated)
@@ -163,17 +111,7 @@ def _ratings(*rows: str) -> list[Rating]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("rows", "kappa", "items"),
-    [
-        ([], None, 0),
-        (["a"], None, 0),
-        (["aa", "aa"], None, 2),  # nothing could differ
-        (["ab", "ba"], -1.0, 2),
-        (["aab", "ab", "ba"], -1.0, 2),  # the most frequent number of ratings
-        (["aab", "bba", "ab", "aa"], -1 / 3, 2),  # of two as frequent the larger
-    ],
-)
+@pytest.mark.parametrize(("rows", "kappa", "items"), CASES["fleiss"])
 def test_fleiss_takes_items_of_one_size(rows: list[str], kappa: float | None, items: int) -> None:
     assert fleiss_kappa(_ratings(*rows)) == (None if kappa is None else pytest.approx(kappa), items)
 

@@ -13,6 +13,7 @@ import pytest
 from factdrift.annotation.dataset import as_json, open_dataset, row_id_of
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
+from tests.tables import table
 
 
 def test_lines(tmp_path: Path) -> None:
@@ -37,24 +38,15 @@ def test_a_parquet_file(tmp_path: Path) -> None:
     assert dict(found.rows(["id"], chosen)) == {n: {"id": text} for n, text in chosen.items()}
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "options", "message"),
-    [
-        ("a.jsonl", b"{}\n{", {}, r"a.jsonl:2: not valid JSON"),
-        ("a.jsonl", b"\n[1]\n", {}, r"a.jsonl:2: not a JSON object"),
-        ("a.jsonl", '{"a": 1}'.encode("utf-16"), {}, r"a.jsonl:1: not valid JSON"),
-        ("a.jsonl", b'{"a": 1, "a": 2}', {}, r"a.jsonl:1: .*the key 'a' is given twice"),
-        ("a.csv", b"id,a", {}, r"a.csv: not a Parquet or JSONL file"),
-        ("a.parquet", b"PAR1 no", {}, r"a.parquet: not a Parquet file"),
-        ("a.jsonl", b"{}", {"split": "dev"}, r"a file has no configs and splits"),
-        ("a.jsonl", b"{}", {"config": "hard"}, r"a file has no configs and splits"),
-    ],
-)
+CASES = table("annotation_dataset")
+
+
+@pytest.mark.parametrize(("name", "content", "options", "message"), CASES["files"])
 def test_files_that_are_none(
-    name: str, content: bytes, options: dict[str, Any], message: str, tmp_path: Path
+    name: str, content: str, options: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / name
-    path.write_bytes(content)
+    path.write_bytes(content.encode("latin-1"))
     with pytest.raises(UserError, match=f"(?s){message}"):
         list(open_dataset(str(path), tmp_path, **options).rows())
 
@@ -69,18 +61,7 @@ def test_a_damaged_parquet_file(tmp_path: Path) -> None:
         list(open_dataset(str(path), tmp_path).rows())
 
 
-@pytest.mark.parametrize(
-    ("row", "same"),
-    [
-        ({"id": "x", "a": 1}, "x"),
-        ({"id": 7}, "7"),
-        ({"id": 0}, "0"),
-        ({"id": True}, None),
-        ({"id": ""}, None),
-        ({"id": None, "a": date(2020, 1, 2)}, None),
-        ({"a": float("nan")}, None),
-    ],
-)
+@pytest.mark.parametrize(("row", "same"), CASES["names"])
 def test_names_of_rows(row: dict[str, Any], same: str | None) -> None:
     name = row_id_of(row)
     assert name == (same or name)
@@ -127,16 +108,7 @@ def test_releases(sample: Path, tmp_path: Path) -> None:
     assert all("1.0.10" in path.parts for path in files)
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("streamingq", {}, "no dataset 'streamingq'.*did you mean streamingqa"),
-        ("../streamingqa", {}, "no dataset"),
-        ("", {}, "no dataset"),
-        ("timeqa", {"config": "hrd"}, "no config 'hrd'.*did you mean 'hard'"),
-        ("timeqa", {"config": "hard", "split": "dve"}, "no split 'dve'.*did you mean 'dev'"),
-    ],
-)
+@pytest.mark.parametrize(("name", "options", "message"), CASES["releases"])
 def test_releases_that_are_not_there(
     name: str, options: dict[str, str], message: str, sample: Path
 ) -> None:

@@ -1,6 +1,5 @@
 """Rows of a dataset become items: every kind of field, what is left out, what is drawn."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import pairwise
@@ -19,12 +18,12 @@ from factdrift.annotation.layout import Layout
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
 from tests.annotation_items import own_layout as layout
+from tests.annotation_workers import hand_in
+from tests.tables import table
 
 
-def lines(tmp: Path, rows: Sequence[Mapping[str, Any]], name: str = "rows.jsonl") -> DatasetRows:
-    path = tmp / name
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return open_dataset(str(path), tmp)
+def lines(tmp: Path, rows: Sequence[Mapping[str, Any]]) -> DatasetRows:
+    return open_dataset(str(hand_in(tmp, rows)), tmp)
 
 
 def sources(tmp: Path, news: Sequence[str] = (), pages: Path | None = None) -> TextSources:
@@ -52,69 +51,10 @@ def make(
     )
 
 
-@pytest.mark.parametrize(
-    ("shown", "row", "expected"),
-    [
-        ({}, {"x": "text"}, "text"),
-        ({}, {"x": "=1+1 <b>${data}</b>\u202e"}, "=1+1 <b>${data}</b>\u202e"),
-        ({}, {"x": 7}, "7"),
-        ({}, {"x": False}, "False"),
-        ({}, {"x": ["a", {"label": "b"}, {"name": "c"}, None]}, "a; b; c; "),
-        ({}, {"x": {"text": "t", "name": "n"}}, "t"),
-        ({"column": "draw.article"}, {"draw": {"article": "2020"}}, "2020"),
-        ({"column": "draws.article"}, {"draws": [{"article": "1"}, {"article": "2"}]}, "1; 2"),
-        ({"column": "a.b"}, {"a": [{"b": 1}, 5, {"c": 2}]}, "1; "),
-        ({"column": "a.b"}, {"a": 1}, None),
-        ({"kind": "list"}, {"x": ["a", " ", "b", None]}, ["a", "b"]),
-        ({"kind": "list"}, {"x": "a"}, ["a"]),
-        ({"kind": "number"}, {"x": 1.5}, 1.5),
-        ({"kind": "number"}, {"x": 0}, 0),
-        ({"kind": "number"}, {"x": True}, None),
-        ({"kind": "number"}, {"x": "12"}, None),
-        ({"kind": "date"}, {"x": "2020-05-06"}, "2020-05-06"),
-        ({"kind": "date"}, {"x": "2020-05-06T10:00:00"}, "2020-05-06"),
-        ({"kind": "date"}, {"x": 1588723200}, "2020-05-06"),
-        ({"kind": "date"}, {"x": -1}, "1969-12-31"),
-        ({"kind": "date"}, {"x": 10**18}, None),
-        ({"kind": "date"}, {"x": "last week"}, None),
-        ({"kind": "date"}, {"x": "2020-02-30"}, None),
-        ({"kind": "date"}, {"x": True}, None),
-        ({"kind": "paragraphs"}, {"x": "a\n\nb"}, ["a", "", "b"]),
-        (
-            {"kind": "paragraphs"},
-            {
-                "x": [
-                    {"text": "a", "section": "S", "links": [1]},
-                    "b",
-                    {"text": "c", "kind": "list"},
-                ]
-            },
-            [
-                {"text": "a", "heading": "S", "kind": "text"},
-                "b",
-                {"text": "c", "heading": "", "kind": "list"},
-            ],
-        ),
-        (
-            {"kind": "spans"},
-            {"x": [{"start": 0, "end": 2, "more": 1}, {"start": 2, "end": 2}, {"start": "0"}, 5]},
-            [{"start": 0, "end": 2}],
-        ),
-        (
-            {"kind": "spans"},
-            {"paragraph": 3, "start": 0, "end": 2, "kind": "film"},
-            [{"paragraph": 3, "start": 0, "end": 2}],
-        ),
-        ({"kind": "spans"}, {"paragraph": None, "start": None, "end": None}, []),
-        ({"kind": "spans"}, {"start": "2003", "end": "2007"}, []),
-        ({"kind": "spans"}, {"x": None, "start": 0, "end": 2}, []),
-        ({}, {"x": None}, None),
-        ({}, {"x": " \n"}, None),
-        ({}, {}, None),
-        ({"kind": "list"}, {"x": [" "]}, None),
-        ({"kind": "paragraphs"}, {"x": ["", {"text": ""}]}, None),
-    ],
-)
+CASES = table("annotation_fields")
+
+
+@pytest.mark.parametrize(("shown", "row", "expected"), CASES["fields"])
 def test_fields(shown: dict[str, Any], row: dict[str, Any], expected: Any, tmp_path: Path) -> None:
     given = layout({"x": shown, "y": {}})
     if expected is None:
@@ -246,18 +186,7 @@ def items(groups: str) -> list[Item]:
     return [Item(f"i{n}", f"r{n}", {"a": str(n)}) for n in range(len(groups))]
 
 
-@pytest.mark.parametrize(
-    ("groups", "size", "expected"),
-    [
-        ("", 2, []),
-        ("abcde", 2, ["ab", "cd", "e"]),
-        ("aabbb", 3, ["aa", "bbb"]),
-        ("aabab", 3, ["aaa", "bb"]),
-        ("abbbbb", 4, ["a", "bbbb", "b"]),
-        ("aaaaabc", 3, ["aaa", "aab", "c"]),
-        ("a", 5, ["a"]),
-    ],
-)
+@pytest.mark.parametrize(("groups", "size", "expected"), CASES["packing"])
 def test_packing(groups: str, size: int, expected: list[str]) -> None:
     given = layout({"a": {}}, items_per_hit=size)
     hits = group_into_hits(items(groups), list(groups), [], given, 0)
@@ -318,17 +247,9 @@ def test_pages_by_item_or_title(tmp_path: Path) -> None:
         make(tmp_path, given, rows)
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        {"item": ["Q1"], "title": ["One"]},
-        {"item": ["Q1"], "title": ["One"], "paragraphs": [["text"]]},
-        {"item": ["Q1"], "title": ["One"], "paragraphs": [[{"text": "t"}]]},
-        {"item": [1], "title": ["One"], "paragraphs": [None]},
-    ],
-)
-def test_a_file_that_holds_no_pages(table: dict[str, Any], tmp_path: Path) -> None:
-    pq.write_table(pa.table(table), tmp_path / "pages.parquet")
+@pytest.mark.parametrize("columns", CASES["no_pages"])
+def test_a_file_that_holds_no_pages(columns: dict[str, Any], tmp_path: Path) -> None:
+    pq.write_table(pa.table(columns), tmp_path / "pages.parquet")
     given = layout({"page": {"kind": "paragraphs", "join": "page"}})
     with pytest.raises(UserError, match="not a table of pages"):
         make(tmp_path, given, [{"subject": "Q1"}], joined=sources(tmp_path, pages=tmp_path))
@@ -358,18 +279,12 @@ def test_articles_and_search_of_the_sample_news(tmp_path: Path) -> None:
     assert len(str(item.fields["t"])) > 100
 
 
-@pytest.mark.parametrize(
-    ("given", "missing"),
-    [
-        (layout({"a": {}, "qestion": {}}), "qestion"),
-        (layout({"a": {"column": "quesion.text"}}), "quesion"),
-        (layout({"a": {}}, balance="relaton"), "relaton"),
-        (layout({"a": {}}, together=["subjct"]), "subjct"),
-    ],
-)
-def test_a_column_that_a_release_lacks(given: Layout, missing: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("shown", "more", "missing"), CASES["columns"])
+def test_a_column_that_a_release_lacks(
+    shown: dict[str, Any], more: dict[str, Any], missing: str, tmp_path: Path
+) -> None:
     names = ["id", "a", "question", "relation", "subject"]
     pq.write_table(pa.table({name: ["x"] for name in names}), tmp_path / "rows.parquet")
     dataset = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
     with pytest.raises(UserError, match=f"(?s)no column '{missing}'.*did you mean"):
-        make(tmp_path, given, dataset)
+        make(tmp_path, layout(shown, **more), dataset)

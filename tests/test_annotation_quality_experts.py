@@ -2,7 +2,6 @@
 how many wrong judgments they exclude."""
 
 import json
-from collections.abc import Mapping
 from math import ceil
 
 import pytest
@@ -14,7 +13,9 @@ from factdrift.annotation.quality.expert import checked_share, rejection_reason,
 from factdrift.annotation.quality.sampling import ErrorBound, error_bound, needed, upper_bound
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import items, judged, layout
+from tests.tables import table
 
+CASES = table("annotation_quality")
 CHOICE: dict[str, dict[str, object]] = {"verdict": {"kind": "choice"}}
 SAMPLED = layout(CHOICE, {"by": "sampled", "sampled": 2}, assignments=1)
 PART = [judged("w", f"r{n}", hit=f"h{n}", verdict="a") for n in range(30)]
@@ -36,15 +37,7 @@ def _settled(found: list[Judgment], **more: object) -> tuple[list[Judgment], dic
     return seen, {one.row: one.decision for one in gold}
 
 
-@pytest.mark.parametrize(
-    ("right", "decision", "aside"),
-    [
-        ([], "open", 0),
-        ([True], "open", 0),
-        ([True, True], "accepted", 0),
-        ([True, False], "open", 6),
-    ],
-)
+@pytest.mark.parametrize(("right", "decision", "aside"), CASES["expert"])
 @pytest.mark.parametrize("by_table", [True, False])
 def test_an_experts_word_on_two_items_decides_a_workers_batch(
     right: list[bool], decision: str, aside: int, by_table: bool
@@ -95,9 +88,8 @@ def test_an_experts_id_in_a_workers_batch_is_a_workers() -> None:
     seen, decisions = _settled(EARLY + forged + checks)
     assert set(decisions.values()) == {"accepted"}
     assert {one.id for one in seen if "expert" in one.flags} == {one.id for one in checks}
-    _, gold = settle(
-        SAMPLED, seen, items(seen), experts={"x"}, expert_batches={"b9"}
-    )  # settled anew
+    # settled anew
+    _, gold = settle(SAMPLED, seen, items(seen), experts={"x"}, expert_batches={"b9"})
     assert {json.loads(one.answers)["verdict"] for one in gold} == {"a"}
 
 
@@ -110,26 +102,15 @@ def test_what_was_drawn_and_judged_stays_drawn() -> None:
     assert {one.id for one in DRAWN} < {one.id for one in grown.sampled}
 
 
-@pytest.mark.parametrize(
-    ("whole", "right", "accepted"),
-    [
-        ({}, [True, True], 6),  # what was accepted stays, the rest waits for checks
-        ({"all": True}, [True, True], 30),
-        ({"all": True, "last": False}, [True, True], 0),
-        ({}, [True], 0),  # taken back
-    ],
-)
-def test_late_results_leave_accepted_what_was(
-    whole: Mapping[str, bool], right: list[bool], accepted: int
-) -> None:
+@pytest.mark.parametrize(("right", "more", "accepted"), CASES["late"])
+def test_late_results_leave_accepted_what_was(right: list[bool], more: str, accepted: int) -> None:
     seen, _ = _settled(EARLY, verdicts=_said(True, True))
     passed = {one.id for one in seen if "accepted_batch" in one.flags}
     assert passed == {one.id for one in EARLY}
     verdicts = _said(*right)
     (grown,) = worker_batches(SAMPLED, PART, verdicts)
-    if "all" in whole:
-        verdicts |= {one.id: True for one in grown.sampled}
-    if "last" in whole:
+    verdicts |= {one.id: True for one in grown.sampled if more}
+    if more == "all but the last":
         verdicts[[*grown.sampled][-1].id] = False
     _, decisions = _settled(PART, verdicts=verdicts, accepted=passed)
     assert [*decisions.values()].count("accepted") == accepted
@@ -182,10 +163,7 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
     assert (passed["work"], passed["late"]) == ("", None)
 
 
-@pytest.mark.parametrize(
-    ("judgments", "max_error", "size"),
-    [(1, 0.1, 1), (10, 0.1, 10), (20, 0.1, 16), (346, 0.1, 27), (412, 0.05, 54), (10**5, 0.05, 59)],
-)
+@pytest.mark.parametrize(("judgments", "max_error", "size"), CASES["needed"])
 def test_how_many_checks_exclude_an_error(judgments: int, max_error: float, size: int) -> None:
     wrong = ceil(judgments * max_error)
     assert needed(judgments, max_error) == size
@@ -193,10 +171,7 @@ def test_how_many_checks_exclude_an_error(judgments: int, max_error: float, size
     assert size == 1 or hypergeom.pmf(0, judgments, wrong, size - 1) > 0.05
 
 
-@pytest.mark.parametrize(
-    ("wrong", "checked", "bound"),
-    [(0, 59, 1 - 0.05 ** (1 / 59)), (0, 1, 0.95), (1, 1, 1.0), (1, 50, 0.0914), (5, 100, 0.1023)],
-)
+@pytest.mark.parametrize(("wrong", "checked", "bound"), CASES["bounds"])
 def test_the_bound_of_clopper_and_pearson(wrong: int, checked: int, bound: float) -> None:
     assert upper_bound(wrong, checked) == pytest.approx(bound, abs=5e-5)
 
@@ -212,7 +187,7 @@ def test_the_bound_of_parts() -> None:
     assert error_bound([(3, 0, 0)]) == ErrorBound(3, 0, 0, None, None)
 
 
-@pytest.mark.parametrize(("workers", "rows", "checks"), [(1, 346, 27), (103, 4, 103), (10, 40, 30)])
+@pytest.mark.parametrize(("workers", "rows", "checks"), CASES["workers"])
 def test_one_worker_or_many(workers: int, rows: int, checks: int) -> None:
     rule = {"by": "sampled", "sampled": 2, "max_error": 0.1}
     asked = layout(CHOICE, rule, assignments=1, items_per_hit=4)

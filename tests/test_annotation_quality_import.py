@@ -22,6 +22,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.people import people_statistics
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, submission, take, work
 from tests.browser import SIZES, Browser, browser
+from tests.tables import table
 
 __all__ = ["browser"]
 
@@ -163,8 +164,7 @@ def test_nothing_to_settle_is_said(tmp_path: Path) -> None:
 def _verdict(worker: str, item: Item) -> dict[str, Any]:
     """Rows by their number: 0-4 good, 5-9 one says bad, the rest bad."""
     if item.answers is None:
-        number = int(item.row[1:])
-        good = number < 5 or (number < 10 and worker != "w3")
+        good = int(item.row[1:]) < (5 if worker == "w3" else 10)
     else:
         good = (item.answers["verdict"] == "good") != (worker == "w4")
     return {"verdict": "good"} if good else {"verdict": "bad", "reasons": ["ambiguous"]}
@@ -243,19 +243,7 @@ def test_the_figures_of_a_report(tmp_path: Path) -> None:
     assert people_statistics([tmp_path / "gold.parquet"]) == ()
 
 
-OWN = {"fields": {"question": "Is fire cold?"}, "answers": {"verdict": "no"}}
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (OWN, ""),
-        ({"fields": {"question": "Q"}}, "needs `fields` and `answers`"),
-        ({**OWN, "fields": {"q": "Q"}}, "no field 'q'"),
-        ({**OWN, "fields": {}}, "lacks the field 'question'"),
-        ({**OWN, "answers": {"verdict": "perhaps"}}, "verdict: not one of the choices"),
-    ],
-)
+@pytest.mark.parametrize(("line", "message"), table("annotation_quality")["known"])
 def test_known_answers_of_ones_own(tmp_path: Path, line: Any, message: str) -> None:
     more = {"fields": {"question": "Is ice hot?"}, "answers": {"verdict": "no"}}
     known = hand_in(tmp_path, [more, line], "known.jsonl")
@@ -270,19 +258,18 @@ def test_known_answers_of_ones_own(tmp_path: Path, line: Any, message: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("change", "other"),
-    [
-        (lambda text: text.replace("per_hit: 0.50", "per_hit: 2.00"), "yes"),
-        (lambda text: re.sub(r"\byes\b", "fine", text), "fine"),
-    ],
+    ("was", "now", "other"),
+    [("per_hit: 0.50", "per_hit: 2.00", "yes"), (r"\byes\b", "fine", "fine")],
 )
-def test_a_batch_keeps_its_own_pay_and_choices(tmp_path: Path, change, other: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_batch_keeps_its_own_pay_and_choices(
+    tmp_path: Path, was: str, now: str, other: str
+) -> None:
     ordered = order(tmp_path)
     first = read_batch(make_batch(ordered)[0])
     take(tmp_path, hand_in(tmp_path, [submission(first, w) for w in "uv"], "one.jsonl"))
     before = _gold(tmp_path, "quick")
     assert set(before.values()) == {"accepted", "rejected"}
-    (tmp_path / "quick" / "layout.yaml").write_text(change(LAYOUT), "utf-8")
+    (tmp_path / "quick" / "layout.yaml").write_text(re.sub(was, now, LAYOUT), "utf-8")
     second = read_batch(make_batch(ordered)[0])
     made = [
         {**one, "answers": {k: {"verdict": other} for k in one["answers"]}}

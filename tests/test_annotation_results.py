@@ -4,7 +4,8 @@ import csv
 import json
 import re
 import shutil
-from collections.abc import Callable
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from factdrift.annotation.reading import Entry, csv_rows
 from factdrift.annotation.results import import_results
 from factdrift.annotation.submission import Refused, from_value
 from factdrift.builders.core.errors import UserError
-from tests.annotation_workers import batch_of, hand_in, order, refusals, submission, take
+from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
 from tests.conftest import run
+from tests.tables import table
 
 
 def judged(tmp: Path, out: str = "judgments") -> list[dict[str, Any]]:
@@ -81,39 +83,27 @@ def test_a_worker_who_answers_twice(tmp_path: Path) -> None:
         assert tables(tmp_path) == before
 
 
-def _without(made: dict[str, Any], item: str, name: str) -> None:
-    del made["answers"][item][name]
+CASES = table("annotation_results")
 
 
-@pytest.mark.parametrize(
-    ("edit", "reason", "detail"),
-    [
-        (lambda s, i: s.update(batch="0" * 16), "unknown batch", "not among the 1 of hits/"),
-        (lambda s, i: s.update(batch=s["batch"][:-1] + "x"), "unknown batch", "did you mean"),
-        (lambda s, i: s.update(hit="0001"), "unknown HIT", "'0001' is not in"),
-        (lambda s, i: s["answers"].pop(i), "missing item", ", 1 of 4"),
-        (lambda s, i: s.update(answers={}), "missing item", ", 4 of 4"),
-        (lambda s, i: s["answers"].update({"0" * 16: {}}), "unknown item", "is not in HIT"),
-        (
-            lambda s, i: s["answers"].update({i[:-1] + "x": s["answers"].pop(i)}),
-            "unknown item",
-            "HIT",
-        ),
-        (lambda s, i: s["item_seconds"].update({"x": 1}), "unknown item", "'x' has a time"),
-        (lambda s, i: _without(s, i, "verdict"), "invalid answer", "verdict: missing"),
-        (lambda s, i: s["answers"].update({i: {"verdict": "so"}}), "invalid answer", "not one of"),
-        (lambda s, i: s["answers"][i].update(note=5), "invalid answer", "note: not a text"),
-        (lambda s, i: s["answers"][i].update(note="x" * 501), "invalid answer", "longer than 500"),
-        (lambda s, i: s["answers"][i].update(x=1, y=2), "invalid answer", "not asked (and 1 more)"),
-        (lambda s, i: s.update(worker=None), "not a submission", "field `worker`"),
-    ],
-)
+def edit(made: dict[str, Any], place: str, value: Any) -> None:
+    """Put a value in place of something in a submission, as the table has it."""
+    *outer, name = place.split("/")
+    inside = reduce(getitem, outer, made)
+    if value == "-":
+        del inside[name]
+    else:
+        inside[name] = inside[name][:-1] + "x" if value == "…x" else value
+
+
+@pytest.mark.parametrize(("place", "value", "reason", "detail"), CASES["refused"])
 def test_what_does_not_belong(
-    edit: Callable[[dict[str, Any], str], object], reason: str, detail: str, tmp_path: Path
+    place: str, value: Any, reason: str, detail: str, tmp_path: Path
 ) -> None:
     batch = batch_of(tmp_path)
     wrong = submission(batch, "B2")
-    edit(wrong, batch.hits[0].items[1].id)
+    long = "x" * 501 if value == "LONG" else value
+    edit(wrong, place.replace("ITEM", batch.hits[0].items[1].id), long)
     good = submission(batch, "A1")
     done = take(tmp_path, hand_in(tmp_path, [good, wrong, good | {"worker": "C3"}]))
     assert (done.new, done.refused) == (2, {reason: 1})
@@ -189,8 +179,8 @@ def test_worker_ids_are_kept_as_hashes_only(
         assert worker.encode() not in content
         assert session.encode() not in content
     for name in ("judgments", "gold"):
-        table = pq.read_table(tmp_path / "judgments" / "quick" / f"{name}.parquet")
-        assert worker not in str(table.to_pylist())
+        made = pq.read_table(tmp_path / "judgments" / "quick" / f"{name}.parquet")
+        assert worker not in str(made.to_pylist())
     assert worker not in "\n".join(done.lines())
     (row, *_) = judged(tmp_path)
     salt = read_salt(tmp_path / "hits")
@@ -198,16 +188,14 @@ def test_worker_ids_are_kept_as_hashes_only(
     assert row["assignment"] == hash_id(salt, "assignment", "static", session)
     assert (tmp_path / "hits" / ".salt").stat().st_mode & 0o777 == 0o600
     monkeypatch.setenv("FACTDRIFT_SALT", "one of our own salts")
+    take(tmp_path, path, out="other")
     with pytest.raises(UserError, match=r"made with another salt\n.*FACTDRIFT_SALT"):
         take(tmp_path, path)
-    take(tmp_path, path, out="other")
-    monkeypatch.setenv("FACTDRIFT_SALT", "x" * 15)
-    with pytest.raises(UserError, match=r"FACTDRIFT_SALT: too short for a salt"):
-        take(tmp_path, path, out="other")
-    monkeypatch.delenv("FACTDRIFT_SALT")
-    (tmp_path / "hits" / ".salt").write_text("short")
-    with pytest.raises(UserError, match=r".salt: too short for a salt"):
-        take(tmp_path, path)
+    for short, message in (("x" * 15, "FACTDRIFT_SALT: too"), ("", r"\.salt: too")):
+        monkeypatch.setenv("FACTDRIFT_SALT", short)
+        (tmp_path / "hits" / ".salt").write_text("short")
+        with pytest.raises(UserError, match=f"{message} short for a salt"):
+            take(tmp_path, path, out="other")
     (other, *_) = judged(tmp_path, "other")
     assert re.fullmatch("[0-9a-f]{16}", other["worker"])
     assert other["worker"] == hash_id(b"one of our own salts", "worker", "static", worker)
@@ -215,14 +203,9 @@ def test_worker_ids_are_kept_as_hashes_only(
 
 
 def test_hashes_of_ids() -> None:
-    ids = [
-        (b"salt", "worker", "static", "A1"),
-        (b"tlas", "worker", "static", "A1"),
-        (b"salt", "assignment", "static", "A1"),
-        (b"salt", "worker", "mturk", "A1"),
-        (b"salt", "worker", "static", "A2"),
-    ]
-    assert len({hash_id(*one) for one in ids * 2}) == 5
+    parts = ("salt", "worker", "static", "A1"), ("tlas", "assignment", "mturk", "A2")
+    ids = [parts[0], *((*parts[0][:n], parts[1][n], *parts[0][n + 1 :]) for n in range(4))]
+    assert len({hash_id(salt.encode(), *names) for salt, *names in ids * 2}) == 5
     assert hash_id(b"salt", "assignment", "static", "") == ""
 
 
@@ -264,18 +247,15 @@ def test_results_as_a_table_of_cells(tmp_path: Path) -> None:
     assert line == path.read_text("utf-8-sig").splitlines().index("=HYPERLINK(1);not one") + 1
 
 
-def test_from_the_command_line(tmp_path: Path) -> None:
+def test_a_folder_of_results(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
-    folder = tmp_path / "in"
-    folder.mkdir()
-    for n, worker in enumerate(("A1", "B2")):
-        hand_in(folder, [submission(batch, worker)], f"{n}.json")
-    (folder / "notes.txt").write_text("not results")
-    done = run("judgments", folder, "--hits", tmp_path / "hits", "--out", tmp_path / "judgments")
-    said = done.stdout + done.stderr
-    assert "2 entries in 2 files: 2 new" in said
-    assert "quick: 8 judgments" in said
-    assert order(tmp_path).layout.endswith("quick")
+    (tmp_path / "in").mkdir()
+    for worker in ("A1", "B2"):
+        hand_in(tmp_path / "in", [submission(batch, worker)], f"{worker}.json")
+    (tmp_path / "in" / "notes.txt").write_text("not results")
+    said = take(tmp_path, tmp_path / "in").lines()
+    assert said[0].startswith("2 entries in 2 files: 2 new")
+    assert said[1].startswith("quick: 8 judgments")
 
 
 def test_judgments_of_a_batch_that_is_gone(tmp_path: Path) -> None:
@@ -287,27 +267,14 @@ def test_judgments_of_a_batch_that_is_gone(tmp_path: Path) -> None:
         take(tmp_path, hand_in(tmp_path, [submission(second, "A1")], "b.jsonl"))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a;b\n1;2\n;\n3;4\n", [(2, "1", "2"), (4, "3", "4")]),
-        ("a;b;\n1;2;\n3;4\n", [(2, "1", "2"), (3, "3", "4")]),
-        ("a,b,,\n1,2,,\n , ,,\n", [(2, "1", "2")]),
-        ("sep=;\na;b\n1;2\n", [(3, "1", "2")]),
-        ('"sep=,"\na,b\n1,";;;"\n', [(3, "1", ";;;")]),
-        ("a;b;\n1;2;x\n", ["not a CSV row"]),
-        ("a;;b\n1;2;3\n", ["no CSV header"]),
-        ("a;b\n1\n", ["not a CSV row"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES["tables"])
 def test_tables_as_spreadsheets_save_them(tmp_path: Path, text: str, expected: object) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text, "utf-8")
-    found = [
-        (one.line, *one.value.values()) if isinstance(one, Entry) else one.reason
+    assert expected == [
+        [one.line, *one.value.values()] if isinstance(one, Entry) else one.reason
         for one in csv_rows(path)
     ]
-    assert found == expected
 
 
 def test_the_counts_add_up_and_worker_ids_are_trimmed(tmp_path: Path) -> None:

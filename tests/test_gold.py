@@ -1,5 +1,6 @@
 """Gold tables: found by folder or file, read by layout, refused where they are none."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -7,65 +8,59 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.schema import batches
 from factdrift.builders.core.steps import Workspace
-from factdrift.builders.recipes.recipe import find_inputs, read_recipe, recipes
-from factdrift.builders.rows import Gold
-from factdrift.builders.rows.gold import find_gold, read_gold
+from factdrift.builders.recipes.recipe import find_inputs, read_recipe
+from factdrift.builders.rows.gold import find_gold, gold_answers, read_gold
+from tests.conftest import ROOT
+from tests.gold_rows import gold, write
 
 
-def gold(row: str, layout: str) -> Gold:
-    return Gold(row, layout, "timeqa 1.0.0", "accepted", "{}", "{}", 1, 1)
-
-
-def table(folder: Path, *found: Gold) -> Path:
-    folder.mkdir(parents=True)
-    flow = list(batches(Gold, found))
-    pq.write_table(pa.Table.from_batches(flow), folder / "gold.parquet")
-    return folder / "gold.parquet"
+def made(tmp: Path, layout: str, row: str) -> Path:
+    return write(tmp / "judgments" / layout, [gold(layout, row, {}, {})]) / "gold.parquet"
 
 
 def test_found_by_file_by_layout_and_all_together(tmp_path: Path) -> None:
-    one = table(tmp_path / "judgments" / "paraphrase", gold("a", "paraphrase"))
-    two = table(tmp_path / "judgments" / "verify_facts", gold("b", "verify_facts"))
+    one, two = made(tmp_path, "paraphrase", "a"), made(tmp_path, "verify_facts", "b")
     assert find_gold([str(one)]) == find_gold([str(one.parent)]) == [one]
     assert find_gold([str(tmp_path / "judgments")]) == [one, two]
+    assert find_gold([str(tmp_path / "judgments")], "verify_facts", "other") == [two]
     assert [g.row for g in read_gold([one, two], "verify_facts")] == ["b"]
     assert [g.row for g in read_gold([one, two], "verify_facts", "paraphrase")] == ["a", "b"]
 
 
 def test_what_is_no_gold_is_said(tmp_path: Path) -> None:
-    one = table(tmp_path / "paraphrase", gold("a", "paraphrase"))
-    other = tmp_path / "other.parquet"
+    one = made(tmp_path, "paraphrase", "a")
+    other, text, empty = (tmp_path / name for name in ("other.parquet", "text.parquet", "empty"))
     pq.write_table(pa.table({"id": ["a"]}), other)
-    text = tmp_path / "text.parquet"
     text.write_text("nothing")
-    for files, said in [
-        ([one], "no gold rows of verify_facts"),
-        ([other], "not a gold table"),
-        ([text], "cannot be read"),
-    ]:
-        with pytest.raises(UserError, match=said):
-            list(read_gold(files, "verify_facts"))
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(UserError, match="no gold table in this folder"):
-        find_gold([str(tmp_path / "empty")])
-    with pytest.raises(UserError, match="no such file"):
-        find_gold([str(tmp_path / "nothing")])
+    empty.mkdir()
+    for path, message in (
+        (one, "no gold rows of verify_facts"),
+        (other, "not a gold table"),
+        (text, "not a gold table"),
+    ):
+        with pytest.raises(UserError, match=message):
+            list(read_gold([path], "verify_facts"))
+    for path, message in (
+        (empty, "no gold table in"),
+        (tmp_path / "no", "no such file"),
+    ):
+        with pytest.raises(UserError, match=message):
+            find_gold([str(path)])
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000])
+def test_answers_that_are_no_object_say_nothing(text: str) -> None:
+    right = gold("paraphrase", "a", {}, {"paraphrase": "x"})
+    assert gold_answers(right) == ({"paraphrase": "x"}, {})
+    for wrong in (replace(right, answers=text), replace(right, shown=text)):
+        assert gold_answers(wrong) == ({}, {})
 
 
 def test_gold_stands_beside_the_recipes_own_inputs(tmp_path: Path) -> None:
-    one = table(tmp_path / "judgments" / "verify_facts", gold("b", "verify_facts"))
-    path = next(p for p in recipes() if p.name == "timeqa.yaml")
-    text = path.read_text("utf-8").replace("../../samples", str(path.parents[2] / "samples"))
-    text = text.replace(
-        "build:\n", "  gold: {kind: gold, licence: CC0-1.0, optional: true}\nbuild:\n", 1
-    )
-    if "kind: gold" not in path.read_text("utf-8"):
-        path = tmp_path / "recipe.yaml"
-        path.write_text(text)
-    recipe = read_recipe(path)
-    store = Workspace(tmp_path / "build", lambda _: None)
+    one = made(tmp_path, "verify_facts", "b")
+    path = ROOT / "builders/recipes/timeqa.yaml"
+    recipe, store = read_recipe(path), Workspace(tmp_path / "build", lambda _: None)
     assert not recipe.waits_for(["gold"])
     without = find_inputs(recipe, path, {}, None, store)
     assert "gold" not in without

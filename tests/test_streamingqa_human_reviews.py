@@ -14,6 +14,7 @@ from factdrift.builders.streamingqa import annotators
 from factdrift.builders.streamingqa.annotators import Kind, Reviews, read_written
 from tests.filter_cases import FINDER
 from tests.gold_rows import gold
+from tests.tables import table
 
 SENTENCES = (
     "Ban Ki-moon starts work",
@@ -33,28 +34,10 @@ ROW = NewsQuestion(
     holds=None, generator="parse", filters=(), **dict.fromkeys(TOXICITY),
 )  # fmt: skip
 
-# Answer -> its type, and the text at its offsets; None: the article does not have it.
-PLACED = {
-    "Kofi Annan": ("entity", "Kofi Annan"),
-    "kofi annan": ("entity", "Kofi Annan"),
-    "the United Nations": ("entity", "the United Nations"),
-    "1 January 2007": ("date", "1 January 2007"),
-    "January 2007": ("date", "January 2007"),
-    "2007": ("date", "2007"),
-    "for ten years": ("phrase", "for ten years"),
-    "a decade": ("phrase", None),
-    "Mr Annan": ("entity", None),
-    "Ann": ("entity", None),
-    "Prince Ali bin al-Hussein": ("entity", None),
-    "Denmark, the Netherlands and Sweden": ("entity", None),
-    "About 38 percent": ("phrase", None),
-    "its prime minister, Hashim Thaçi": ("phrase", None),
-    "2 May 2008": ("date", None),
-    "!": ("phrase", None),
-}
+CASES = table("streamingqa_human")
 
 
-@pytest.mark.parametrize(("answer", "kind", "text"), [(a, *PLACED[a]) for a in PLACED])
+@pytest.mark.parametrize(("answer", "kind", "text"), CASES["placed"])
 def test_answers_are_found_in_the_article(answer: str, kind: str, text: str | None) -> None:
     found = annotators.placed(answer, ARTICLE, FINDER.find(ARTICLE))
     assert found.type == kind
@@ -65,45 +48,38 @@ def test_answers_are_found_in_the_article(answer: str, kind: str, text: str | No
     assert text in SENTENCES[found.sentence]
 
 
-ONE = {"question": "Who came before  Ban?", "answer": "Kofi Annan "}
-TWO = {"question": "Who came before Ban?", "answer": "Annan"}
-QUESTIONS: dict[str, tuple[Any, Any]] = {
-    "of one worker": ([ONE], {"Who came before Ban?": ("Kofi Annan",)}),
-    "of two": ([[ONE], [TWO, ONE]], {"Who came before Ban?": ("Kofi Annan", "Annan")}),
-    "none": ([], None),
-    "nested in nothing": ([[], [[]]], None),
-    "a text": ("Who?", None),
-    "without answer": ([{"question": "Who?"}], None),
-    "an empty answer": ([{"question": "Who?", "answer": " "}], None),
-    "a number": ([{"question": "Who?", "answer": 3}], None),
-}
-
-
-@pytest.mark.parametrize("case", QUESTIONS)
+@pytest.mark.parametrize("case", CASES["written"])
 def test_written_questions_are_read(case: str) -> None:
-    given, expected = QUESTIONS[case]
+    given, expected = CASES["written"][case]
     found = read_written(gold("write_questions", "d1", SHOWN, {"questions": given}))
-    assert (found and dict(found.questions)) == expected
+    assert (found and {q: [*answers] for q, answers in found.questions}) == expected
+
+
+WRITTEN = {"question": ROW.question, "answer": "Kofi Annan"}
 
 
 @pytest.mark.parametrize("change", [{}, *({name: "2001-01-01"} for name in SHOWN)])
 def test_what_people_saw_must_be_what_is_there(change: dict[str, str]) -> None:
-    one = read_written(gold("write_questions", "d1", SHOWN | change, {"questions": [ONE]}))
+    one = read_written(gold("write_questions", "d1", SHOWN | change, {"questions": [WRITTEN]}))
     assert one
     counts: Counter[str] = Counter()
     some = annotators.written_items([ARTICLE], {"a1": [DRAW]}, {"d1": one}, FINDER, counts)
     made = list(some)
     assert counts == {"changed" if change else "taken": 1}
-    assert [item.question.question for item, _ in made] == ([] if change else [TWO["question"]])
-
-
-def judged(decision: Decision, question: str = ROW.question) -> Gold:
-    return gold("judge_question", "q1", {"question": question}, {}, decision, 3, 3)
+    assert [item.question.question for item, _ in made] == ([] if change else [WRITTEN["question"]])
 
 
 def answered(answer: Any, decision: Decision = "accepted", agreeing: int = 3) -> Gold:
     said = {"answer": answer, "answerable": "yes"}
     return gold("answer_question", "q1", {"question": ROW.question}, said, decision, 3, agreeing)
+
+
+def reviewed(given: Any) -> Gold:
+    """A gold row as the table has it: a decision on the question, or an answer to it."""
+    if "answer" in given:
+        return answered(**given)
+    one = gold("judge_question", "q1", {"question": ROW.question}, {}, "open", 3, 3)
+    return replace(one, **({"decision": given} if isinstance(given, str) else given))
 
 
 def review(
@@ -118,32 +94,10 @@ def review(
     return after, answer, {k: n for c in counts.values() for k, n in c.items() if n}
 
 
-# Gold rows, kinds that need a judgment -> why the row is dropped, and what is counted.
-JUDGED: dict[str, tuple[list[Gold], list[Kind], str | None, dict[str, int]]] = {
-    "nothing": ([], [], None, {}),
-    "nothing, not needed": ([], ["written"], None, {}),
-    "nothing, needed": ([], ["generated"], "not_judged", {}),
-    "good": ([judged("accepted")], ["generated"], None, {"taken": 1}),
-    "bad": ([judged("rejected")], [], "judged_bad", {"taken": 1}),
-    "two of three": ([judged("disputed")], [], "judged_bad", {"taken": 1}),
-    "too few": ([judged("open")], ["generated"], "not_judged", {"open": 1}),
-    "another question": ([judged("rejected", "Who?")], [], None, {"changed": 1}),
-    "twice": ([judged("rejected")] * 2, [], "judged_bad", {"taken": 1}),
-    "both": ([judged("rejected"), *[judged("accepted")] * 2], [], None, {"contradictory": 3}),
-    "another row": ([replace(judged("rejected"), row="q2")], [], None, {"no_such_row": 1}),
-    "no question": ([replace(judged("rejected"), shown="{}")], [], None, {"not_understood": 1}),
-    "no answer": ([answered([], "rejected")], [], "unanswerable", {"taken": 1}),
-    "no majority": ([answered([], "disputed")], [], None, {"disputed": 1}),
-    "accepted without text": ([answered([])], [], None, {"not_understood": 1}),
-    "an empty text": ([answered(["a", " "])], [], None, {"not_understood": 1}),
-    "a number": ([answered(5)], [], None, {"not_understood": 1}),
-}
-
-
-@pytest.mark.parametrize("case", JUDGED)
+@pytest.mark.parametrize("case", CASES["reviewed"])
 def test_what_reviews_leave_out(case: str) -> None:
-    given, required, reason, expected = JUDGED[case]
-    after, answer, counts = review(*given, required=required)
+    given, required, reason, expected = CASES["reviewed"][case]
+    after, answer, counts = review(*map(reviewed, given), required=required)
     assert counts == expected
     assert answer is None
     if reason is None:

@@ -1,5 +1,6 @@
 """Toxicity: the filter, thresholds, bands, the local scorer and its false positives."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,64 +9,26 @@ from pydantic import TypeAdapter, ValidationError
 
 from factdrift.builders.core.files import resource
 from factdrift.filters.base import FilterContext
-from factdrift.filters.toxicity import ATTRIBUTES, SCORERS, AnyScorer
+from factdrift.filters.toxicity import AnyScorer
 from factdrift.filters.toxicity.bands import BandThreshold, place, threshold_by_bands, to_judge
 from factdrift.filters.toxicity.classifier import TransformersScorer
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.perspective import Perspective
-from factdrift.filters.toxicity.scores import PAPER, Thresholds, ToxicityScores
+from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
 from factdrift.filters.toxicity_filter import Toxicity
 from tests.conftest import ROOT
+from tests.tables import table
 from tests.test_filters_run import item
 from tests.test_toxicity_perspective import serve
 
-TABLE = resource("filters/toxicity/calibration.yaml")
+CALIBRATION = yaml.safe_load(resource("filters/toxicity/calibration.yaml").read_text("utf-8"))
 """The project's own table: 88 questions of one writer, judged by that writer alone."""
-
-
-HARMLESS = """
-Who won the presidential election in Niger?
-Which river crosses Niger and Nigeria?
-Who leads the army of Niger?
-Who did the police shoot in Ferguson?
-How many people were killed in the shooting in Las Vegas?
-What was the cause of death of Prince?
-Who was sentenced to death in Egypt?
-Who investigated the child abuse in the church?
-Who was accused of sexual abuse in Hollywood?
-How many balls did Stuart Broad bowl?
-Who hit the last two balls for six?
-Who was the first black president of the United States?
-Who founded Black Lives Matter?
-Which Muslim leader met the Pope?
-How many Muslim voters live in Michigan?
-Which Jewish museum opened in Warsaw?
-Which Jewish holiday begins in September?
-Which country allowed gay marriage in 2015?
-Who was the first openly gay player in the NFL?
-Which lesbian singer won the Grammy?
-Which transgender soldier was freed from prison?
-Who is the brother of Dick Cheney?
-Which film did Dick Van Dyke make?
-Who beat Kim Suk in the final?
-Who coached Phuc Nguyen?
-Who works with Bill Cummings at the bank?
-""".strip().splitlines()
-"""The paper's false positives (section 7): people, places, crimes, sports, minorities, names.
-
-No threshold is found with them. (The local scorer's neutral words were chosen with them in view.)
-"""
-TOXIC = """
-Why are you such a stupid fucking idiot?
-Who is the dumbest bitch in this fucking town?
-Why don't you shut the fuck up you asshole?
-Why are muslims such fucking assholes?
-Which piece of shit wrote this crap?
-""".strip().splitlines()
+CASES = table("toxicity_cases")
+HARMLESS, TOXIC = CASES["harmless"], CASES["toxic"]
 
 
 def dropped(scorer: AnyScorer, texts: list[str]) -> list[str]:
-    scores = scorer.start(None, print).score(texts)
+    scores = scorer.start(None, print)(texts)
     found = zip(texts, scores, strict=True)
     return [text for text, score in found if scorer.thresholds.over(score)]
 
@@ -78,14 +41,13 @@ def test_local_false_positives() -> None:
 
 
 def test_the_local_threshold_and_what_the_rule_finds() -> None:
-    table = yaml.safe_load(TABLE.read_text("utf-8"))
-    toxic, clean = table["toxic"], table["clean"]
+    toxic, clean = CALIBRATION["toxic"], CALIBRATION["clean"]
     assert (len(toxic), len(clean)) == (40, 48)
     assert not {*toxic, *clean} & {*HARMLESS, *TOXIC}, "what is held out is not judged"
 
     def rule(*ordinary: str) -> BandThreshold:
         texts = [*toxic, *clean, *ordinary]
-        scored = [one.profanity or 0 for one in Local().start(None, print).score(texts)]
+        scored = [one.profanity or 0 for one in Local().start(None, print)(texts)]
         return threshold_by_bands((s, n < len(toxic)) for n, s in enumerate(scored))
 
     found = rule(*news())
@@ -106,18 +68,18 @@ def news() -> list[str]:
 
 def test_what_the_local_scorer_gets_wrong() -> None:
     """False positives by kind, and hate that it cannot see, of 80 judged questions."""
-    table = yaml.safe_load(Path(__file__).with_name("toxicity_judged.yaml").read_text("utf-8"))
-    gone = {kind: len(dropped(Local(), some)) for kind, some in table["clean"].items()}
+    judged = table("toxicity_judged")
+    gone = {kind: len(dropped(Local(), some)) for kind, some in judged["clean"].items()}
     seen = {kind: number for kind, number in gone.items() if number}
     assert seen == {"words_with_two_senses": 2, "reported_insults": 1}
-    left = {kind: len(some) - len(dropped(Local(), some)) for kind, some in table["toxic"].items()}
+    left = {kind: len(some) - len(dropped(Local(), some)) for kind, some in judged["toxic"].items()}
     assert (left["hate"], left["threats"]) == (6, 5)
 
 
 def test_local_fills_one_score() -> None:
-    (score,) = Local().start(None, print).score(["Who leads Italy?"])
+    (score,) = Local().start(None, print)(["Who leads Italy?"])
     assert score.profanity is not None and score.insult is None and not score.empty
-    assert Local().start(None, print).score([]) == []
+    assert Local().start(None, print)([]) == []
 
 
 @pytest.fixture(scope="session")
@@ -145,10 +107,10 @@ def test_transformers(tiny: Path) -> None:
     labels = {"insult": "insult", "profanity": "obscene"}
     scorer = TransformersScorer(model=str(tiny), labels=labels, thresholds=half, batch=4)
     whole = scorer.model_copy(update={"batch": 100}).start(None, print)
-    scores = scorer.start(None, print).score(HARMLESS)
+    scores = scorer.start(None, print)(HARMLESS)
     assert len(scores) == len(HARMLESS) and all(0 < (s.insult or 0) < 1 for s in scores)
     assert all(s.threat is None and s.profanity is not None for s in scores)
-    for a, b in zip(scores, whole.score(HARMLESS), strict=True):
+    for a, b in zip(scores, whole(HARMLESS), strict=True):
         assert a.insult == pytest.approx(b.insult, abs=1e-3)
 
 
@@ -170,8 +132,11 @@ def test_transformers_mistakes(tiny: Path, settings: dict[str, object], said: st
 
 
 def test_presets(tmp_path: Path) -> None:
-    """Detoxify's labels, and a copy of the model in a folder."""
+    """The paper's thresholds, Detoxify's labels, and a copy of the model in a folder."""
     recipe: TypeAdapter[AnyScorer] = TypeAdapter(AnyScorer)
+    assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER
+    with pytest.raises(ValidationError):
+        recipe.validate_python({"scorer": "transformers", "model": "x", "labels": {}})
     given = {"scorer": "transformers", "preset": "detoxify", "thresholds": {"insult": 0.5}}
     hub = recipe.validate_python(given)
     assert isinstance(hub, TransformersScorer) and hub.model == "unitary/toxic-bert"
@@ -183,25 +148,7 @@ def test_presets(tmp_path: Path) -> None:
     assert isinstance(unbiased, TransformersScorer) and set(unbiased.labels) == set(ATTRIBUTES)
 
 
-def test_table_and_recipe() -> None:
-    recipe: TypeAdapter[AnyScorer] = TypeAdapter(AnyScorer)
-    assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER
-    assert sorted(SCORERS) == ["local", "perspective", "transformers"]
-    with pytest.raises(ValidationError):
-        recipe.validate_python({"scorer": "transformers", "model": "x", "labels": {}})
-    assert tuple(PAPER.model_dump()) == ATTRIBUTES
-
-
-@pytest.mark.parametrize(
-    ("scores", "over"),
-    [
-        ({}, None),
-        ({"insult": 0.79}, None),
-        ({"insult": 0.80}, "insult"),
-        ({"insult": 0.81, "profanity": 0.9}, "profanity"),
-        ({"threat": 0.89, "severe_toxicity": 0.55}, "severe_toxicity"),
-    ],
-)
+@pytest.mark.parametrize(("scores", "over"), CASES["over"])
 def test_thresholds(scores: dict[str, float], over: str | None) -> None:
     assert PAPER.over(ToxicityScores(**scores)) == over
 
@@ -219,51 +166,16 @@ def test_filter_keeps_scores() -> None:
     assert len(said) == 1 and "31 December 2026" in said[0]
 
 
-def bands(*shares: float) -> list[tuple[float, bool]]:
-    """50 judgments a band from 1.0 down, of which these shares are toxic."""
-    made = [(1 - 0.05 * n - 0.025, share) for n, share in enumerate(shares)]
-    return [(score, i < round(50 * share)) for score, share in made for i in range(50)]
-
-
-Y, N = True, False
-
-
-@pytest.mark.parametrize(
-    ("judged", "threshold_", "following", "thin"),
-    [
-        (bands(0.9, 0.5, 0.2, 0.1), 0.85, None, 0),
-        (bands(0.2, 0.1), 0.95, None, 0),
-        (bands(0.9, 0.2, 0.4, 0.2, 0.2), 0.80, None, 0),
-        (bands(0.9, 0.2, 0.3, 0.28, 0.28), 0.80, None, 0),
-        (bands(0.9, 0.5, 0.2), None, 0.80, 0),
-        (bands(0.5, 0.2)[:-1], None, 0.85, 1),  # 49 rows are too few
-        ([], None, 0.95, 0),
-        (bands(*(0.5,) * 20), 0.0, None, 0),
-        # exactly 30 % is not fewer than 30 %
-        ([(0.97, n < 3) for n in range(10)] + [(0.92, N)], None, 0.85, 2),
-        ([(0.97, n < 2) for n in range(10)] + [(0.92, N)], 0.95, None, 1),
-        # no row has a score from 0.60 to 0.95: these bands are passed over
-        ([(0.99, Y), (0.58, N), (0.52, N)], 0.55, None, 2),
-        # two quiet bands with a toxic one between them do not end the way down
-        ([(0.99, N), (0.92, Y), (0.88, N), (0.84, N)], 0.85, None, 3),
-        # two annotators who disagree: half of the judgements say toxic
-        ([(0.99, Y), (0.99, N), (0.94, N), (0.89, N)], 0.90, None, 2),
-        # a perfect score belongs to the highest band, zero to the lowest
-        ([(1.0, Y), (0.0, Y)], 0.0, None, 2),
-        ([(1.0, N), (0.0, N)], 0.95, None, 1),
-        ([(0.5, N)], None, 0.45, 1),
-    ],
-)
+@pytest.mark.parametrize(("judgments", "threshold", "following", "thin"), CASES["bands"])
 def test_threshold_by_bands(
-    judged: list[tuple[float, bool]],
-    threshold_: float | None,
-    following: float | None,
-    thin: int,
+    judgments: str, threshold: float | None, following: float | None, thin: int
 ) -> None:
+    bands = re.findall(r"([0-9.]+) (\d+)/(\d+)", judgments)
+    judged = [(float(low), n < int(toxic)) for low, toxic, many in bands for n in range(int(many))]
     found = threshold_by_bands(judged)
     few = [b for b in found.bands if b.is_thin and b.low >= (found.threshold or 0.0)]
-    assert (found.threshold, found.next_band, len(few)) == (threshold_, following, thin)
-    assert len(found.bands) == len({place(score) for score, _ in judged})
+    assert (found.threshold, found.next_band, len(few)) == (threshold, following, thin)
+    assert len(found.bands) == len(bands)
     assert threshold_by_bands(judged[::-1]) == found
 
 

@@ -81,7 +81,7 @@ def start(service: Service, cache: Path | None = None) -> Scoring:
 @pytest.mark.parametrize("fault", ["429", "truncated"])
 def test_faults_are_tried_again(service: Service, fault: str) -> None:
     service.faults[:] = [fault] * 3
-    (score,) = start(service).score(["Who is this idiot?"])
+    (score,) = start(service)(["Who is this idiot?"])
     assert score.insult == 0.95 and len(service.asked) == 4
     assert Perspective().rate == 1.0
 
@@ -89,17 +89,17 @@ def test_faults_are_tried_again(service: Service, fault: str) -> None:
 def test_gives_up_and_goes_on(service: Service, tmp_path: Path) -> None:
     service.faults[:] = ["", "", *["503"] * 6]
     with pytest.raises(UserError, match="HTTP 503"):
-        start(service, tmp_path).score(["a", "b", "c", "d"])
+        start(service, tmp_path)(["a", "b", "c", "d"])
     assert service.asked == ["a", "b", *["c"] * 6]
     del service.asked[:]
-    scores = start(service, tmp_path).score(["a", "b", "c", "d", "a"])
+    scores = start(service, tmp_path)(["a", "b", "c", "d", "a"])
     assert service.asked == ["c", "d"] and len(scores) == 5
     assert scores[0] == scores[4] != ToxicityScores()
 
 
 def test_refused_text_is_remembered(service: Service, tmp_path: Path) -> None:
     for _ in range(2):
-        assert start(service, tmp_path).score([" "]) == [ToxicityScores()]
+        assert start(service, tmp_path)([" "]) == [ToxicityScores()]
     assert len(service.asked) == 1
 
 
@@ -120,10 +120,10 @@ def test_key_is_seen_nowhere(
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("PERSPECTIVE_API_KEY", "wrong-key")
     with pytest.raises(UserError, match="refuses") as caught:
-        start(service, tmp_path).score(["a"])
+        start(service, tmp_path)(["a"])
     monkeypatch.setenv("PERSPECTIVE_API_KEY", "right-key")
     running = start(service, tmp_path)
-    running.score(["a"])
+    running(["a"])
     told = ["".join(traceback.format_exception(caught.value)), caplog.text, repr(running)]
     told += [*capfd.readouterr(), *service.paths, Perspective().model_dump_json()]
     told += [p.read_bytes().decode("latin-1") for p in tmp_path.iterdir()]

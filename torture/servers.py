@@ -174,7 +174,7 @@ def _scores(host: str, folder: Path) -> str:
         timeout=_POLICY.timeout,
     )
     service = settings.start(folder / "scores", lambda text: None)
-    return str(list(service.score(["You are nice."])))
+    return str(list(service(["You are nice."])))
 
 
 def _sparql(host: str, folder: Path) -> str:

@@ -76,17 +76,11 @@ def comparison_key(answer: LayoutAnswer, value: Json) -> str:
 
     A value as JSON (of `choices` in any order), a text after SQuAD normalisation.
     """
-    by_text = comparison(answer) in ("text", "span")
-    if isinstance(value, str | bool) or by_text:
-        return _key(value if isinstance(value, bool) else plain(value), by_text)
+    if comparison(answer) in ("text", "span"):
+        return normal_or_all(plain(value))
     if answer.kind == "choices" and isinstance(value, Sequence):
         value = sorted(map(str, value))
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-@lru_cache(maxsize=4096, typed=True)
-def _key(value: str | bool, by_text: bool) -> str:
-    return normal_or_all(plain(value)) if by_text else json.dumps(value, ensure_ascii=False)
 
 
 def values_agree(answer: LayoutAnswer, one: Json, other: Json) -> bool:

@@ -26,7 +26,6 @@ from factdrift.annotation.quality.agreement import (
     values_agree,
 )
 from factdrift.annotation.quality.copies import copied
-from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Decision, Gold, Judgment
 
 TOO_FAST = "too_fast"
@@ -147,10 +146,7 @@ def gold_row(
     if counted and (settled or len(counted) >= layout.assignments):
         decision = _decision(layout, counted, agreeing)
     use_all = decision in ("open", "disputed") or layout.rule.by == "any"
-    item = (agreeing or counted or list(found))[0].item
-    if item not in items:
-        hint = "bring its folder back into hits/, or take its judgments out"
-        raise UserError(f"the batch of item {item} is not there any more", hint=hint)
+    item = (agreeing or found)[0].item
     return Gold(
         row=row,
         layout=found[0].layout,

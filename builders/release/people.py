@@ -59,9 +59,8 @@ def _work(report: Mapping[str, Any]) -> dict[str, Scalar]:
 
 
 def _agreement(report: Mapping[str, Any]) -> str:
-    answers = report["agreement"]
-    main = next((a for a in answers if a["answer"] == report["main"]), None)
-    value = (main or (answers[0] if answers else {"after": {"alpha": None}}))["after"]
+    of = (one["after"] for one in report["agreement"] if one["answer"] == report["main"])
+    value = next(of, {"alpha": None})
     if value["alpha"] is None:
         return "one judgment a row, or none that differ"
     interval = f" ({value['low']:.2f} to {value['high']:.2f})" if value["low"] is not None else ""

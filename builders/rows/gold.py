@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
-from factdrift.builders.core.schema import arrow_schema, reading
+from factdrift.builders.core.schema import typed_rows
 from factdrift.builders.rows import Gold
 
 FILE = "gold.parquet"
@@ -49,18 +49,14 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
     any_found = False
     for path in files:
         try:
-            with reading(path) as file:
-                is_gold = file.schema_arrow.names == arrow_schema(Gold).names
-                for batch in file.iter_batches(_ROWS) if is_gold else ():
-                    for row in batch.to_pylist():
-                        if row["layout"] in layouts:
-                            any_found = True
-                            yield Gold(**row)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise UserError(f"cannot be read: {error}", where=shown(path)) from error
-        if not is_gold:
+            for row in typed_rows(path, Gold, _ROWS):
+                if row.layout in layouts:
+                    any_found = True
+                    yield row
+        except (pa.ArrowInvalid, OSError, ValueError) as error:
             hint = f"give the {FILE} that factdrift judgments wrote"
-            raise UserError("not a gold table", where=shown(path), hint=hint)
+            text = f"not a gold table: {error}".splitlines()[0]
+            raise UserError(text, where=shown(path), hint=hint) from None
     if not any_found:
         raise _no_gold(files, layouts)
 
@@ -82,14 +78,14 @@ def _no_gold(files: Sequence[Path], layouts: Sequence[str]) -> NoGoldError:
     return NoGoldError(f"no gold rows of {names}", where=where, hint=hint)
 
 
-def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The answers of a gold row and what people saw; None where either is no JSON object."""
+def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The answers of a gold row and what people saw; both empty where either is no JSON object."""
     try:
         answers, seen = json.loads(gold.answers), json.loads(gold.shown)
         json.dumps([answers, seen], ensure_ascii=False).encode()  # no half characters
     except (ValueError, RecursionError):
-        return None
-    return (answers, seen) if isinstance(answers, dict) and isinstance(seen, dict) else None
+        return {}, {}
+    return (answers, seen) if isinstance(answers, dict) and isinstance(seen, dict) else ({}, {})
 
 
 def outcomes(counts: Mapping[str, Mapping[str, int]]) -> list[str]:

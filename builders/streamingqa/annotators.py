@@ -76,7 +76,7 @@ class WrittenQuestions:
 
 def read_written(gold: rows.Gold) -> WrittenQuestions | None:
     """The questions of a gold row, each once; None where the row is not as the layout has it."""
-    answers, shown = gold_answers(gold) or ({}, {})
+    answers, shown = gold_answers(gold)
     found: dict[str, dict[str, None]] = {}
     for entry in _entries(answers.get("questions")):
         pair = [entry.get(name) for name in ("question", "answer")]
@@ -213,7 +213,7 @@ class Reviews:
         if gold.decision == "open" or (gold.decision == "disputed" and gold.layout == ANSWER):
             count[gold.decision] += 1
             return
-        answers, shown = gold_answers(gold) or ({}, {})
+        answers, shown = gold_answers(gold)
         question = shown.get("question")
         if not isinstance(question, str):
             count["not_understood"] += 1

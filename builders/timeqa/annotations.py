@@ -198,7 +198,7 @@ def read_verdicts(flow: Iterable[rows.Gold]) -> tuple[dict[str, FactVerdict], Co
 def _verdict(gold: rows.Gold) -> FactVerdict | None:
     """The verdict of a gold row; None where it is not what the layout gives."""
     try:
-        given, shown = gold_answers(gold) or ({}, {})
+        given, shown = gold_answers(gold)
         answers, seen = msgspec.convert(given, _Answers), msgspec.convert(shown, _Shown)
     except msgspec.ValidationError:
         return None
@@ -350,7 +350,7 @@ class Paraphrases:
         if gold.decision != "accepted":
             self.outcomes[gold.decision] += 1
             return
-        answers, shown = gold_answers(gold) or ({}, {})
+        answers, shown = gold_answers(gold)
         given = answers.get("paraphrase")
         texts = [given] if isinstance(given, str) else given if isinstance(given, list) else []
         question = shown.get("question")

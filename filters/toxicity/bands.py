@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from factdrift.builders.core.hashing import bits
 
@@ -15,13 +15,6 @@ PER_BAND = 50
 """Rows of a band that are judged."""
 SHARE = 0.30
 """Share of toxic judgments below which a band is taken as clean."""
-
-
-class BandJudgment(NamedTuple):
-    """One judgment of one row; with two annotators a row has two."""
-
-    score: Annotated[float, "what the scorer gave the row, from 0 to 1"]
-    toxic: Annotated[bool, "whether it was judged toxic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +77,12 @@ def to_judge(
 
 
 def threshold_by_bands(
-    judged: Iterable[BandJudgment | tuple[float, bool]],
+    judged: Iterable[tuple[float, bool]],
     *,
     width: float = WIDTH,
     share: float = SHARE,
 ) -> BandThreshold:
-    """The score from which rows are removed, for any scorer.
+    """The score from which rows are removed, for any scorer, by judgments: score and whether toxic.
 
     From 1.0 down, bands are removed until two neighbouring ones have less than `share` toxic; the
     first of these two is removed too. A band without judgments (no row has such a score) is

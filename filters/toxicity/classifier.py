@@ -8,7 +8,7 @@ from pydantic import PositiveInt, model_validator
 
 from factdrift.builders.core.config import Strict, did_you_mean
 from factdrift.builders.core.errors import UserError
-from factdrift.filters.toxicity.scores import ATTRIBUTES, Thresholds, ToxicityScores
+from factdrift.filters.toxicity.scores import ATTRIBUTES, Scoring, Thresholds, ToxicityScores
 
 
 class Preset(NamedTuple):
@@ -101,7 +101,7 @@ class TransformersScorer(Strict):
             raise ValueError(f"thresholds: {unscored[0]!r} has no label in 'labels'")
         return self
 
-    def start(self, cache: Path | None, say: Callable[[str], None]) -> "_RunningClassifier":
+    def start(self, cache: Path | None, say: Callable[[str], None]) -> Scoring:
         """Load the model; UserError where torch or the model is missing, or a label unknown."""
         try:
             import torch
@@ -127,36 +127,21 @@ class TransformersScorer(Strict):
                 names = ", ".join(map(str, model.config.id2label.values()))
                 raise UserError(f"no label {label!r}, it has {names}", where=self.model)
         at = {name: places[label.casefold()] for name, label in self.labels.items()}
-        return _RunningClassifier(self, torch, tokenizer, model, at)
 
+        def score(texts: Sequence[str]) -> Sequence[ToxicityScores]:
+            out: list[ToxicityScores] = []
+            for start in range(0, len(texts), self.batch):
+                inputs = tokenizer(
+                    list(texts[start : start + self.batch]),
+                    return_tensors="pt",
+                    padding=True,
+                    truncation=True,
+                    max_length=self.most_tokens,
+                )
+                with torch.inference_mode():
+                    rows = torch.sigmoid(model(**inputs).logits).tolist()
+                scores = ({name: round(row[i], 4) for name, i in at.items()} for row in rows)
+                out += [ToxicityScores(**one) for one in scores]
+            return out
 
-class _RunningClassifier:
-    def __init__(
-        self,
-        settings: TransformersScorer,
-        torch: Any,
-        tokenizer: Any,
-        model: Any,
-        at: Mapping[str, int],
-    ) -> None:
-        self._settings, self._torch, self._at = settings, torch, at
-        self._tokenizer, self._model = tokenizer, model
-
-    def score(self, texts: Sequence[str]) -> Sequence[ToxicityScores]:
-        """Probability of each mapped label."""
-        out: list[ToxicityScores] = []
-        for start in range(0, len(texts), self._settings.batch):
-            inputs = self._tokenizer(
-                list(texts[start : start + self._settings.batch]),
-                return_tensors="pt",
-                padding=True,
-                truncation=True,
-                max_length=self._settings.most_tokens,
-            )
-            with self._torch.inference_mode():
-                rows = self._torch.sigmoid(self._model(**inputs).logits).tolist()
-            out += [
-                ToxicityScores(**{name: round(row[i], 4) for name, i in self._at.items()})
-                for row in rows
-            ]
-        return out
+        return score

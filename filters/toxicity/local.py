@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from factdrift.builders.core.config import Strict
-from factdrift.filters.toxicity.scores import Thresholds, ToxicityScores
+from factdrift.filters.toxicity.scores import Scoring, Thresholds, ToxicityScores
 
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
+_QUOTED = r"\"[^\"]*\"|“[^”]*”"
 NEUTRAL = (
     "niger", "nigerien", "nigeriens", "nigeria", "nigerian", "nigerians",
     "black", "blacks", "white", "whites", "african", "africans", "asian", "asians", "arab", "arabs",
@@ -48,34 +48,18 @@ class Local(Strict):
     thresholds: Thresholds = Thresholds(profanity=0.50)
     neutral: tuple[str, ...] = NEUTRAL
 
-    def start(self, cache: Path | None, say: Callable[[str], None]) -> "_RunningModel":
-        """Load the model, which takes about a second."""
+    def start(self, cache: Path | None, say: Callable[[str], None]) -> Scoring:
+        """Load the model, which takes about a second; `profanity` is its probability that a text is
+        offensive."""
         from profanity_check import predict_prob
 
-        return _RunningModel(predict_prob, self.neutral)
+        words = (rf"\b{re.escape(w)}\b" for w in self.neutral)
+        any_case = (rf"(?i:{word})" if word == word.lower() else word for word in words)
+        aside = re.compile("|".join([_QUOTED, *any_case]))
 
+        def score(texts: Sequence[str]) -> Sequence[ToxicityScores]:
+            plain = [aside.sub(" ", text) for text in texts]
+            found = predict_prob(plain) if plain else ()
+            return [ToxicityScores(profanity=round(float(p), 4)) for p in found]
 
-class _RunningModel:
-    def __init__(self, predict: Callable[[list[str]], Any], neutral: Sequence[str]) -> None:
-        self._predict = predict
-        self._neutral = [
-            re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", flags)
-            for flags, words in (
-                (0, [w for w in neutral if w != w.lower()]),
-                (re.IGNORECASE, [w for w in neutral if w == w.lower()]),
-            )
-            if words
-        ]
-
-    def score(self, texts: Sequence[str]) -> Sequence[ToxicityScores]:
-        """The model's probability that a text is offensive, as `profanity`."""
-        if not texts:
-            return []
-        plain = [self._plain(text) for text in texts]
-        return [ToxicityScores(profanity=round(float(p), 4)) for p in self._predict(plain)]
-
-    def _plain(self, text: str) -> str:
-        text = _QUOTED.sub(" ", text)
-        for pattern in self._neutral:
-            text = pattern.sub(" ", text)
-        return text
+        return score

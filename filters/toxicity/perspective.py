@@ -15,7 +15,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.http import JsonClient, Reply, RetryError, RetryPolicy
 from factdrift.builders.core.keys import key_for
-from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
+from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Scoring, Thresholds, ToxicityScores
 
 ENDS = "the Perspective API ends on 31 December 2026: later runs need another scorer, or its cache"
 _OF_TEXT = {"COMMENT_EMPTY", "COMMENT_TOO_LONG", "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE"}
@@ -44,7 +44,7 @@ class Perspective(Strict):
     backoff: NonNegativeFloat = 2.0
     timeout: PositiveFloat = 30.0
 
-    def start(self, cache: Path | None, say: Callable[[str], None]) -> "_RunningService":
+    def start(self, cache: Path | None, say: Callable[[str], None]) -> Scoring:
         """Look for the key and say that the service ends; UserError where there is no key."""
         key = key_for(self.key_env, self.endpoint, required=True)
         if not key:
@@ -55,7 +55,7 @@ class Perspective(Strict):
         if not re.fullmatch(r"[\x21-\x7e]+", key):
             raise UserError(f"${self.key_env} is no key: it has blanks or odd characters")
         say(ENDS)
-        return _RunningService(self, key, cache)
+        return _RunningService(self, key, cache).score
 
 
 class _RunningService:
@@ -94,15 +94,16 @@ class _RunningService:
     def _read(self, reply: Reply, attempt: int) -> ToxicityScores:
         """The scores; none where the text was refused; UserError where the call was."""
         try:
-            if reply.status == 200:
-                return _scores(reply.body)
+            found = msgspec.json.decode(reply.body, type=_Reply)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise RetryError("an answer that is no JSON of scores") from None
-        try:
-            error = msgspec.json.decode(reply.body, type=_Refusal).error
-        except msgspec.DecodeError:
-            error = _Error()
-        if any(detail.get("errorType") in _OF_TEXT for detail in error.details):
+            found = _Reply()
+        if reply.status == 200:
+            if found.attributeScores is None:
+                raise RetryError("an answer that is no JSON of scores")
+            values = {n: found.attributeScores.get(n.upper()) for n in ATTRIBUTES}
+            scores = {n: a.summaryScore.value if a else None for n, a in values.items()}
+            return ToxicityScores(**scores)
+        if any(detail.get("errorType") in _OF_TEXT for detail in found.error.details):
             return ToxicityScores()
         answer = f"status {reply.status} {self._client.words(reply)}".rstrip()
         raise UserError(
@@ -120,20 +121,10 @@ class _Attribute(msgspec.Struct):
     summaryScore: _SummaryScore  # noqa: N815 the service's name
 
 
+class _Error(msgspec.Struct, frozen=True):
+    details: Sequence[dict[str, Any]] = ()
+
+
 class _Reply(msgspec.Struct):
-    attributeScores: dict[str, _Attribute]  # noqa: N815 the service's name
-
-
-class _Error(msgspec.Struct):
-    details: list[dict[str, Any]] = []
-
-
-class _Refusal(msgspec.Struct):
-    error: _Error
-
-
-def _scores(content: bytes) -> ToxicityScores:
-    """The six scores of an answer; what it leaves out is null."""
-    found = msgspec.json.decode(content, type=_Reply).attributeScores
-    values = {name: found.get(name.upper()) for name in ATTRIBUTES}
-    return ToxicityScores(**{n: a.summaryScore.value if a else None for n, a in values.items()})
+    attributeScores: dict[str, _Attribute] | None = None  # noqa: N815 the service's name
+    error: _Error = _Error()

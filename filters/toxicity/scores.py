@@ -1,8 +1,8 @@
 """The six scores of a text, thresholds on them, and what a scorer is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, fields
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -77,14 +77,10 @@ PAPER = Thresholds(
 """What StreamingQA (section 7) found for Perspective; they hold for no other scorer."""
 
 
-class Scoring(Protocol):
-    """A scorer that has loaded what it needs.
+Scoring = Callable[[Sequence[str]], Sequence[ToxicityScores]]
+"""The scores of texts, in their order, by a scorer that has loaded what it needs.
 
-    Its settings in a recipe are a frozen model with its name (`scorer`), its `thresholds`, which
-    hold for no other scorer, and `start(cache, say) -> Scoring`: that loads the model or looks for
-    the key, and is a `UserError` where it is not there. `cache` is a folder for answers that cost
-    time or money; `say` tells the user a line.
-    """
-
-    def score(self, texts: Sequence[str]) -> Sequence[ToxicityScores]:
-        """Scores of each text, in their order."""
+A scorer's settings in a recipe are a frozen model with its name (`scorer`), its `thresholds`, which
+hold for no other scorer, and `start(cache, say) -> Scoring`: that loads the model or looks for the
+key, and is a `UserError` where it is not there. `cache` is a folder for answers that cost time or
+money; `say` tells the user a line."""
