@@ -1,18 +1,22 @@
 """One SPARQL endpoint over HTTP: pages of answers, kept on disk, and plain words when it fails."""
 
+import ast
 import gzip
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from http.client import HTTPException, IncompleteRead
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
-from requests import PreparedRequest
-from requests.auth import HTTPBasicAuth
+from SPARQLWrapper import JSON, POST, SPARQLExceptions, SPARQLWrapper
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import text_sha256
@@ -21,16 +25,15 @@ from factdrift.builders.core.http import (
     Reply,
     RetryError,
     RetryPolicy,
-    Sessions,
-    exchange,
     retry,
     retry_after,
+    within,
 )
 
 _CONTACT = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://\S+\.\S+")
 _OUT_OF_TIME = re.compile(r"time[ds]?[\s-]?out|TimeoutException|QueryTimeout", re.I)
 _MOST = 128 << 20
-"""Bytes of an answer, unpacked, that are read; more are asked for in smaller pages."""
+"""Bytes of an answer, packed or not, that are read; more are asked for in smaller pages."""
 
 
 class SparqlTerm(msgspec.Struct, frozen=True):
@@ -111,9 +114,15 @@ class Client:
         public = parts._replace(netloc=parts.netloc.rpartition("@")[2])
         self.address = urlunsplit(public._replace(query="", fragment=""))
         self._policy = policy
-        self._endpoint, self._sessions = urlunsplit(public), Sessions()
-        self._headers = {"User-Agent": user_agent, "Accept": "application/sparql-results+json"}
-        self._login = (parts.username, parts.password or "") if parts.username else None
+        self._wrapper = SPARQLWrapper(urlunsplit(public), agent=user_agent)
+        self._wrapper.setOnlyConneg(True)
+        self._wrapper.setMethod(POST)
+        self._wrapper.setReturnFormat(JSON)
+        self._wrapper.setTimeout(max(1, round(policy.timeout)))
+        self._wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
+        self._password = parts.password
+        if parts.username:
+            self._wrapper.setCredentials(parts.username, parts.password or "")
 
     def answer(self, query: str) -> tuple[bytes, list[Row]]:
         """The JSON that a SELECT query is answered with, and its rows.
@@ -121,10 +130,17 @@ class Client:
         `CutShortError` where it ran out of time or broke off, so that less is to be asked for;
         `RetryError` where the endpoint is busy or out of reach; `UserError` where it refuses.
         """
-        more = {"data": {"query": query}, "headers": self._headers, "auth": self._sign}
-        reply = exchange(self._sessions, self._endpoint, self._policy.timeout, _MOST, **more)
-        if len(reply.body) > _MOST:
-            raise CutShortError(f"an answer of more than {_MOST:,} bytes")
+        self._wrapper.setQuery(query)
+        try:
+            reply = within(2 * self._policy.timeout, self._reply)
+        except (IncompleteRead, EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise CutShortError("the answer broke off") from error
+        except (TimeoutError, URLError, ConnectionError, HTTPException) as error:
+            reason = getattr(error, "reason", error)
+            if isinstance(reason, TimeoutError):
+                raise CutShortError(f"no answer within {self._policy.timeout:g} s") from error
+            out = "out of reach" if isinstance(error, URLError) else "a dropped connection"
+            raise RetryError(out, str(reason)) from error
         if reply.status != 200:
             raise self._failure(reply)
         if reply.body and not reply.body.lstrip().startswith(b"{"):
@@ -138,9 +154,20 @@ class Client:
         except msgspec.DecodeError as error:
             raise CutShortError(f"the answer broke off ({error})") from error
 
-    def _sign(self, request: PreparedRequest) -> PreparedRequest:
-        """Credentials of the address, and none of a .netrc."""
-        return HTTPBasicAuth(*self._login)(request) if self._login else request
+    def _reply(self) -> Reply:
+        """What the endpoint answers, also where that is an error."""
+        try:
+            response: Any = self._wrapper.query().response
+        except HTTPError as error:
+            try:
+                return Reply(error.code, error.headers, _unpacked(error.read(_MOST + 1)))
+            except (HTTPException, OSError, EOFError, zlib.error):
+                return Reply(error.code, error.headers, b"")
+        except SPARQLExceptions.SPARQLWrapperException as error:
+            quoted = str(error).partition("Response:\n")[2]
+            body = _unpacked(ast.literal_eval(quoted)) if quoted else b""
+            return Reply(getattr(error.__context__, "code", 500), {}, body)
+        return Reply(200, response.headers, _unpacked(response.read(_MOST + 1)))
 
     def _failure(self, reply: Reply) -> Exception:
         """What an HTTP error means for us."""
@@ -156,7 +183,17 @@ class Client:
     def _words(self, body: bytes) -> str:
         """What the endpoint says, without the password: some send back what they were sent."""
         line = _error_line(body)
-        return line.replace(self._login[1], "…") if self._login and self._login[1] else line
+        return line.replace(self._password, "…") if self._password else line
+
+
+def _unpacked(body: bytes) -> bytes:
+    """A body as it was before it was packed. `CutShortError`: larger than is read."""
+    if body.startswith(b"\x1f\x8b"):
+        with gzip.open(BytesIO(body)) as file:
+            body = file.read(_MOST + 1)
+    if len(body) > _MOST:
+        raise CutShortError(f"an answer of more than {_MOST:,} bytes")
+    return body
 
 
 def _error_line(body: bytes) -> str:
