@@ -82,6 +82,7 @@ def history(record: dict[str, Any]) -> tuple[rows.Page, list[MarkedAnswer]]:
     page, places = _page(record)
     found = []
     objects: dict[str, str] = {}
+    facts: list[Any]
     for question, answers in record["questions"]:
         times = dates_in(question).written
         dates: list[Any] = [day for t in (times[:1] + times[-1:]) for day in (t.first, t.last)]
@@ -95,8 +96,8 @@ def history(record: dict[str, Any]) -> tuple[rows.Page, list[MarkedAnswer]]:
         for name, marks in marked.items():
             item = objects.setdefault(fold(name), f"Q{len(objects) + 2}")
             facts = ["Q1", record["type"], item, *dates, False, False, False, ()]
-            segment = rows.NamedSegment(*facts, date(2021, 1, 1), name, (), None)
-            found.append(MarkedAnswer(segment, tuple(sorted(marks))))
+            facts += [date(2021, 1, 1), name, (), None]
+            found.append(MarkedAnswer(rows.NamedSegment(*facts), tuple(sorted(marks))))
     return page, found
 
 

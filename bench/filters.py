@@ -40,7 +40,7 @@ def judged() -> Iterator[tuple[str, bool, dict[str, str]]]:
             asked = [question(case.cells)]
             found = {n: one.judge(asked, scored.get(n, context))[0] for n, one in used.items()}
             reasons = {n: verdict.reason for n, verdict in found.items() if not verdict.keep}
-            yield own, case.wanted == "drop", reasons
+            yield own, case.wanted != "keep", reasons
 
 
 def main(_: Figures, words: list[str]) -> None:

@@ -51,9 +51,9 @@ def read(dump: str, out: str, jobs: str) -> int:
     """Mine a dump; the number of its statements."""
     known = load_relations(ROOT / "templates")
     undated = [name for name, relation in known.items() if relation.undated == "keep"]
-    with tempfile.TemporaryDirectory(dir=out) as folder:
-        found = mine.mine(dump, Path(folder), undated=undated, jobs=int(jobs))
-        return int(found.counts["counts"]["statements"])
+    folder = Path(tempfile.mkdtemp(dir=out))
+    found = mine.mine(dump, folder, undated=undated, jobs=int(jobs))
+    return int(found.counts["counts"]["statements"])
 
 
 def documents(path: Path) -> list[bytes]:

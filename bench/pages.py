@@ -81,8 +81,8 @@ def read(dump: str, out: str, jobs: str, every: str, pages: str) -> None:
     """Read the paragraphs of every so many of the pages."""
     wanted = ((f"Page {n}", f"Q{n + 1}") for n in range(0, int(pages), int(every)))
     targets = (f"Page {n}" for n in range(int(pages)))
-    with tempfile.TemporaryDirectory(dir=out) as folder:
-        read_pages(dump, wanted, Path(folder), jobs=int(jobs), targets=targets)
+    folder = Path(tempfile.mkdtemp(dir=out))
+    read_pages(dump, wanted, folder, jobs=int(jobs), targets=targets)
 
 
 def main(say: Figures, words: list[str]) -> None:

@@ -1,12 +1,15 @@
 """The tables of cases for filters (`tests/filter_cases/*.txt`), and what each filter says of them.
 
-A line is a case, its cells are parted by ` | `, the last one says why. `⏎` is a line end.
+A line is a case, its cells are parted by ` | `, the last one says why. `⏎` is a line end. A verdict
+is `keep` or `drop`, with or without the reason of the filter.
 """
 
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+
+import yaml
 
 from factdrift.builders.generate.candidates import CandidateSettings, open_finder
 from factdrift.builders.generate.protocol import Query, Result
@@ -22,6 +25,11 @@ FOLDER = Path(__file__).with_name("filter_cases")
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
 _DAY = date(2012, 6, 1)
 FINDER = open_finder(CandidateSettings())
+
+
+def table(section: str) -> list[Any]:
+    """The rows of a section of `question_cases.yaml`."""
+    return list(yaml.safe_load(FOLDER.with_name("question_cases.yaml").read_text("utf-8"))[section])
 
 
 class Case(NamedTuple):
@@ -69,7 +77,7 @@ def item(
 
 def _judged(name: str, one: QuestionItem, context: FilterContext | None = None) -> str:
     (verdict,) = cast(Filter, FILTERS[name]()).judge([one], context or FilterContext())
-    return "keep" if verdict.keep else "drop"
+    return "keep" if verdict.keep else f"drop {verdict.reason}"
 
 
 class Says:

@@ -18,45 +18,21 @@ from factdrift.builders.generate.questions import (
     rank,
 )
 from factdrift.builders.rows import Candidate, Draw
-from tests.filter_cases import FINDER
+from tests.filter_cases import FINDER, table
 from tests.test_questions_candidates import article
 
 CHAT = {"choices": [{"message": {"content": "Who won?"}, "finish_reason": "stop"}]}
-REPLIES: list[tuple[Any, bool, Result | None]] = [
-    (CHAT, True, Result("Who won?")),
-    ({"choices": [{"text": " Who won?", "finish_reason": "stop"}]}, True, Result(" Who won?")),
-    ({"choices": [{"message": {"content": None, "refusal": "No."}}]}, True, Result("No.")),
-    ({"choices": [{"message": {"content": "Who wo"}, "finish_reason": "length"}]}, True,
-     Result(None, "cut_off", "raise new_tokens: Who wo")),
-    # a short answer that was stopped may still be one; an empty one is none
-    ({"choices": [{"message": {"content": "Oslo"}, "finish_reason": "length"}]}, False,
-     Result("Oslo")),
-    ({"choices": [{"message": {"content": ""}, "finish_reason": "length"}]}, False,
-     Result(None, "cut_off", "raise new_tokens: ")),
-    ({"choices": []}, True, None),
-    ([], True, None),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reply", "whole", "wanted"), REPLIES)
-def test_what_a_reply_says(reply: Any, whole: bool, wanted: Result | None) -> None:
+@pytest.mark.parametrize(("reply", "whole", "wanted"), table("replies"))
+def test_what_a_reply_says(reply: Any, whole: bool, wanted: list[Any] | None) -> None:
     said = content_of(reply)
-    assert (said.result(said.text, whole=whole) if said else None) == wanted
+    assert (said.result(said.text, whole=whole) if said else None) == (
+        Result(*wanted) if wanted else None
+    )
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "good"),
-    [
-        ("10", "phrase", False),
-        ("in the past", "phrase", False),
-        ("around his throat", "phrase", False),
-        ("10 percent", "phrase", True),
-        ("in Grant Park", "phrase", True),
-        ("after a long dull strike", "phrase", True),
-        ("Oslo", "entity", True),
-        ("2010", "date", True),
-    ],
-)
+@pytest.mark.parametrize(("text", "kind", "good"), table("can_be_answers"))
 def test_what_can_be_an_answer(text: str, kind: Any, good: bool) -> None:
     assert is_answer(Candidate(0, len(text), text, kind, None, 1)) is good
 
