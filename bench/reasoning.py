@@ -1,9 +1,8 @@
-"""Questions over several facts: `python -m bench reasoning [MILLIONS …] [spark]`.
+"""Questions over several facts: `python -m bench reasoning [MILLIONS …]`.
 
 The facts are those of `bench.period_diff`, by default a million, with subjects that are objects,
 too, so that chains are found. The baseline is the step before, facts to timelines; the ratio has
-no bound, the processor time has one: a minute for a million facts on DuckDB. With `spark` both
-engines must choose the same questions, to the byte.
+no bound, the processor time has one: a minute for a million facts on DuckDB.
 """
 
 from datetime import date
@@ -15,7 +14,6 @@ import ibis
 from bench import BENCH, Figures, cost, own
 from bench.period_diff import RELATIONS, make
 from factdrift.builders.core.engine import engine
-from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.facts.relations import Phrases
 from factdrift.builders.facts.timeline import timeline
 from factdrift.builders.rows import Fact
@@ -31,9 +29,9 @@ _SUBJECTS = 250_000
 BOUND = 60.0
 
 
-def ours(folder: str, out: str, name: str, ask: str = "") -> int:
+def ours(folder: str, out: str, ask: str = "") -> int:
     """Timelines of the facts, and with `ask` the questions drawn from them; how many rows."""
-    with engine(name, Path(out, "scratch"), "2GB") as eng:
+    with engine("duckdb", Path(out, "scratch"), "2GB") as eng:
         facts = eng.read(Path(folder, "facts.parquet"), Fact)
         number = facts.subject.substr(1).cast("int64") % _SUBJECTS
         facts = facts.mutate(subject=ibis.literal("Q") + number.cast("string"))
@@ -49,18 +47,14 @@ def ours(folder: str, out: str, name: str, ask: str = "") -> int:
 
 
 def main(say: Figures, words: list[str]) -> None:
-    """Measure at every size, and compare what the engines choose."""
-    sizes = [float(word) for word in words if word != "spark"] or [1]
-    for millions in sizes:
-        folder, found = make(millions), set()
-        for name in ("duckdb", "spark") if "spark" in words else ("duckdb",):
-            with TemporaryDirectory(dir=BENCH) as out:
-                before = cost(own("reasoning:ours", folder, out, name))
-                spent = cost(own("reasoning:ours", folder, out, name, "ask"))
-                found.add(file_sha256(Path(out, "chosen.parquet")))
-            say(f"{millions:g} M facts to timelines, {name}", before)
-            good = name != "duckdb" or spent.processor <= BOUND * max(millions, 0.1)
-            bound = f"{BOUND:.0f} s of processor a million facts" if name == "duckdb" else ""
-            say(f"to {spent.answer:,} questions", spent, good, bound)
-            say("to the timelines alone, processor", f"{spent.processor / before.processor:.1f}")
-        say("the same bytes", len(found) == 1, len(found) == 1)
+    """Measure at every size, and print the ratio to the step before."""
+    for millions in [float(word) for word in words] or [1]:
+        folder = make(millions)
+        with TemporaryDirectory(dir=BENCH) as out:
+            before = cost(own("reasoning:ours", folder, out))
+            spent = cost(own("reasoning:ours", folder, out, "ask"))
+        say(f"{millions:g} M facts to timelines", before)
+        good = spent.processor <= BOUND * max(millions, 0.1)
+        bound = f"{BOUND:.0f} s of processor a million facts"
+        say(f"to {spent.answer:,} questions", spent, good, bound)
+        say("to the timelines alone, processor", f"{spent.processor / before.processor:.1f}")

@@ -6,8 +6,8 @@ whole. `off` is how far the worst measured point of processor time lies from its
 shown and not followed: other programs change it, and more processes shorten it. Memory
 is shown at each size and never extrapolated where the largest run takes less than 1.5 times the
 smallest. What the inputs are: `bench.mine` (dumps of real entities, repeated, as dense as Wikidata
-is thought to be), `bench.period_diff` (synthetic facts), `bench.pages` (made pages of 13 kB, one in
-a hundred of them wanted), `bench.wmt` (sentences of real news).
+is thought to be), `bench.period_diff` (synthetic facts), `bench.pages` (real articles, repeated,
+one in a hundred of them wanted), `bench.wmt` (sentences of real news).
 
 Run: `python -m bench scale [STEP …] [--write]`. Steps that are not named keep their figures from
 `build/bench/scale.json` (`--kept`: all do); `--write` puts the table into SCALE.md. All steps take

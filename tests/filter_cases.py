@@ -110,21 +110,13 @@ def _office(question: str, article: str, asked: str, wanted: str) -> str:
     return wanted if any(end.casefold() in dated.casefold() for end in ends) else dated
 
 
-def _tense(question: str, time: str) -> str:
-    return told(question, time)
-
-
-def _boilerplate(sentence: str) -> str:
-    return "drop" if boilerplate(sentence) else "keep"
-
-
 _TOLD = ("tense",)
 _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
     "answer_in_question": lambda c, _: _judged("answer_in_question", item(c[1], c[2])),
     "answer_not_in_article": lambda c, _: _judged(
         "answer_not_in_article", item("Who is it?", c[2], sentences=c[1].split("\n"))
     ),
-    "boilerplate": lambda c, _: _boilerplate(c[1]),
+    "boilerplate": lambda c, _: "drop" if boilerplate(c[1]) else "keep",
     "context_reference": lambda c, _: _judged("context_reference", item(c[1])),
     "duplicate_question": lambda c, _: _duplicate(*c[1:5]),
     "entity_required": lambda c, _: _judged(
@@ -138,7 +130,7 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
         "round_trip", item("Who is it?", c[2], kind=c[1]), FilterContext(answering=Says(c[3]))
     ),
     "search": lambda c, tmp: _search(c[1], c[2], tmp),
-    "tense": lambda c, _: _tense(c[0], c[1]),
+    "tense": lambda c, _: told(c[0], c[1]),
     "time_answer": lambda c, _: _judged("context_reference", item(c[2], c[3], kind=c[1])),
     "time_in_question": lambda c, _: "time" if time_of(c[1]) else "none",
 }

@@ -9,11 +9,7 @@ from factdrift.filters.base import Filter, FilterContext, QuestionItem
 from factdrift.filters.duplicate_question import DuplicateQuestion
 from factdrift.filters.lm_judge import LMJudge
 from factdrift.filters.round_trip import agreement
-from factdrift.filters.wording import (
-    AnswerNotInArticle,
-    ContextReference,
-    Length,
-)
+from factdrift.filters.wording import AnswerNotInArticle, ContextReference, Length
 from tests.test_filters_run import item, question
 
 

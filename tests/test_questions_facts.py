@@ -142,15 +142,7 @@ def test_whether_it_still_holds(ask: Ask, later: str, holds: bool | None) -> Non
     assert one.grounding is not None and one.grounding.holds is holds
 
 
-@pytest.mark.parametrize(
-    ("past", "now"),
-    [
-        ("who was the mayor of <subject>", "who is the mayor of <subject>"),
-        ("which team did <subject> play for", "which team does <subject> play for"),
-        ("who chaired <subject>", "who chairs <subject>"),
-        ("what went on", "what went on"),
-    ],
-)
+@pytest.mark.parametrize(("past", "now"), table("present"))
 def test_present(past: str, now: str) -> None:
     assert present(past) == now
 
@@ -193,18 +185,7 @@ def test_one_question_a_line_and_every_word_in_turn() -> None:
     assert len(select(found, 1, kept=1, share=1)[0]) == 30
 
 
-@pytest.mark.parametrize(
-    ("counts", "share", "wanted"),
-    [
-        # a quarter of the 152 lines, though only 140 rows are left
-        ({"P6": 50, "P0": 51, "P1": 17, "P2": 17, None: 17}, 0.25, {"P6": 38, "P0": 38}),
-        ({"P6": 50, "P0": 51, "P1": 17, "P2": 17, None: 17}, 1, {}),
-        ({"P6": 9}, 0.25, {}),
-        ({"P6": 9, "P0": 3}, 0.25, {"P6": 6}),
-        ({"P6": 9, None: 3}, 0.25, {"P6": 6}),
-        ({"P6": 1, "P0": 1, None: 1}, 0.01, {}),
-    ],
-)
+@pytest.mark.parametrize(("counts", "share", "wanted"), table("shares"))
 def test_a_relation_has_at_most_its_share(
     counts: dict[str | None, int], share: float, wanted: dict[str | None, int]
 ) -> None:

@@ -161,18 +161,7 @@ def test_verdicts(written: str, text: str | None) -> None:
     assert p.as_verdict(written).text == text
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("refusals:", "refusal:", r"mine\.yaml:\d+: refusal: unknown field"),
-        ("<answer>\n    Question:", "<anwser>\n    Question:",
-         r":\d+: generate.layout: no slot <anwser>, did"),
-        ("Answer: <answer>\n    Question:", "Question:",
-         "generate.layout: the slot <answer> is missing"),
-        ("<article>\n    Question: <question>\n    Answer:\n", "<article>\n",
-         "answer.layout: the slot <question>"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "said"), table("prompt_mistakes"))
 def test_mistakes_of_a_prompt_file(tmp_path: Path, old: str, new: str, said: str) -> None:
     bad = tmp_path / "mine.yaml"
     text = p.DEFAULT.read_text("utf-8")

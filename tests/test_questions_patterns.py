@@ -43,16 +43,7 @@ def test_a_person_is_named_in_full() -> None:
     assert "When did LeBron James join the Los Angeles Lakers?" in found
 
 
-@pytest.mark.parametrize(
-    ("before", "known"),
-    [
-        ("The party grew.", False),
-        ("Mary Ardern spoke.", True),
-        ("Mary Ardern and Ann Ardern spoke.", False),
-        ("Mrs Ardern spoke.", False),
-        ("Prime Minister Mary Ardern spoke.", True),
-    ],
-)
+@pytest.mark.parametrize(("before", "known"), table("surnames"))
 def test_a_surname_that_the_tagger_does_not_know(before: str, known: bool) -> None:
     found = asked(before, "Ardern became leader of the Labour Party in August 2017.")
     assert found == ["When did Mary Ardern become leader of the Labour Party?"] * known

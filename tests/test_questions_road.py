@@ -46,15 +46,7 @@ def test_what_is_not_asked_for() -> None:
     assert rank([name, today, number], text, draw, 9, 1) == (name,)
 
 
-FAILED: list[tuple[dict[str, Any], bool]] = [
-    ({"response": None, "error": {"code": "batch_expired", "message": "late"}}, True),
-    ({"response": {"status_code": 500, "body": {"error": {"message": "oops"}}}}, True),
-    ({"response": {"status_code": 429, "body": {}}}, True),
-    ({"response": {"status_code": 400, "body": {"error": {"message": "too long"}}}}, False),
-]
-
-
-@pytest.mark.parametrize(("answer", "again"), FAILED)
+@pytest.mark.parametrize(("answer", "again"), table("failed"))
 def test_what_failed_in_a_batch_is_asked_again(
     tmp_path: Path, answer: dict[str, Any], again: bool
 ) -> None:

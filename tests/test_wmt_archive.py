@@ -64,31 +64,12 @@ def dropped_in(out: Path) -> list[dict[str, Any]]:
     return rows(out / "dropped.parquet")
 
 
-GOOD = line()
 LINES: dict[str, tuple[bytes, str | None]] = {
-    "an article": (GOOD, None),
-    "a Windows line end": (line(whole="W.") + b"\r", None),
-    "text of several bytes a letter": (line(split="Zoran 東京.\n\nB. 🎉", whole="東京"), None),
-    "a leap day": (line("20160229"), None),
-    "no fields": (b"", "too_few_fields"),
-    "a day alone": (b"20190207", "too_few_fields"),
-    "two fields": (b"20190207\t" + b64("A."), "too_few_fields"),
-    "four fields": (GOOD + b"\tx", "malformed_line"),
-    "no day": (line(""), "bad_date"),
-    "an impossible day": (line("20190230"), "bad_date"),
-    "month 13": (line("20191301"), "bad_date"),
-    "another form of day": (line("2019-02-07"), "bad_date"),
-    "digits of another script": (line("٢٠١٩٠٢٠٧"), "bad_date"),
-    "a day after the year of the file": (line("20200101"), "future_date"),
-    "not base64": (b"20190207\t!!!!\t" + b64("A."), "bad_base64"),
-    "base64 with a space": (b"20190207\tQS 4=\t" + b64("A."), "bad_base64"),
-    "base64 with more padding than need be": (b"20190207\tQUJD=\t" + b64("A."), "bad_base64"),
-    "base64 cut short": (b"20190207\tQUJ\t" + b64("A."), "bad_base64"),
-    "not UTF-8": (line(split=b"caf\xe9"), "bad_utf8"),
-    "an empty third field": (b"20190207\t" + b64("A.") + b"\t", "empty_text"),
-    "an empty second field": (b"20190207\t\t" + b64("A."), "no_sentences"),
-    "white space for sentences": (line(split=" \n\u00a0\n\t"), "no_sentences"),
+    name: (given.encode() if isinstance(given, str) else line(**given), reason)
+    for name, given, reason in table("archive_lines")
 }
+LINES["a Windows line end"] = (line(whole="W.") + b"\r", None)
+LINES["not UTF-8"] = (line(split=b"caf\xe9"), "bad_utf8")
 
 
 def test_lines(tmp_path: Path) -> None:
