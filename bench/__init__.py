@@ -5,8 +5,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,28 +19,25 @@ BENCH = ROOT / "build/bench"
 DATA = Path(os.environ.get("FACTDRIFT_DATA", ROOT.parent / "shared" / "data"))
 """Real data; the samples stand in where there is none."""
 
+Command = Sequence[str | Path]
+
 
 class Cost(NamedTuple):
     """Seconds; bytes of memory (the peak over all processes) and of disk; what was printed.
 
-    `disk` is what the command left in its folders, `spilled` the peak of what it had there.
+    `disk` is what the command left in its folder, `spilled` the peak of what it had there.
     """
 
     wall: float
     processor: float
-    memory: int
+    memory: int = 0
     disk: int = 0
     spilled: int = 0
-    printed: str = ""
-
-    @property
-    def answer(self) -> Any:
-        """What the function of `own` has returned."""
-        return json.loads(self.printed)["answer"]
+    answer: Any = None
 
     def __str__(self) -> str:
-        memory = self.memory / 1e6
-        return f"{self.wall:.2f} s, {self.processor:.2f} s of processor, {memory:.0f} MB"
+        memory = f", {self.memory / 1e6:.0f} MB" if self.memory else ""
+        return f"{self.wall:.2f} s, {self.processor:.2f} s of processor{memory}"
 
 
 def own(function: str, *arguments: object) -> list[str]:
@@ -47,24 +45,23 @@ def own(function: str, *arguments: object) -> list[str]:
     return [sys.executable, "-m", "bench", function, *map(str, arguments)]
 
 
-def cost(command: Sequence[str | Path], folders: Sequence[Path] = (), every: float = 0.05) -> Cost:
+def cost(command: Command, folder: Path | None = None, every: float = 0.05) -> Cost:
     """Run a command, looking at it and all that it starts every so many seconds.
 
     Less often where a look takes long, as it does of a large Java: looking costs a twentieth.
     Processor time is the last that was seen of each process, so that a Java that Python has
     started, and does not wait for, counts; a function of `own` measures its own times, without
-    its imports. `RuntimeError` where the command fails.
+    its imports, and gives its answer. `RuntimeError` where the command fails.
     """
-    before = sum(map(size, folders))
-    peak = spilled = 0
+    before, peak, spilled = size(folder), 0, 0
     used: dict[int, float] = {}
     began = time.perf_counter()
-    with subprocess.Popen(
-        list(map(str, command)), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdout and process.stderr
-        os.set_blocking(process.stderr.fileno(), False)
-        errors, first = b"", psutil.Process(process.pid)
+    with (
+        tempfile.TemporaryFile("w+") as printed,
+        tempfile.TemporaryFile("w+", errors="replace") as errors,
+        subprocess.Popen([*map(str, command)], cwd=ROOT, stdout=printed, stderr=errors) as process,
+    ):
+        first = psutil.Process(process.pid)
         while process.poll() is None:
             look, memory = time.perf_counter(), 0
             with contextlib.suppress(psutil.Error):
@@ -72,46 +69,43 @@ def cost(command: Sequence[str | Path], folders: Sequence[Path] = (), every: flo
                     with contextlib.suppress(psutil.Error):
                         memory += one.memory_full_info().pss  # shared memory is divided
                         used[one.pid] = sum(one.cpu_times()[:2])
-            peak = max(peak, memory)
-            spilled = max(spilled, sum(map(size, folders)) - before)
-            errors = (errors + (process.stderr.read() or b""))[-4000:]
+            peak, spilled = max(peak, memory), max(spilled, size(folder) - before)
             time.sleep(max(every, 20 * (time.perf_counter() - look)))
-        wall = time.perf_counter() - began
-        printed = process.stdout.read().decode()
-    if process.returncode:
-        raise RuntimeError(f"{command} failed: {errors.decode(errors='replace')}")
-    processor = sum(used.values())
-    if list(command[1:3]) == ["-m", "bench"]:
-        printed = printed.splitlines()[-1]
-        wall, processor = (json.loads(printed)[name] for name in ("wall", "processor"))
-    disk = sum(map(size, folders)) - before
-    return Cost(wall, processor, peak, disk, spilled, printed)
+        spent = Cost(time.perf_counter() - began, sum(used.values()))
+        if process.returncode:
+            errors.seek(0)
+            raise RuntimeError(f"{command} failed: {errors.read()[-4000:]}")
+        if list(command[1:3]) == ["-m", "bench"]:
+            printed.seek(0)
+            spent = Cost(**json.loads(printed.read().splitlines()[-1]))
+    return spent._replace(memory=peak, disk=size(folder) - before, spilled=spilled)
 
 
-def best(*commands: Sequence[str | Path], rounds: int = 3) -> list[Cost]:
+def best(*commands: Command, rounds: int = 3) -> list[Cost]:
     """The cheapest of several runs of each, in turn: other work only ever slows one down."""
     runs = [[cost(command) for command in commands] for _ in range(rounds)]
     return [min(some, key=lambda one: one.processor) for some in zip(*runs, strict=True)]
 
 
-def timed(function: Callable[[], Any]) -> tuple[float, float, Any]:
-    """Wall and processor seconds of a call in this process, and its answer."""
+def timed(function: Callable[..., Any], *arguments: Any) -> Cost:
+    """What a call in this process costs, and its answer."""
     wall, processor = time.perf_counter(), time.process_time()
-    answer = function()
-    return time.perf_counter() - wall, time.process_time() - processor, answer
+    answer = function(*arguments)
+    wall, processor = time.perf_counter() - wall, time.process_time() - processor
+    return Cost(wall, processor, answer=answer)
 
 
-def size(folder: Path) -> int:
+def size(folder: Path | None) -> int:
     """Bytes of the files below a folder."""
     total = 0
-    for path in folder.rglob("*"):
+    for path in folder.rglob("*") if folder else ():
         with contextlib.suppress(OSError):
             total += path.stat().st_size if path.is_file() else 0
     return total
 
 
 class Figures:
-    """Prints a line for each figure, and knows whether a bound was missed."""
+    """Prints a line for each figure, and counts the bounds that were missed."""
 
     def __init__(self) -> None:
         self.missed = 0
@@ -120,3 +114,9 @@ class Figures:
         verdict = f"   {'ok' if good else 'MISSED'} ({bound})" if bound else ""
         print(f"{label:44} {figure!s:>34}{verdict}", flush=True)
         self.missed += not good
+
+    def flat(self, label: str, commands: Iterable[Command], most: float = 1.5) -> None:
+        """The peaks of memory of commands with more and more to read: the last is not far more."""
+        peaks = [cost(command).memory / 1e6 for command in commands]
+        figure = ", ".join(f"{peak:.0f}" for peak in peaks) + " MB"
+        self(f"memory at 1/4, 1/2 and 1 x, {label}", figure, peaks[-1] < most * peaks[0], "flat")

@@ -1,46 +1,50 @@
 """`python -m bench [NAME [ARGUMENTS] …]`: measure, or call `NAME:FUNCTION` for another bench."""
 
-import importlib
 import json
 import resource
 import sys
 import time
+from importlib import import_module
 
-ALL = "mine period_diff timeqa pages wmt score engines reasoning".split()
+from bench import BENCH, Figures
+
+USUAL = "mine period_diff timeqa pages wmt score engines reasoning".split()
+NAMES = [*USUAL, "scale", "filters"]
 
 
 def main(words: list[str]) -> int:
-    """Run the named benches one after another, without names all; 1 where one missed a bound."""
+    """Run the named benches one after another, by default the usual; 1 where one missed a bound."""
     if words and ":" in words[0]:
-        _call(*words)
-        return 0
-    names = [*ALL, "scale", "alignment", "filters"]
-    if words and words[0] not in names:
-        print(f"no bench {words[0]!r}; there are: {', '.join(names)}", file=sys.stderr)
+        return _call(*words)
+    if words and words[0] not in NAMES:
+        print(f"no bench {words[0]!r}; there are: {', '.join(NAMES)}", file=sys.stderr)
         return 2
+    BENCH.mkdir(parents=True, exist_ok=True)
     runs: list[list[str]] = []
-    for word in words or ALL:
-        if word in names:
-            runs.append([])
+    for word in words or USUAL:
+        runs += [[]] if word in NAMES else []
         runs[-1].append(word)
     missed = []
     for name, *arguments in runs:
         print(f"== {name}", flush=True)
-        if importlib.import_module(f"bench.{name}").main(arguments):
+        say = Figures()
+        import_module(f"bench.{name}").main(say, arguments)
+        if say.missed:
             missed.append(name)
     if missed:
         print(f"missed a mark: {', '.join(missed)}")
     return 1 if missed else 0
 
 
-def _call(name: str, *arguments: str) -> None:
+def _call(name: str, *arguments: str) -> int:
     """Call a function and print its wall and processor seconds and its answer as JSON."""
     module, _, function = name.partition(":")
-    found = getattr(importlib.import_module(f"bench.{module}"), function)
+    found = getattr(import_module(f"bench.{module}"), function)
     wall, processor = time.perf_counter(), _processor()
     answer = found(*arguments)
     wall, processor = time.perf_counter() - wall, _processor() - processor
     print("\n" + json.dumps({"wall": wall, "processor": processor, "answer": answer}))
+    return 0
 
 
 def _processor() -> float:

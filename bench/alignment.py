@@ -21,17 +21,18 @@ import gzip
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from html import unescape
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from factdrift.builders import rows
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.hashing import first_byte, share, text_sha256
+from factdrift.builders.core.hashing import first_byte, share
 from factdrift.builders.text.dates import dates_in
 from factdrift.builders.text.names import names_of
 from factdrift.builders.text.words import fold
@@ -46,26 +47,18 @@ _TIGHT = re.compile(r" (?=[,.;:!?)\]%])|(?<=[(\[$£€]) |(?<=[^\W\d_]) (?=['’
 
 
 class MarkedAnswer(NamedTuple):
-    """One marked answer: its page, its segment, and the marks (paragraph, start, end)."""
+    """The segment of one marked answer, and the marks (paragraph, start, end)."""
 
-    path: str
-    question: str
-    page: rows.Page
     segment: rows.NamedSegment
-    answer: str
     marks: tuple[tuple[int, int, int], ...]
 
 
 def joined(text: str) -> tuple[str, list[int]]:
     """Tokens as people write them (`Jr .` is `Jr.`), and the new place of each old character."""
-    kept: list[str] = []
-    places: list[int] = []
     dropped = {m.start() for m in _TIGHT.finditer(text)}
-    for n, char in enumerate(text):
-        places.append(len(kept))
-        if n not in dropped:
-            kept.append(char)
-    return "".join(kept), [*places, len(kept)]
+    kept = [n not in dropped for n in range(len(text))]
+    shown = "".join(char for char, stays in zip(text, kept, strict=True) if stays)
+    return shown, [*accumulate(kept, initial=0)]
 
 
 def as_label(answer: str) -> str:
@@ -74,60 +67,38 @@ def as_label(answer: str) -> str:
     By a hash of the name one of: no full stops after initials; a bracket after it; `F.C.` after
     it; dashes for hyphens and `&` for `and`; full stops in words of two or three capitals.
     """
-    kind = first_byte(answer) % 5
-    if kind == 0:
-        return re.sub(r"(?<=\b[A-Z])\.", "", answer)
-    if kind == 1:
-        return f"{answer} (organisation)"
-    if kind == 2:
-        return f"{answer} F.C."
-    if kind == 3:
-        return answer.replace("-", "\N{EN DASH}").replace(" and ", " & ")
-    return re.sub(r"\b[A-Z]{2,3}\b", lambda m: "".join(c + "." for c in m[0]), answer)
+    labels = (
+        re.sub(r"(?<=\b[A-Z])\.", "", answer),
+        f"{answer} (organisation)",
+        f"{answer} F.C.",
+        answer.replace("-", "\N{EN DASH}").replace(" and ", " & "),
+        re.sub(r"\b[A-Z]{2,3}\b", lambda m: "".join(c + "." for c in m[0]), answer),
+    )
+    return labels[first_byte(answer) % len(labels)]
 
 
-def histories(path: Path) -> Iterator[list[MarkedAnswer]]:
-    """The marked answers of each record; a segment has the dates that its question states."""
-    for record in _records(path):
-        page, places = _page(record)
-        found = []
-        objects: dict[str, str] = {}
-        for question, answers in record["questions"]:
-            times = dates_in(question).written
-            start, end = (times[0], times[-1]) if times else (None, None)
-            marked: dict[str, set[tuple[int, int, int]]] = {}
-            for a in answers:
-                if a["answer"].strip():
-                    n = a["para"]
-                    mark = (n, places[n][a["from"]], places[n][a["end"]])
-                    marked.setdefault(joined(a["answer"])[0].strip(), set()).add(mark)
-            for name, marks in marked.items():
-                marks = {m for m in marks if page.paragraphs[m[0]].text}
-                if not marks:
-                    continue
-                segment = rows.NamedSegment(
-                    subject="Q1",
-                    relation=record["type"],
-                    object=objects.setdefault(fold(name), f"Q{len(objects) + 2}"),
-                    start_first=start.first if start else None,
-                    start_last=start.last if start else None,
-                    end_first=end.first if end else None,
-                    end_last=end.last if end else None,
-                    end_open=False,
-                    end_inferred=False,
-                    rival=False,
-                    statements=(),
-                    snapshot=date(2021, 1, 1),
-                    object_label=name,
-                    aliases=(),
-                    object_title=None,
-                )
-                found.append(
-                    MarkedAnswer(
-                        record["link"], question, page, segment, name, tuple(sorted(marks))
-                    )
-                )
-        yield found
+def history(record: dict[str, Any]) -> tuple[rows.Page, list[MarkedAnswer]]:
+    """A page and its marked answers; a segment has the dates that its question states."""
+    page, places = _page(record)
+    found = []
+    objects: dict[str, str] = {}
+    facts: list[Any]
+    for question, answers in record["questions"]:
+        times = dates_in(question).written
+        dates: list[Any] = [day for t in (times[:1] + times[-1:]) for day in (t.first, t.last)]
+        dates = dates or [None] * 4
+        marked: dict[str, set[tuple[int, int, int]]] = defaultdict(set)
+        for a in answers:
+            n = a["para"]
+            if a["answer"].strip() and page.paragraphs[n].text:
+                mark = (n, places[n][a["from"]], places[n][a["end"]])
+                marked[joined(a["answer"])[0].strip()].add(mark)
+        for name, marks in marked.items():
+            item = objects.setdefault(fold(name), f"Q{len(objects) + 2}")
+            facts = ["Q1", record["type"], item, *dates, False, False, False, ()]
+            facts += [date(2021, 1, 1), name, (), None]
+            found.append(MarkedAnswer(rows.NamedSegment(*facts), tuple(sorted(marks))))
+    return page, found
 
 
 def _page(record: dict[str, Any]) -> tuple[rows.Page, list[list[int]]]:
@@ -136,18 +107,10 @@ def _page(record: dict[str, Any]) -> tuple[rows.Page, list[list[int]]]:
     for n, old in enumerate(record["paras"]):
         text, place = joined(old)
         kind: rows.ParagraphKind = "list" if old.startswith("- ") else "text"
-        heading = (
-            n > 0
-            and kind == "text"
-            and old.endswith(" .")
-            and len(old.split()) <= 9
-            and " ." not in old[:-2]
-        )
-        if heading:
-            section = text.rstrip(".")
-        if heading or n == 0:
-            text = ""
-        paragraphs.append(rows.Paragraph(kind, section, text, ()))
+        ends = kind == "text" and old.endswith(" .") and " ." not in old[:-2]
+        if n > 0 and ends and len(old.split()) <= 9:
+            section, text = text.rstrip("."), ""
+        paragraphs.append(rows.Paragraph(kind, section, text if n else "", ()))
         places.append(place)
     return rows.Page("Q1", unescape(record["paras"][0]), 0, 0, tuple(paragraphs)), places
 
@@ -163,117 +126,64 @@ def _records(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-class AlignedCase(NamedTuple):
-    """One case aligned: the row, and every mention by its name.
-
-    `several`: its object has several segments; `recurring`: they are marked in several places.
-    """
-
-    case: MarkedAnswer
-    part: str
-    row: rows.AlignedSegment
-    text: PageText
-    mentions: list[PageMention]
-    several: bool
-    recurring: bool
-
-    @property
-    def agrees(self) -> bool:
-        return self.row.paragraph in {m[0] for m in self.case.marks}
-
-
-def part(path: str) -> str:
-    """The part of the pages that a page is in, by a hash of its path."""
-    return "develop" if share(0, "held back", path) < DEVELOP else "held back"
-
-
-def aligned(path: Path, label: bool) -> Iterator[AlignedCase]:
-    """Every case of the file, aligned with the others of its history."""
-    for history in histories(path):
-        names = {c.segment.object: as_label(c.answer) if label else c.answer for c in history}
-        given = {
-            c.segment: replace(c.segment, object_label=names[c.segment.object]) for c in history
-        }
-        if not history:
-            continue
-        found = align_page(history[0].page, list(given.values()), Alignment())
-        by_segment = dict(zip(given, found, strict=True))
-        text = PageText(history[0].page)
-        spans = {o: {s for s in given if s.object == o} for o in names}
-        marks = {o: {c.marks for c in history if c.segment.object == o} for o in names}
-        for case in history:
-            own = case.segment.object
-            mentions = text.named(names_of(names[own], (), None), None)
-            several = len(spans[own]) > 1
-            yield AlignedCase(
-                case,
-                part(case.path),
-                by_segment[case.segment],
-                text,
-                mentions,
-                several,
-                several and len(marks[own]) > 1,
-            )
-
-
-def counted(found: Sequence[AlignedCase]) -> dict[str, Counter[str]]:
+def counted(path: Path, label: bool) -> dict[str, Counter[str]]:
     """Counts by part of the pages: of our choice, the first mention and the annotators' marks."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in PARTS}
-    for one in found:
-        count, case, row = counts[one.part], one.case, one.row
-        wanted = {m[0] for m in case.marks}
-        first = one.mentions[0] if one.mentions else None
-        best = one.mentions and row.paragraph is not None
-        exact = (row.paragraph, row.start, row.end) in case.marks
-        count["answers"] += 1
-        count[f"rule {row.rule}"] += 1
-        count["any"] += bool(wanted & {m.paragraph for m in one.mentions})
-        count["several paragraphs"] += len({m.paragraph for m in one.mentions}) > 1
-        count["nearest: top 1"] += one.agrees
-        count["nearest: exact span"] += exact
-        for kind, belongs in (("several segments", one.several), ("recurring", one.recurring)):
-            count[kind] += belongs
-            count[f"{kind}: top 1"] += belongs and one.agrees
-            count[f"{kind}: exact span"] += belongs and exact
-        count["first: top 1"] += first is not None and first.paragraph in wanted
-        if first and best and row.start_stated is not None:
-            marks = [PageMention(*m) for m in case.marks]
-            count["start stated: nearest"] += row.start_stated
-            count["start stated: first"] += bool(stated(near(one.text, first), case.segment)[0])
-            count["start stated: people"] += any(
-                stated(near(one.text, m), case.segment)[0] for m in marks
-            )
+    for record in _records(path):
+        develop = share(0, "held back", record["link"]) < DEVELOP
+        counts["develop" if develop else "held back"].update(_kinds(*history(record), label))
     return counts
 
 
-def disagreement(one: AlignedCase) -> str:
-    """A disagreement to read: what annotators marked and what the alignment chose."""
-    lines = [f"{one.case.path} {one.case.segment.relation}: {one.case.question}"]
-    spans = [("people", *m) for m in one.case.marks]
-    if one.row.paragraph is not None and one.row.start is not None and one.row.end is not None:
-        spans.append(("chosen", one.row.paragraph, one.row.start, one.row.end))
-    for who, n, start, end in spans:
-        text = one.text.texts[n]
-        left, right = text[max(0, start - 150) : start], text[end : end + 150]
-        lines.append(f"  {who} {n}: {left}[[{text[start:end]}]]{right}")
-    return "\n".join(lines)
+def _kinds(page: rows.Page, cases: Sequence[MarkedAnswer], label: bool) -> Iterator[str]:
+    """All that each answer of a history counts as."""
+    shown = {c.segment.object: c.segment.object_label for c in cases}
+    names = {thing: as_label(name) if label else name for thing, name in shown.items()}
+    given = {c.segment: replace(c.segment, object_label=names[c.segment.object]) for c in cases}
+    found = align_page(page, list(given.values()), Alignment()) if given else []
+    by_segment, text = dict(zip(given, found, strict=True)), PageText(page)
+    for segment, marks in cases:
+        row = by_segment[segment]
+        mentions = text.named(names_of(names[segment.object], (), None), None)
+        wanted, paragraphs = {m[0] for m in marks}, [m.paragraph for m in mentions]
+        top, exact = row.paragraph in wanted, (row.paragraph, row.start, row.end) in marks
+        several = sum(s.object == segment.object for s in given) > 1
+        places = {c.marks for c in cases if c.segment.object == segment.object}
+        recurring = several and len(places) > 1
+        kinds = {
+            "answers": True,
+            f"rule {row.rule}": True,
+            "any": not wanted.isdisjoint(paragraphs),
+            "several paragraphs": len(set(paragraphs)) > 1,
+            "first: top 1": paragraphs[:1] != [] and paragraphs[0] in wanted,
+            "nearest: top 1": top,
+            "nearest: exact span": exact,
+        }
+        for kind, belongs in (("several segments", several), ("recurring", recurring)):
+            kinds |= {kind: belongs, f"{kind}: top 1": belongs and top}
+            kinds[f"{kind}: exact span"] = belongs and exact
+        if mentions and row.paragraph is not None and row.start_stated is not None:
+            first, *people = (
+                bool(stated(near(text, m), segment)[0])
+                for m in (mentions[0], *(PageMention(*m) for m in marks))
+            )
+            kinds["start stated: nearest"] = row.start_stated
+            kinds["start stated: first"] = first
+            kinds["start stated: people"] = any(people)
+        yield from (kind for kind, holds in kinds.items() if holds)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print a line a figure (develop, held back, all), then so many disagreements of `develop`."""
-    if len(arguments) not in (1, 2) or not all(a.isdecimal() for a in arguments[1:]):
-        print(
-            "usage: python -m bench.alignment FILE [DISAGREEMENTS]",
-            file=sys.stderr,
-        )
+    """Print a line a figure: develop, held back, all."""
+    if len(arguments) != 1:
+        print("usage: python -m bench.alignment FILE", file=sys.stderr)
         return 2
     for label in (True, False):
         try:
-            found = list(aligned(Path(arguments[0]), label))
+            counts = counted(Path(arguments[0]), label)
         except UserError as error:
             print(error, file=sys.stderr)
             return 1
-        counts = counted(found)
         parts = [*counts.values(), sum(counts.values(), Counter())]
         heads = "   ".join(f"{name:>12}" for name in (*PARTS, "all"))
         print(f"names: {'label' if label else 'marked':24}{heads}")
@@ -282,10 +192,6 @@ def main(arguments: Sequence[str]) -> int:
             whole = kind if f"{kind}:" in key and kind in parts[-1] else "answers"
             cells = (f"{c[key]:5} {c[key] / max(1, c[whole]):6.1%}" for c in parts)
             print(f"  {key:29}" + "   ".join(cells))
-    unlike = [f for f in found if not f.agrees and f.part == "develop"]
-    unlike.sort(key=lambda f: text_sha256(f.case.question))
-    for one in unlike[: int(arguments[1]) if len(arguments) > 1 else 0]:
-        print(disagreement(one))
     return 0
 
 

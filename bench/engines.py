@@ -16,26 +16,24 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
 
 
-def main(words: list[str]) -> int:
-    """Measure both at every size; 1 where they do not write the same."""
-    sizes = [word for word in words if word.replace(".", "").isdigit()]
-    other = next((word for word in words if word not in sizes), "spark")
-    say = Figures()
+def main(say: Figures, words: list[str]) -> None:
+    """Measure both at every size, and compare what they write."""
+    sizes = [float(word) for word in words if word.replace(".", "").isdigit()]
+    other = next((word for word in words if not word.replace(".", "").isdigit()), "spark")
     try:
         ready(other, BENCH / "scratch")
     except UserError as error:
         say(f"not measured: {error}", "")
-        return 0
-    for size in [int(float(word) * 1_000_000) for word in sizes] or [2_000_000]:
-        folder, found = make(size), {}
+        return
+    for millions in sizes or [2]:
+        folder, found = make(millions), {}
         for name in ("duckdb", other):
             with TemporaryDirectory(dir=BENCH) as out:
                 command = own("period_diff:ours", folder, out, name, "lives", "4GB")
-                spent = cost(command, [Path(out)])
+                spent = cost(command, Path(out))
                 found[name] = spent, file_sha256(Path(out, "deltas.parquet"))
-            say(f"{size:,} facts, {name}", f"{spent}, {spent.spilled / 1e9:.2f} GB of disk")
+            say(f"{millions:g} M facts, {name}", f"{spent}, {spent.spilled / 1e9:.2f} GB of disk")
         (duck, ours), (spark, theirs) = found.values()
         ratio = f"{spark.processor / duck.processor:.1f}, {spark.memory / duck.memory:.1f}"
         say("to DuckDB: processor, memory", ratio)
         say("the same bytes", ours == theirs, ours == theirs, "both engines")
-    return say.missed

@@ -1,21 +1,17 @@
 """What each filter, and each reason inside it, refuses of judged questions: does it pay?
 
-    python -m bench filters [RELEASE …]
+    python -m bench filters
 
 Every table of `tests/filter_cases` whose cases are whole questions goes through every filter that
 needs neither model nor index, so that one filter is met with what another one's table keeps.
 `right` and `wrong`: refused questions that are judged bad and good; `alone`: bad ones that nothing
-else refuses; `recall`: of the bad ones in the filter's own table. For each release it is told how
-many rows a reason refused while they were made, of all that it has.
+else refuses; `recall`: of the bad ones in the filter's own table.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
-import pyarrow.parquet as pq
-
+from bench import Figures
 from factdrift.filters import FILTERS
 from factdrift.filters.base import FilterContext, QuestionItem
 from tests.filter_cases import FINDER, cases, item
@@ -44,18 +40,10 @@ def judged() -> Iterator[tuple[str, bool, dict[str, str]]]:
             asked = [question(case.cells)]
             found = {n: one.judge(asked, scored.get(n, context))[0] for n, one in used.items()}
             reasons = {n: verdict.reason for n, verdict in found.items() if not verdict.keep}
-            yield own, case.wanted == "drop", reasons
+            yield own, case.wanted != "keep", reasons
 
 
-def refused(release: Path) -> tuple[Counter[tuple[str, str]], int]:
-    """The rows that each reason refused while a release was made, and all rows that it met."""
-    dropped = pq.read_table(release / "dropped.parquet", columns=["step", "reason"]).to_pylist()
-    counts = Counter((row["step"], row["reason"]) for row in dropped if row["step"] in FILTERS)
-    rows = sum(pq.read_metadata(path).num_rows for path in release.glob("data/all/*.parquet"))
-    return counts, rows + counts.total()
-
-
-def main(releases: list[str]) -> int:
+def main(_: Figures, words: list[str]) -> None:
     """Print a line a reason."""
     lines: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     bad: Counter[str] = Counter()
@@ -66,12 +54,8 @@ def main(releases: list[str]) -> int:
             line["right" if is_bad else "wrong"] += 1
             line["alone"] += is_bad and len(reasons) == 1
             line["own"] += is_bad and name == own
-    told: list[tuple[Any, int]] = [refused(Path(one)) for one in releases]
-    print(f"{'filter':27}{'reason':27} right wrong alone recall", *releases)
-    for key in sorted({*lines, *(key for counts, _ in told for key in counts)}):
-        line, of = lines[key], bad[key[0]]
-        recall = f"{line['own'] / of:6.0%}" if of else "     –"
-        seen = "".join(f"  {counts[key]} of {met}" for counts, met in told)
-        numbers = f"{line['right']:6}{line['wrong']:6}{line['alone']:6} {recall}{seen}"
-        print(f"{key[0]:27}{key[1]:27}{numbers}")
-    return 0
+    print(f"{'filter':27}{'reason':27} right wrong alone recall")
+    for (name, reason), line in sorted(lines.items()):
+        recall = f"{line['own'] / bad[name]:6.0%}" if bad[name] else "     –"
+        numbers = f"{line['right']:6}{line['wrong']:6}{line['alone']:6}"
+        print(f"{name:27}{reason:27}{numbers} {recall}")

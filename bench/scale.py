@@ -6,8 +6,8 @@ whole. `off` is how far the worst measured point of processor time lies from its
 shown and not followed: other programs change it, and more processes shorten it. Memory
 is shown at each size and never extrapolated where the largest run takes less than 1.5 times the
 smallest. What the inputs are: `bench.mine` (dumps of real entities, repeated, as dense as Wikidata
-is thought to be), `bench.period_diff` (synthetic facts), `bench.pages` (made pages of 13 kB, one in
-a hundred of them wanted), `bench.wmt` (sentences of real news).
+is thought to be), `bench.period_diff` (synthetic facts), `bench.pages` (real articles, repeated,
+one in a hundred of them wanted), `bench.wmt` (sentences of real news).
 
 Run: `python -m bench scale [STEP …] [--write]`. Steps that are not named keep their figures from
 `build/bench/scale.json` (`--kept`: all do); `--write` puts the table into SCALE.md. All steps take
@@ -20,16 +20,14 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
 
-from bench import BENCH, ROOT, Cost, cost, mine, own, pages, period_diff, wmt
+from bench import BENCH, ROOT, Cost, Figures, cost, mine, own, pages, period_diff, wmt
 
 KNOWN = BENCH / "scale.json"
 PAGE = ROOT / "SCALE.md"
@@ -61,26 +59,22 @@ def mining(*command: str) -> Inputs:
 def tables() -> Inputs:
     """Facts to timelines, periods and their differences, in DuckDB with 4 GB."""
     for millions in (0.2, 2, 4):
-        folder = period_diff.make(int(millions * 1_000_000))
+        folder = period_diff.make(millions)
         yield millions, own("period_diff:ours", folder, OUT, "duckdb", "lives", "4GB")
 
 
 def wikipedia() -> Inputs:
     """20, 40 and 80 MB of a dump's XML to the paragraphs of one page in a hundred."""
     for share in (4, 2, 1):
-        path, about = pages.make(80_000_000 // share)
-        yield about["bytes"] / 1e9, own("pages:read", path, OUT, 2, 100, about["pages"])
+        path, written, number = pages.make(80_000_000 // share)
+        yield written / 1e9, own("pages:read", path, OUT, 2, 100, number)
 
 
 def news() -> Inputs:
     """Archives of 120, 240 and 480 MB of lines to the table of articles."""
     for megabytes in (120, 240, 480):
-        folder = BENCH / f"news-{megabytes}"
-        if not folder.is_dir():
-            print(f"making {megabytes} MB of news", flush=True)
-            wmt.make(str(folder.with_suffix(".part")), str(megabytes * 1_000_000))
-            folder.with_suffix(".part").rename(folder)
-        yield megabytes / 1e3, own("wmt:read", folder, f"{OUT}/articles", 2, 1)
+        folder, lines, _ = wmt.make(megabytes * 1_000_000)
+        yield lines / 1e9, own("wmt:read", folder, f"{OUT}/articles", 2, 1)
 
 
 # Not the test sets of a release: the repeated entities name objects that have no labels.
@@ -116,24 +110,17 @@ def measure(name: str) -> list[tuple[float, Cost]]:
             out = Path(folder, "out")
             out.mkdir()
             words = [word.replace(OUT, str(out)) for word in command]
-            found.append((size, cost(words, [out], every=0.1)._replace(printed="")))
+            found.append((size, cost(words, out, every=0.1)._replace(answer=None)))
         print(f"{name}: {size:.3f} {step.unit}: {found[-1][1]}", flush=True)
     return found
 
 
-class Fit(NamedTuple):
-    """A line through points: its value at the whole, and how far the worst point is off it."""
-
-    full: float
-    off: float
-
-
-def fit(sizes: Sequence[float], values: Sequence[float], full: float) -> Fit:
-    """Least squares; a line that would fall is taken to be level."""
+def fit(sizes: Sequence[float], values: Sequence[float], full: float) -> tuple[float, float]:
+    """The value at the whole of a line that does not fall, and how far the worst point is off."""
     slope, start = np.polyfit(sizes, values, 1)
     slope = max(slope, 0.0)
     off = max(abs(start + slope * s - v) / max(v, 1e-9) for s, v in zip(sizes, values, strict=True))
-    return Fit(float(start + slope * full), float(off))
+    return float(start + slope * full), float(off)
 
 
 def span(seconds: float) -> str:
@@ -158,22 +145,23 @@ def table(known: dict[str, list[tuple[float, Cost]]]) -> Iterator[str]:
             yield f"| {step.name} | | not measured | | | | | |"
             continue
         sizes, costs = zip(*known[name], strict=True)
-        processor = fit(sizes, [c.processor for c in costs], step.full)
-        disk = fit(sizes, [c.disk for c in costs], step.full)
-        spilled = fit(sizes, [max(c.spilled - c.disk, 0) for c in costs], step.full)
-        level = costs[-1].memory < FLAT * costs[0].memory
-        memory = amount(costs[-1].memory) if level else "grows, see below"
+        processor, off = fit(sizes, [c.processor for c in costs], step.full)
+        disk, spilled = (
+            fit(sizes, some, step.full)[0]
+            for some in ([c.disk for c in costs], [max(c.spilled - c.disk, 0) for c in costs])
+        )
+        memory = amount(costs[-1].memory)
+        if costs[-1].memory >= FLAT * costs[0].memory:
+            memory = "grows, see below"
+        whole = f"{span(processor)} of processor, memory {memory}, disk {amount(disk)}"
+        whole += f" and {amount(spilled)} meanwhile" if spilled > 1e7 else ""
         cells = [
             step.name,
             ", ".join(f"{s:.3g}" for s in sizes) + f" {step.unit}",
-            ", ".join(span(c.wall) for c in costs),
-            ", ".join(span(c.processor) for c in costs),
-            ", ".join(amount(c.memory) for c in costs),
-            ", ".join(amount(c.disk) for c in costs),
-            f"**{step.full:,.0f} {step.unit}**: {span(processor.full)} of processor, "
-            f"memory {memory}, disk {amount(disk.full)}"
-            + (f" and {amount(spilled.full)} meanwhile" if spilled.full > 1e7 else ""),
-            f"{processor.off:.0%}",
+            *(", ".join(span(s) for s in some) for some in list(zip(*costs, strict=True))[:2]),
+            *(", ".join(amount(s) for s in some) for some in list(zip(*costs, strict=True))[2:4]),
+            f"**{step.full:,.0f} {step.unit}**: {whole}",
+            f"{off:.0%}",
         ]
         yield "| " + " | ".join(cells) + " |"
     yield ""
@@ -192,26 +180,18 @@ def machine() -> str:
     )
 
 
-def main(words: list[str]) -> int:
+def main(_: Figures, words: list[str]) -> None:
     """Measure the named steps, print the table, and put it on the page where that is asked."""
-    known: dict[str, list[tuple[float, Cost]]] = {}
-    on: dict[str, str] = {}
-    if KNOWN.is_file():
-        kept = json.loads(KNOWN.read_text())
-        known = {name: [(s, Cost(*c)) for s, c in runs] for name, runs in kept["runs"].items()}
-        on = kept["on"]
-    BENCH.mkdir(parents=True, exist_ok=True)
+    kept = json.loads(KNOWN.read_text()) if KNOWN.is_file() else {"runs": {}, "on": {}}
+    known = {name: [(s, Cost(*c)) for s, c in runs] for name, runs in kept["runs"].items()}
     every = [] if "--kept" in words else list(STEPS)
     for name in [w for w in words if not w.startswith("-")] or every:
-        on[name] = machine()
-        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-            known[name] = pool.submit(measure, name).result()
-        KNOWN.write_text(json.dumps({"runs": known, "on": on}, indent=1))
-    lines = [*table(known), "", *(f"- `{name}` ran on {where}." for name, where in on.items())]
-    text = "\n".join(lines) + "\n"
+        kept["on"][name] = machine()
+        known[name] = measure(name)
+        KNOWN.write_text(json.dumps({"runs": known, "on": kept["on"]}, indent=1))
+    ran = [f"- `{name}` ran on {where}." for name, where in kept["on"].items()]
+    text = "\n".join([*table(known), "", *ran, ""])
     print(text)
     if "--write" in words:
-        PAGE.write_text(
-            BLOCK.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", PAGE.read_text())
-        )
-    return 0
+        page = BLOCK.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", PAGE.read_text())
+        PAGE.write_text(page)

@@ -1,11 +1,11 @@
-"""Speed of the news archive reader and of the question dates: `python -m bench wmt [MB]`.
+"""Speed of the news archive reader: `python -m bench wmt [MB]`.
 
 The loop is the plain way with the standard library: gzip, lines split at tabs, base64 of the
 split text, sha256 of the third field, ids in a set. It checks and writes nothing. The reader is
 the unsplit of `index`: it checks, counts sentences, leaves out duplicates and writes sorted
 Parquet. "One core" pins either to one core, threads that decompress included.
 
-The archive has 470 MB of lines in four yearly files, compressed as real ones are (about a fifth;
+The archive has 480 MB of lines in four yearly files, compressed as real ones are (about a fifth;
 news in this format has 4.1 to 4.8). Its articles are sentences of real news (FACTDRIFT_DATA, else
 ../shared/data, else the samples) drawn by a seeded generator up to the lengths of real ones, 6.4
 kB a line; one in a hundred is there twice. 1 where the reader on one core is not twice as fast as
@@ -15,6 +15,7 @@ the loop, is not faster with two, or memory grows with the archive.
 import base64
 import gzip
 import hashlib
+import json
 import os
 import random
 import tempfile
@@ -22,36 +23,20 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute  # the reader uses it: imported before the clock starts
-import pyarrow.parquet as pq
-
-from bench import DATA, ROOT, Figures, best, cost, own
-from factdrift.builders.core.schema import arrow_schema
-from factdrift.builders.rows import ArticleRef
-from factdrift.builders.wmt.dates import Amount, DateSettings, draws
+from bench import BENCH, DATA, ROOT, Figures, best, cost, own
 from factdrift.builders.wmt.index import index
 
-MEGABYTES = 470
+MEGABYTES = 480
 YEARS = (2016, 2017, 2018, 2019)
 LENGTHS = (500, 4200)
 """Bytes of text of the shortest and the longest article."""
-ARTICLES = 11_400_000 // 8
-DRAWS = 1_000_000
-
-
-def news() -> list[Path]:
-    """The archives to repeat."""
-    real = DATA / "news"
-    folder = real if real.is_dir() else ROOT / "samples" / "news"
-    return sorted(folder.glob("news-docs.*.filtered.gz"))
 
 
 def sentences() -> list[bytes]:
-    """Those of real news."""
-    found = []
-    for path in news():
+    """Those of the news to repeat."""
+    real = DATA / "news"
+    folder, found = real if real.is_dir() else ROOT / "samples" / "news", []
+    for path in sorted(folder.glob("news-docs.*.filtered.gz")):
         with gzip.open(path) as lines:
             for line in lines:
                 found += base64.b64decode(line.split(b"\t")[1]).split(b"\n")
@@ -60,9 +45,7 @@ def sentences() -> list[bytes]:
 
 def articles(size: int, year: int) -> Iterator[bytes]:
     """Lines of one year, about `size` bytes of them, in the order of days."""
-    rng = random.Random(year)
-    known = sentences()
-    days = [date(year, 1, 1) + timedelta(n) for n in range(365)]
+    rng, known = random.Random(year), sentences()
     done = number = 0
     while done < size:
         some = [b"%d" % number]
@@ -70,26 +53,30 @@ def articles(size: int, year: int) -> Iterator[bytes]:
         while length > 0:
             some.append(rng.choice(known))
             length -= len(some[-1])
-        day = days[min(done * 365 // size, 364)]
-        split, unsplit = base64.b64encode(b"\n".join(some)), base64.b64encode(b" ".join(some))
-        line = b"%s\t%s\t%s\n" % (day.strftime("%Y%m%d").encode(), split, unsplit)
+        day = date(year, 1, 1) + timedelta(min(done * 365 // size, 364))
+        texts = (base64.b64encode(between.join(some)) for between in (b"\n", b" "))
+        line = b"\t".join([day.strftime("%Y%m%d").encode(), *texts]) + b"\n"
         for _ in range(2 if number % 100 == 0 else 1):
             yield line
             done += len(line)
         number += 1
 
 
-def make(folder: str, size: str) -> tuple[int, int]:
-    """An archive of about `size` bytes of lines in four files; bytes of lines, and of files."""
-    home = Path(folder)
-    home.mkdir()
-    lines = 0
-    for year in YEARS:
-        path = home / f"news-docs.{year}.en.filtered.gz"
-        with gzip.open(path, "wb", compresslevel=6) as out:
-            for line in articles(int(size) // len(YEARS), year):
-                lines += out.write(line)
-    return lines, sum(p.stat().st_size for p in home.iterdir())
+def make(size: int) -> tuple[Path, int, int]:
+    """An archive of four files, made once; its folder, its bytes of lines, and of files."""
+    home = BENCH / f"news-{size // 1_000_000}MB"
+    about = home.with_suffix(".json")
+    if not about.is_file():
+        print(f"making {size / 1e6:.0f} MB of news in {home}", flush=True)
+        home.mkdir(exist_ok=True)
+        lines = packed = 0
+        for year in YEARS:
+            path = home / f"news-docs.{year}.en.filtered.gz"
+            with gzip.open(path, "wb", compresslevel=6) as out:
+                lines += sum(map(out.write, articles(size // len(YEARS), year)))
+            packed += path.stat().st_size
+        about.write_text(json.dumps([lines, packed]))
+    return home, *json.loads(about.read_text())
 
 
 def one_core(cores: str) -> None:
@@ -118,47 +105,16 @@ def read(path: str, out: str, cores: str, jobs: str, near: str = "0") -> int:
     return int(counts["articles"])
 
 
-def table_of_articles(path: str) -> None:
-    """An eighth as many articles as WMT has, over all days of 2007 to 2020."""
-    rng = np.random.default_rng(1)
-    days = np.sort(rng.integers(0, 14 * 365, ARTICLES))
-    start = date(2007, 1, 1)
-    known = [start + timedelta(n) for n in range(14 * 365)]
-    sha = [rng.bytes(32).hex() for _ in range(ARTICLES)]
-    columns = [
-        [f"{known[d]:%Y%m%d}{'0' * 12}\0\1{s}\0\1" for d, s in zip(days, sha, strict=True)],
-        [known[d] for d in days],
-        *([0] * ARTICLES, ["f"] * ARTICLES, range(ARTICLES), [9] * ARTICLES),
-        sha,
-    ]
-    schema = arrow_schema(ArticleRef)
-    arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
-    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path, row_group_size=65_536)
-
-
-def question_dates(path: str, out: str) -> int:
-    """A million draws; how many there are."""
-    half = Amount(recent=DRAWS // 2, past=DRAWS // 2)
-    none = Amount(recent=0, past=0)
-    draws(Path(path), Path(out), DateSettings(eval=half, train=none, valid=none), 1)
-    return int(pq.read_metadata(Path(out) / "draws.parquet").num_rows)
-
-
-def main(words: list[str]) -> int:
-    """Print the figures; 1 where one misses its mark."""
-    size, say = int(words[0] if words else MEGABYTES) * 1_000_000, Figures()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        lines, packed = cost(own("wmt:make", folder / "1", size)).answer
-        for share in (2, 4):
-            cost(own("wmt:make", folder / str(share), size // share))
-        print(f"{lines / 1e6:.0f} MB of lines, {lines / packed:.2f} times as long as their files")
-        everything, out = folder / "1", folder / "out"
+def main(say: Figures, words: list[str]) -> None:
+    """Measure, and print a line for each figure."""
+    size = int(words[0] if words else MEGABYTES) * 1_000_000
+    made = [make(size // share) for share in (4, 2, 1)]
+    everything, lines, packed = made[-1]
+    print(f"{lines / 1e6:.0f} MB of lines, {lines / packed:.2f} times as long as their files")
+    with tempfile.TemporaryDirectory(dir=BENCH) as out:
         base, one, two, both = best(
             own("wmt:plain", everything),
-            own("wmt:read", everything, out, 1, 1),
-            own("wmt:read", everything, out, 2, 1),
-            own("wmt:read", everything, out, 2, 2),
+            *(own("wmt:read", everything, out, *kind) for kind in ((1, 1), (2, 1), (2, 2))),
         )
         equal = len({run.answer for run in (base, one, two, both)}) == 1
         say("articles", f"{base.answer:,}", equal, "as many as of the plain loop")
@@ -168,13 +124,6 @@ def main(words: list[str]) -> int:
         faster = max(ratios[1:]) > ratios[0]
         say(f"reader, two cores, x {ratios[1]:.2f}", two)
         say(f"reader, two processes, x {ratios[2]:.2f}", both, faster, "two cores beat one")
-        parts = [cost(own("wmt:read", folder / share, out, 2, 1)) for share in "42"]
-        peaks = [run.memory / 1e6 for run in (*parts, two)]
-        figure = ", ".join(f"{peak:.0f}" for peak in peaks) + " MB"
-        say("memory at 1/4, 1/2 and 1 x", figure, peaks[-1] < 1.2 * peaks[0], "flat")
-        near = cost(own("wmt:read", folder / "4", out, 2, 2, 0.8))
+        say.flat("two cores", (own("wmt:read", folder, out, 2, 1) for folder, *_ in made), 1.2)
+        near = cost(own("wmt:read", made[0][0], out, 2, 2, 0.8))
         say(f"near-duplicates too, {near.answer / near.wall:,.0f} articles a second", near)
-        cost(own("wmt:table_of_articles", folder / "articles.parquet"))
-        [dates] = best(own("wmt:question_dates", folder / "articles.parquet", out))
-        say(f"{dates.answer:,} question dates", dates)
-    return say.missed

@@ -1,12 +1,15 @@
 """The tables of cases for filters (`tests/filter_cases/*.txt`), and what each filter says of them.
 
-A line is a case, its cells are parted by ` | `, the last one says why. `⏎` is a line end.
+A line is a case, its cells are parted by ` | `, the last one says why. `⏎` is a line end. A verdict
+is `keep` or `drop`, with or without the reason of the filter.
 """
 
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+
+import yaml
 
 from factdrift.builders.generate.candidates import CandidateSettings, open_finder
 from factdrift.builders.generate.protocol import Query, Result
@@ -22,6 +25,11 @@ FOLDER = Path(__file__).with_name("filter_cases")
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
 _DAY = date(2012, 6, 1)
 FINDER = open_finder(CandidateSettings())
+
+
+def table(section: str) -> list[Any]:
+    """The rows of a section of `question_cases.yaml`."""
+    return list(yaml.safe_load(FOLDER.with_name("question_cases.yaml").read_text("utf-8"))[section])
 
 
 class Case(NamedTuple):
@@ -69,7 +77,7 @@ def item(
 
 def _judged(name: str, one: QuestionItem, context: FilterContext | None = None) -> str:
     (verdict,) = cast(Filter, FILTERS[name]()).judge([one], context or FilterContext())
-    return "keep" if verdict.keep else "drop"
+    return "keep" if verdict.keep else f"drop {verdict.reason}"
 
 
 class Says:
@@ -102,21 +110,13 @@ def _office(question: str, article: str, asked: str, wanted: str) -> str:
     return wanted if any(end.casefold() in dated.casefold() for end in ends) else dated
 
 
-def _tense(question: str, time: str) -> str:
-    return told(question, time)
-
-
-def _boilerplate(sentence: str) -> str:
-    return "drop" if boilerplate(sentence) else "keep"
-
-
 _TOLD = ("tense",)
 _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
     "answer_in_question": lambda c, _: _judged("answer_in_question", item(c[1], c[2])),
     "answer_not_in_article": lambda c, _: _judged(
         "answer_not_in_article", item("Who is it?", c[2], sentences=c[1].split("\n"))
     ),
-    "boilerplate": lambda c, _: _boilerplate(c[1]),
+    "boilerplate": lambda c, _: "drop" if boilerplate(c[1]) else "keep",
     "context_reference": lambda c, _: _judged("context_reference", item(c[1])),
     "duplicate_question": lambda c, _: _duplicate(*c[1:5]),
     "entity_required": lambda c, _: _judged(
@@ -130,7 +130,7 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
         "round_trip", item("Who is it?", c[2], kind=c[1]), FilterContext(answering=Says(c[3]))
     ),
     "search": lambda c, tmp: _search(c[1], c[2], tmp),
-    "tense": lambda c, _: _tense(c[0], c[1]),
+    "tense": lambda c, _: told(c[0], c[1]),
     "time_answer": lambda c, _: _judged("context_reference", item(c[2], c[3], kind=c[1])),
     "time_in_question": lambda c, _: "time" if time_of(c[1]) else "none",
 }

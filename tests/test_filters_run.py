@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from pydantic import TypeAdapter
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
 from factdrift.filters import FILTERS, AnyFilter
 from factdrift.filters.base import Filter, FilterContext, FilterVerdict, Need, QuestionItem
@@ -77,15 +76,9 @@ def test_the_first_of_equal_questions_stays_with_its_scores() -> None:
         assert all(any(v.scores for v in k.verdicts) for k in kept)
 
 
-class Lazy:
-    """An answering backend that must not be called."""
-
-    def answer(self, queries: Sequence[Query]) -> Sequence[Result]:
-        raise AssertionError(queries)
-
-
 def test_is_lazy() -> None:
-    done = FilterRun([RoundTrip()], iter([item()]), FilterContext(answering=Lazy()))
+    never_called: Any = object()
+    done = FilterRun([RoundTrip()], iter([item()]), FilterContext(answering=never_called))
     assert done.tallies[0].seen == 0
 
 

@@ -17,8 +17,7 @@ from factdrift.builders.generate.candidates import (
 from factdrift.builders.rows import Article, Candidate
 from factdrift.builders.text.dates import candidates
 from tests.conftest import ROOT
-
-FINDER = open_finder(CandidateSettings())
+from tests.filter_cases import FINDER, table
 
 
 def article(*sentences: str, day: date = date(2020, 1, 6), headline: str = "A headline") -> Article:
@@ -35,42 +34,13 @@ def sample() -> Iterator[Article]:
             yield Article(f"{day}-{n}", when, rows, "\n".join(rows))
 
 
-SPANS = [
-    ("Zoran Milanović won in Croatia.", ["entity:Zoran Milanović", "entity:Croatia"]),
-    ("President Vladimir Putin spoke in Moscow.", ["entity:Vladimir Putin", "entity:Moscow"]),
-    ("She came to Paris on 12 December 2019.", ["entity:Paris", "date:12 December 2019"]),
-    ("She came to Paris on December 12, 2019.", ["entity:Paris", "date:December 12, 2019"]),
-    ("Apple paid $3 billion for Beats.", ["phrase:$3 billion", "phrase:for Beats"]),
-    ("The bomb killed 20 people.", ["phrase:20"]),
-    (
-        "On 17 March 2020 Spain closed its border with France because the virus had spread.",
-        ["entity:Spain", "date:17 March 2020"],
-    ),
-    ("They want to win.", []),
-]
-
-
-@pytest.mark.parametrize(("text", "wanted"), SPANS)
+@pytest.mark.parametrize(("text", "wanted"), table("spans"))
 def test_spans(text: str, wanted: list[str]) -> None:
     found = [f"{c.type}:{c.text}" for c in FINDER.find(article(text))]
     assert not set(wanted) - set(found), found
 
 
-DATES = [
-    ("on 1 January 2020", "1 January 2020", "DAY"),
-    ("on Nov. 7, 2014", "Nov. 7, 2014", "DAY"),
-    ("in May 2017", "May 2017", "MONTH"),
-    ("in 2016", "2016", "YEAR"),
-    ("in the 1990s", "1990s", "DECADE"),
-    ("on Thursday", "Thursday", "WEEKDAY"),
-    ("won last year", "last year", "RELATIVE"),
-    ("two weeks ago", "two weeks ago", "RELATIVE"),
-    ("in 2016 votes-2017", "2016", "YEAR"),
-    ("with 2016 votes", None, None),
-]
-
-
-@pytest.mark.parametrize(("text", "span", "kind"), DATES)
+@pytest.mark.parametrize(("text", "span", "kind"), table("dates"))
 def test_dates(text: str, span: str | None, kind: str | None) -> None:
     found = [(text[a:b], k) for a, b, k in candidates(text)]
     assert found == ([(span, kind)] if span else [])

@@ -19,6 +19,7 @@ from factdrift.builders.generate.mentions import EntityNames, sentences
 from factdrift.builders.generate.selection import select
 from factdrift.builders.rows import Article, Draw, Entity, Gap, Question, Segment
 from tests.conftest import ROOT
+from tests.filter_cases import table
 
 NEWEST = date(2024, 1, 1)
 NAMES = [
@@ -105,94 +106,20 @@ def written(published: str, text: str, headline: str = "A headline") -> Article:
     return Article("a", day(published), lines, "\n".join(lines))
 
 
-EVIDENCE = [
-    ("Chelsea manager Antonio Conte praised his team.", 2),
-    ("Antonio Conte, the Chelsea manager, praised his team.", 2),
-    ("Antonio Conte coaches Chelsea.", 2),
-    ("The manager of Chelsea, Antonio Conte, was there.", 2),
-    ("Antonio Conte spoke first.\nConte manages Chelsea.", 2),
-    ("Chelsea F.C. appointed Antonio Conte as head coach.", 2),
-    # no word of the relation, another relation, too far, another name
-    ("Antonio Conte flew to Chelsea.", 0),
-    ("Former Chelsea manager Antonio Conte praised his team.", 0),
-    ("Chelsea assistant manager Antonio Conte praised his team.", 0),
-    ("Antonio Conte said on the day before the match that the manager of Chelsea was ill.", 0),
-    ("Chelsea Clinton met the manager Antonio Conte.", 0),
-    ("West Chelsea manager Antonio Conte was there.", 0),
-    ("Chelsea met Arsenal. The manager Antonio Conte was there.", 0),
-    ("Chelsea manager Antonio Condo was there.", 0),
-]
-
-
-@pytest.mark.parametrize(("text", "questions"), EVIDENCE)
+@pytest.mark.parametrize(("text", "questions"), table("evidence"))
 def test_a_sentence_states_a_fact(ask: Ask, text: str, questions: int) -> None:
     assert len(ask("2017-05-12", text)) == questions
 
 
 CONTE = "Chelsea manager Antonio Conte praised his team."
-DRAGHI = "Mario Draghi was sworn in as prime minister of Italy."
-ASKED: list[tuple[str, str, str, str, dict[str, tuple[str, ...]]]] = [
-    ("2017-05-12", CONTE, "2020-01-01", "past", {
-        "Who was the head coach of Chelsea F.C. in May 2017?": ("Antonio Conte",),
-        "Which team did Antonio Conte coach in May 2017?": ("Chelsea F.C.",),
-    }),
-    # began within a year, asked within the month: who is it today
-    ("2017-05-12", CONTE, "2017-06-01", "recent", {
-        "Who is the head coach of Chelsea F.C.?": ("Antonio Conte",),
-        "Which team does Antonio Conte coach?": ("Chelsea F.C.",),
-    }),
-    # more than a year: background, with its time
-    ("2017-09-12", CONTE, "2017-09-20", "recent", {
-        "Who was the head coach of Chelsea F.C. in September 2017?": ("Antonio Conte",),
-        "Which team did Antonio Conte coach in September 2017?": ("Chelsea F.C.",),
-    }),
-    # a gap lies over the spring of 2018, and the timeline of the other direction is sure
-    ("2018-02-12", CONTE, "2020-01-01", "past", {
-        "Which team did Antonio Conte coach in February 2018?": ("Chelsea F.C.",),
-    }),
-    # the month has a change, the day has none
-    ("2018-07-05", CONTE, "2020-01-01", "past", {
-        "Who was the head coach of Chelsea F.C. on 5 July 2018?": ("Antonio Conte",),
-        "Which team did Antonio Conte coach on 5 July 2018?": ("Chelsea F.C.",),
-    }),
-    # an event within sixty days, told as one
-    ("2021-02-14", DRAGHI, "2021-02-20", "past", {
-        "Who became the prime minister of Italy in February 2021?": ("Mario Draghi",),
-        "Of which country did Mario Draghi become prime minister in February 2021?": ("Italy",),
-        "Of which country was Mario Draghi prime minister on 14 February 2021?": ("Italy",),
-    }),
-    # the day of the handover: two held it, nobody is asked for
-    ("2021-02-13", DRAGHI, "2021-02-20", "past", {
-        "Who became the prime minister of Italy in February 2021?": ("Mario Draghi",),
-        "Of which country did Mario Draghi become prime minister in February 2021?": ("Italy",),
-    }),
-    ("2021-06-14", "Prime Minister of Italy Mario Draghi spoke.", "2023-01-01", "past", {
-        "Which office did Mario Draghi hold in June 2021?": ("Prime Minister of Italy",),
-        "Who was the Prime Minister of Italy in June 2021?": ("Mario Draghi",),
-    }),
-    ("2021-06-14", "Italian prime minister Mario Draghi spoke.", "2023-01-01", "past", {
-        "Who was the prime minister of Italy in June 2021?": ("Mario Draghi",),
-    }),
-    # many countries have one
-    ("2021-06-14", "Leader of the Opposition Antonio Conte spoke.", "2023-01-01", "past", {
-        "Which office did Antonio Conte hold in June 2021?": ("Leader of the Opposition",),
-    }),
-    ("2018-06-14", "Rome mayor Nobody Known spoke.", "2020-01-01", "past", {
-        "Who was the mayor of Rome in June 2018?": ("Nobody Known",),
-        "Where was Nobody Known mayor in June 2018?": ("Rome",),
-    }),
-    ("2021-06-14", "The Italian Mario Draghi met the prime minister.", "2023-01-01", "past", {}),
-    # nobody knows the day: certain for no day of that year
-    ("2018-05-05", "Arsenal manager Nobody Known spoke.", "2020-01-01", "past", {}),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("published", "text", "later", "subset", "wanted"), ASKED)
+@pytest.mark.parametrize(("published", "text", "later", "subset", "wanted"), table("asked"))
 def test_what_is_asked(
-    ask: Ask, published: str, text: str, later: str, subset: str, wanted: dict[str, tuple[str, ...]]
+    ask: Ask, published: str, text: str, later: str, subset: str, wanted: dict[str, list[str]]
 ) -> None:
     made = ask(published, text, later, subset)
-    found = {one.question: one.grounding.answers for one in made if one.grounding}
+    found = {one.question: [*one.grounding.answers] for one in made if one.grounding}
     assert found == wanted
 
 
@@ -215,15 +142,7 @@ def test_whether_it_still_holds(ask: Ask, later: str, holds: bool | None) -> Non
     assert one.grounding is not None and one.grounding.holds is holds
 
 
-@pytest.mark.parametrize(
-    ("past", "now"),
-    [
-        ("who was the mayor of <subject>", "who is the mayor of <subject>"),
-        ("which team did <subject> play for", "which team does <subject> play for"),
-        ("who chaired <subject>", "who chairs <subject>"),
-        ("what went on", "what went on"),
-    ],
-)
+@pytest.mark.parametrize(("past", "now"), table("present"))
 def test_present(past: str, now: str) -> None:
     assert present(past) == now
 
@@ -266,18 +185,7 @@ def test_one_question_a_line_and_every_word_in_turn() -> None:
     assert len(select(found, 1, kept=1, share=1)[0]) == 30
 
 
-@pytest.mark.parametrize(
-    ("counts", "share", "wanted"),
-    [
-        # a quarter of the 152 lines, though only 140 rows are left
-        ({"P6": 50, "P0": 51, "P1": 17, "P2": 17, None: 17}, 0.25, {"P6": 38, "P0": 38}),
-        ({"P6": 50, "P0": 51, "P1": 17, "P2": 17, None: 17}, 1, {}),
-        ({"P6": 9}, 0.25, {}),
-        ({"P6": 9, "P0": 3}, 0.25, {"P6": 6}),
-        ({"P6": 9, None: 3}, 0.25, {"P6": 6}),
-        ({"P6": 1, "P0": 1, None: 1}, 0.01, {}),
-    ],
-)
+@pytest.mark.parametrize(("counts", "share", "wanted"), table("shares"))
 def test_a_relation_has_at_most_its_share(
     counts: dict[str | None, int], share: float, wanted: dict[str | None, int]
 ) -> None:

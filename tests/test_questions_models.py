@@ -19,7 +19,7 @@ from factdrift.builders.generate.transformers_models import (
     as_chat,
 )
 from tests import tiny_model
-from tests.filter_cases import FINDER
+from tests.filter_cases import FINDER, table
 from tests.test_questions_candidates import article
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
@@ -137,101 +137,31 @@ def test_prompt() -> None:
     assert "Article (Monday, 6 January 2020): " in text and "<" not in text
 
 
-@pytest.mark.parametrize(
-    ("written", "text", "reason"),
-    [
-        (" Who won?\nArticle: more", "Who won?", None),
-        ('Question: "Who won?"', "Who won?", None),
-        ("", None, "empty"),
-        ("<html><body>hello</body></html>", None, "html"),
-        ("I'm sorry, I cannot help.", None, "refusal"),
-        ("The election", None, "no_question"),
-        ("x" * 400 + "?", None, "too_long"),
-        ("Sure! Here's a question for you: **Who won?**", "Who won?", None),
-        ("Certainly.\n\n1. Who won the vote at 10:30?", "Who won the vote at 10:30?", None),
-        ("I read the article with care.\n\nWho won? (Answer: Ann)", "Who won?", None),
-        ("<think>Is it Ann?\nYes?</think>\n\nWho won?", "Who won?", None),
-        ("It may be Ann? Or Bo?</think>Who won?", "Who won?", None),
-        ("<|channel|>analysis<|message|>Ann?<|end|><|channel|>final<|message|>Who won?",
-         "Who won?", None),
-        ("<think>Is it Ann? Is it", None, "cut_off"),
-        ('```json\n{"question": "Who won?"}\n```', "Who won?", None),
-        ('{"question": "Who wo', None, "cut_off"),
-        ('{"query": "Who won?"}', "Who won?", None),
-        ("According to the 10:30 report, who won?", "According to the 10:30 report, who won?",
-         None),
-        ("Question 2: Who won?", "Who won?", None),
-        ("The final question: Who won?", "Who won?", None),
-        (" Who is it\n\nArticle (Monday): More.\nQuestion: Who won?", None, "no_question"),
-    ],
-)  # fmt: skip
+TOO_LONG = ("x" * 400 + "?", None, "too_long")
+
+
+@pytest.mark.parametrize(("written", "text", "reason"), [*table("written"), TOO_LONG])
 def test_what_a_model_wrote_as_a_result(written: str, text: str | None, reason: str | None) -> None:
     result = p.as_result(written, p.read(None), question=True)
     assert (result.text, result.reason) == (text, reason)
 
 
-@pytest.mark.parametrize(
-    ("written", "text"),
-    [
-        ("Sure, Jan", "Sure, Jan"),
-        ("OK Computer", "OK Computer"),
-        ("The answer is Paris.", "Paris."),
-        ("The answer is: Paris", "Paris"),
-        ("**Paris**\n\nThe article says so.", "Paris"),
-        ('{"answer": "Paris"}', "Paris"),
-        ("Great Britain", "Great Britain"),
-        ("1. FC Köln", "1. FC Köln"),
-    ],
-)
+@pytest.mark.parametrize(("written", "text"), table("answers"))
 def test_answers(written: str, text: str) -> None:
     assert p.as_result(written, p.read(None), question=False).text == text
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [
-        ("1. Who won?\n2. When?", ["Who won?", "When?"]),
-        ("Here they are:\n\n2) When?\n1) Who won?", ["Who won?", "When?"]),
-        ("- Who won?\n- When?", ["Who won?", "When?"]),
-        ('{"questions": [{"number": 2, "question": "When?"}]}', [None, "When?"]),
-        ('{"questions": ["Who won?", "When?"]}', ["Who won?", "When?"]),
-        ("1. Who won?", ["Who won?", None]),
-        ("I'm sorry, no.", [None, None]),
-    ],
-)
+@pytest.mark.parametrize(("written", "expected"), table("several"))
 def test_several_questions_of_one_text(written: str, expected: list[str | None]) -> None:
     assert [r.text for r in p.as_results(written, p.read(None), 2)] == expected
 
 
-@pytest.mark.parametrize(
-    ("written", "text"),
-    [
-        ("yes", "yes"),
-        ("Yes, it is.", "yes"),
-        ("no: stands_alone", "no: stands_alone"),
-        ("<think>hm</think>No. It does not stand alone.", "no: answerable"),
-        ('{"answerable": true, "one_answer": false, "stands_alone": true}', "no: one_answer"),
-        ('{"answerable": "yes", "one_answer": "yes", "stands_alone": "no"}', "no: stands_alone"),
-        ('{"answerable": true, "one_answer": true, "stands_alone": true}', "yes"),
-        ("Perhaps", None),
-    ],
-)
+@pytest.mark.parametrize(("written", "text"), table("verdicts"))
 def test_verdicts(written: str, text: str | None) -> None:
     assert p.as_verdict(written).text == text
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("refusals:", "refusal:", r"mine\.yaml:\d+: refusal: unknown field"),
-        ("<answer>\n    Question:", "<anwser>\n    Question:",
-         r":\d+: generate.layout: no slot <anwser>, did"),
-        ("Answer: <answer>\n    Question:", "Question:",
-         "generate.layout: the slot <answer> is missing"),
-        ("<article>\n    Question: <question>\n    Answer:\n", "<article>\n",
-         "answer.layout: the slot <question>"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "said"), table("prompt_mistakes"))
 def test_mistakes_of_a_prompt_file(tmp_path: Path, old: str, new: str, said: str) -> None:
     bad = tmp_path / "mine.yaml"
     text = p.DEFAULT.read_text("utf-8")

@@ -18,45 +18,21 @@ from factdrift.builders.generate.questions import (
     rank,
 )
 from factdrift.builders.rows import Candidate, Draw
-from tests.filter_cases import FINDER
+from tests.filter_cases import FINDER, table
 from tests.test_questions_candidates import article
 
 CHAT = {"choices": [{"message": {"content": "Who won?"}, "finish_reason": "stop"}]}
-REPLIES: list[tuple[Any, bool, Result | None]] = [
-    (CHAT, True, Result("Who won?")),
-    ({"choices": [{"text": " Who won?", "finish_reason": "stop"}]}, True, Result(" Who won?")),
-    ({"choices": [{"message": {"content": None, "refusal": "No."}}]}, True, Result("No.")),
-    ({"choices": [{"message": {"content": "Who wo"}, "finish_reason": "length"}]}, True,
-     Result(None, "cut_off", "raise new_tokens: Who wo")),
-    # a short answer that was stopped may still be one; an empty one is none
-    ({"choices": [{"message": {"content": "Oslo"}, "finish_reason": "length"}]}, False,
-     Result("Oslo")),
-    ({"choices": [{"message": {"content": ""}, "finish_reason": "length"}]}, False,
-     Result(None, "cut_off", "raise new_tokens: ")),
-    ({"choices": []}, True, None),
-    ([], True, None),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reply", "whole", "wanted"), REPLIES)
-def test_what_a_reply_says(reply: Any, whole: bool, wanted: Result | None) -> None:
+@pytest.mark.parametrize(("reply", "whole", "wanted"), table("replies"))
+def test_what_a_reply_says(reply: Any, whole: bool, wanted: list[Any] | None) -> None:
     said = content_of(reply)
-    assert (said.result(said.text, whole=whole) if said else None) == wanted
+    assert (said.result(said.text, whole=whole) if said else None) == (
+        Result(*wanted) if wanted else None
+    )
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "good"),
-    [
-        ("10", "phrase", False),
-        ("in the past", "phrase", False),
-        ("around his throat", "phrase", False),
-        ("10 percent", "phrase", True),
-        ("in Grant Park", "phrase", True),
-        ("after a long dull strike", "phrase", True),
-        ("Oslo", "entity", True),
-        ("2010", "date", True),
-    ],
-)
+@pytest.mark.parametrize(("text", "kind", "good"), table("can_be_answers"))
 def test_what_can_be_an_answer(text: str, kind: Any, good: bool) -> None:
     assert is_answer(Candidate(0, len(text), text, kind, None, 1)) is good
 
@@ -70,15 +46,7 @@ def test_what_is_not_asked_for() -> None:
     assert rank([name, today, number], text, draw, 9, 1) == (name,)
 
 
-FAILED: list[tuple[dict[str, Any], bool]] = [
-    ({"response": None, "error": {"code": "batch_expired", "message": "late"}}, True),
-    ({"response": {"status_code": 500, "body": {"error": {"message": "oops"}}}}, True),
-    ({"response": {"status_code": 429, "body": {}}}, True),
-    ({"response": {"status_code": 400, "body": {"error": {"message": "too long"}}}}, False),
-]
-
-
-@pytest.mark.parametrize(("answer", "again"), FAILED)
+@pytest.mark.parametrize(("answer", "again"), table("failed"))
 def test_what_failed_in_a_batch_is_asked_again(
     tmp_path: Path, answer: dict[str, Any], again: bool
 ) -> None:

@@ -17,9 +17,9 @@ DUMP = "wikidata-20261109-all.json.gz"
 
 def test_a_line_goes_through_its_points() -> None:
     assert fit((1, 2, 4), (3, 5, 9), 100) == pytest.approx((201, 0), abs=1e-9)
-    level = fit((1, 2, 4), (9, 5, 3), 100)
-    assert level.full < 12
-    assert level.off > 0
+    full, off = fit((1, 2, 4), (9, 5, 3), 100)
+    assert full < 12
+    assert off > 0
 
 
 def test_the_table_says_what_was_not_measured() -> None:
@@ -35,7 +35,7 @@ def test_what_a_command_costs(tmp_path: Path) -> None:
         "subprocess.run([sys.executable, '-c', 'sum(range(20_000_000))'])\n"
         f"open(r'{tmp_path}/made', 'wb').write(bytes(1000))\ntime.sleep(1)\n"
     )
-    spent = cost([sys.executable, "-c", code], [tmp_path], every=0.02)
+    spent = cost([sys.executable, "-c", code], tmp_path, every=0.02)
     assert spent.wall > spent.processor > 0
     assert spent.disk == 1000
     assert spent.memory > 2**20

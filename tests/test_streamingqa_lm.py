@@ -3,10 +3,9 @@
 import json
 import re
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from factdrift.builders.release.manifest import load
 from factdrift.builders.text.dates import WEEKDAYS
 from tests.conftest import ROOT, run
 from tests.gold_rows import config
+from tests.json_server import answering, chat
 
 NAME = re.compile(r"[A-Z]\w+(?: [A-Z]\w+)*")
 
@@ -62,27 +62,9 @@ class Model:
 @pytest.fixture(scope="module")
 def model() -> Iterator[tuple[str, Model]]:
     known = Model()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            choice = {"message": {"content": known.say(body)}}
-            usage = {"prompt_tokens": 100, "completion_tokens": 10}
-            data = json.dumps({"choices": [choice], "usage": usage}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1", known
-    server.shutdown()
+    usage = {"prompt_tokens": 100, "completion_tokens": 10}
+    with answering(lambda _, body: (200, chat(known.say(body), usage=usage))) as address:
+        yield f"{address}/v1", known
 
 
 def recipe(folder: Path, backend: dict[str, Any], **build: Any) -> Path:

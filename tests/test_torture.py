@@ -34,7 +34,7 @@ def test_a_case_loses_nothing(case: str, tmp_path: Path) -> None:
 
 @SLOW
 def test_a_short_run_loses_nothing(tmp_path: Path) -> None:
-    words = [word for name in CAMPAIGNS for word in (f"--{name}", "1")]
+    words = [word for one in CAMPAIGNS for word in (f"--{one.__name__}", "1")]
     assert main(["--folder", str(tmp_path), "--seed", "1", *words]) == 0
 
 

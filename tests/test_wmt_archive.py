@@ -5,7 +5,6 @@ import bz2
 import gzip
 import hashlib
 import json
-import tracemalloc
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from factdrift.builders.wmt.lines import sentences_of
 from factdrift.builders.wmt.read import read
 from tests.conftest import ROOT
 from tests.dumps import rows
+from tests.filter_cases import table
 
 SAMPLES = ROOT / "samples" / "news"
 NAME = "news-docs.2019.en.filtered"
@@ -64,31 +64,12 @@ def dropped_in(out: Path) -> list[dict[str, Any]]:
     return rows(out / "dropped.parquet")
 
 
-GOOD = line()
 LINES: dict[str, tuple[bytes, str | None]] = {
-    "an article": (GOOD, None),
-    "a Windows line end": (line(whole="W.") + b"\r", None),
-    "text of several bytes a letter": (line(split="Zoran 東京.\n\nB. 🎉", whole="東京"), None),
-    "a leap day": (line("20160229"), None),
-    "no fields": (b"", "too_few_fields"),
-    "a day alone": (b"20190207", "too_few_fields"),
-    "two fields": (b"20190207\t" + b64("A."), "too_few_fields"),
-    "four fields": (GOOD + b"\tx", "malformed_line"),
-    "no day": (line(""), "bad_date"),
-    "an impossible day": (line("20190230"), "bad_date"),
-    "month 13": (line("20191301"), "bad_date"),
-    "another form of day": (line("2019-02-07"), "bad_date"),
-    "digits of another script": (line("٢٠١٩٠٢٠٧"), "bad_date"),
-    "a day after the year of the file": (line("20200101"), "future_date"),
-    "not base64": (b"20190207\t!!!!\t" + b64("A."), "bad_base64"),
-    "base64 with a space": (b"20190207\tQS 4=\t" + b64("A."), "bad_base64"),
-    "base64 with more padding than need be": (b"20190207\tQUJD=\t" + b64("A."), "bad_base64"),
-    "base64 cut short": (b"20190207\tQUJ\t" + b64("A."), "bad_base64"),
-    "not UTF-8": (line(split=b"caf\xe9"), "bad_utf8"),
-    "an empty third field": (b"20190207\t" + b64("A.") + b"\t", "empty_text"),
-    "an empty second field": (b"20190207\t\t" + b64("A."), "no_sentences"),
-    "white space for sentences": (line(split=" \n\u00a0\n\t"), "no_sentences"),
+    name: (given.encode() if isinstance(given, str) else line(**given), reason)
+    for name, given, reason in table("archive_lines")
 }
+LINES["a Windows line end"] = (line(whole="W.") + b"\r", None)
+LINES["not UTF-8"] = (line(split=b"caf\xe9"), "bad_utf8")
 
 
 def test_lines(tmp_path: Path) -> None:
@@ -192,30 +173,12 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(
         index(path, tmp_path / "out")
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("", 0),
-        ("\nA\n\n B\n", 2),
-        ("“A”\n“B”\n…", 3),
-        ("A\n\u00a0\n\u3000\u2003\n\t\nB", 2),
-        ("A\x0bB\u2028C\rD", 1),
-        (" \n\u2028", 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "count"), table("split_texts"))
 def test_sentences_of_split_texts(text: str, count: int) -> None:
     assert len(sentences_of(text)) == count
 
 
-@pytest.mark.parametrize(
-    "sentences",
-    [
-        ["One.", "Two!", "Three?", "Four"],
-        ["He met J. K. Rowling in Jan. 2019.", "Then left."],
-        ["It cost 3.5 million.", "(He knew.)", "東京 is far."],
-        ["one. two"],
-    ],
-)
+@pytest.mark.parametrize("sentences", table("sentences"))
 def test_sentences_by_rule(sentences: list[str]) -> None:
     assert split_sentences(" ".join(sentences)) == sentences
 
@@ -340,22 +303,3 @@ def test_real_news(real_data: Path, tmp_path: Path) -> None:
     with gzip.open(folder / "news-docs.index.tsv.gz", "rt", encoding="utf-8") as listed:
         published = {row.split("\t")[3] for row in listed}
     assert {r.sha256 for r in refs(tmp_path / "out")} <= published
-
-
-@pytest.mark.slow
-def test_a_long_keep_list_is_read_in_little_memory(tmp_path: Path) -> None:
-    """300,000 ids of other articles, and one of ours; the list is never held as text."""
-    path = archive(tmp_path, line(whole="a"), line(whole="b"))
-    with gzip.open(tmp_path / "keys.txt.gz", "wb", compresslevel=1) as keys:
-        for n in range(300_000):
-            digest = hashlib.sha256(b"%d" % n).hexdigest()
-            keys.write(b"20190207000000000000\0\1%s\0\1\n" % digest.encode())
-        keys.write(key("20190207", "b").encode())
-    tracemalloc.start()
-    try:
-        index(path, tmp_path / "out", keep=tmp_path / "keys.txt.gz")
-        most = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert [r.line for r in refs(tmp_path / "out")] == [2]
-    assert most < 40 << 20

@@ -4,20 +4,18 @@ Every case has a campaign and a number, and all that is random in it comes from 
 two: `python -m torture --seed 1 --case kills/17` does one case again.
 """
 
-import os
-import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build/torture"
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What came of so many tries of one kind; `losses`: what was lost."""
 
     kind: str
@@ -48,10 +46,6 @@ def not_for_ever(seconds: int) -> Iterator[None]:
 @contextmanager
 def scratch(work: Path) -> Iterator[Path]:
     """A new folder of one case, which is gone afterwards."""
-    folder = work / f"cycle-{os.getpid()}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    work.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=work, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -15,13 +15,7 @@ from torture.lines import lines
 from torture.runs import disks, kills, rivals
 from torture.servers import servers
 
-CAMPAIGNS: dict[str, tuple[Callable[[Random, int, Path], Iterator[Outcome]], int]] = {
-    "kills": (kills, 2),
-    "disks": (disks, 2),
-    "rivals": (rivals, 3),
-    "lines": (lines, 2),
-    "servers": (servers, 60),
-}
+CAMPAIGNS = {kills: 2, disks: 2, rivals: 3, lines: 2, servers: 60}
 """Each campaign, and its cases in a run of some minutes."""
 
 
@@ -32,25 +26,25 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--hours", type=float, default=0, help="go round all campaigns for so long")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="of the report and the work")
     parser.add_argument("--case", action="append", default=[], help="one case again: kills/17")
-    for name, (_, few) in CAMPAIGNS.items():
+    known = {campaign.__name__: campaign for campaign in CAMPAIGNS}
+    usual = {campaign.__name__: few for campaign, few in CAMPAIGNS.items()}
+    for name, few in usual.items():
         parser.add_argument(f"--{name}", type=int, help=f"cases; without any number: {few}")
     given = parser.parse_args(words)
-    wanted = {name: getattr(given, name) or 0 for name in CAMPAIGNS}
-    if not any(wanted.values()):
-        wanted = {name: few for name, (_, few) in CAMPAIGNS.items()}
+    wanted = {name: getattr(given, name) or 0 for name in usual}
     # in the background of a shell it is ignored, and so it would be by all that is started here
     signal.signal(signal.SIGINT, signal.default_int_handler)
     report = Report(given.seed, given.folder)
     try:
-        for case in given.case or _cases(wanted, given.hours):
+        for case in given.case or _cases(wanted if any(wanted.values()) else usual, given.hours):
             name, _, number = case.partition("/")
             chance, work = Random(f"{given.seed}/{case}"), given.folder.resolve() / "work"
-            for outcome in CAMPAIGNS[name][0](chance, int(number), work):
+            for outcome in known[name](chance, int(number), work):
                 report.add(case, outcome)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-    print((report.folder / "report.md").read_text("utf-8"))
-    return 1 if report.lost.total() else 0
+    print(report.text())
+    return 1 if report.losses else 0
 
 
 def _cases(wanted: dict[str, int], hours: float) -> Iterator[str]:
@@ -70,25 +64,27 @@ class Report:
         self.seed, self.folder = seed, folder
         self.tried: Counter[tuple[str, str]] = Counter()
         self.lost: Counter[tuple[str, str]] = Counter()
-        self._losses: list[str] = []
+        self.losses: list[str] = []
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, case: str, outcome: Outcome) -> None:
         """Count and print one outcome, and write the report anew."""
-        place = case.partition("/")[0], outcome.kind
-        self.tried[place] += outcome.tried
-        self.lost[place] += len(outcome.losses)
-        print(f"{case}: {outcome.kind}: {outcome.tried}", flush=True)
-        for text in outcome.losses:
-            self._losses.append(f"- `{case}` {outcome.kind}: {text[:300]!r}")
-            print(f"LOSS {case} ({outcome.kind}): {text}", file=sys.stderr, flush=True)
-        lines = [f"Torture, seed {self.seed}: {self.lost.total()} losses", ""]
+        kind, tried, losses = outcome
+        self.tried[case.partition("/")[0], kind] += tried
+        self.lost[case.partition("/")[0], kind] += len(losses)
+        print(f"{case}: {kind}: {tried}", flush=True)
+        for text in losses:
+            self.losses.append(f"- `{case}` {kind}: {text[:300]!r}")
+            print(f"LOSS {case} ({kind}): {text}", file=sys.stderr, flush=True)
+        (self.folder / "report.md").write_text(self.text(), "utf-8")
+
+    def text(self) -> str:
+        """The table, and the losses below it."""
+        lines = [f"Torture, seed {self.seed}: {len(self.losses)} losses", ""]
         lines += ["| campaign | what | tried | lost |", "|---|---|---:|---:|"]
-        lines += [
-            f"| {c} | {k} | {n:,} | {self.lost[c, k]:,} |" for (c, k), n in self.tried.items()
-        ]
-        lines += ["", *self._losses, ""]
-        (self.folder / "report.md").write_text("\n".join(lines), "utf-8")
+        for (name, kind), tried in self.tried.items():
+            lines.append(f"| {name} | {kind} | {tried:,} | {self.lost[name, kind]:,} |")
+        return "\n".join([*lines, "", *self.losses, ""])
 
 
 if __name__ == "__main__":

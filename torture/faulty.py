@@ -20,14 +20,15 @@ from pathlib import Path
 from typing import Any
 
 _EVENTS = {"os.rename": "rename", "os.mkdir": "mkdir", "os.remove": "remove", "os.rmdir": "remove"}
+_fsync = os.fsync
 
 
 class Fault:
     """Counts calls and does what the fault says."""
 
     def __init__(self, text: str, folder: str) -> None:
-        self.what, *self.words = text.split(" ")
-        self.folder, self.process = folder, os.getpid()
+        self.what, self.kind, number = [*text.split(" "), "0", "0"][:3]
+        self.number, self.folder, self.process = int(number), folder, os.getpid()
         self.seen: Counter[str] = Counter()
 
     def heard(self, event: str, given: tuple[Any, ...]) -> None:
@@ -37,41 +38,38 @@ class Fault:
         elif event in _EVENTS:
             self.call(_EVENTS[event], given[0])
 
+    def fsync(self, handle: int) -> None:
+        """In place of Python's own, which has no audit event."""
+        self.call("fsync", Path(f"/proc/self/fd/{handle}").readlink())
+        _fsync(handle)
+
     def call(self, kind: str, path: object) -> None:
         """A call that changes a file is about to be made."""
         if os.getpid() != self.process or not str(path).startswith(self.folder):
             return
         self.seen[kind] += 1
-        fails = errno.EROFS if self.what == "readonly" else 0
-        if self.what in ("kill", "full"):
-            wanted, number = self.words[0], int(self.words[1])
-            if self.what == "kill" and kind == wanted and self.seen[kind] == number:
-                os.kill(self.process, signal.SIGKILL)
-            # who removes something needs no room
-            if self.what == "full" and self.seen[wanted] >= number and kind in ("open", "mkdir"):
-                fails = errno.ENOSPC
-        if fails:
-            raise OSError(fails, os.strerror(fails), str(path))
+        if self.what == "kill" and kind == self.kind and self.seen[kind] == self.number:
+            os.kill(self.process, signal.SIGKILL)
+        if self.what == "readonly":
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        # who removes something needs no room
+        full = self.what == "full" and self.seen[self.kind] >= self.number
+        if full and kind in ("open", "mkdir"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 if __name__ == "__main__":
     fault = Fault(os.environ.pop("FACTDRIFT_FAULT"), os.environ.pop("FACTDRIFT_FAULT_IN"))
-    fsync = os.fsync
-
-    def heard_fsync(handle: int) -> None:
-        fault.call("fsync", str(Path(f"/proc/self/fd/{handle}").readlink()))
-        fsync(handle)
-
     if fault.what == "size":
-        resource.setrlimit(resource.RLIMIT_FSIZE, (int(fault.words[0]),) * 2)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(fault.kind),) * 2)
     else:
         sys.addaudithook(fault.heard)
-        os.fsync = heard_fsync  # type: ignore[assignment]
+        os.fsync = fault.fsync  # type: ignore[assignment]
     from factdrift.__main__ import main
 
     try:
         main()
     finally:
         if fault.what == "count":
-            fault.what = "done"
-            Path(fault.words[0]).write_text(json.dumps(fault.seen), "utf-8")
+            fault.folder = "no more"
+            Path(fault.kind).write_text(json.dumps(fault.seen), "utf-8")

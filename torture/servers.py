@@ -4,13 +4,13 @@ import gzip
 import http.client
 import json
 import os
+import re
 import socketserver
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from pathlib import Path
 from random import Random
 
@@ -25,15 +25,11 @@ from torture import Outcome, scratch
 
 KEY = "secret0key0that0nobody0may0see"
 _VARIABLE = "TORTURE_KEY"
-_AGENT = "torture/1.0 (mailto:nobody@example.org)"
 _POLICY = RetryPolicy(timeout=1.5, attempts=3, first_wait=0.02, longest_wait=0.1)
 _SECONDS = 15
 """Longer than three tries with all their waits, far less than a server can drip."""
 _ROOM = 400 << 20
 """Bytes of memory that an answer may cost."""
-_DRIP = 0.2
-_LAST = 40
-"""Seconds after which a server has enough of dripping."""
 FAULTS = (
     *("429", "429 0", "429 0.01", "429 99999", "429 Fri, 31 Dec 2999 23:59:59 GMT", "429 soon"),
     *("500", "502", "503 0", "504", "400", "401", "403", "404", "413", "422", "501", "204", "206"),
@@ -67,25 +63,17 @@ class FaultyHandler(socketserver.StreamRequestHandler):
         self.rfile.read(int(headers.get("Content-Length") or 0))
         server = self.server
         server.heard += f"{first} {headers}"
-        fault = server.fault if server.bad > 0 else "200"
         server.bad -= 1
+        fault = server.fault if server.bad >= 0 else "200"
+        elsewhere = first.split(" ")[1] if fault == "loop" else server.elsewhere
+        answer = _answer(fault, server.good, elsewhere)
         with suppress(OSError):
-            if fault.startswith("drip"):
-                self._drip(rest=fault[5:])
-            else:
-                self.wfile.write(_answer(fault, server.good, first.split(" ")[1], server.elsewhere))
-
-    def _drip(self, rest: str) -> None:
-        body = self.server.good * 50
-        slow = b"HTTP/1.1 200 OK\r\n" + b"X-Slow: 1\r\n" * 1000
-        until = time.monotonic() + _LAST
-        if not rest:
-            self.wfile.write(_packed(200, b"", Content_Length=str(len(body))))
-        for byte in slow if rest else body:
-            if time.monotonic() > until:
+            if not fault.startswith("drip"):
+                self.wfile.write(answer)
                 return
-            self.wfile.write(bytes([byte]))
-            time.sleep(_DRIP)
+            for at in range(200):  # at 5 bytes a second
+                self.wfile.write(answer[at : at + 1])
+                time.sleep(0.2)
 
 
 def _packed(status: int, body: bytes, **headers: str) -> bytes:
@@ -96,23 +84,26 @@ def _packed(status: int, body: bytes, **headers: str) -> bytes:
     return head.encode() + body
 
 
-def _answer(fault: str, good: bytes, path: str, elsewhere: str) -> bytes:
-    """The bytes of the answer to a request for a path."""
+def _answer(fault: str, good: bytes, elsewhere: str) -> bytes:
+    """The bytes of the answer to a request."""
     kind, _, rest = fault.partition(" ")
-    if kind == "200":
-        return _packed(200, good)
-    if kind.isdigit():
+    if kind.isdigit() and kind != "200":
         # vendors answer a wrong key with the key
         error = f'{{"error": {{"message": "Incorrect API key provided: {KEY}"}}}}'.encode()
         waits = {"Retry_After": rest} if rest else {}
         return _packed(int(kind), error if int(kind) >= 400 else b"", **waits)
-    broken = gzip.compress(good)[:-9] + b"\x00" * 9
+    if kind == "bomb":  # a gigabyte of spaces in a megabyte
+        bomb = gzip.compress(b" " * (16 << 20), 9) * 64
+        return _packed(200, bomb, Content_Encoding="gzip")
     page = b"<!DOCTYPE html><html><title>Sign in</title></html>"
-    answers = {
+    broken = gzip.compress(good)[:-9] + b"\x00" * 9
+    return {
+        "200": _packed(200, good),
+        "drip": b"HTTP/1.1 200 OK\r\n" + (b"X-Slow: 1\r\n" if rest else b"\r\n" + good) * 50,
         "cut": _packed(200, good[: len(good) // 2], Content_Length=str(len(good))),
         "html": _packed(200, page, Content_Type="text/html"),
         "redirect": _packed(307, b"", Location=elsewhere),
-        "loop": _packed(302, b"", Location=path),
+        "loop": _packed(302, b"", Location=elsewhere),
         "garbage": b"\x00\xff SSH-2.0-OpenSSH_9.9\r\n\r\n" * 10,
         "empty": _packed(200, b""),
         "json": _packed(200, rest.encode("utf-8", "surrogateescape")),
@@ -121,36 +112,29 @@ def _answer(fault: str, good: bytes, path: str, elsewhere: str) -> bytes:
         "chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nxx",
         "gzip": _packed(200, broken, Content_Encoding="gzip"),
         "reset": b"",
-    }
-    return answers[kind] if kind != "bomb" else _packed(200, _bomb(), Content_Encoding="gzip")
-
-
-@lru_cache
-def _bomb() -> bytes:
-    """A gigabyte of spaces in a megabyte."""
-    return gzip.compress(b" " * (16 << 20), 9) * 64
+    }[kind]
 
 
 @contextmanager
-def _serving() -> Iterator[FaultyServer]:
+def _serving(good: bytes) -> Iterator[FaultyServer]:
     with FaultyServer(("127.0.0.1", 0), FaultyHandler) as server:
+        server.good = good
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()
 
 
-Client = Callable[[str, Path], str]
+Client = Callable[[str, Path], object]
 """Asks a server at `host:port`, writes below a folder, and gives what a user would see."""
 
 
-def _fetch(host: str, folder: Path) -> str:
+def _fetch(host: str, folder: Path) -> object:
     shown: list[str] = []
     address = f"http://me:{KEY}@{host}/dumps/20260202.json.gz?signature={KEY}"
-    found = local([address], folder, bool, say=shown.append, policy=_POLICY)
-    return "\n".join([*shown, *found])
+    return [*local([address], folder, bool, say=shown.append, policy=_POLICY), *shown]
 
 
-def _chat(host: str, folder: Path) -> str:
+def _chat(host: str, folder: Path) -> object:
     settings = OpenAI(
         model="m",
         base_url=f"http://{host}/v1",
@@ -159,12 +143,10 @@ def _chat(host: str, folder: Path) -> str:
         timeout=_POLICY.timeout,
         longest_wait=_POLICY.longest_wait,
     )
-    found = OpenAIBackend(settings, 0).complete(["Where is Paris?"])
-    (folder / "answers.txt").write_text(str(found), "utf-8")
-    return str(found)
+    return OpenAIBackend(settings, 0).complete(["Where is Paris?"])
 
 
-def _scores(host: str, folder: Path) -> str:
+def _scores(host: str, folder: Path) -> object:
     settings = Perspective(
         key_env=_VARIABLE,
         endpoint=f"http://{host}/v1alpha1/comments:analyze",
@@ -174,19 +156,18 @@ def _scores(host: str, folder: Path) -> str:
         timeout=_POLICY.timeout,
     )
     service = settings.start(folder / "scores", lambda text: None)
-    return str(list(service(["You are nice."])))
+    return list(service(["You are nice."]))
 
 
-def _sparql(host: str, folder: Path) -> str:
-    mined = mine_sparql(
+def _sparql(host: str, folder: Path) -> object:
+    return mine_sparql(
         f"http://me:{KEY}@{host}/sparql",
         folder / "mined",
         relations={"P6": False},
-        user_agent=_AGENT,
+        user_agent="torture/1.0 (mailto:nobody@example.org)",
         cache=folder / "cache",
         policy=_POLICY,
-    )
-    return str(mined.counts)
+    ).counts
 
 
 _SCORED = {name.upper(): {"summaryScore": {"value": 0.1}} for name in ATTRIBUTES}
@@ -204,30 +185,27 @@ def servers(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     name, fault = every[number] if number < len(every) else random.choice(every)
     client, good = CLIENTS[name]
     os.environ[_VARIABLE] = KEY
-    try:
-        with scratch(work) as folder, _serving() as server, _serving() as other:
-            server.fault, server.bad, server.good = fault, random.choice((1, 2, 10**6)), good
-            server.elsewhere = f"http://localhost:{other.server_address[1]}/elsewhere"
-            other.good = good
-            lost = list(_asked(client, f"127.0.0.1:{server.server_address[1]}", folder))
-            if KEY in other.heard:
-                lost.append("the key went to another host")
-    finally:
-        del os.environ[_VARIABLE]
+    with scratch(work) as folder, _serving(good) as server, _serving(good) as other:
+        server.fault, server.bad = fault, random.choice((1, 2, 10**6))
+        server.elsewhere = f"http://localhost:{other.server_address[1]}/elsewhere"
+        lost = list(_asked(client, f"127.0.0.1:{server.server_address[1]}", folder))
+        if KEY in other.heard:
+            lost.append("the key went to another host")
+    del os.environ[_VARIABLE]
     yield Outcome(name, 1, tuple(f"{fault[:40]!a}: {text}" for text in lost))
 
 
 def _asked(client: Client, host: str, folder: Path) -> Iterator[str]:
     begun, before = time.monotonic(), _peak()
     try:
-        shown = client(host, folder)
+        shown = str(client(host, folder))
     except UserError as error:
         shown = f"{error!r} {error}"
     except Exception:
         shown = traceback.format_exc()
         yield f"a traceback: {shown[-2000:]}"
-    if time.monotonic() - begun > _SECONDS:
-        yield f"it took {time.monotonic() - begun:.0f} seconds: {shown[-200:]}"
+    if (seconds := time.monotonic() - begun) > _SECONDS:
+        yield f"it took {seconds:.0f} seconds: {shown[-200:]}"
     if (more := _peak() - before) > _ROOM:
         yield f"it took {more / 1e6:.0f} MB of memory: {shown[-200:]}"
     if KEY in shown:
@@ -239,10 +217,8 @@ def _asked(client: Client, host: str, folder: Path) -> Iterator[str]:
 
 def _peak() -> int:
     """The most bytes of memory of this process since the last call; 0 where that is not told."""
-    status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-    if not status.is_file():
-        return 0
-    found = next((line for line in status.read_text().splitlines() if "VmHWM" in line), "")
     with suppress(OSError):
-        reset.write_text("5")
-    return int(found.split()[1]) << 10 if found else 0
+        found = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
+        Path("/proc/self/clear_refs").write_text("5")
+        return int(found[1]) << 10 if found else 0
+    return 0
