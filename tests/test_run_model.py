@@ -15,15 +15,16 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import progress
 from factdrift.builders.generate import transformers_models
+from factdrift.builders.generate.backends import Cached
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.transformers_models import Transformers
 from factdrift.builders.release.manifest import load
 from factdrift.builders.rows.frames import Frames, read_frames
 from factdrift.scoring import run_model as module
-from factdrift.scoring.askers import LikelihoodAsker, Probing
+from factdrift.scoring.local_models import Masked, Probing
 from factdrift.scoring.predictions import about, prompt_hash
 from factdrift.scoring.run_model import ModelOrder, run_model
-from factdrift.scoring.views import Asking, ModelAnswer, Row
+from factdrift.scoring.views import Asking, Row
 from tests import known_models as known
 from tests import tiny_model
 from tests.conftest import ROOT, run
@@ -139,7 +140,7 @@ def test_a_base_model_stops_where_it_is_told(
 def test_the_choice_that_a_server_names(said: str, place: int | None) -> None:
     asking = Asking(view="choices", frames=Frames(), gaps=(), writes=True)
     row = Row(id="a", config="c", split="s", prompt="?", choices=("Rome", "Paris"))
-    found = asking.prediction(row, asking.question(row), ModelAnswer(said))
+    found = asking.prediction(row, asking.question(row), said)
     assert found.choice_scores == [float(n == place) for n in range(2)]
 
 
@@ -167,7 +168,7 @@ def test_a_statement_is_asked_whole_unless_its_gap_is_written(
         ("causal", {"configs": ["updates"]}, "did you mean updated"),
         ("causal", {"configs": ["segments"]}, "no config 'segments' that asks"),
         ("causal", {"splits": ["2021Q9"]}, "no split '2021Q9'"),
-        ("causal", {"offline": True}, "an answer is not kept"),
+        ("causal", {"offline": True}, "results of transformers:causal are not in the cache"),
         ("causal", {"prompts": "nothing.yaml"}, "no such file"),
         ("causal", {"settings": {"model": "no/such-model"}}, "cannot be loaded"),
         ("causal", {"settings": {"model": "./missing"}}, "missing: there is no such folder"),
@@ -211,14 +212,14 @@ def test_a_killed_run_goes_on(release: Path, models: Mapping[str, Path], tmp_pat
 import os, signal, sys
 from factdrift.builders.cli import main
 from factdrift.builders.core.cache import AnswerCache
-kept, keep = [], AnswerCache.keep_all
-def until(self, texts):
-    found = keep(self, texts)
+kept, keep = [], AnswerCache.keep
+def until(self, key, text):
+    found = keep(self, key, text)
     kept.append(1)
     if len(kept) == 4:
         os.kill(os.getpid(), signal.SIGKILL)
     return found
-AnswerCache.keep_all = until
+AnswerCache.keep = until
 sys.argv = {["factdrift", *map(str, words)]!r}
 main()
 """
@@ -330,9 +331,9 @@ def test_memory_is_that_of_a_window(models: Mapping[str, Path], tmp_path: Path) 
     order = ModelOrder(release=release, settings=settings, say=print, build=tmp_path, view="rank")
     manifest = load(release)
     asking = Asking(view="rank", frames=read_frames(None), gaps=("_X_",), masked=True)
-    asker = LikelihoodAsker(settings, "rank", "masked", Probing(masks=1, top=3))
+    asker = Masked(settings, "rank", "masked", Probing(masks=1, top=3))
     chosen = module._chosen(manifest, order, "rank")
-    one = module._Run(order, asking, asker, chosen)
+    one = module._Run(order, asking, Cached(asker, tmp_path), chosen)
     with progress(None, "rows", "test") as bar:
         next(one.predictions(bar))
     assert asker.usage.calls == module.WINDOW // 64
