@@ -30,6 +30,8 @@ from factdrift.scoring.predictions import HASH
 
 _MANY = 40
 """Years up to which each is a stratum; where there are more, decades are."""
+_MEMORY = "800MB"
+"""Of the database; what is beyond it lies on disk meanwhile."""
 _FAR = 20
 """Quarters behind a cut-off that are told apart."""
 QUINTILES = ("1 (least known)", "2", "3", "4", "5 (best known)")
@@ -76,7 +78,7 @@ def read_asked(
     """
     manifest = load(folder)
     chosen = _chosen(manifest, folder, configs)
-    with duck.connect() as db:
+    with duck.connect(memory=_MEMORY) as db:
         db.create_function("normals", _normals, ["VARCHAR[]"], "VARCHAR[]", type=ARROW)
         try:
             relations = _fill(db, folder, chosen)
@@ -110,7 +112,7 @@ def unknown_name(message: str, name: str, known: Iterable[str], release: Path) -
     return UserError(message, where=shown(release), hint=hint)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 19)
 def _normal(text: str | None) -> str:
     return normal(text or "")
 
