@@ -265,28 +265,18 @@ def _say_beside(
 ) -> None:
     """Write the file that says what the predictions are of; no path and no key is in it."""
     settings = order.settings.model_dump(mode="json", exclude={"prompts", "key_variable", "model"})
+    model = order.settings.model
+    asked = {"frames": asking.frames.identity, "most": order.most}
+    asked |= {"distractors": order.distractors, **order.probing._asdict()}
     about = {
-        "model": Path(order.settings.model).name
-        if Path(order.settings.model).exists()
-        else order.settings.model,
+        "model": Path(model).name if Path(model).exists() else model,
         "dataset": manifest.dataset,
         "version": manifest.version,
         "view": asking.view,
         "kind": kind,
         "settings": settings,
-        "asked": {
-            "blank": asking.blank,
-            "frames": asking.frames.identity,
-            "most": order.most,
-            "distractors": order.distractors,
-            "masks": order.probing.masks,
-            "top": order.probing.top,
-            "pll": order.probing.pll,
-        },
-        "configs": list(order.configs),
-        "splits": list(order.splits),
-        "limit": order.limit,
-        "seed": order.seed,
+        "asked": asked,
+        **{name: getattr(order, name) for name in ("configs", "splits", "limit", "seed")},
         "rows": count,
         "code_version": factdrift.__version__,
     }
