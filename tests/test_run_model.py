@@ -1,9 +1,7 @@
 """`factdrift run-model`: which rows are asked, how, and what a killed run keeps."""
 
 import json
-import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler
@@ -27,7 +25,7 @@ from factdrift.scoring.run_model import ModelOrder, run_model
 from factdrift.scoring.views import Asking, Row
 from tests import known_models as known
 from tests import tiny_model
-from tests.conftest import ROOT, run
+from tests.conftest import alone, run
 from tests.json_server import Reply, answering, chat
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
 
@@ -106,18 +104,11 @@ def test_a_choice_of_rows(release: Path, models: Mapping[str, Path], tmp_path: P
     assert sorted(row["split"] for row in even) == [PERIODS[0]] * 2 + [PERIODS[1]] * 2
 
 
-@pytest.mark.parametrize(
-    ("completion", "shape", "sent"),
-    [
-        (True, None, {"prompt": "Q:", "stop": ["\n"]}),  # a base model would go on for ever
-        (True, "question", {"prompt": "Q:", "stop": ["\n"]}),  # it knows no schema
-        (False, None, {"messages": [{"role": "user", "content": "Q:"}]}),
-    ],
-)
-def test_what_a_server_is_sent(completion: bool, shape: Any, sent: Mapping[str, Any]) -> None:
-    body = OpenAI(model="m", completion=completion, stop=("\n",)).body("Q:", 0, shape)
+@pytest.mark.parametrize("shape", [None, "question"])  # a base model knows no schema
+def test_what_a_base_model_of_a_server_is_sent(shape: Any) -> None:
+    body = OpenAI(model="m", completion=True, stop=("\n",)).body("Q:", 0, shape)
     shared = {"model": "m", "max_tokens": 512, "temperature": 0.0, "seed": 0}
-    assert body == {**shared, **sent}
+    assert body == {**shared, "prompt": "Q:", "stop": ["\n"]}  # it would go on for ever
 
 
 @pytest.mark.parametrize(("end", "said"), [("</s>", "Ann Lee"), ("Bo", "Ann Lee Bo")])
@@ -194,11 +185,10 @@ def test_without_torch_nothing_begins(
 
 
 def test_a_model_that_changed_is_asked_again(release: Path, tmp_path: Path) -> None:
-    model = known.bigrams(tmp_path / "model", {":": {"Ann": 1.0}, "Ann": {"</s>": 1.0}})
-    first = ordered(release, model, tmp_path, configs=["updated"])
-    known.bigrams(model, {":": {"Bo": 1.0}, "Bo": {"</s>": 1.0}})
-    again = ordered(release, model, tmp_path, configs=["updated"])
-    assert (first[0]["prediction"], again[0]["prediction"]) == ("Ann", "Bo")
+    for name in ("Ann", "Bo"):
+        model = known.bigrams(tmp_path / "model", {":": {name: 1.0}, name: {"</s>": 1.0}})
+        rows = ordered(release, model, tmp_path, configs=["updated"])
+        assert [row["prediction"] for row in rows] == [name] * 2
 
 
 @pytest.mark.slow
@@ -223,8 +213,7 @@ AnswerCache.keep = until
 sys.argv = {["factdrift", *map(str, words)]!r}
 main()
 """
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True)
+    done = alone(sys.executable, "-c", code, cwd=tmp_path, ok=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not (tmp_path / "out.jsonl").exists()
     said = run(*words).stderr
@@ -288,14 +277,10 @@ def test_a_server_is_asked(
     assert KEY not in done.stderr + done.stdout
 
 
-def test_a_server_that_refuses_ends_the_run_and_what_it_said_is_kept(
-    server: str, release: Path, tmp_path: Path
-) -> None:
+def test_a_server_that_refuses_ends_the_run(server: str, release: Path, tmp_path: Path) -> None:
     done = run(*asked(server, release, tmp_path, "down"), "--concurrency", 1, ok=False)
     assert done.returncode == 1 and "HTTP 400: no such person" in done.stderr
     assert not (tmp_path / "out.jsonl").exists()
-    again = run(*asked(server, release, tmp_path, "down"), "--split", "2021Q4", ok=False)
-    assert again.returncode == 1
 
 
 def test_what_is_no_answer_is_told_and_not_kept(server: str, release: Path, tmp_path: Path) -> None:
