@@ -77,7 +77,7 @@ def read_asked(
     release, no such config, none that asks.
     """
     manifest = load(folder)
-    chosen = _chosen(manifest, folder, configs)
+    chosen = asking_configs(manifest, folder, configs)
     with duck.connect(memory=_MEMORY) as db:
         db.create_function("normals", _normals, ["VARCHAR[]"], "VARCHAR[]", type=ARROW)
         try:
@@ -93,9 +93,10 @@ def read_asked(
         yield Asked(db, manifest, found, relations, min(int(subjects or 0), BUNDLES))
 
 
-def _chosen(
-    manifest: Manifest, folder: Path, wanted: Sequence[str] | None
+def asking_configs(
+    manifest: Manifest, folder: Path, wanted: Sequence[str] | None = None
 ) -> list[tuple[ConfigEntry, ColumnRoles]]:
+    """The configs that ask, or some of them, with the roles of their columns."""
     found = {entry.name: (entry, entry.roles) for entry in manifest.configs if entry.roles}
     if not found:
         raise UserError("no config of this release asks anything", where=shown(folder))

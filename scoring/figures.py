@@ -58,8 +58,8 @@ def lines(
         if chance:
             panel.plot([], [], color=INK, linestyle=":", label=_CHANCE)
         panel.set_ylim(-2, 102)
-        panel.set_xlim(-0.5, max(len(values), 1) - 0.5)
-        step = -(-len(values) // (14 if width > 5 else 7)) or 1
+        panel.set_xlim(-0.5, len(values) - 0.5)
+        step = -(-len(values) // (14 if width > 5 else 7))
         panel.set_xticks(range(0, len(values), step), values[::step], rotation=45, ha="right")
         for text in panel.get_xticklabels():
             text.set_rotation_mode("anchor")
@@ -85,10 +85,10 @@ def dots(
 
     def make() -> Any:
         tall = 0.2 + 0.15 * len(series)
-        figure, panel = _panel(width, 1.0 + tall * max(len(values), 1))
+        figure, panel = _panel(width, 1.0 + tall * len(values))
         for number, (model, points) in enumerate(series.items()):
             colour, marker = _look(number)
-            shift = (number - (len(series) - 1) / 2) * 0.7 / max(len(series), 1)
+            shift = (number - (len(series) - 1) / 2) * 0.7 / len(series)
             rows = [(n + shift, *_ends(points[v])) for n, v in enumerate(values) if v in points]
             if not rows:
                 continue

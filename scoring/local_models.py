@@ -106,12 +106,15 @@ class LocalModel(p.PromptedModel):
         if self.torch:
             return
         self.torch, self.tokenizer, self.model, _ = load(self.settings, self.kind)
-        self.room = room_of(self.model, self.tokenizer)
+        # before a whole text that is gone on with there is a token more
+        self.room = room_of(self.model, self.tokenizer) - (self.kind == "causal")
         if not self.tokenizer.is_fast:
             raise UserError(
                 "its tokenizer does not say where in a text its tokens stand",
                 hint="take a model with a fast tokenizer (a tokenizer.json)",
             )
+        if self.kind == "masked" and self.tokenizer.mask_token is None:
+            raise UserError("its tokenizer has no mask token", hint="take a masked model")
 
     def answers(self, questions: Sequence[ModelQuestion]) -> Sequence[object]:
         """What the view asks for."""
@@ -180,12 +183,6 @@ class LocalModel(p.PromptedModel):
 
 class Masked(LocalModel):
     """A model that fills in masks (BERT, RoBERTa)."""
-
-    def load(self) -> None:
-        """As of every model; it needs a mask."""
-        super().load()
-        if self.tokenizer.mask_token is None:
-            raise UserError("its tokenizer has no mask token", hint="take a masked model")
 
     def answers(self, questions: Sequence[ModelQuestion]) -> Sequence[object]:
         """Words in order, or numbers."""
@@ -300,11 +297,6 @@ class Masked(LocalModel):
 
 class Writing(LocalModel):
     """A model that writes (causal, sequence-to-sequence), asked how likely texts are."""
-
-    def load(self) -> None:
-        """As of every model; before a whole text there is a token more."""
-        super().load()
-        self.room -= self.kind == "causal"
 
     def likelihoods(self, questions: Sequence[ModelQuestion]) -> list[Scores]:
         """The log-likelihood of each option, with what follows it, after the text.

@@ -25,7 +25,7 @@ from factdrift.builders.release.tasks import gaps
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.text.prompts import targets as each_once
 from factdrift.builders.text.squad import normal
-from factdrift.scoring.asked import unknown_name
+from factdrift.scoring.asked import asking_configs, unknown_name
 from factdrift.scoring.local_models import Masked, Probing, Writing
 from factdrift.scoring.predictions import Prediction, say_beside, write
 from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
@@ -218,28 +218,25 @@ def _check(view: View, kind: Kind, server: bool) -> None:
 
 def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSplit]:
     """The configs and splits that are asked."""
-    asks = {config.name: config.roles for config in manifest.configs if config.roles}
+    every = asking_configs(manifest, order.release, order.configs or None)
     suited = [
-        name
-        for name, columns in asks.items()
-        if (columns.choices is not None) == (view == "choices")
+        (config, columns)
+        for config, columns in every
+        if order.configs
+        or (columns.choices is not None) == (view == "choices")
         or (columns.free and view == "generate")
     ]
-    for name in order.configs:
-        if name not in asks:
-            raise unknown_name(f"no config {name!r} that asks", name, asks, order.release)
-    configs = [c for c in manifest.configs if c.name in (order.configs or suited)]
-    if not configs:
-        others = "choices" if any(one.choices for one in asks.values()) else "generate"
-        hint = f"its configs suit the view {others!r}" if asks else "none of its configs asks"
+    if not suited:
+        others = "choices" if any(columns.choices for _, columns in every) else "generate"
+        hint = f"its configs suit the view {others!r}"
         raise UserError(f"no config for the view {view!r}", where=shown(order.release), hint=hint)
-    splits = {split.name for config in configs for split in config.splits}
+    splits = {split.name for config, _ in suited for split in config.splits}
     for name in order.splits:
         if name not in splits:
             raise unknown_name(f"no split {name!r}", name, sorted(splits), order.release)
     return [
-        ChosenSplit(config.name, asks[config.name], split)
-        for config in configs
+        ChosenSplit(config.name, columns, split)
+        for config, columns in suited
         for split in config.splits
         if split.rows and (not order.splits or split.name in order.splits)
     ]

@@ -81,7 +81,7 @@ def masked(folder: Path, table: Table) -> Path:
     """A BERT in which a masked word depends on its place alone; on no mask, nothing is known."""
     import torch
 
-    config = {"hidden_size": SIZE, "num_hidden_layers": 0, "num_attention_heads": 1}
+    config: dict[str, Any] = {"hidden_size": SIZE, "num_hidden_layers": 0, "num_attention_heads": 1}
     config |= {"hidden_act": "relu", "tie_word_embeddings": False}
     model = tiny_model.bert(_tokenizer(folder), PLACES, **config)
     embeddings, head = model.bert.embeddings, model.cls.predictions

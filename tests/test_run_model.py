@@ -3,7 +3,7 @@
 import json
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,13 @@ from typing import Any
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.progress import progress
 from factdrift.builders.generate import transformers_models
 from factdrift.builders.generate.backends import Cached
 from factdrift.builders.generate.openai_servers import OpenAI
+from factdrift.builders.generate.protocol import Result
 from factdrift.builders.generate.transformers_models import Transformers
-from factdrift.builders.release.manifest import load
-from factdrift.builders.rows.frames import Frames, read_frames
+from factdrift.builders.rows.frames import Frames
 from factdrift.scoring import run_model as module
-from factdrift.scoring.local_models import Masked, Probing
 from factdrift.scoring.predictions import about, prompt_hash
 from factdrift.scoring.run_model import ModelOrder, run_model
 from factdrift.scoring.views import Asking, Row
@@ -36,8 +34,10 @@ KEY = "sk-secret-0123456789"
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """12 rows: 10 unchanged, 2 updated, in two periods."""
-    updated = [cloze(n, "updated", p) for n, p in ((7, PERIODS[0]), (8, PERIODS[1]))]
+    """12 rows: 10 unchanged, 2 updated, in two periods; of those before them one still holds."""
+    stays = cloze(71).answers
+    more = {"previous_answers": (*cloze(70).answers, *stays), "still_true": stays}
+    updated = [cloze(n, "updated", p, **more) for n, p in ((7, PERIODS[0]), (8, PERIODS[1]))]
     rows = {**BASE, "updated": {p: [r for r in updated if r.period == p] for p in PERIODS}}
     return publish(tmp_path_factory.mktemp("releases"), Sample(rows)).folder
 
@@ -78,9 +78,9 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
     assert (rows[0]["id"], rows[0]["prompt_sha256"]) == (first.id, prompt_hash(first.prompt))
     assert all(field in row for row in rows)
     if field == "scores":
-        # the label of the answer, and distractors of the relation
+        # the label of the answer, those of before, and distractors of the relation
         assert list(rows[0]["scores"])[:1] == ["Club 0"]
-        assert set(rows[-1]["scores"]) == {f"Club {n}" for n in (0, 1, 2, 3, 4, 7, 8)}
+        assert set(rows[-1]["scores"]) == {f"Club {n}" for n in (0, 1, 2, 3, 4, 7, 8, 70)}
         assert all(score < 0 for score in rows[0]["scores"].values())
     bytes_before = (tmp_path / "out.jsonl").read_bytes()
     again = ordered(release, models[kind], tmp_path, view=view, offline=True)
@@ -308,17 +308,17 @@ def test_mistakes_with_a_server(release: Path, tmp_path: Path, words: list[str],
     assert done.returncode == 1 and said in done.stderr and "pw@" not in done.stderr
 
 
-def test_memory_is_that_of_a_window(models: Mapping[str, Path], tmp_path: Path) -> None:
-    """Predictions flow: with windows of 512, the first is written before the last row is read."""
-    rows = {"unchanged": {PERIODS[0]: [cloze(n) for n in range(1200)], PERIODS[1]: []}}
-    release = publish(tmp_path / "releases", Sample({**BASE, **rows})).folder
-    settings = Transformers(model=str(models["masked"]), batch=64)
-    order = ModelOrder(release=release, settings=settings, say=print, build=tmp_path, view="rank")
-    manifest = load(release)
-    asking = Asking(view="rank", frames=read_frames(None), gaps=("_X_",), masked=True)
-    asker = Masked(settings, "rank", "masked", Probing(masks=1, top=3))
-    chosen = module._chosen(manifest, order, "rank")
-    one = module._Run(order, asking, Cached(asker, tmp_path), chosen)
-    with progress(None, "rows", "test") as bar:
-        next(one.predictions(bar))
-    assert asker.usage.calls == module.WINDOW // 64
+def test_rows_are_read_in_windows(
+    release: Path, models: Mapping[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    complete = Cached.complete
+
+    def counted(model: Cached, texts: Sequence[str]) -> list[Result]:
+        sizes.append(len(texts))
+        return complete(model, texts)
+
+    monkeypatch.setattr(module, "WINDOW", 5)
+    monkeypatch.setattr(Cached, "complete", counted)
+    ordered(release, models["masked"], tmp_path)
+    assert sizes == [5, 5, 2]

@@ -1,6 +1,6 @@
 """What models on this machine say, against probabilities that are worked out by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import log
 from pathlib import Path
@@ -80,11 +80,12 @@ def test_pseudo_log_likelihood(folder: Path, pll: PLL) -> None:
     first |= {"Bo Ek": log(0.25 * 0.25), "Zoe": None, "Ann Zoe": None, "": None}
     third = {"Acme": log(0.5), "Bo Lee": log(0.125 * 0.25)}
     last = {"Acme Ek": log(0.5 * 0.625)}
-    every = ((FIRST, first), (THIRD, third), (ModelQuestion("Ann leads "), last))
-    asked = [replace(gap, options=tuple(told)) for gap, told in every]
-    assert model.likelihoods(asked) == [near([*told.values()]) for _, told in every]
-    for one, (_, told) in zip(asked, every, strict=True):  # whatever it stands beside
-        assert model.likelihoods([one]) == [near([*told.values()])]
+    gaps = (FIRST, THIRD, ModelQuestion("Ann leads "))
+    named: Sequence[Mapping[str, float | None]] = (first, third, last)
+    asked = [replace(g, options=tuple(some)) for g, some in zip(gaps, named, strict=True)]
+    expected = [near([*some.values()]) for some in named]
+    assert model.likelihoods(asked) == expected
+    assert [model.likelihoods([one])[0] for one in asked] == expected  # whatever stands beside it
 
 
 def test_masks_are_filled_from_the_left(masked: Masked) -> None:
@@ -155,6 +156,14 @@ def test_what_texts_begin_with_is_read_once(tmp_path: Path) -> None:
         whole = sum(float(all_scores[p - 1, ids[p]]) for p in range(len(before), len(ids)))
         assert likelihood == pytest.approx(whole, abs=1e-4)
     assert model.usage.tokens_read < 2 * len(before) + 20
+
+
+def test_what_fills_up_a_batch_is_not_read(tmp_path: Path) -> None:
+    model = opened(tiny_model.masked(tmp_path, []))
+    long = ModelQuestion("when did the question and the answer ", " win?", ("the article",))
+    asked = [ModelQuestion("who did ", ".", ("win", "the")), long]
+    alone = [near(model.likelihoods([one])[0]) for one in asked]
+    assert model.likelihoods(asked) == alone
 
 
 def test_a_statement_is_filled_in(tmp_path: Path) -> None:
