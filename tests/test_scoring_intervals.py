@@ -3,15 +3,7 @@
 import numpy as np
 import pytest
 
-from factdrift.scoring.intervals import (
-    BUNDLES,
-    DRAWS,
-    SCALE,
-    bundles,
-    intervals,
-    paired,
-    weights,
-)
+from factdrift.scoring.intervals import DRAWS, SCALE, bundles, intervals, paired, weights
 
 
 def right_answers(chance: np.random.Generator, subjects: int, rows: int, mean: float) -> np.ndarray:
@@ -65,8 +57,8 @@ def test_one_subject_that_does_not_agree_says_nothing() -> None:
 
 
 def test_subjects_are_dealt_to_bundles_in_turn() -> None:
-    assert [bundles(np.arange(n))[1] for n in (0, 3, BUNDLES, BUNDLES + 9)] == [0, 3, 1024, 1024]
-    assert bundles(np.array([0, 2, BUNDLES - 1, BUNDLES]))[0].tolist() == [0, 2, 1023, 0]
+    assert [bundles(np.arange(n))[1] for n in (0, 3, 1024, 1033)] == [0, 3, 1024, 1024]
+    assert bundles(np.array([0, 2, 1023, 1024]))[0].tolist() == [0, 2, 1023, 0]
 
 
 def test_weights_are_the_same_everywhere() -> None:
