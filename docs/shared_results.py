@@ -9,10 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from factdrift.builders.release.card import escape
-from factdrift.scoring.figures import WIDTHS, Point, lines
+from factdrift.scoring.figures import WIDTHS, lines
 from factdrift.scoring.report import TIMES
 from factdrift.scoring.results import ANSWERS, SharedResults, read
-from factdrift.scoring.score import sortable
+from factdrift.scoring.score import Mean, sortable
 from factdrift.scoring.summary import CHOSEN, cell
 
 WRITTEN = ("exact_match", "outdated")
@@ -41,14 +41,16 @@ MANY = 12
 """Periods above which a curve shows years: some rows of each period say too little."""
 
 
-def _curve_of(results: SharedResults, metric: str, years: bool) -> dict[str, Point]:
+def _curve_of(results: SharedResults, metric: str, years: bool) -> dict[str, Mean]:
     means = [m for m in results.table if m.metric == metric and m.stratum in TIMES]
     if not years:
-        return {m.value: Point(m.mean, m.low, m.high) for m in means}
+        return {m.value: m for m in means}
     found = {}
     for year, some in groupby(sorted(means, key=lambda m: m.value), lambda m: m.value[:4]):
-        rows = [(m.n, m.n * m.mean) for m in some]
-        found[year] = Point(sum(hits for _, hits in rows) / sum(n for n, _ in rows), None, None)
+        parts = list(some)
+        n = sum(m.n for m in parts)
+        share = sum(m.n * m.mean for m in parts) / n
+        found[year] = parts[0]._replace(value=year, n=n, mean=share, low=None, high=None)
     return found
 
 

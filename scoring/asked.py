@@ -30,6 +30,8 @@ from factdrift.scoring.predictions import HASH
 
 _MANY = 40
 """Years up to which each is a stratum; where there are more, decades are."""
+_MEMORY = "800MB"
+"""Of the database; what is beyond it lies on disk meanwhile."""
 _FAR = 20
 """Quarters behind a cut-off that are told apart."""
 QUINTILES = ("1 (least known)", "2", "3", "4", "5 (best known)")
@@ -75,8 +77,8 @@ def read_asked(
     release, no such config, none that asks.
     """
     manifest = load(folder)
-    chosen = _chosen(manifest, folder, configs)
-    with duck.connect() as db:
+    chosen = asking_configs(manifest, folder, configs)
+    with duck.connect(memory=_MEMORY) as db:
         db.create_function("normals", _normals, ["VARCHAR[]"], "VARCHAR[]", type=ARROW)
         try:
             relations = _fill(db, folder, chosen)
@@ -91,9 +93,10 @@ def read_asked(
         yield Asked(db, manifest, found, relations, min(int(subjects or 0), BUNDLES))
 
 
-def _chosen(
-    manifest: Manifest, folder: Path, wanted: Sequence[str] | None
+def asking_configs(
+    manifest: Manifest, folder: Path, wanted: Sequence[str] | None = None
 ) -> list[tuple[ConfigEntry, ColumnRoles]]:
+    """The configs that ask, or some of them, with the roles of their columns."""
     found = {entry.name: (entry, entry.roles) for entry in manifest.configs if entry.roles}
     if not found:
         raise UserError("no config of this release asks anything", where=shown(folder))
@@ -110,7 +113,7 @@ def unknown_name(message: str, name: str, known: Iterable[str], release: Path) -
     return UserError(message, where=shown(release), hint=hint)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 19)
 def _normal(text: str | None) -> str:
     return normal(text or "")
 

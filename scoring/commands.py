@@ -262,7 +262,7 @@ def run_model(
     ] = False,
 ) -> None:
     """Ask a model about the rows of a release, and write its predictions."""
-    from factdrift.scoring.askers import Probing
+    from factdrift.scoring.local_models import Probing
     from factdrift.scoring.run_model import ModelOrder, settings_of
     from factdrift.scoring.run_model import run_model as run
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from factdrift.builders.release.plots import COLOURS, FAINT, INK, save
+from factdrift.scoring.score import Mean
 
 WIDTHS = {"wide": 8.0, "phone": 4.0}
 """Inches; a phone shows the second one."""
@@ -14,15 +15,7 @@ _MOST = 24
 """Letters of a label."""
 
 
-class Point(NamedTuple):
-    """A mean with its interval, as shares."""
-
-    mean: float
-    low: float | None
-    high: float | None
-
-
-Series = Mapping[str, Mapping[str, Point]]
+Series = Mapping[str, Mapping[str, Mean]]
 """Model -> value of a stratum -> mean."""
 
 
@@ -45,16 +38,12 @@ def lines(
     def make() -> Any:
         figure, panel = _panel(width, 3.2 if width > 5 else 2.9)
         for number, (model, points) in enumerate(series.items()):
-            colour = COLOURS[number % len(COLOURS)]
+            colour, marker = _look(number)
             at = [n for n, value in enumerate(values) if value in points]
             if not at:
                 continue
-            shown = [points[values[n]] for n in at]
-            low = [100 * (p.mean if p.low is None else p.low) for p in shown]
-            high = [100 * (p.mean if p.high is None else p.high) for p in shown]
-            means = [100 * p.mean for p in shown]
+            low, means, high = zip(*(_ends(points[values[n]]) for n in at), strict=True)
             panel.fill_between(at, low, high, color=colour, alpha=0.16, linewidth=0)
-            marker = _MARKERS[number % len(_MARKERS)]
             panel.plot(
                 at, means, color=colour, marker=marker, markersize=3.6, linewidth=1.6, label=model
             )
@@ -69,14 +58,13 @@ def lines(
         if chance:
             panel.plot([], [], color=INK, linestyle=":", label=_CHANCE)
         panel.set_ylim(-2, 102)
-        panel.set_xlim(-0.5, max(len(values), 1) - 0.5)
-        step = -(-len(values) // (14 if width > 5 else 7)) or 1
+        panel.set_xlim(-0.5, len(values) - 0.5)
+        step = -(-len(values) // (14 if width > 5 else 7))
         panel.set_xticks(range(0, len(values), step), values[::step], rotation=45, ha="right")
         for text in panel.get_xticklabels():
             text.set_rotation_mode("anchor")
         panel.set_ylabel(label, color=INK)
-        _finish(figure, panel, "y", width)
-        return figure
+        return _finished(figure, panel, "y", width)
 
     save(path, make)
 
@@ -97,27 +85,17 @@ def dots(
 
     def make() -> Any:
         tall = 0.2 + 0.15 * len(series)
-        figure, panel = _panel(width, 1.0 + tall * max(len(values), 1))
+        figure, panel = _panel(width, 1.0 + tall * len(values))
         for number, (model, points) in enumerate(series.items()):
-            colour = COLOURS[number % len(COLOURS)]
-            shift = (number - (len(series) - 1) / 2) * 0.7 / max(len(series), 1)
-            rows = [(n + shift, points[v]) for n, v in enumerate(values) if v in points]
+            colour, marker = _look(number)
+            shift = (number - (len(series) - 1) / 2) * 0.7 / len(series)
+            rows = [(n + shift, *_ends(points[v])) for n, v in enumerate(values) if v in points]
             if not rows:
                 continue
-            for place, point in rows:
-                if point.low is not None and point.high is not None:
-                    panel.hlines(
-                        place, 100 * point.low, 100 * point.high, color=colour, linewidth=1.6
-                    )
-            panel.plot(
-                [100 * p.mean for _, p in rows],
-                [place for place, _ in rows],
-                color=colour,
-                marker=_MARKERS[number % len(_MARKERS)],
-                markersize=4.2,
-                linestyle="none",
-                label=model,
-            )
+            places, low, means, high = zip(*rows, strict=True)
+            panel.hlines(places, low, high, color=colour, linewidth=1.6)
+            dot = {"marker": marker, "markersize": 4.2, "linestyle": "none"}
+            panel.plot(means, places, color=colour, label=model, **dot)
             random = (chance or {}).get(model, {})
             for n, value in enumerate(values):
                 if value in random:
@@ -127,13 +105,22 @@ def dots(
             panel.plot([], [], color=INK, marker="|", linestyle="none", label=_CHANCE)
         panel.set_xlim(-2, 102)
         panel.set_ylim(len(values) - 0.4, -0.6)
-        most = _MOST if width < 5 else 2 * _MOST
-        panel.set_yticks(range(len(values)), [_short(text, most) for text in values.values()])
+        panel.set_yticks(range(len(values)), [_short(text, width) for text in values.values()])
         panel.set_xlabel(label, color=INK)
-        _finish(figure, panel, "x", width)
-        return figure
+        return _finished(figure, panel, "x", width)
 
     save(path, make)
+
+
+def _look(number: int) -> tuple[str, str]:
+    """Colour and marker of a model."""
+    return COLOURS[number % len(COLOURS)], _MARKERS[number % len(_MARKERS)]
+
+
+def _ends(mean: Mean) -> tuple[float, float, float]:
+    """The interval with the mean in it, in per cent; the mean alone where there is none."""
+    low, high = (mean.mean if end is None else end for end in (mean.low, mean.high))
+    return 100 * low, 100 * mean.mean, 100 * high
 
 
 def _panel(width: float, height: float) -> tuple[Any, Any]:
@@ -143,24 +130,21 @@ def _panel(width: float, height: float) -> tuple[Any, Any]:
     return figure, figure.subplots()
 
 
-def _finish(figure: Any, panel: Any, axis: str, width: float) -> None:
+def _finished(figure: Any, panel: Any, axis: str, width: float) -> Any:
     for side in ("top", "right", "left" if axis == "y" else "bottom"):
         panel.spines[side].set_visible(False)
     panel.grid(axis=axis, color=FAINT, linewidth=0.6)
     panel.set_axisbelow(True)
     panel.tick_params(length=0, colors=INK)
     (panel.set_yticks if axis == "y" else panel.set_xticks)(range(0, 101, 25))
-    most = _MOST if width < 5 else 2 * _MOST
     handles, names = panel.get_legend_handles_labels()
-    figure.legend(
-        handles,
-        [_short(name, most) for name in names],
-        loc="outside upper left",
-        ncols=3 if width > 5 else 1,
-        frameon=False,
-    )
+    names = [_short(name, width) for name in names]
+    place = {"loc": "outside upper left", "ncols": 3 if width > 5 else 1}
+    figure.legend(handles, names, frameon=False, **place)
+    return figure
 
 
-def _short(text: str, most: int) -> str:
+def _short(text: str, width: float) -> str:
+    most = _MOST if width < 5 else 2 * _MOST
     flat = " ".join(text.split())
     return flat if len(flat) <= most else flat[: most - 1] + "…"

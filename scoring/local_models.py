@@ -1,4 +1,4 @@
-"""What a model on this machine says of texts: masks filled, words ranked, log-likelihoods.
+"""Models on this machine that give numbers: masks filled, words ranked, log-likelihoods.
 
 The three views of Margatina et al. (2023), section 3.3: `Masked.rank` (single-token probing),
 `Masked.fill` (multi-token generation), `Masked.likelihoods` (MLM scoring, Salazar et al. 2020).
@@ -6,25 +6,43 @@ The three views of Margatina et al. (2023), section 3.3: `Masked.rank` (single-t
 about the same length.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from itertools import groupby, takewhile
+from itertools import takewhile
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import msgspec
+
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.generate.protocol import Usage
-from factdrift.builders.generate.transformers_models import Loaded, room_of
+from factdrift.builders.generate import prompts as p
+from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
+from factdrift.builders.generate.transformers_models import (
+    Kind,
+    Transformers,
+    as_chat,
+    content_of,
+    load,
+    room_of,
+)
+from factdrift.scoring.views import ModelQuestion, View
 
 PLL = Literal["original", "within_answer"]
 """How the pseudo-log-likelihood masks: the one token alone, or it and those of the answer after it
 (Kauf and Ivanova 2023), so that the rest of a name does not give its beginning away."""
+Scores = list[float | None]
+"""The log-likelihood of each option of a question; None where the model has no tokens for it."""
 
 
-class TokenGap(NamedTuple):
-    """A statement around its gap."""
+class Probing(NamedTuple):
+    """How a model that gives numbers is asked: the most masks of a gap, the tokens that are ranked,
+    what a pseudo-log-likelihood masks, and what stands for the gap before one that writes."""
 
-    before: str
-    after: str
+    masks: int = 5
+    top: int = 100
+    pll: PLL = "original"
+    blank: str | None = None
 
 
 class _TokenText(NamedTuple):
@@ -34,16 +52,80 @@ class _TokenText(NamedTuple):
     places: list[int]
 
 
-class _Local:
-    def __init__(self, loaded: Loaded, batch: int, usage: Usage) -> None:
-        self.torch, self.tokenizer, self.model, self.kind = loaded
-        self.batch, self.usage = batch, usage
-        self.room = room_of(self.model, self.tokenizer)
+class LocalModel(p.PromptedModel):
+    """A model whose weights are loaded when it is asked first.
+
+    A prompt is a `ModelQuestion` as JSON, and so is what comes back: words in order, or a number
+    for each option, to 6 decimals.
+    """
+
+    torch: Any = None
+    tokenizer: Any
+    model: Any
+    room: int
+
+    def __init__(
+        self, settings: Transformers, view: View, kind: Kind, how: Probing | None = None
+    ) -> None:
+        self.settings, self.view, self.kind, self.how = settings, view, kind, how or Probing()
+        self.prompts, self.characters = p.read(settings.prompts), settings.characters
+        self.name = f"transformers:{Path(settings.model).name}"
+        asked_by = {"rank": "top", "mask": "masks"}
+        name = asked_by.get(view, "pll" if kind == "masked" else "blank")
+        self.identity = p.identity_of(
+            view="likelihood" if view == "choices" else view,
+            kind=kind,
+            **settings.model_dump(include={"model", "revision", "dtype", "chat", "batch"}),
+            **{name: getattr(self.how, name)},
+            **content_of(settings.model),
+        )
+        self.usage = Usage()
+
+    def complete(
+        self,
+        texts: Sequence[str],
+        done: Done | None = None,
+        *,
+        shape: Shape | None = None,
+        read: p.Read | None = None,
+    ) -> list[Result]:
+        """What the model says of each question."""
+        self.load()
+        found: list[Result] = []
+        size = self.settings.batch
+        for at in range(0, len(texts), size):
+            some = [msgspec.json.decode(t, type=ModelQuestion) for t in texts[at : at + size]]
+            for answer in self.answers(some):
+                found.append(Result(msgspec.json.encode(answer).decode()))
+                if done:
+                    done(len(found) - 1, found[-1])
+        return found
+
+    def load(self) -> None:
+        """Load the weights, once. `UserError` where the model cannot be asked for numbers."""
+        if self.torch:
+            return
+        self.torch, self.tokenizer, self.model, _ = load(self.settings, self.kind)
+        # before a whole text that is gone on with there is a token more
+        self.room = room_of(self.model, self.tokenizer) - (self.kind == "causal")
         if not self.tokenizer.is_fast:
             raise UserError(
                 "its tokenizer does not say where in a text its tokens stand",
                 hint="take a model with a fast tokenizer (a tokenizer.json)",
             )
+        if self.kind == "masked" and self.tokenizer.mask_token is None:
+            raise UserError("its tokenizer has no mask token", hint="take a masked model")
+
+    def answers(self, questions: Sequence[ModelQuestion]) -> Sequence[object]:
+        """What the view asks for."""
+        return [
+            [one if one is None else round(one, 6) for one in scores]
+            for scores in self.likelihoods(questions)
+        ]
+
+    @abstractmethod
+    def likelihoods(self, questions: Sequence[ModelQuestion]) -> list[Scores]:
+        """The log-likelihoods of the options of each question."""
 
     def _tokens(
         self, before: str, middle: str, after: str = "", special: bool = True
@@ -56,15 +138,13 @@ class _Local:
             add_special_tokens=special,
         )
         start, end = len(before), len(before) + len(middle)
-        ids = list(found["input_ids"])
+        marks = zip(found["offset_mapping"], found["special_tokens_mask"], strict=True)
         places = [
             place
-            for place, ((a, b), mark) in enumerate(
-                zip(found["offset_mapping"], found["special_tokens_mask"], strict=True)
-            )
+            for place, ((a, b), mark) in enumerate(marks)
             if not mark and a < min(b, end) and b > start
         ]
-        return self._fitted(ids, places)
+        return self._fitted(list(found["input_ids"]), places)
 
     def _fitted(self, ids: list[int], places: list[int]) -> _TokenText:
         """What the model has room for up to the last place, or to the end where there is none."""
@@ -75,33 +155,44 @@ class _Local:
         ids = ids[low : low + self.room]
         return _TokenText(ids, [place - low for place in places if place > low])
 
-    def _padded(self, rows: Sequence[Sequence[int]]) -> dict[str, Any]:
-        longest = max(map(len, rows))
-        fill = self.tokenizer.pad_token_id or 0
-        ids = [[*row, *[fill] * (longest - len(row))] for row in rows]
-        mask = [[1] * len(row) + [0] * (longest - len(row)) for row in rows]
-        as_tensor = self.torch.tensor
+    def _padded(self, rows: Sequence[Sequence[int]], fill: int) -> Any:
+        tensors = [self.torch.tensor(row) for row in rows]
+        pad = self.torch.nn.utils.rnn.pad_sequence
+        return pad(tensors, batch_first=True, padding_value=fill).to(self.model.device)
+
+    def _inputs(self, rows: Sequence[Sequence[int]]) -> dict[str, Any]:
+        ids = self._padded(rows, self.tokenizer.pad_token_id or 0)
         return {
-            "input_ids": as_tensor(ids, device=self.model.device),
-            "attention_mask": as_tensor(mask, device=self.model.device),
+            "input_ids": ids,
+            "attention_mask": self._padded([[1] * len(row) for row in rows], 0),
         }
 
-    def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        order = sorted(range(len(lengths)), key=lambda n: (lengths[n], n))
-        for at in range(0, len(order), self.batch):
-            yield order[at : at + self.batch]
+    def _batches(self, rows: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+        """The places of rows of about the same length, `batch` at a time."""
+        order = sorted(range(len(rows)), key=lambda n: (len(rows[n]), n))
+        size = self.settings.batch
+        return (order[at : at + size] for at in range(0, len(order), size))
+
+    def _chosen(self, log_probabilities: Any, ids: Sequence[int]) -> list[float]:
+        """Of each row of log-probabilities the one of its token."""
+        wanted = self.torch.tensor(list(ids), device=log_probabilities.device)
+        chosen = log_probabilities.gather(1, wanted.unsqueeze(1)).squeeze(1)
+        found: list[float] = chosen.double().tolist()
+        return found
 
 
-class Masked(_Local):
+class Masked(LocalModel):
     """A model that fills in masks (BERT, RoBERTa)."""
 
-    def __init__(self, loaded: Loaded, batch: int, usage: Usage) -> None:
-        super().__init__(loaded, batch, usage)
-        if self.tokenizer.mask_token is None:
-            raise UserError("its tokenizer has no mask token", hint="take a masked model")
-        self._no_words = sorted(set(self.tokenizer.all_special_ids))
+    def answers(self, questions: Sequence[ModelQuestion]) -> Sequence[object]:
+        """Words in order, or numbers."""
+        if self.view == "rank":
+            return self.rank(questions, self.how.top)
+        if self.view == "mask":
+            return self.fill(questions, self.how.masks)
+        return super().answers(questions)
 
-    def fill(self, gaps: Sequence[TokenGap], most: int) -> list[list[str]]:
+    def fill(self, gaps: Sequence[ModelQuestion], most: int) -> list[list[str]]:
         """Texts for each gap, the best first: of 1 to `most` masks, filled from left to right.
 
         Each mask takes the likeliest token, given those before it. Texts are ranked by the mean
@@ -114,8 +205,8 @@ class Masked(_Local):
             totals = [0.0] * len(gaps)
             for step in range(number):
                 places = [text.places[step] for text in texts]
-                for some, told in self._told(rows, places):
-                    best, words = self._words(told).max(dim=1)
+                for some, scores in self._at(rows, places):
+                    best, words = self._words(scores).max(dim=1)
                     for n, value, word in zip(some, best.tolist(), words.tolist(), strict=True):
                         rows[n][places[n]] = word
                         totals[n] += value
@@ -126,51 +217,55 @@ class Masked(_Local):
                     found[n][written] = max(found[n].get(written, mean), mean)
         return [sorted(one, key=lambda text: (-one[text], text)) for one in found]
 
-    def rank(self, gaps: Sequence[TokenGap], top: int) -> list[list[str]]:
+    def rank(self, gaps: Sequence[ModelQuestion], top: int) -> list[list[str]]:
         """The `top` likeliest words of one token for each gap, the best first, each once."""
         texts = [self._with_masks(gap, 1) for gap in gaps]
         found: list[list[str]] = [[] for _ in gaps]
-        for some, told in self._told([t.ids for t in texts], [t.places[0] for t in texts]):
-            wanted = min(2 * top + 16, told.shape[1])  # a word with and without a space is one
-            for n, ids in zip(some, self._words(told).topk(wanted, dim=1)[1].tolist(), strict=True):
+        for some, scores in self._at([t.ids for t in texts], [t.places[0] for t in texts]):
+            wanted = min(2 * top + 16, scores.shape[1])  # a word with and without a space is one
+            best = self._words(scores).topk(wanted, dim=1)[1].tolist()
+            for n, ids in zip(some, best, strict=True):
                 words = dict.fromkeys(self._written([one]) for one in ids)
                 found[n] = [word for word in words if word][:top]
         return found
 
-    def likelihoods(
-        self, asked: Sequence[tuple[TokenGap, str]], how: PLL = "original"
-    ) -> list[float | None]:
-        """The pseudo-log-likelihood of each text in its gap; None where the model cannot write it.
+    def likelihoods(self, questions: Sequence[ModelQuestion]) -> list[Scores]:
+        """The pseudo-log-likelihood of each option in its gap.
 
-        The sum over the text's tokens of the log-probability of the token where it is masked, as
-        `how` says, and all around it is there.
+        The sum over the option's tokens of the log-probability of the token where it is masked, as
+        `Probing.pll` says, and all around it is there. None also where the model cannot write it.
         """
-        plain = self._plain
-        texts = [self._tokens(plain(g.before), plain(text), plain(g.after)) for g, text in asked]
-        mask, unknown = self.tokenizer.mask_token_id, self.tokenizer.unk_token_id
+        plain, mask = self._plain, self.tokenizer.mask_token_id
+        texts = [
+            self._tokens(plain(one.text), plain(option), plain(one.after))
+            for one in questions
+            for option in one.options
+        ]
         rows: list[list[int]] = []
         of: list[tuple[int, int]] = []
         for n, text in enumerate(texts):
             for place in text.places:
                 hidden = {place}
-                if how == "within_answer":
+                if self.how.pll == "within_answer":
                     hidden = {other for other in text.places if other >= place}
                 rows.append([mask if at in hidden else one for at, one in enumerate(text.ids)])
                 of.append((n, place))
         totals = [0.0] * len(texts)
-        for some, told in self._told(rows, [place for _, place in of]):
+        for some, scores in self._at(rows, [place for _, place in of]):
             wanted = [texts[of[n][0]].ids[of[n][1]] for n in some]
-            for n, value in zip(some, _chosen(self.torch, told, wanted), strict=True):
+            for n, value in zip(some, self._chosen(scores, wanted), strict=True):
                 totals[of[n][0]] += value
-        return [
-            None if not text.places or unknown in (text.ids[p] for p in text.places) else total
+        unknown = self.tokenizer.unk_token_id
+        flow = (
+            None if unknown in {*(text.ids[p] for p in text.places)} or not text.places else total
             for text, total in zip(texts, totals, strict=True)
-        ]
+        )
+        return [[next(flow) for _ in one.options] for one in questions]
 
-    def _with_masks(self, gap: TokenGap, number: int) -> _TokenText:
+    def _with_masks(self, gap: ModelQuestion, number: int) -> _TokenText:
         """A statement with masks in its gap, and their places."""
         masks = self.tokenizer.mask_token * number
-        ids = self.tokenizer(self._plain(gap.before) + masks + self._plain(gap.after))["input_ids"]
+        ids = self.tokenizer(self._plain(gap.text) + masks + self._plain(gap.after))["input_ids"]
         places = [n for n, one in enumerate(ids) if one == self.tokenizer.mask_token_id]
         return self._fitted(list(ids), places)
 
@@ -178,89 +273,86 @@ class Masked(_Local):
         """A text without masks of its own."""
         return text.replace(self.tokenizer.mask_token, " ")
 
-    def _told(
+    def _at(
         self, rows: Sequence[Sequence[int]], places: Sequence[int]
     ) -> Iterator[tuple[list[int], Any]]:
         """The log-probabilities of all tokens at one place of each row, some rows at a time."""
-        for some in self._batches([len(row) for row in rows]):
+        for some in self._batches(rows):
             chosen = [rows[n] for n in some]
             self.usage.add(read=sum(map(len, chosen)))
             with self.torch.inference_mode():
-                logits = self.model(**self._padded(chosen)).logits
-                at = self.torch.tensor([places[n] for n in some], device=logits.device)
-                told = logits[self.torch.arange(len(some), device=logits.device), at]
-                yield some, told.float().log_softmax(dim=-1)
+                logits = self.model(**self._inputs(chosen)).logits
+                at = [places[n] for n in some]
+                yield some, logits[range(len(some)), at].float().log_softmax(dim=-1)
 
-    def _words(self, told: Any) -> Any:
+    def _words(self, scores: Any) -> Any:
         """Without the tokens that are no words."""
-        told[:, self._no_words] = -self.torch.inf
-        told[:, len(self.tokenizer) :] = -self.torch.inf
-        return told
+        scores[:, self.tokenizer.all_special_ids] = -self.torch.inf
+        scores[:, len(self.tokenizer) :] = -self.torch.inf
+        return scores
 
     def _written(self, ids: Sequence[int]) -> str:
         return str(self.tokenizer.decode(ids, skip_special_tokens=True)).strip()
 
 
-class Writing(_Local):
+class Writing(LocalModel):
     """A model that writes (causal, sequence-to-sequence), asked how likely texts are."""
 
-    def __init__(self, loaded: Loaded, batch: int, usage: Usage, blank: str | None = None) -> None:
-        super().__init__(loaded, batch, usage)
-        self._blank = self.tokenizer.get_added_vocab().get(blank) if blank else None
-        self.room -= self.kind == "causal"  # for the token that stands before a whole text
+    def likelihoods(self, questions: Sequence[ModelQuestion]) -> list[Scores]:
+        """The log-likelihood of each option, with what follows it, after the text.
 
-    def likelihoods(
-        self, asked: Sequence[tuple[str, str]], special: bool = True
-    ) -> list[float | None]:
-        """The log-likelihood of each second text after the first; None where it has no tokens.
-
-        The sum over the tokens that hold something of the second text. A sequence-to-sequence
-        model reads the first and writes the second; where the gap is one of its sentinels, it
-        writes the sentinel before it, as it was trained to. `special`: the texts get the
-        tokenizer's special tokens.
+        The sum over the tokens that hold something of them.
         """
-        if self.kind == "seq2seq":
-            return self._of_seq2seq(asked, special)
-        texts = [self._after(first, second, special) for first, second in asked]
-        places = groupby(range(len(asked)), key=lambda n: asked[n][0])
-        return [sum_ for _, some in places for sum_ in self._of_one([texts[n] for n in some])]
+        ask = self._of_seq2seq if self.kind == "seq2seq" else self._of_causal
+        found = []
+        for one in questions:
+            if self.settings.chat:
+                text = as_chat(one.text, self.tokenizer)
+                found.append(ask(text, [option.lstrip() + one.after for option in one.options]))
+            else:
+                found.append(ask(one.text, [option + one.after for option in one.options]))
+        return found
 
-    def _of_one(self, texts: Sequence[_TokenText]) -> list[float | None]:
-        """The log-likelihoods of texts that begin alike: their beginning is read once."""
-        lowest = min((text.places[0] for text in texts if text.places), default=1)
-        columns = zip(*(text.ids[: lowest - 1] for text in texts), strict=False)
+    def _of_causal(self, before: str, options: Sequence[str]) -> Scores:
+        """What the texts begin with is read once."""
+        texts = [self._after(before, option) for option in options]
+        found: Scores = [None] * len(texts)
+        asked = [n for n, text in enumerate(texts) if text.places]
+        lowest = min((texts[n].places[0] for n in asked), default=1)
+        columns = zip(*(texts[n].ids[: lowest - 1] for n in asked), strict=False)
         head = [column[0] for column in takewhile(lambda column: len({*column}) == 1, columns)]
-        found: list[float | None] = [None] * len(texts)
         cache = self._cached(head) if head else None
         start = len(head) if cache else 0
         self.usage.add(calls=0, read=start)
-        for some in self._batches([len(text.ids) for text in texts]):
-            chosen = [texts[n] for n in some]
-            inputs = self._padded([text.ids[start:] for text in chosen])
-            self.usage.add(read=sum(len(text.ids) - start for text in chosen))
+        rests = [texts[n].ids[start:] for n in asked]
+        for some in self._batches(rests):
+            chosen = [rests[n] for n in some]
+            self.usage.add(read=sum(map(len, chosen)))
+            inputs = self._inputs(chosen)
             if cache:
-                before = self.torch.ones((len(some), start), dtype=inputs["attention_mask"].dtype)
-                masks = [before.to(self.model.device), inputs["attention_mask"]]
-                inputs["attention_mask"] = self.torch.cat(masks, dim=1)
+                mask = inputs["attention_mask"]
+                before_it = mask.new_ones((len(some), start))
+                inputs["attention_mask"] = self.torch.cat([before_it, mask], dim=1)
                 inputs["past_key_values"] = deepcopy(cache)
                 inputs["past_key_values"].batch_repeat_interleave(len(some))
             with self.torch.inference_mode():
                 logits = self.model(**inputs).logits
-                for row, n, text in zip(logits, some, chosen, strict=True):
-                    at = [place - 1 - start for place in text.places]
-                    found[n] = self._sum(row[at], [text.ids[place] for place in text.places])
+            for row, n in zip(logits, some, strict=True):
+                ids, places = texts[asked[n]]
+                at = [place - 1 - start for place in places]
+                found[asked[n]] = self._sum(row[at], [ids[place] for place in places])
         return found
 
     def _cached(self, head: list[int]) -> Any:
         """What the model holds of a beginning; None where it holds nothing that can be copied."""
         with self.torch.inference_mode():
-            read = self.model(**self._padded([head]), use_cache=True)
+            read = self.model(**self._inputs([head]), use_cache=True)
         cache = getattr(read, "past_key_values", None)
         return cache if hasattr(cache, "batch_repeat_interleave") else None
 
-    def _after(self, first: str, second: str, special: bool) -> _TokenText:
-        """Both texts in tokens; the first of all has one before it, of which it is told."""
-        text = self._tokens(first, second, special=special)
+    def _after(self, first: str, second: str) -> _TokenText:
+        """Both texts in tokens; the first of all has one before it, from which it follows."""
+        text = self._tokens(first, second, special=not self.settings.chat)
         if not text.places or text.places[0] > 0:
             return text
         begin = self.tokenizer.bos_token_id
@@ -269,36 +361,26 @@ class Writing(_Local):
             return _TokenText(text.ids, text.places[1:])
         return _TokenText([begin, *text.ids], [place + 1 for place in text.places])
 
-    def _of_seq2seq(self, asked: Sequence[tuple[str, str]], special: bool) -> list[float | None]:
-        lead = [] if self._blank is None else [self._blank]
-        read = [self._tokens(first, "", special=special).ids for first, _ in asked]
+    def _of_seq2seq(self, before: str, options: Sequence[str]) -> Scores:
+        """The model reads the text and writes the option; where the gap is one of its sentinels,
+        it writes the sentinel before it, as it was trained to."""
+        blank = self.tokenizer.get_added_vocab().get(self.how.blank)
+        lead = [] if blank is None else [blank]
+        ids = self._tokens(before, "", special=not self.settings.chat).ids
+        found: Scores = [None] * len(options)
         written = [
-            [*lead, *self.tokenizer(second.strip(), add_special_tokens=False)["input_ids"]]
-            for _, second in asked
+            self.tokenizer(o.strip(), add_special_tokens=False)["input_ids"] for o in options
         ]
-        found: list[float | None] = [None] * len(asked)
-        for some in self._batches([len(ids) for ids in read]):
-            inputs = self._padded([read[n] for n in some])
-            longest = max(1, *(len(written[n]) for n in some))
-            labels = [[*written[n], *[-100] * (longest - len(written[n]))] for n in some]
-            self.usage.add(read=sum(len(read[n]) + len(written[n]) for n in some))
+        asked = [n for n, some in enumerate(written) if some]
+        for some in self._batches([written[n] for n in asked]):
+            labels = [[*lead, *written[asked[n]]] for n in some]
+            self.usage.add(read=sum(len(ids) + len(label) for label in labels))
             with self.torch.inference_mode():
-                told = self.torch.tensor(labels, device=self.model.device)
-                logits = self.model(**inputs, labels=told).logits
-                for row, n in zip(logits, some, strict=True):
-                    ids = written[n][len(lead) :]
-                    found[n] = self._sum(row[len(lead) : len(written[n])], ids)
+                inputs = self._inputs([ids] * len(some))
+                logits = self.model(**inputs, labels=self._padded(labels, -100)).logits
+            for row, n, label in zip(logits, some, labels, strict=True):
+                found[asked[n]] = self._sum(row[len(lead) : len(label)], label[len(lead) :])
         return found
 
-    def _sum(self, logits: Any, ids: Sequence[int]) -> float | None:
-        if not ids:
-            return None
-        told = logits.float().log_softmax(dim=-1)
-        return float(sum(_chosen(self.torch, told, ids)))
-
-
-def _chosen(torch: Any, told: Any, ids: Sequence[int]) -> list[float]:
-    """Of each row of log-probabilities the one of its token."""
-    wanted = torch.tensor(list(ids), device=told.device)
-    chosen: list[float] = told.gather(1, wanted.unsqueeze(1)).squeeze(1).double().tolist()
-    return chosen
+    def _sum(self, logits: Any, ids: Sequence[int]) -> float:
+        return sum(self._chosen(logits.float().log_softmax(dim=-1), ids))

@@ -23,7 +23,7 @@ from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, resource, writable
 from factdrift.builders.release.plots import COLOURS
-from factdrift.scoring.figures import WIDTHS, Point, Series, dots, lines
+from factdrift.scoring.figures import WIDTHS, dots, lines
 from factdrift.scoring.intervals import SCALE, Paired, bundles, paired
 from factdrift.scoring.metrics import VERDICTS
 from factdrift.scoring.score import ROWS, SUMMARY, Mean, sortable
@@ -164,17 +164,6 @@ def _mains(models: Sequence[Model]) -> list[str]:
     return [name for name in _MAIN if any(_has(model, name) for model in models)]
 
 
-def _series(models: Sequence[Model], stratum: str, metric: str) -> Series:
-    """Every model, so that each keeps its colour in all figures; some without points."""
-    return {
-        model.name: {
-            value: Point(mean.mean, mean.low, mean.high)
-            for value, mean in model.means(stratum, metric, model.whole).items()
-        }
-        for model in models
-    }
-
-
 def _values(models: Sequence[Model], stratum: str, metric: str) -> list[str]:
     """The values of a stratum that any model has, in order."""
     every = {v for model in models for v in model.means(stratum, metric, model.whole)}
@@ -235,8 +224,12 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
         values, of_kinds = _values(models, one.stratum, one.metric), one.stratum in _KINDS
         if len(values) < 2 - of_kinds:
             continue
-        series = _series(models, one.stratum, one.metric)
-        chance = _series(models, one.stratum, "chance") if one.metric == CHOSEN[0] else {}
+        # every model, so that each keeps its colour in all figures; some without points
+        series, guessed = (
+            {model.name: model.means(one.stratum, metric, model.whole) for model in models}
+            for metric in (one.metric, "chance")
+        )
+        chance = guessed if one.metric == CHOSEN[0] else {}
         pictures = []
         for size, width in WIDTHS.items():
             path = to / (f"{one.name}.png" if size == "wide" else f"{one.name}-{size}.png")

@@ -1,7 +1,7 @@
 """Predictions of a model for the rows of a release: asked in batches, kept, gone on with.
 
-What a model said is kept by content in the build folder, a batch at a time, so that a killed run
-goes on where it was and a second run asks nothing. Rows are read in windows: memory holds one.
+What a model said is kept by content in the build folder as it comes, so that a killed run goes on
+where it was and a second run asks nothing. Rows are read in windows: memory holds one.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,27 +10,26 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from pydantic import ValidationError
 
 import factdrift
-from factdrift.builders.core.cache import AnswerCache
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.hashing import digest
 from factdrift.builders.core.progress import Progress, progress
+from factdrift.builders.generate.backends import Cached
 from factdrift.builders.generate.openai_servers import OpenAI
+from factdrift.builders.generate.prompts import PromptedModel
 from factdrift.builders.generate.transformers_models import Kind, Transformers, kind_of
 from factdrift.builders.release.manifest import Manifest, load
 from factdrift.builders.release.tasks import gaps
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.text.prompts import targets as each_once
 from factdrift.builders.text.squad import normal
-from factdrift.scoring.asked import unknown_name
-from factdrift.scoring.askers import Asker, LikelihoodAsker, Probing, TextAsker
+from factdrift.scoring.asked import asking_configs, unknown_name
+from factdrift.scoring.local_models import Masked, Probing, Writing
 from factdrift.scoring.predictions import Prediction, say_beside, write
 from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
-from factdrift.scoring.views import Asking, ModelAnswer, ModelQuestion, Row, View, names
+from factdrift.scoring.views import Asking, Row, View, names
 
 WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
@@ -77,9 +76,10 @@ def run_model(order: ModelOrder) -> Path:
 
     `UserError` before any work: PyTorch, the model, a config, or a view that does not suit them.
     """
-    kind = _kind(order.settings)
+    server = isinstance(order.settings, OpenAI)
+    kind = kind_of(order.settings) if isinstance(order.settings, Transformers) else "causal"
     view = order.view or ("mask" if kind == "masked" else "generate")
-    _check(order, view, kind)
+    _check(view, kind, server)
     manifest = load(order.release)
     chosen = _chosen(manifest, order, view)
     asking = Asking(
@@ -89,12 +89,13 @@ def run_model(order: ModelOrder) -> Path:
         blank=order.probing.blank,
         characters=order.settings.characters,
         masked=kind == "masked",
-        writes=isinstance(order.settings, OpenAI),
+        writes=server,
     )
-    asker = _asker(order, view, kind)
+    kept = order.build / "work" / "predictions"
+    model = Cached(_model(order, view, kind), kept, offline=order.offline, texts_only=True)
     path = order.out or _path(manifest, order, view)
     path.parent.mkdir(parents=True, exist_ok=True)
-    run = _Run(order, asking, asker, chosen)
+    run = _Run(order, asking, model, chosen)
     # a view that does not suit is told before weights are loaded
     firsts = {one.config: row for one in chosen for row in islice(run.rows(one), 1)}
     if not firsts:
@@ -102,16 +103,16 @@ def run_model(order: ModelOrder) -> Path:
     for row in firsts.values():
         asking.question(row)
     run.left_out = 0
-    with progress(run.total(), "rows", path.name, run.told) as bar:
+    with progress(run.total(), "rows", path.name, run.cost) as bar:
         count = write(path, run.predictions(bar))
     _say_beside(path, manifest, order, asking, kind, count)
-    order.say(f"{count:,} predictions in {shown(path)}: {run.kept:,} kept before; {run.told()}")
+    order.say(f"{count:,} predictions in {shown(path)}: {model.hits:,} kept before; {run.cost()}")
     if run.failed:
         order.say(f"  {run.failed:,} without a usable answer; run it again to ask them again")
     if run.left_out:
         order.say(f"  {run.left_out:,} rows with nothing to choose among are left out")
-    if asker.usage.cut:
-        order.say(f"  {asker.usage.cut:,} texts were longer than the model reads and were cut")
+    if model.usage.cut:
+        order.say(f"  {model.usage.cut:,} texts were longer than the model reads and were cut")
     return path
 
 
@@ -119,16 +120,10 @@ class _Run:
     """One run: rows in, predictions out."""
 
     def __init__(
-        self,
-        order: ModelOrder,
-        asking: Asking,
-        asker: Asker,
-        chosen: Sequence[ChosenSplit],
+        self, order: ModelOrder, asking: Asking, model: Cached, chosen: Sequence[ChosenSplit]
     ) -> None:
-        self.order, self.asking, self.asker, self.chosen = order, asking, asker, chosen
-        self.kept = self.failed = self.left_out = 0
-        name = f"{type(order.settings).__name__.lower()}-{digest(asker.identity)}.sqlite"
-        self._cache = AnswerCache(order.build / "work" / "predictions" / name)
+        self.order, self.asking, self.model, self.chosen = order, asking, model, chosen
+        self.failed = self.left_out = 0
         self._wanted = (
             drawn(order.release, chosen, order.limit, order.seed) if order.limit else None
         )
@@ -136,9 +131,9 @@ class _Run:
             Distractors(order.release, chosen, order.seed) if asking.view == "likelihood" else None
         )
 
-    def told(self) -> str:
+    def cost(self) -> str:
         """What the model has cost in this run."""
-        u = self.asker.usage
+        u = self.model.usage
         return f"{u.calls:,} calls, {u.tokens_read:,} tokens read, {u.tokens_written:,} written"
 
     def total(self) -> int:
@@ -148,14 +143,23 @@ class _Run:
         return sum(one.split.rows for one in self.chosen)
 
     def predictions(self, bar: Progress) -> Iterator[Prediction]:
-        """A prediction for each row, in the order of the release."""
+        """A prediction for each row, in the order of the release.
+
+        Of the prompts of a window those of one length are asked together; a run that goes on after
+        a kill forms the same batches.
+        """
         flow = (row for one in self.chosen for row in self.rows(one))
+        self.model.told = lambda: bar.advance(1)
         while window := list(islice(flow, WINDOW)):
             asked = [self.asking.question(row) for row in window]
-            said = self._said(asked, bar)
-            for row, question in zip(window, asked, strict=True):
-                one = said.get(question.key(self.asker.identity), ModelAnswer())
-                yield self.asking.prediction(row, question, one)
+            prompts = [self.asking.prompt(question) for question in asked]
+            each, before = sorted({*prompts}, key=lambda text: (len(text), text)), self.model.misses
+            said = dict(zip(each, self.model.complete(each), strict=True))
+            bar.advance(len(window) - (self.model.misses - before))
+            for row, question, prompt in zip(window, asked, prompts, strict=True):
+                text = said[prompt].text
+                self.failed += text is None
+                yield self.asking.prediction(row, question, text)
 
     def rows(self, one: ChosenSplit) -> Iterator[Row]:
         """The rows of one split that are asked."""
@@ -199,92 +203,50 @@ class _Run:
         wrong = self._distractors.of(row["id"], relation_of(row, one), taken, number)
         return each_once(own, wrong)
 
-    def _said(self, asked: Sequence[ModelQuestion], bar: Progress) -> dict[str, ModelAnswer]:
-        """What is kept, and what the model says to the rest.
 
-        Batches are formed of all questions of a window, those of one length together, so that a
-        run that goes on after a kill forms the same ones.
-        """
-        found: dict[str, ModelAnswer] = {}
-        every = {question.key(self.asker.identity): question for question in asked}
-        for key in every:
-            if (known := self._cache.get(key)) is not None:
-                found[key] = msgspec.json.decode(known, type=ModelAnswer)
-        self.kept += sum(question.key(self.asker.identity) in found for question in asked)
-        bar.advance(sum(question.key(self.asker.identity) in found for question in asked))
-        order = sorted(every, key=lambda key: (len(every[key].text), key))
-        for at in range(0, len(order), self.asker.batch):
-            missing = [k for k in order[at : at + self.asker.batch] if k not in found]
-            if not missing:
-                continue
-            if self.order.offline:
-                where = self._cache.path
-                raise UserError("an answer is not kept", where=where, hint="leave out --offline")
-
-            def keep(said: Mapping[int, ModelAnswer], missing: Sequence[str] = missing) -> None:
-                texts = {missing[n]: msgspec.json.encode(one).decode() for n, one in said.items()}
-                for key, text in self._cache.keep_all(texts).items():
-                    found[key] = msgspec.json.decode(text, type=ModelAnswer)
-                bar.advance(len(said))
-
-            self.asker.ask([every[key] for key in missing], keep)
-        self.failed += len(every.keys() - found.keys())
-        return found
-
-
-def _kind(settings: Transformers | OpenAI) -> Kind:
-    return "causal" if isinstance(settings, OpenAI) else kind_of(settings)
-
-
-def _check(order: ModelOrder, view: View, kind: Kind) -> None:
+def _check(view: View, kind: Kind, server: bool) -> None:
     """`UserError` where a view is nothing for this model."""
-    suited: dict[str, tuple[View, ...]] = {
-        "masked": ("mask", "rank", "likelihood", "choices"),
-        "causal": ("generate", "likelihood", "choices"),
-        "seq2seq": ("generate", "likelihood", "choices"),
-    }
-    views = suited[kind]
-    if isinstance(order.settings, OpenAI):
+    views: tuple[View, ...] = ("generate", "likelihood", "choices")
+    if kind == "masked":
+        views = ("mask", "rank", "likelihood", "choices")
+    elif server:
         views = ("generate", "choices")
     if view not in views:
-        what = "a server" if isinstance(order.settings, OpenAI) else f"a {kind} model"
+        what = "a server" if server else f"a {kind} model"
         raise UserError(f"{what} has no view {view!r}", hint=f"its views are {', '.join(views)}")
 
 
 def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSplit]:
     """The configs and splits that are asked."""
-    asks = {config.name: config.roles for config in manifest.configs if config.roles}
+    every = asking_configs(manifest, order.release, order.configs or None)
     suited = [
-        name
-        for name, columns in asks.items()
-        if (columns.choices is not None) == (view == "choices")
+        (config, columns)
+        for config, columns in every
+        if order.configs
+        or (columns.choices is not None) == (view == "choices")
         or (columns.free and view == "generate")
     ]
-    for name in order.configs:
-        if name not in asks:
-            raise unknown_name(f"no config {name!r} that asks", name, asks, order.release)
-    configs = [c for c in manifest.configs if c.name in (order.configs or suited)]
-    if not configs:
-        others = "choices" if any(one.choices for one in asks.values()) else "generate"
-        hint = f"its configs suit the view {others!r}" if asks else "none of its configs asks"
+    if not suited:
+        others = "choices" if any(columns.choices for _, columns in every) else "generate"
+        hint = f"its configs suit the view {others!r}"
         raise UserError(f"no config for the view {view!r}", where=shown(order.release), hint=hint)
-    splits = {split.name for config in configs for split in config.splits}
+    splits = {split.name for config, _ in suited for split in config.splits}
     for name in order.splits:
         if name not in splits:
             raise unknown_name(f"no split {name!r}", name, sorted(splits), order.release)
     return [
-        ChosenSplit(config.name, asks[config.name], split)
-        for config in configs
+        ChosenSplit(config.name, columns, split)
+        for config, columns in suited
         for split in config.splits
         if split.rows and (not order.splits or split.name in order.splits)
     ]
 
 
-def _asker(order: ModelOrder, view: View, kind: Kind) -> Asker:
+def _model(order: ModelOrder, view: View, kind: Kind) -> PromptedModel:
     settings = order.settings
     if isinstance(settings, OpenAI) or view == "generate":
-        return TextAsker(settings, order.seed)
-    return LikelihoodAsker(settings, view, kind, order.probing)
+        return settings.open(order.seed)
+    return (Masked if kind == "masked" else Writing)(settings, view, kind, order.probing)
 
 
 def _path(manifest: Manifest, order: ModelOrder, view: View) -> Path:
@@ -300,28 +262,18 @@ def _say_beside(
 ) -> None:
     """Write the file that says what the predictions are of; no path and no key is in it."""
     settings = order.settings.model_dump(mode="json", exclude={"prompts", "key_variable", "model"})
+    model = order.settings.model
+    asked = {"frames": asking.frames.identity, "most": order.most}
+    asked |= {"distractors": order.distractors, **order.probing._asdict()}
     about = {
-        "model": Path(order.settings.model).name
-        if Path(order.settings.model).exists()
-        else order.settings.model,
+        "model": Path(model).name if Path(model).exists() else model,
         "dataset": manifest.dataset,
         "version": manifest.version,
         "view": asking.view,
         "kind": kind,
         "settings": settings,
-        "asked": {
-            "blank": asking.blank,
-            "frames": asking.frames.identity,
-            "most": order.most,
-            "distractors": order.distractors,
-            "masks": order.probing.masks,
-            "top": order.probing.top,
-            "pll": order.probing.pll,
-        },
-        "configs": list(order.configs),
-        "splits": list(order.splits),
-        "limit": order.limit,
-        "seed": order.seed,
+        "asked": asked,
+        **{name: getattr(order, name) for name in ("configs", "splits", "limit", "seed")},
         "rows": count,
         "code_version": factdrift.__version__,
     }

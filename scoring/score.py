@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -56,18 +56,11 @@ class Mean(NamedTuple):
     high: float | None
 
 
+_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
 TABLE_SCHEMA = pa.schema(
     [
-        pa.field("dataset", pa.string(), False),
-        ("config", pa.string()),
-        ("split", pa.string()),
-        pa.field("stratum", pa.string(), False),
-        pa.field("value", pa.string(), False),
-        pa.field("metric", pa.string(), False),
-        pa.field("n", pa.int64(), False),
-        pa.field("mean", pa.float64(), False),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
+        pa.field(name, _TYPES[(get_args(kind) or [kind])[0]], nullable=bool(get_args(kind)))
+        for name, kind in Mean.__annotations__.items()
     ]
 )
 
@@ -109,7 +102,9 @@ def score(options: Options) -> Scores:
     with read_asked(options.release, options.configs, options.cutoff) as asked:
         manifest = asked.manifest
         out = options.out or Path("scores") / manifest.dataset / folder_name(model)
-        _check_release(asked, beside, options.file)
+        if beside and beside.dataset not in (None, manifest.dataset):
+            text = f"these are predictions for {beside.dataset}, and the release is"
+            raise UserError(f"{text} {manifest.dataset}", where=shown(options.file))
         counts = _read(asked, options)
         judge(asked, rouge=options.rouge)
         for left_out in ("undecided", "neutral"):
@@ -374,10 +369,9 @@ def _write(
     asked: Asked,
     metrics: Sequence[str],
 ) -> None:
-    columns = [list(column) for column in zip(*table, strict=True)]
-    arrays = [pa.array(c, f.type) for c, f in zip(columns, TABLE_SCHEMA, strict=True)]
+    means = pa.Table.from_pylist([mean._asdict() for mean in table], TABLE_SCHEMA)
     with replacing(out / TABLE) as path:
-        pq.write_table(pa.table(arrays, schema=TABLE_SCHEMA), path, compression="zstd")
+        pq.write_table(means, path, compression="zstd")
     names = ("config", "split", "id", "subject", "verdict")
     schema = pa.schema(
         [
@@ -396,15 +390,6 @@ def _write(
     text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
     with replacing(out / SUMMARY) as path:
         path.write_text(text + "\n", encoding="utf-8")
-
-
-def _check_release(asked: Asked, beside: predictions.About | None, file: Path) -> None:
-    manifest = asked.manifest
-    if beside and beside.dataset not in (None, manifest.dataset):
-        raise UserError(
-            f"these are predictions for {beside.dataset}, and the release is {manifest.dataset}",
-            where=shown(file),
-        )
 
 
 def _stem(file: Path) -> str:

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
+
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.hashing import digest
 from factdrift.builders.rows.frames import BARE_FRAME, Frame, Frames
 from factdrift.builders.text.squad import normal
 from factdrift.scoring.predictions import Prediction, prompt_hash
@@ -51,19 +52,6 @@ class ModelQuestion:
     text: str
     after: str = ""
     options: tuple[str, ...] = ()
-
-    def key(self, identity: str) -> str:
-        """Names the question to a model."""
-        return digest([identity, self.text, self.after, self.options])
-
-
-@dataclass(frozen=True, slots=True)
-class ModelAnswer:
-    """What a model said: a text, texts in order, or a number for each option."""
-
-    text: str | None = None
-    candidates: tuple[str, ...] | None = None
-    scores: tuple[float | None, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +110,16 @@ class Asking:
             }
         )
 
-    def prediction(self, row: Row, asked: ModelQuestion, said: ModelAnswer) -> Prediction:
+    @property
+    def as_text(self) -> bool:
+        """Whether the model's answer is what it writes, and not words or numbers as JSON."""
+        return self.writes or self.view == "generate"
+
+    def prompt(self, question: ModelQuestion) -> str:
+        """A question as the model gets it."""
+        return question.text if self.as_text else msgspec.json.encode(question).decode()
+
+    def prediction(self, row: Row, asked: ModelQuestion, said: str | None) -> Prediction:
         """What the model said, as a prediction of the row."""
         known: dict[str, Any] = {
             "id": row.id,
@@ -130,16 +127,17 @@ class Asking:
             "split": row.split,
             "prompt_sha256": prompt_hash(row.prompt),
         }
-        if said.candidates is not None:
-            return Prediction(**known, candidates=list(said.candidates))
-        if said.scores is not None:
+        if not self.as_text:
+            given = msgspec.json.decode(said or "[]")
+            if self.view in ("mask", "rank"):
+                return Prediction(**known, candidates=given)
             texts = [option.removeprefix(" ") for option in asked.options]
-            pairs = zip(texts, said.scores, strict=True)
+            pairs = zip(texts, given, strict=True)
             per = [(t, LOWEST if s is None else round(s / len(t), 6)) for t, s in pairs]
             if self.view == "choices":
                 return Prediction(**known, choice_scores=[score for _, score in per])
             return Prediction(**known, scores=dict(per))
-        text = self._read(said.text or "")
+        text = self._read(said or "")
         if self.view == "choices":
             place = chosen(text or "", row.choices)
             numbers = [float(place == n) for n in range(len(row.choices))]

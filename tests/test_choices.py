@@ -1,9 +1,7 @@
-"""Choices: what is offered beside an answer, by hand and against a plain loop over timelines."""
+"""Choices: what is offered beside an answer."""
 
-import datetime
-import random
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,10 +12,9 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.hashing import row_id
-from factdrift.builders.core.schema import arrow_schema, batches
+from factdrift.builders.core.schema import writing
 from factdrift.builders.facts.timeline import At
 from factdrift.builders.recipes.recipe import FOLDER
-from factdrift.builders.release.manifest import load
 from factdrift.builders.rows import Answer, Cloze
 from factdrift.builders.templama.choices import asked_days, choose, offered
 from factdrift.builders.text.squad import normal_or_all
@@ -38,21 +35,16 @@ def asked(subject: str, period: str, answers: str, previous: str = "", **more: A
     return cloze(1, period=period, id=own, subject=subject, relation="P6", **values)
 
 
-def table(folder: Path, row: type, some: Sequence[Any]) -> Path:
-    path = folder / f"{row.__name__}.parquet"
-    with pq.ParquetWriter(path, arrow_schema(row)) as writer:
-        for batch in batches(row, some):
-            writer.write_batch(batch)
-    return path
-
-
-def day(text: str | None) -> date | None:
-    return date.fromisoformat(text) if text else None
+def table(folder: Path, row: type, some: Iterable[Any]) -> Path:
+    with writing(folder / f"{row.__name__}.parquet", row) as out:
+        for one in some:
+            out.append(one)
+    return folder / f"{row.__name__}.parquet"
 
 
 def segment(held: Held) -> rows.Segment:
     subject, relation, item, *ends = held
-    first, last = map(day, ends)
+    first, last = (date.fromisoformat(text) if text else None for text in ends)
     ends_and_more = (first, first, last, last, False, False, False, (), TODAY)
     return rows.Segment(subject, relation, item, *ends_and_more)
 
@@ -144,38 +136,6 @@ def test_what_is_stated_without_dates_is_not_offered(tmp_path: Path) -> None:
     assert set(told["Q1"]) == {"Q10", "Q13", "Q21"}
 
 
-def test_random_histories(tmp_path: Path) -> None:
-    """Against a plain loop over all segments: nothing that may hold, everything that surely does
-    not; and the same for every row, whatever rows are beside it."""
-    draw = random.Random(5)
-    held: list[Held] = []
-    for _ in range(120):
-        begin = date(2015, 1, 1) + datetime.timedelta(draw.randrange(2500))
-        end = begin + datetime.timedelta(draw.randrange(900))
-        start, stop = (x.isoformat() if draw.random() < 0.9 else None for x in (begin, end))
-        held.append((f"Q{draw.randrange(12)}", "P6", f"Q{draw.randrange(30, 60)}", start, stop))
-    subjects = sorted({one[0] for one in held})
-    clozes = [
-        asked(s, "2018Q2", " ".join(sorted({h[2] for h in held if h[0] == s})[:2]))
-        for s in subjects
-    ]
-    first, last = date(2018, 4, 1), date(2018, 6, 30)
-    told = found(tmp_path, clozes, held)
-    for one in clozes:
-        own = [segment(h) for h in held if h[0] == one.subject]
-        may = {
-            s.object
-            for s in own
-            if (s.start_first is None or s.start_first <= last)
-            and (s.end_last is None or s.end_last >= first)
-        }
-        offers = told[one.subject]
-        assert not may & offers.keys()
-        assert {s.object for s in own} - may == {o for o, (kind, _) in offers.items() if kind < 2}
-        places = sorted(place for kind, place in offers.values() if kind == 1)
-        assert places == list(range(1, len(places) + 1))
-
-
 def row(names: Mapping[str, str], **more: Any) -> dict[str, Any]:
     """An offered cloze row whose distractors have these labels, by id, in order."""
     distractors = [
@@ -235,12 +195,10 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
     run("release", recipe, "--out", tmp_path / "releases", "--build", tmp_path / "b")
     release = tmp_path / "releases" / "dynamic-templama" / "1.0.0"
     assert check(release)["choices"] > 10_000
-    config = load(release).config("choices")
-    assert config
-    found = [r for s in config.splits for r in pq.read_table(release / s.file).to_pylist()]
+    every = pq.read_table(release / "data/choices").to_pylist()
     timelines = pq.read_table(release / "data" / "timelines" / "full.parquet").to_pylist()
     stated = {(s["subject"], s["relation"], s["object"]) for s in timelines}
-    for one in found:
+    for one in every:
         right = one["choices"][one["answer_index"]]
         assert len(one["choices"]) == len(set(one["choices"])) == 4 and right == one["targets"][0]
         accepted = {normal_or_all(name) for name in one["targets"]}
@@ -248,7 +206,6 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
         for item, kind in zip(one["choice_ids"], one["choice_kinds"], strict=True):
             own = (one["subject"], one["relation"], item) in stated
             assert own == (kind in ("answer", "stale", "other_time"))
-    of_updated = [
-        r["choice_kinds"] for r in found if r["split"] == "updated" and r["previous_answers"]
-    ]
+    changed = [one for one in every if one["split"] == "updated" and one["previous_answers"]]
+    of_updated = [one["choice_kinds"] for one in changed]
     assert sum("stale" in kinds for kinds in of_updated) > len(of_updated) / 3

@@ -4,7 +4,8 @@ import csv
 import gzip
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Evidence, NewCloze, NewEasyCloze, UpdatedCloze
 from factdrift.scoring.export import NAMES, FormatName, export
 from factdrift.scoring.export.ckl import masked
-from tests.conftest import run
-from tests.release_sample import Sample, cloze, from_rows, meta, publish
+from tests.conftest import checksums, run
+from tests.release_sample import Sample, cloze, edit, from_rows, meta, publish
 
 MADE_FROM: dict[FormatName, str] = {
     "streamingqa": "streamingqa",
@@ -60,20 +61,20 @@ def lines(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def rows(release: Path, config: str, split: str) -> Iterator[dict[str, Any]]:
-    yield from pq.read_table(release / f"data/{config}/{split}.parquet").to_pylist()
+def rows(release: Path, config: str, split: str | None = None) -> list[dict[str, Any]]:
+    path = release / "data" / config
+    found: list[dict[str, Any]] = pq.read_table(
+        path / f"{split}.parquet" if split else path
+    ).to_pylist()
+    return found
 
 
 @pytest.mark.parametrize("name", MADE_FROM)
 def test_the_same_release_gives_the_same_bytes(
     name: FormatName, exported: Folder, release: Folder, tmp_path: Path
 ) -> None:
-    def content(folder: Path) -> dict[Path, bytes]:
-        files = [path for path in folder.rglob("*") if path.is_file()]
-        return {path.relative_to(folder): path.read_bytes() for path in files}
-
     export(release(name), name, tmp_path / "again", lambda _: None)
-    assert content(tmp_path / "again") == content(exported(name)) != {}
+    assert checksums(tmp_path / "again") == checksums(exported(name)) != {}
 
 
 def test_streamingqa(exported: Folder, release: Folder) -> None:
@@ -88,9 +89,8 @@ def test_streamingqa(exported: Folder, release: Folder) -> None:
         assert all(one[name] == row[name] for name in one if name.startswith("toxicity_"))
         assert one["evidence_id"] == row["evidence_id"]
         assert one["evidence_ts"] <= one["question_ts"]
-    assert {path.name for path in exported("streamingqa").iterdir()} == {
-        f"streaminqa_{split}.jsonl.gz" for split in ("train", "valid", "eval")
-    }
+    written = {path.name for path in exported("streamingqa").iterdir()}
+    assert written == {f"streaminqa_{split}.jsonl.gz" for split in ("train", "valid", "eval")}
 
 
 @pytest.mark.parametrize("level", ["easy", "hard"])
@@ -108,25 +108,21 @@ def test_timeqa(level: str, exported: Folder, release: Folder) -> None:
         assert {part["title"] for part in one["paragraphs"]} == {row["title"]}
 
 
-def test_squad_loads_with_datasets_columns(exported: Folder, release: Folder) -> None:
+def test_squad(exported: Folder, release: Folder) -> None:
     document = json.loads((exported("squad") / "hard-test.json").read_text("utf-8"))
     assert document["version"] == "timeqa 1.0.0"
     expected = {row["id"]: row for row in rows(release("timeqa"), "hard", "test")}
-    seen = set()
     titles = [article["title"] for article in document["data"]]
     assert len(set(titles)) == len(titles)
-    for article in document["data"]:
-        for paragraph in article["paragraphs"]:
-            for question in paragraph["qas"]:
-                row = expected[question["id"]]
-                seen.add(question["id"])
-                assert paragraph["context"] == row["context"]
-                assert question["is_impossible"] is (row["answerable"] != "yes")
-                for answer in question["answers"]:
-                    start = answer["answer_start"]
-                    text = paragraph["context"][start : start + len(answer["text"])]
-                    assert text == answer["text"]
-    assert seen == expected.keys()
+    paragraphs = [part for article in document["data"] for part in article["paragraphs"]]
+    asked = [(part["context"], question) for part in paragraphs for question in part["qas"]]
+    for context, question in asked:
+        row = expected.pop(question["id"])
+        assert context == row["context"]
+        assert question["is_impossible"] is (row["answerable"] != "yes")
+        for answer in question["answers"]:
+            assert context[answer["answer_start"] :].startswith(answer["text"])
+    assert not expected
 
 
 def test_dynamic_templama(exported: Folder, release: Folder) -> None:
@@ -137,8 +133,7 @@ def test_dynamic_templama(exported: Folder, release: Folder) -> None:
     asked = {
         (row["subject"], row["relation"], row["period"])
         for config in ("unchanged", "updated", "new")
-        for split in (release("dynamic-templama") / "data" / config).iterdir()
-        for row in rows(release("dynamic-templama"), config, split.stem)
+        for row in rows(release("dynamic-templama"), config)
     }
     assert len(asked) == len(found)
     ronaldo = [one for one in found if one["query"].startswith("Cristiano Ronaldo plays for")]
@@ -156,22 +151,15 @@ def test_templama_has_each_subject_in_one_file(tmp_path: Path) -> None:
         for year in ("2020", "2021")
     }
     folder = publish(tmp_path, Sample({"unchanged": asked})).folder
-    path = folder / "manifest.json"
-    made = json.loads(path.read_text("utf-8"))
-    assert made["parameters"]["window"]["granularity"] == "quarter"
     with pytest.raises(UserError, match="TempLAMA asks by year, and this release by quarter"):
         export(folder, "templama", tmp_path / "out", lambda _: None)
-    made["parameters"]["window"]["granularity"] = "year"
-    path.write_text(json.dumps(made), encoding="utf-8")
+    edit(folder, "parameters.window.granularity", "year")
     export(folder, "templama", tmp_path / "out", lambda _: None)
-    parts = {
-        part: {one["id"].partition("_")[0] for one in lines(tmp_path / "out" / f"{part}.json")}
-        for part in ("train", "val", "test")
-    }
-    assert sum(map(len, parts.values())) == len(set().union(*parts.values())) == 299
-    assert len(parts["test"]) > 280
-    assert parts["train"]
-    assert lines(tmp_path / "out" / "test.json")[0]["date"] == "2020"
+    train, val, test = (lines(tmp_path / f"out/{part}.json") for part in ("train", "val", "test"))
+    parts = [{one["id"].partition("_")[0] for one in part} for part in (train, val, test)]
+    assert sum(map(len, parts)) == len(set().union(*parts)) == 299
+    assert len(parts[2]) > 280 and parts[0]
+    assert test[0]["date"] == "2020"
 
 
 def test_lama_is_read_by_this_projects_own_reader(exported: Folder, release: Folder) -> None:
@@ -213,62 +201,49 @@ def test_a_blank_is_a_word_by_itself(text: str, expected: str) -> None:
     assert masked(text, ("_X_", "[BLANK]")) == expected
 
 
-def news(row: type[Any], **more: Any) -> Any:
-    """A row of the news clozes."""
-    evidence = Evidence("20200102000000000000\x00\x01ab\x00\x01", meta(Sample({})).published, 0, 3)
-    values = {
-        "id": "n1",
-        "prompt": "As of May 6, 2020: [BLANK] won.",
-        "targets": ('Ann, the "Ace"',),
-        "query": "[BLANK] won.",
-        "answer": 'Ann, the "Ace"',
-        "new_evidence": evidence,
-        "clozes": "ckl-clozes 1.0.0",
-        "answer_tokens": None,
-        "views": (),
-        **more,
-    }
-    return row(**values)
-
-
-EXPERT: dict[str, Any] = {"question": "Who won?", "prediction": None, "grounds": "found"}
-EXPERT |= {"passages": 3, "searches": (), "overruled": ()}
-FILLED = {"statement": "<extra_id_0> won."}
-ANSWERED = {"answer": 'Ann, the "Ace"', "question": "Who won?"}
+EVIDENCE = Evidence("20200102000000000000\x00\x01ab\x00\x01", date(2020, 1, 2), 0, 3)
+ANSWER = 'Ann, the "Ace"'
+NEWS: dict[str, Any] = {
+    "id": "n1",
+    "prompt": "As of May 6, 2020: [BLANK] won.",
+    "targets": (ANSWER,),
+    "query": "[BLANK] won.",
+    "answer": ANSWER,
+    "new_evidence": EVIDENCE,
+    "clozes": "ckl-clozes 1.0.0",
+    "answer_tokens": None,
+    "views": (),
+}
+EXPERT = NEWS | {"question": "Who won?", "prediction": None, "grounds": "found", "passages": 3}
+EXPERT |= {"searches": (), "overruled": ()}
+UPDATED = UpdatedCloze(**EXPERT, old_answer="Bob", old_evidence=EVIDENCE)
+EASY = NewEasyCloze(**NEWS, questions=("Who won?", "Who did win?"))
+FILLED = {"unique_id": "n1", "statement": "<extra_id_0> won.", "question": "Who won?"}
 
 
 @pytest.mark.parametrize(
-    ("row", "more", "table", "answers", "expected"),
+    ("row", "table", "answers", "expected"),
     [
-        (UpdatedCloze, EXPERT | {"old_answer": "Bob", "old_evidence": None},
-         "updatedlama/updatedLAMA.csv", "updatedlama_val_answers.json",
-         FILLED | {"new_answer": 'Ann, the "Ace"', "old_answer": "Bob"}),
-        (NewCloze, EXPERT,
-         "newlama/newLAMA.csv", "recentlama_h_val_answers.json", FILLED | ANSWERED),
-        (NewEasyCloze, {"questions": ("Who won?", "Who did win?")},
-         "newlama/newLAMA_easy.csv", "recentlama_val_answers.json", ANSWERED),
+        (UPDATED, "updatedlama/updatedLAMA.csv", "updatedlama_val_answers.json",
+         FILLED | {"new_answer": ANSWER, "old_answer": "Bob"}),
+        (NewCloze(**EXPERT), "newlama/newLAMA.csv", "recentlama_h_val_answers.json",
+         FILLED | {"answer": ANSWER}),
+        (EASY, "newlama/newLAMA_easy.csv", "recentlama_val_answers.json",
+         FILLED | {"answer": ANSWER}),
     ],
 )  # fmt: skip
 def test_news_clozes_of_ckl(
-    row: type[Any],
-    more: dict[str, Any],
-    table: str,
-    answers: str,
-    expected: dict[str, str],
-    tmp_path: Path,
+    row: Any, table: str, answers: str, expected: dict[str, str], tmp_path: Path
 ) -> None:
-    if "old_evidence" in more:
-        more = {**more, "old_evidence": news(NewCloze, **EXPERT).new_evidence}
-    source = from_rows(row, [news(row, **more)])
-    data = Dataset(tables=(Table("all", row, "Rows.", {"test": source}),))
+    data = Dataset(
+        tables=(Table("all", type(row), "Rows.", {"test": from_rows(type(row), [row])}),)
+    )
     folder = write_release(data, meta(Sample({})), tmp_path).folder
     export(folder, "ckl", tmp_path / "out", lambda _: None)
     with (tmp_path / "out" / table).open(newline="", encoding="utf-8") as file:
-        (found,) = csv.DictReader(file)
-    assert found["unique_id"] == "n1"
-    assert {name: found[name] for name in expected} == expected
+        assert list(csv.DictReader(file)) == [expected]
     by_id = json.loads((tmp_path / "out" / answers).read_text("utf-8"))
-    assert by_id == {"n1": ['Ann, the "Ace"']}
+    assert by_id == {"n1": [ANSWER]}
 
 
 def test_knowedit(exported: Folder, release: Folder) -> None:
@@ -288,9 +263,7 @@ def test_knowedit(exported: Folder, release: Folder) -> None:
         beside = one["locality"]["Relation_Specificity"]
         assert 1 <= len(beside) <= 3
         for fact in beside:  # as EasyEdit reads them
-            assert isinstance(fact["prompt"], str)
-            assert isinstance(fact["ground_truth"][0][0], str)
-            assert set(fact["ground_truth"][0]) <= static
+            assert isinstance(fact["prompt"], str) and {*fact["ground_truth"][0]} <= static
 
 
 @pytest.mark.parametrize("name", NAMES)

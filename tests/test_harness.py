@@ -14,9 +14,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
+from factdrift import score
+from samples.quarters.simulated import asked_rows
 from tests import tiny_model
 from tests.conftest import run
 from tests.json_server import Reply, answering, chat
@@ -68,17 +69,11 @@ def server() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def expected(release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     """What `factdrift score` says of the same answers, over the config `unchanged`."""
-    folder = tmp_path_factory.mktemp("score")
-    with (folder / "p.jsonl").open("w") as file:
-        for path in sorted(release.glob("data/unchanged/*.parquet")):
-            for row in pq.read_table(path).to_pylist():
-                json.dump({"id": row["id"], "prediction": said(row["prompt"])}, file)
-                file.write("\n")
-    words = ["--predictions", folder / "p.jsonl", "--config", "unchanged", "--out", folder / "s"]
-    run("score", release, *words, "--model", "m")
-    found = pq.read_table(folder / "s" / "rows.parquet").to_pylist()
-    assert len(found) == 13
-    return {name: sum(row[name] for row in found) / len(found) for name in ("exact_match", "f1")}
+    rows = [row for _, _, row in asked_rows(release, ["unchanged"])]
+    assert len(rows) == 13
+    given = {row["id"]: said(row["prompt"]) for row in rows}
+    found = score(release, given, configs=["unchanged"], out=tmp_path_factory.mktemp("scores"))
+    return {name: found.mean(name) for name in ("exact_match", "f1")}
 
 
 def harness(*words: object, cwd: Path, **more: str) -> None:

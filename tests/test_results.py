@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from docs import shared_results
 from factdrift.scoring.results import ANSWERS, FILE, LARGEST, check, read, rows_sha256
@@ -65,20 +66,25 @@ def test_a_server_s_key_beside_the_answers_is_not_shared(release: Path, tmp_path
     assert not (tmp_path / "shared").exists()
 
 
-def changed(change: Callable[[Any], object]) -> Callable[[Path], object]:
-    """An edit of `results.json`."""
-
-    def edit(folder: Path) -> None:
-        value = json.loads((folder / FILE).read_text("utf-8"))
-        change(value)
-        (folder / FILE).write_text(json.dumps(value))
-
-    return edit
+MISTAKES = yaml.safe_load(Path(__file__).with_name("shared_mistakes.yaml").read_text("utf-8"))
 
 
-def said(name: str, value: object) -> Callable[[Path], object]:
-    """An edit of how the model was asked."""
-    return changed(lambda one: one["asked"].update({name: value}))
+def refused(release: Path, shared: Path, message: str) -> None:
+    done = run("results", release, shared, ok=False)
+    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=str)
+def test_what_is_refused(shared: Path, release: Path, mistake: dict[str, Any]) -> None:
+    results = json.loads((shared / FILE).read_text("utf-8"))
+    results |= mistake.get("results", {})
+    results["asked"] |= mistake.get("asked", {})
+    (shared / FILE).write_text(json.dumps(results))
+    old, new = mistake.get("answers", ("", ""))
+    answers = (shared / ANSWERS).read_text("utf-8")
+    assert old in answers
+    (shared / ANSWERS).write_text(answers.replace(old, new, 1))
+    refused(release, shared, mistake["message"])
 
 
 def linked(folder: Path) -> None:
@@ -86,44 +92,16 @@ def linked(folder: Path) -> None:
     (folder / ANSWERS).symlink_to(folder.parent / "elsewhere")
 
 
-def answered(old: str, new: str) -> Callable[[Path], object]:
-    """An edit of `answers.jsonl`."""
-
-    def edit(folder: Path) -> None:
-        text = (folder / ANSWERS).read_text("utf-8")
-        assert old in text
-        (folder / ANSWERS).write_text(text.replace(old, new, 1))
-
-    return edit
+def figure_changed(folder: Path) -> None:
+    results = json.loads((folder / FILE).read_text("utf-8"))
+    results["table"][0][7] = 0.6
+    (folder / FILE).write_text(json.dumps(results))
 
 
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (changed(lambda one: one["table"][0].__setitem__(7, 0.6)), "table: the answers give Mean("),
-        (changed(lambda one: one["table"].pop()), "table: the answers give"),
-        (changed(lambda one: one.update(knowledge={"last_known": "2021Q3"})), "knowledge: the"),
-        (changed(lambda one: one.update(version="1.0.1")), "the release is sample 1.0.0"),
-        (changed(lambda one: one.update(dataset="other")), "results are of other 1.0.0"),
-        (changed(lambda one: one.update(rows_sha256="0" * 64)), "on other rows"),
-        (changed(lambda one: one.update(model="[m](javascript:x)")), "model: "),
-        (changed(lambda one: one.update(more=1)), "more: Extra inputs"),
-        (said("note", "see http://example.org"), "an address is in"),
-        (said("note", "ann@example.org"), "an address is in"),
-        (said("note", "on 10.1.2.3"), "an address is in"),
-        (said("model", "/home/ann/m"), "a path is in"),
-        (said("model", "C:\\models\\m"), "a path is in"),
-        (said("../m", 1), "a path is in"),
-        (said("key", "hf_abcdefghijklmnopqrst"), "a key is in"),
-        (said("key", "AKIAABCDEFGHIJKLMNOP"), "a key is in"),
-        (said("deep", [{"x": "\x1b[31mred"}]), "a control character is in '\\x1b[31mred'"),
-        (said("deep", "\u202egnp"), "a control character is in"),
-        (answered("Club 1", "Club 2"), "table: the answers give"),
-        (answered("0001-2021Q3", "0009-2021Q3"), "1 answers are of unknown rows"),
-        (answered("Club 1", "\\u001b[2J"), f"{ANSWERS}:3: a control character"),
-        (answered("Club 1", "sk-abcdefghijklmnop1234"), f"{ANSWERS}:3: a key"),
-        (answered('{"id"', '{"extra": 1, "id"'), f"{ANSWERS}:1: not as"),
-        (answered("\n", "\n\n"), f"{ANSWERS}:3: not as"),
+        (figure_changed, "table: the answers give Mean("),
         (lambda folder: (folder / "run.sh").touch(), "here are answers.jsonl, results.json, run"),
         (lambda folder: (folder / ANSWERS).unlink(), "here are results.json"),
         (linked, "not a file"),
@@ -131,14 +109,11 @@ def answered(old: str, new: str) -> Callable[[Path], object]:
         (lambda folder: (folder / FILE).write_text("{"), "the file: Invalid JSON"),
     ],
 )
-def test_what_is_refused(
+def test_files_that_are_refused(
     shared: Path, release: Path, edit: Callable[[Path], object], message: str
 ) -> None:
     edit(shared)
-    done = run("results", release, shared, ok=False)
-    assert done.returncode == 1
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    refused(release, shared, message)
 
 
 @pytest.mark.parametrize(
@@ -197,6 +172,7 @@ def test_the_page_shows_every_folder(shared: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_curve_of_many_periods_is_of_years(shared: Path) -> None:
     results = read(shared)
-    assert shared_results._curve_of(results, "exact_match", True) == {"2021": (0.5, None, None)}
+    (year,) = shared_results._curve_of(results, "exact_match", True).values()
+    assert (year.value, year.n, year.mean, year.low) == ("2021", 10, 0.5, None)
     quarters = shared_results._curve_of(results, "exact_match", False)
     assert [quarters[period].mean for period in PERIODS] == [1.0, 0.0]

@@ -1,11 +1,9 @@
 """`factdrift run-model`: which rows are asked, how, and what a killed run keeps."""
 
 import json
-import os
 import signal
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -13,20 +11,19 @@ from typing import Any
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.progress import progress
 from factdrift.builders.generate import transformers_models
+from factdrift.builders.generate.backends import Cached
 from factdrift.builders.generate.openai_servers import OpenAI
+from factdrift.builders.generate.protocol import Result
 from factdrift.builders.generate.transformers_models import Transformers
-from factdrift.builders.release.manifest import load
-from factdrift.builders.rows.frames import Frames, read_frames
+from factdrift.builders.rows.frames import Frames
 from factdrift.scoring import run_model as module
-from factdrift.scoring.askers import LikelihoodAsker, Probing
 from factdrift.scoring.predictions import about, prompt_hash
 from factdrift.scoring.run_model import ModelOrder, run_model
-from factdrift.scoring.views import Asking, ModelAnswer, Row
+from factdrift.scoring.views import Asking, Row
 from tests import known_models as known
 from tests import tiny_model
-from tests.conftest import ROOT, run
+from tests.conftest import alone, run
 from tests.json_server import Reply, answering, chat
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
 
@@ -37,8 +34,10 @@ KEY = "sk-secret-0123456789"
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """12 rows: 10 unchanged, 2 updated, in two periods."""
-    updated = [cloze(n, "updated", p) for n, p in ((7, PERIODS[0]), (8, PERIODS[1]))]
+    """12 rows: 10 unchanged, 2 updated, in two periods; of those before them one still holds."""
+    stays = cloze(71).answers
+    more = {"previous_answers": (*cloze(70).answers, *stays), "still_true": stays}
+    updated = [cloze(n, "updated", p, **more) for n, p in ((7, PERIODS[0]), (8, PERIODS[1]))]
     rows = {**BASE, "updated": {p: [r for r in updated if r.period == p] for p in PERIODS}}
     return publish(tmp_path_factory.mktemp("releases"), Sample(rows)).folder
 
@@ -79,9 +78,9 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
     assert (rows[0]["id"], rows[0]["prompt_sha256"]) == (first.id, prompt_hash(first.prompt))
     assert all(field in row for row in rows)
     if field == "scores":
-        # the label of the answer, and distractors of the relation
+        # the label of the answer, those of before, and distractors of the relation
         assert list(rows[0]["scores"])[:1] == ["Club 0"]
-        assert set(rows[-1]["scores"]) == {f"Club {n}" for n in (0, 1, 2, 3, 4, 7, 8)}
+        assert set(rows[-1]["scores"]) == {f"Club {n}" for n in (0, 1, 2, 3, 4, 7, 8, 70)}
         assert all(score < 0 for score in rows[0]["scores"].values())
     bytes_before = (tmp_path / "out.jsonl").read_bytes()
     again = ordered(release, models[kind], tmp_path, view=view, offline=True)
@@ -105,18 +104,11 @@ def test_a_choice_of_rows(release: Path, models: Mapping[str, Path], tmp_path: P
     assert sorted(row["split"] for row in even) == [PERIODS[0]] * 2 + [PERIODS[1]] * 2
 
 
-@pytest.mark.parametrize(
-    ("completion", "shape", "sent"),
-    [
-        (True, None, {"prompt": "Q:", "stop": ["\n"]}),  # a base model would go on for ever
-        (True, "question", {"prompt": "Q:", "stop": ["\n"]}),  # it knows no schema
-        (False, None, {"messages": [{"role": "user", "content": "Q:"}]}),
-    ],
-)
-def test_what_a_server_is_sent(completion: bool, shape: Any, sent: Mapping[str, Any]) -> None:
-    body = OpenAI(model="m", completion=completion, stop=("\n",)).body("Q:", 0, shape)
+@pytest.mark.parametrize("shape", [None, "question"])  # a base model knows no schema
+def test_what_a_base_model_of_a_server_is_sent(shape: Any) -> None:
+    body = OpenAI(model="m", completion=True, stop=("\n",)).body("Q:", 0, shape)
     shared = {"model": "m", "max_tokens": 512, "temperature": 0.0, "seed": 0}
-    assert body == {**shared, **sent}
+    assert body == {**shared, "prompt": "Q:", "stop": ["\n"]}  # it would go on for ever
 
 
 @pytest.mark.parametrize(("end", "said"), [("</s>", "Ann Lee"), ("Bo", "Ann Lee Bo")])
@@ -139,7 +131,7 @@ def test_a_base_model_stops_where_it_is_told(
 def test_the_choice_that_a_server_names(said: str, place: int | None) -> None:
     asking = Asking(view="choices", frames=Frames(), gaps=(), writes=True)
     row = Row(id="a", config="c", split="s", prompt="?", choices=("Rome", "Paris"))
-    found = asking.prediction(row, asking.question(row), ModelAnswer(said))
+    found = asking.prediction(row, asking.question(row), said)
     assert found.choice_scores == [float(n == place) for n in range(2)]
 
 
@@ -167,7 +159,7 @@ def test_a_statement_is_asked_whole_unless_its_gap_is_written(
         ("causal", {"configs": ["updates"]}, "did you mean updated"),
         ("causal", {"configs": ["segments"]}, "no config 'segments' that asks"),
         ("causal", {"splits": ["2021Q9"]}, "no split '2021Q9'"),
-        ("causal", {"offline": True}, "an answer is not kept"),
+        ("causal", {"offline": True}, "results of transformers:causal are not in the cache"),
         ("causal", {"prompts": "nothing.yaml"}, "no such file"),
         ("causal", {"settings": {"model": "no/such-model"}}, "cannot be loaded"),
         ("causal", {"settings": {"model": "./missing"}}, "missing: there is no such folder"),
@@ -193,11 +185,10 @@ def test_without_torch_nothing_begins(
 
 
 def test_a_model_that_changed_is_asked_again(release: Path, tmp_path: Path) -> None:
-    model = known.bigrams(tmp_path / "model", {":": {"Ann": 1.0}, "Ann": {"</s>": 1.0}})
-    first = ordered(release, model, tmp_path, configs=["updated"])
-    known.bigrams(model, {":": {"Bo": 1.0}, "Bo": {"</s>": 1.0}})
-    again = ordered(release, model, tmp_path, configs=["updated"])
-    assert (first[0]["prediction"], again[0]["prediction"]) == ("Ann", "Bo")
+    for name in ("Ann", "Bo"):
+        model = known.bigrams(tmp_path / "model", {":": {name: 1.0}, name: {"</s>": 1.0}})
+        rows = ordered(release, model, tmp_path, configs=["updated"])
+        assert [row["prediction"] for row in rows] == [name] * 2
 
 
 @pytest.mark.slow
@@ -211,19 +202,18 @@ def test_a_killed_run_goes_on(release: Path, models: Mapping[str, Path], tmp_pat
 import os, signal, sys
 from factdrift.builders.cli import main
 from factdrift.builders.core.cache import AnswerCache
-kept, keep = [], AnswerCache.keep_all
-def until(self, texts):
-    found = keep(self, texts)
+kept, keep = [], AnswerCache.keep
+def until(self, key, text):
+    found = keep(self, key, text)
     kept.append(1)
     if len(kept) == 4:
         os.kill(os.getpid(), signal.SIGKILL)
     return found
-AnswerCache.keep_all = until
+AnswerCache.keep = until
 sys.argv = {["factdrift", *map(str, words)]!r}
 main()
 """
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True)
+    done = alone(sys.executable, "-c", code, cwd=tmp_path, ok=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not (tmp_path / "out.jsonl").exists()
     said = run(*words).stderr
@@ -287,14 +277,10 @@ def test_a_server_is_asked(
     assert KEY not in done.stderr + done.stdout
 
 
-def test_a_server_that_refuses_ends_the_run_and_what_it_said_is_kept(
-    server: str, release: Path, tmp_path: Path
-) -> None:
+def test_a_server_that_refuses_ends_the_run(server: str, release: Path, tmp_path: Path) -> None:
     done = run(*asked(server, release, tmp_path, "down"), "--concurrency", 1, ok=False)
     assert done.returncode == 1 and "HTTP 400: no such person" in done.stderr
     assert not (tmp_path / "out.jsonl").exists()
-    again = run(*asked(server, release, tmp_path, "down"), "--split", "2021Q4", ok=False)
-    assert again.returncode == 1
 
 
 def test_what_is_no_answer_is_told_and_not_kept(server: str, release: Path, tmp_path: Path) -> None:
@@ -322,17 +308,17 @@ def test_mistakes_with_a_server(release: Path, tmp_path: Path, words: list[str],
     assert done.returncode == 1 and said in done.stderr and "pw@" not in done.stderr
 
 
-def test_memory_is_that_of_a_window(models: Mapping[str, Path], tmp_path: Path) -> None:
-    """Predictions flow: with windows of 512, the first is written before the last row is read."""
-    rows = {"unchanged": {PERIODS[0]: [cloze(n) for n in range(1200)], PERIODS[1]: []}}
-    release = publish(tmp_path / "releases", Sample({**BASE, **rows})).folder
-    settings = Transformers(model=str(models["masked"]), batch=64)
-    order = ModelOrder(release=release, settings=settings, say=print, build=tmp_path, view="rank")
-    manifest = load(release)
-    asking = Asking(view="rank", frames=read_frames(None), gaps=("_X_",), masked=True)
-    asker = LikelihoodAsker(settings, "rank", "masked", Probing(masks=1, top=3))
-    chosen = module._chosen(manifest, order, "rank")
-    one = module._Run(order, asking, asker, chosen)
-    with progress(None, "rows", "test") as bar:
-        next(one.predictions(bar))
-    assert asker.usage.calls == module.WINDOW // 64
+def test_rows_are_read_in_windows(
+    release: Path, models: Mapping[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    complete = Cached.complete
+
+    def counted(model: Cached, texts: Sequence[str]) -> list[Result]:
+        sizes.append(len(texts))
+        return complete(model, texts)
+
+    monkeypatch.setattr(module, "WINDOW", 5)
+    monkeypatch.setattr(Cached, "complete", counted)
+    ordered(release, models["masked"], tmp_path)
+    assert sizes == [5, 5, 2]

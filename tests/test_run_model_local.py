@@ -1,18 +1,20 @@
 """What models on this machine say, against probabilities that are worked out by hand."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import log
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from factdrift.builders.generate.protocol import Usage
-from factdrift.builders.generate.transformers_models import Transformers, kind_of, load
-
-pytest.importorskip("torch")
-
-from factdrift.scoring.local_models import PLL, Masked, TokenGap, Writing
+from factdrift.builders.generate.transformers_models import Transformers, kind_of
+from factdrift.scoring.local_models import PLL, LocalModel, Masked, Probing, Writing
+from factdrift.scoring.views import ModelQuestion, View
 from tests import known_models as known
 from tests import tiny_model
+
+pytest.importorskip("torch")
 
 AFTER = {
     "leads": {"Acme": 0.5, "Ann": 0.25, "in": 0.25},
@@ -34,59 +36,56 @@ AT = {
 """What stands at a place in the masked model."""
 
 
-def opened(folder: Path, batch: int = 3) -> tuple[Masked | Writing, Usage]:
-    settings, usage = Transformers(model=str(folder)), Usage()
-    loaded = load(settings, kind_of(settings))
-    return (Masked if loaded.kind == "masked" else Writing)(loaded, batch, usage), usage
+def opened(folder: Path, view: View = "likelihood", **how: Any) -> LocalModel:
+    settings = Transformers(model=str(folder), batch=3)
+    kind = kind_of(settings)
+    model = (Masked if kind == "masked" else Writing)(settings, view, kind, Probing(**how))
+    model.load()
+    return model
+
+
+def scores(model: LocalModel, asked: ModelQuestion, *options: str) -> list[float | None]:
+    (found,) = model.likelihoods([replace(asked, options=options)])
+    return found
+
+
+def near(expected: Sequence[float | None]) -> Any:
+    return [one if one is None else pytest.approx(one, abs=1e-5) for one in expected]
 
 
 @pytest.fixture(scope="module")
-def masked(tmp_path_factory: pytest.TempPathFactory) -> Masked:
-    model, _ = opened(known.masked(tmp_path_factory.mktemp("masked"), AT))
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return known.masked(tmp_path_factory.mktemp("masked"), AT)
+
+
+@pytest.fixture(scope="module")
+def masked(folder: Path) -> Masked:
+    model = opened(folder)
     assert isinstance(model, Masked)
     return model
 
 
 @pytest.fixture(scope="module")
-def writing(tmp_path_factory: pytest.TempPathFactory) -> Writing:
-    model, _ = opened(known.bigrams(tmp_path_factory.mktemp("writing"), AFTER))
-    assert isinstance(model, Writing) and model.kind == "causal"
-    return model
+def writing(tmp_path_factory: pytest.TempPathFactory) -> LocalModel:
+    return opened(known.bigrams(tmp_path_factory.mktemp("writing"), AFTER))
 
 
-FIRST, THIRD = TokenGap("", " leads Acme."), TokenGap("Ann leads ", " now.")
+FIRST, THIRD = ModelQuestion("", " leads Acme."), ModelQuestion("Ann leads ", " now.")
 
 
-@pytest.mark.parametrize("how", ["original", "within_answer"])
-@pytest.mark.parametrize(
-    ("gap", "text", "expected"),
-    [
-        (FIRST, "Ann", log(0.5)),
-        (FIRST, "Bo", log(0.25)),
-        (FIRST, "Ann Lee", log(0.5) + log(0.75)),
-        (FIRST, "Bo Ek", log(0.25) + log(0.25)),
-        (THIRD, "Acme", log(0.5)),
-        (THIRD, "Bo Lee", log(0.125) + log(0.25)),
-        (TokenGap("Ann leads ", ""), "Acme Ek", log(0.5) + log(0.625)),
-        (FIRST, "Zoe", None),
-        (FIRST, "Ann Zoe", None),
-        (FIRST, "", None),
-    ],
-)
-def test_pseudo_log_likelihood(
-    masked: Masked, gap: TokenGap, text: str, expected: float | None, how: PLL
-) -> None:
-    (found,) = masked.likelihoods([(gap, text)], how)
-    assert found == (expected if expected is None else pytest.approx(expected, abs=1e-5))
-
-
-def test_batches_do_not_change_what_is_told(masked: Masked, writing: Writing) -> None:
-    asked = [(gap, text) for gap in (FIRST, THIRD) for text in ("Ann", "Bo Ek", "Acme", "Ann Lee")]
-    alone = [masked.likelihoods([one])[0] for one in asked]
-    assert masked.likelihoods(asked) == pytest.approx(alone, abs=1e-5)
-    pairs = [(f, s) for f in ("Ann leads", "Answer:", "X X X X:") for s in (" Ann Lee", " Acme")]
-    alone = [writing.likelihoods([one])[0] for one in pairs]
-    assert writing.likelihoods(pairs) == pytest.approx(alone, abs=1e-5)
+@pytest.mark.parametrize("pll", ["original", "within_answer"])
+def test_pseudo_log_likelihood(folder: Path, pll: PLL) -> None:
+    model = opened(folder, pll=pll)
+    first: dict[str, float | None] = {"Ann": log(0.5), "Bo": log(0.25), "Ann Lee": log(0.5 * 0.75)}
+    first |= {"Bo Ek": log(0.25 * 0.25), "Zoe": None, "Ann Zoe": None, "": None}
+    third = {"Acme": log(0.5), "Bo Lee": log(0.125 * 0.25)}
+    last = {"Acme Ek": log(0.5 * 0.625)}
+    gaps = (FIRST, THIRD, ModelQuestion("Ann leads "))
+    named: Sequence[Mapping[str, float | None]] = (first, third, last)
+    asked = [replace(g, options=tuple(some)) for g, some in zip(gaps, named, strict=True)]
+    expected = [near([*some.values()]) for some in named]
+    assert model.likelihoods(asked) == expected
+    assert [model.likelihoods([one])[0] for one in asked] == expected  # whatever stands beside it
 
 
 def test_masks_are_filled_from_the_left(masked: Masked) -> None:
@@ -108,78 +107,77 @@ def test_words_are_ranked(masked: Masked) -> None:
 
 
 def test_a_mask_in_a_text_is_no_gap(masked: Masked) -> None:
-    gap = TokenGap("Ann <mask> leads ", " <mask>.")
-    assert masked.fill([gap], 1) == masked.fill([TokenGap("Ann leads ", ".")], 1)
-    (told,) = masked.likelihoods([(TokenGap("<mask>", "."), "Ann")])
-    assert told == pytest.approx(log(0.5), abs=1e-5)
+    gap = ModelQuestion("Ann <mask> leads ", " <mask>.")
+    assert masked.fill([gap], 1) == masked.fill([ModelQuestion("Ann leads ", ".")], 1)
+    assert scores(masked, ModelQuestion("<mask>", "."), "Ann") == near([log(0.5)])
 
 
-def test_what_has_no_room_is_cut_and_counted(tmp_path: Path) -> None:
-    model, usage = opened(known.masked(tmp_path, AT))
+def test_what_has_no_room_is_cut_and_counted(folder: Path) -> None:
+    model = opened(folder)
     assert isinstance(model, Masked)
     before = "X " * 30
-    assert model.fill([TokenGap(before, " now now now.")], 1)[0][0] in known.WORDS
-    model.likelihoods([(TokenGap(before, ""), "Ann")])
-    assert usage.cut == 2
-    model.likelihoods([(TokenGap("", " X" * 30), "Ann Lee")])
-    assert usage.cut == 3
+    assert model.fill([ModelQuestion(before, " now now now.")], 1)[0][0] in known.WORDS
+    scores(model, ModelQuestion(before), "Ann")
+    assert model.usage.cut == 2
+    scores(model, ModelQuestion("", " X" * 30), "Ann Lee")
+    assert model.usage.cut == 3
 
 
-@pytest.mark.parametrize(
-    ("second", "expected"),
-    [(" Ann", log(0.5)), (" Ann Lee", log(0.5 * 0.75)), (" Bo Ek", log(0.5)), ("", None)],
-)
-def test_log_likelihood(writing: Writing, second: str, expected: float | None) -> None:
+@pytest.mark.parametrize("before", ["Answer:", "X X Answer:", "X X X X:"])
+def test_log_likelihood(writing: Writing, before: str) -> None:
     """Each word given the one before."""
-    (found,) = writing.likelihoods([("X X Answer:", second)])
-    assert found == (expected if expected is None else pytest.approx(expected, abs=1e-5))
+    expected = {" Ann": log(0.5), " Ann Lee": log(0.5 * 0.75), " Bo Ek": log(0.5), "": None}
+    assert scores(writing, ModelQuestion(before), *expected) == near([*expected.values()])
 
 
 def test_log_likelihood_of_what_another_model_writes(tmp_path: Path) -> None:
     """After its start 16 words are alike; after a word its own logit is log 5, of 15 others 0."""
-    model, usage = opened(known.seq2seq(tmp_path, told=log(5)))
-    assert isinstance(model, Writing) and model.kind == "seq2seq"
-    asked = [("Ann leads X", text) for text in (" Ann", " Ann Ann", " Ann Bo Bo", "")]
+    model = opened(known.seq2seq(tmp_path, logit=log(5)))
     start, again, other = log(1 / 16), log(5 / 20), log(1 / 20)
-    expected = [start, start + again, start + other + again]
-    *found, nothing = model.likelihoods(asked)
-    assert found == pytest.approx(expected, abs=1e-5) and nothing is None
-    assert usage.tokens_read == 4 * 3 + 6
-    told = Writing(load(Transformers(model=str(tmp_path))), 2, usage, blank="<mask>")
-    (found_again,) = told.likelihoods([("Ann leads <mask>", " Ann Ann")])
-    assert found_again == pytest.approx(other + again, abs=1e-5)  # it writes <mask> first
+    expected = {" Ann": start, " Ann Ann": start + again, "": None}
+    expected |= {" Ann Bo Bo": start + other + again}
+    assert scores(model, ModelQuestion("Ann leads X"), *expected) == near([*expected.values()])
+    assert model.usage.tokens_read == 3 * 3 + 6
+    model = opened(tmp_path, blank="<mask>")  # it writes <mask> first
+    assert scores(model, ModelQuestion("Ann leads <mask>"), " Ann Ann") == near([other + again])
 
 
 def test_what_texts_begin_with_is_read_once(tmp_path: Path) -> None:
     import torch
 
-    model, usage = opened(tiny_model.causal(tmp_path, []))
-    assert isinstance(model, Writing)
+    model = opened(tiny_model.causal(tmp_path, []))
     head, answers = "Who did win the question ? Answer", [" the", " the article .", " what", ""]
-    *found, nothing = model.likelihoods([(head, answer) for answer in answers])
+    *found, nothing = scores(model, ModelQuestion(head), *answers)
     assert nothing is None
     for answer, likelihood in zip(answers, found, strict=False):
         before, ids = (model.tokenizer(t)["input_ids"] for t in (head, head + answer))
         with torch.inference_mode():
-            told = model.model(torch.tensor([ids])).logits[0].log_softmax(dim=-1)
-        whole = sum(float(told[p - 1, ids[p]]) for p in range(len(before), len(ids)))
+            all_scores = model.model(torch.tensor([ids])).logits[0].log_softmax(dim=-1)
+        whole = sum(float(all_scores[p - 1, ids[p]]) for p in range(len(before), len(ids)))
         assert likelihood == pytest.approx(whole, abs=1e-4)
-    assert usage.tokens_read < 2 * len(before) + 20
+    assert model.usage.tokens_read < 2 * len(before) + 20
+
+
+def test_what_fills_up_a_batch_is_not_read(tmp_path: Path) -> None:
+    model = opened(tiny_model.masked(tmp_path, []))
+    long = ModelQuestion("when did the question and the answer ", " win?", ("the article",))
+    asked = [ModelQuestion("who did ", ".", ("win", "the")), long]
+    alone = [near(model.likelihoods([one])[0]) for one in asked]
+    assert model.likelihoods(asked) == alone
 
 
 def test_a_statement_is_filled_in(tmp_path: Path) -> None:
     """The likelihood of all from the answer on; what begins a text follows on the first token."""
-    model, usage = opened(known.bigrams(tmp_path, AFTER))
-    assert isinstance(model, Writing)
-    asked = [("Ann leads ", "Acme in now"), ("Ann leads ", "in Acme."), ("", "Ann Lee")]
-    expected = [log(0.5 * 0.5 * 0.5), log(0.25 * 0.5 * 0.125), log(0.125 * 0.75)]
-    assert model.likelihoods(asked) == pytest.approx(expected, abs=1e-5)
-    assert usage.calls == 2 and usage.tokens_read == 5 + 5 + 3
-    (cut,) = model.likelihoods([("X " * 30 + "leads", " Acme")])
-    assert cut == pytest.approx(log(0.5), abs=1e-5) and usage.cut == 1
+    model = opened(known.bigrams(tmp_path, AFTER))
+    expected = near([log(0.5 * 0.5 * 0.5), log(0.25 * 0.5 * 0.125)])
+    assert scores(model, ModelQuestion("Ann leads "), "Acme in now", "in Acme.") == expected
+    assert scores(model, ModelQuestion("", " Lee"), "Ann") == near([log(0.125 * 0.75)])
+    assert model.usage.calls == 2 and model.usage.tokens_read == 5 + 5 + 3
+    assert scores(model, ModelQuestion("X " * 30 + "leads"), " Acme") == near([log(0.5)])
+    assert model.usage.cut == 1
 
 
-@pytest.mark.parametrize("kind", ["causal", "seq2seq", "masked"])
+@pytest.mark.parametrize("kind", tiny_model.KINDS)
 def test_the_kind_of_a_model_is_seen(tmp_path: Path, kind: str) -> None:
     tiny_model.KINDS[kind](tmp_path, [])
     assert kind_of(Transformers(model=str(tmp_path))) == kind

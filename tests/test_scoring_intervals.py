@@ -12,38 +12,26 @@ def right_answers(chance: np.random.Generator, subjects: int, rows: int, mean: f
     return (chance.random((subjects, rows)) < known[:, None]).astype(np.int64) * SCALE
 
 
-@pytest.mark.parametrize(("subjects", "rows"), [(120, 4), (3000, 2)])
-def test_intervals_cover_at_their_nominal_rate(subjects: int, rows: int) -> None:
+@pytest.mark.parametrize(
+    ("subjects", "rows", "among"), [(120, 4, 120), (3000, 2, 3000), (40, 3, 2000)]
+)
+def test_intervals_cover_at_their_nominal_rate(subjects: int, rows: int, among: int) -> None:
+    """Of all subjects, and of a stratum of few among many."""
     chance = np.random.default_rng(subjects)
-    bundle, count = bundles(np.arange(subjects))
-    drawn = weights(count, 1)
+    bundle, count = bundles(np.arange(among))
+    bundle = bundle[:: among // subjects][:subjects]
     repeats, mean = 400, 0.3
     sums = np.zeros((repeats, count), np.int64)
     for n in range(repeats):
         marks = right_answers(chance, subjects, rows, mean).sum(1)
         sums[n] = np.bincount(bundle, weights=marks, minlength=count)
     counts = np.tile(np.bincount(bundle, minlength=count) * rows, (repeats, 1))
-    found = intervals(sums, counts, np.full(repeats, count), drawn)
+    found = intervals(sums, counts, np.full(repeats, min(subjects, count)), weights(count, 1))
     covered = sum(one.low <= mean <= one.high for one in found) / repeats
     assert 0.92 <= covered <= 0.98  # 95 %, give or take what 400 repeats allow
     # rows taken for independent give too narrow an interval
     naive = np.sqrt(mean * (1 - mean) / (subjects * rows))
-    assert np.mean([one.high - one.low for one in found]) > 2.2 * 1.96 * naive
-
-
-def test_a_stratum_of_few_subjects_is_covered_too() -> None:
-    chance = np.random.default_rng(5)
-    bundle, count = bundles(np.arange(2000))
-    drawn = weights(count, 1)
-    few = np.arange(40) * 37
-    covered = 0
-    for _ in range(200):
-        marks = right_answers(chance, 40, 3, 0.5).sum(1)
-        sums = np.bincount(bundle[few], weights=marks, minlength=count)[None]
-        counts = np.bincount(bundle[few], minlength=count)[None] * 3
-        (one,) = intervals(sums, counts, np.array([40]), drawn)
-        covered += one.low <= 0.5 <= one.high
-    assert 0.9 <= covered / 200 <= 0.99
+    assert np.mean([one.high - one.low for one in found]) > 2 * 1.96 * naive
 
 
 @pytest.mark.parametrize(
@@ -66,6 +54,11 @@ def test_one_subject_that_does_not_agree_says_nothing() -> None:
     (found,) = intervals(np.array([[SCALE]]), np.array([[2]]), np.array([1]), weights(1, 0))
     assert found.mean == 0.5
     assert np.isnan(found.low)
+
+
+def test_subjects_are_dealt_to_bundles_in_turn() -> None:
+    assert [bundles(np.arange(n))[1] for n in (0, 3, 1024, 1033)] == [0, 3, 1024, 1024]
+    assert bundles(np.array([0, 2, 1023, 1024]))[0].tolist() == [0, 2, 1023, 0]
 
 
 def test_weights_are_the_same_everywhere() -> None:

@@ -1,7 +1,6 @@
 """Answers of slow or paid services kept by content, so that nothing is asked for twice."""
 
 import sqlite3
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -54,10 +53,3 @@ class AnswerCache:
         """Keep a text under `key` unless there is one; what is kept there now."""
         self._db.execute(self._insert, [key, text])
         return self.get(key) or text
-
-    def keep_all(self, texts: Mapping[str, str]) -> dict[str, str]:
-        """As `keep` for each of them, all at once: a killed run has kept all or none."""
-        self._db.execute("BEGIN IMMEDIATE")
-        self._db.executemany(self._insert, texts.items())
-        self._db.execute("COMMIT")
-        return {key: self.get(key) or text for key, text in texts.items()}

@@ -72,12 +72,21 @@ class Cached(PromptedModel):
     answer nothing but the text is kept. Where two processes ask the same, the first answer stays.
     With `offline` the model is never called: a missing text is a `UserError`.
 
+    Where `texts_only`, an answer without a text is not kept, and is asked for again by a later run.
+
     `asked` counts different prompts by their form, kept ones too; `told` is called after each
     answer.
     """
 
-    def __init__(self, model: PromptedModel, folder: Path, *, offline: bool = False) -> None:
-        self.model = model
+    def __init__(
+        self,
+        model: PromptedModel,
+        folder: Path,
+        *,
+        offline: bool = False,
+        texts_only: bool = False,
+    ) -> None:
+        self.model, self.texts_only = model, texts_only
         self.name, self.identity = model.name, model.identity
         self.prompts, self.characters = model.prompts, model.characters
         self.at_once, self.usage = model.at_once, model.usage
@@ -121,7 +130,7 @@ class Cached(PromptedModel):
         names = list(missing)
 
         def keep(n: int, result: Result) -> None:
-            if result.reason != WAITING:
+            if result.text is not None or (result.reason != WAITING and not self.texts_only):
                 text = self._cache.keep(names[n], msgspec.json.encode(result).decode())
                 result = msgspec.json.decode(text, type=Result)
             results[names[n]] = result

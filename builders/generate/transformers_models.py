@@ -1,7 +1,9 @@
 """Questions and answers of a language model on this machine, through transformers."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -16,8 +18,8 @@ from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
 
 _GGUF = ".gguf"
-_SMALL = 1 << 20
-"""Bytes up to which a model's files are compared by content: its configuration, not its weights."""
+_END = 1 << 20
+"""Bytes of a model's file that are compared: its last ones, which are all of a small one."""
 Kind = Literal["causal", "seq2seq", "masked"]
 """What a model does: continues a text, writes another one, or fills in masks."""
 _LOADERS: Mapping[Kind, str] = {
@@ -266,17 +268,18 @@ def as_chat(text: str, tokenizer: Any, told: Mapping[str, JsonValue] | None = No
 def content_of(model: str) -> dict[str, str]:
     """What tells a model in a folder from another one of its name, wherever the folder lies.
 
-    The names and sizes of its files, and the content of small ones.
+    The names and sizes of its files, and how they end: training moves the last weights, too.
     """
     path = Path(model)
     files = sorted(one for one in path.iterdir() if one.is_file()) if path.is_dir() else [path]
-    told = [
-        [one.name, size, one.read_bytes().hex() if size < _SMALL else None]
-        for one in files
-        if one.is_file()
-        for size in (one.stat().st_size,)
-    ]
-    return {"files": digest(told)} if told else {}
+    found = []
+    for one in files:
+        if one.is_file():
+            with one.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - _END))
+                found.append([one.name, size, sha256(file.read()).hexdigest()])
+    return {"files": digest(found)} if found else {}
 
 
 def first_mask(row: Any, tokenizer: Any) -> Any:

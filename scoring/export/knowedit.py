@@ -4,7 +4,7 @@ The record is that of `wiki_recent` (Zhang et al. 2024, A Comprehensive Study of
 what is new, what was, and what an edit must leave as it is.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from factdrift.builders.core.files import resource
@@ -54,16 +54,15 @@ class _Untouched:
     """Facts that both dumps state alike and that hold still, by subject and by relation."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        self._by_subject: dict[str, list[Row]] = {}
-        self._by_relation: dict[str, list[Row]] = {}
+        self._by: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
-            self._by_subject.setdefault(row["subject"], []).append(row)
-            self._by_relation.setdefault(row["relation"], []).append(row)
+            self._by[row["subject"]].append(row)
+            self._by[row["relation"]].append(row)
 
     def beside(self, subject: str, relation: str) -> list[Row]:
         """Of the same subject under other relations, then of other subjects of the relation."""
-        mine = [row for row in self._by_subject.get(subject, []) if row["relation"] != relation]
-        others = self._by_relation.get(relation, [])
+        mine = [row for row in self._by[subject] if row["relation"] != relation]
+        others = self._by[relation]
         first = bits("knowedit", subject, relation) % len(others) if others else 0
         return [*mine, *others[first:], *others[:first]][:NEIGHBOURS]
 

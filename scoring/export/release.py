@@ -115,39 +115,33 @@ class Release:
             stack.enter_context(packed)
             yield stack.enter_context(io.TextIOWrapper(packed, encoding="utf-8", newline=""))
 
+    def _counted(self, name: str, records: Iterable[Row]) -> Iterator[Row]:
+        self.files[name] = 0
+        for record in records:
+            self.files[name] += 1
+            yield record
+
     def json_lines(self, name: str, records: Iterable[Row]) -> int:
         """Write a file of JSON lines; how many they are."""
-        count = 0
         with self.text(name) as file:
-            writer = jsonlines.Writer(file, dumps=dumps)
-            for record in records:
-                writer.write(record)
-                count += 1
-        self.files[name] = count
-        return count
+            jsonlines.Writer(file, dumps=dumps).write_all(self._counted(name, records))
+        return self.files[name]
 
     def json_list(self, name: str, records: Iterable[Row]) -> None:
         """Write a file that is one JSON list, a record a line."""
-        count = 0
         with self.text(name) as file:
-            file.write("[")
-            for record in records:
-                file.write(",\n" if count else "\n")
-                file.write(dumps(record))
-                count += 1
-            file.write("\n]\n")
-        self.files[name] = count
+            before = "[\n"
+            for record in self._counted(name, records):
+                file.write(before + dumps(record))
+                before = ",\n"
+            file.write("\n]\n" if self.files[name] else "[\n]\n")
 
     def table(self, name: str, columns: Sequence[str], records: Iterable[Row]) -> None:
         """Write a file of comma-separated values with a line of names."""
-        count = 0
         with self.text(name) as file:
             writer = csv.DictWriter(file, columns, lineterminator="\n", extrasaction="ignore")
             writer.writeheader()
-            for record in records:
-                writer.writerow(record)
-                count += 1
-        self.files[name] = count
+            writer.writerows(self._counted(name, records))
 
 
 dumps: Callable[[Any], str] = partial(json.dumps, ensure_ascii=False, allow_nan=False)
