@@ -26,10 +26,11 @@ from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.rows import Decision, Gold
 from tests.conftest import ROOT
 from tests.json_server import Reply, answering, chat
+from tests.tables import table
 
 RECIPES = ROOT / "builders" / "recipes"
 NEWS = ROOT / "samples" / "news"
-PEOPLE = yaml.safe_load(Path(__file__).with_name("ckl_people.yaml").read_text("utf-8"))
+PEOPLE = table("ckl_people")
 CLOZES: dict[str, dict[str, Any]] = PEOPLE["clozes"]
 
 

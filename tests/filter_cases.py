@@ -9,8 +9,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-import yaml
-
 from factdrift.builders.generate.candidates import CandidateSettings, open_finder
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import Article, Candidate, Draw, Question
@@ -25,11 +23,6 @@ FOLDER = Path(__file__).with_name("filter_cases")
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
 _DAY = date(2012, 6, 1)
 FINDER = open_finder(CandidateSettings())
-
-
-def table(section: str) -> list[Any]:
-    """The rows of a section of `question_cases.yaml`."""
-    return list(yaml.safe_load(FOLDER.with_name("question_cases.yaml").read_text("utf-8"))[section])
 
 
 class Case(NamedTuple):

@@ -20,7 +20,7 @@ from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.rows import Entity, Fact, Gap, NamedInvariant
 from tests.conftest import ROOT, run
 from tests.histories import fact
-from tests.tsv import cells
+from tests.tables import table
 
 OLD, NEW = date(2023, 1, 2), date(2026, 2, 2)
 ENDED = (date(2000, 1, 1), date(2000, 12, 31))
@@ -113,7 +113,7 @@ def pairs_of(duck: Engine, folder: Path, pairs: list[dict[str, Any]], name: str 
     return named.mutate(reason=several, page=pages)
 
 
-CASES = {case: [*rows] for case, rows in groupby(cells("invariant_cases"), lambda x: x[0])}
+CASES = {case: [*rows] for case, rows in groupby(table("invariant_cases"), lambda x: x[0])}
 NOUNS = ("P279", "P361", "P527")
 
 

@@ -12,7 +12,6 @@ from factdrift.builders.rows import Paragraph
 from factdrift.builders.wikipedia.titles import normalise
 from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_of
 from tests.conftest import ROOT
-from tests.exports import HEAD
 from tests.tables import table
 
 

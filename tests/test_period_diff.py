@@ -19,7 +19,7 @@ from factdrift.builders.facts import period_diff as pd
 from factdrift.builders.facts.timeline import snapshot_day, timeline
 from factdrift.builders.rows import Delta, Entity, Fact, Gap, Segment
 from tests.histories import NO_LIFE, day, fact, parquet
-from tests.tsv import cells
+from tests.tables import table
 
 NOW = date(2022, 9, 15)
 P = Period.parse
@@ -66,7 +66,7 @@ def stated(text: str, subject: str) -> Fact | Gap:
 
 
 LONG = one("Q2", "2015-01-01")
-CASES = cells("period_cases")
+CASES = table("period_cases")
 
 
 @pytest.fixture(scope="module")

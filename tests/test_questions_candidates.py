@@ -17,7 +17,10 @@ from factdrift.builders.generate.candidates import (
 from factdrift.builders.rows import Article, Candidate
 from factdrift.builders.text.dates import candidates
 from tests.conftest import ROOT
-from tests.filter_cases import FINDER, table
+from tests.filter_cases import FINDER
+from tests.tables import table
+
+CASES = table("question_cases")
 
 
 def article(*sentences: str, day: date = date(2020, 1, 6), headline: str = "A headline") -> Article:
@@ -34,13 +37,13 @@ def sample() -> Iterator[Article]:
             yield Article(f"{day}-{n}", when, rows, "\n".join(rows))
 
 
-@pytest.mark.parametrize(("text", "wanted"), table("spans"))
+@pytest.mark.parametrize(("text", "wanted"), CASES["spans"])
 def test_spans(text: str, wanted: list[str]) -> None:
     found = [f"{c.type}:{c.text}" for c in FINDER.find(article(text))]
     assert not set(wanted) - set(found), found
 
 
-@pytest.mark.parametrize(("text", "span", "kind"), table("dates"))
+@pytest.mark.parametrize(("text", "span", "kind"), CASES["dates"])
 def test_dates(text: str, span: str | None, kind: str | None) -> None:
     found = [(text[a:b], k) for a, b, k in candidates(text)]
     assert found == ([(span, kind)] if span else [])

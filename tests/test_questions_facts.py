@@ -19,7 +19,9 @@ from factdrift.builders.generate.mentions import EntityNames, sentences
 from factdrift.builders.generate.selection import select
 from factdrift.builders.rows import Article, Draw, Entity, Gap, Question, Segment
 from tests.conftest import ROOT
-from tests.filter_cases import table
+from tests.tables import table
+
+CASES = table("question_cases")
 
 NEWEST = date(2024, 1, 1)
 NAMES = [
@@ -106,7 +108,7 @@ def written(published: str, text: str, headline: str = "A headline") -> Article:
     return Article("a", day(published), lines, "\n".join(lines))
 
 
-@pytest.mark.parametrize(("text", "questions"), table("evidence"))
+@pytest.mark.parametrize(("text", "questions"), CASES["evidence"])
 def test_a_sentence_states_a_fact(ask: Ask, text: str, questions: int) -> None:
     assert len(ask("2017-05-12", text)) == questions
 
@@ -114,7 +116,7 @@ def test_a_sentence_states_a_fact(ask: Ask, text: str, questions: int) -> None:
 CONTE = "Chelsea manager Antonio Conte praised his team."
 
 
-@pytest.mark.parametrize(("published", "text", "later", "subset", "wanted"), table("asked"))
+@pytest.mark.parametrize(("published", "text", "later", "subset", "wanted"), CASES["asked"])
 def test_what_is_asked(
     ask: Ask, published: str, text: str, later: str, subset: str, wanted: dict[str, list[str]]
 ) -> None:
@@ -142,7 +144,7 @@ def test_whether_it_still_holds(ask: Ask, later: str, holds: bool | None) -> Non
     assert one.grounding is not None and one.grounding.holds is holds
 
 
-@pytest.mark.parametrize(("past", "now"), table("present"))
+@pytest.mark.parametrize(("past", "now"), CASES["present"])
 def test_present(past: str, now: str) -> None:
     assert present(past) == now
 
@@ -185,7 +187,7 @@ def test_one_question_a_line_and_every_word_in_turn() -> None:
     assert len(select(found, 1, kept=1, share=1)[0]) == 30
 
 
-@pytest.mark.parametrize(("counts", "share", "wanted"), table("shares"))
+@pytest.mark.parametrize(("counts", "share", "wanted"), CASES["shares"])
 def test_a_relation_has_at_most_its_share(
     counts: dict[str | None, int], share: float, wanted: dict[str | None, int]
 ) -> None:

@@ -19,8 +19,11 @@ from factdrift.builders.generate.transformers_models import (
     as_chat,
 )
 from tests import tiny_model
-from tests.filter_cases import FINDER, table
+from tests.filter_cases import FINDER
+from tests.tables import table
 from tests.test_questions_candidates import article
+
+CASES = table("question_cases")
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 ARTICLE = article(
@@ -140,28 +143,28 @@ def test_prompt() -> None:
 TOO_LONG = ("x" * 400 + "?", None, "too_long")
 
 
-@pytest.mark.parametrize(("written", "text", "reason"), [*table("written"), TOO_LONG])
+@pytest.mark.parametrize(("written", "text", "reason"), [*CASES["written"], TOO_LONG])
 def test_what_a_model_wrote_as_a_result(written: str, text: str | None, reason: str | None) -> None:
     result = p.as_result(written, p.read(None), question=True)
     assert (result.text, result.reason) == (text, reason)
 
 
-@pytest.mark.parametrize(("written", "text"), table("answers"))
+@pytest.mark.parametrize(("written", "text"), CASES["answers"])
 def test_answers(written: str, text: str) -> None:
     assert p.as_result(written, p.read(None), question=False).text == text
 
 
-@pytest.mark.parametrize(("written", "expected"), table("several"))
+@pytest.mark.parametrize(("written", "expected"), CASES["several"])
 def test_several_questions_of_one_text(written: str, expected: list[str | None]) -> None:
     assert [r.text for r in p.as_results(written, p.read(None), 2)] == expected
 
 
-@pytest.mark.parametrize(("written", "text"), table("verdicts"))
+@pytest.mark.parametrize(("written", "text"), CASES["verdicts"])
 def test_verdicts(written: str, text: str | None) -> None:
     assert p.as_verdict(written).text == text
 
 
-@pytest.mark.parametrize(("old", "new", "said"), table("prompt_mistakes"))
+@pytest.mark.parametrize(("old", "new", "said"), CASES["prompt_mistakes"])
 def test_mistakes_of_a_prompt_file(tmp_path: Path, old: str, new: str, said: str) -> None:
     bad = tmp_path / "mine.yaml"
     text = p.DEFAULT.read_text("utf-8")

@@ -6,9 +6,11 @@ import pytest
 
 from factdrift.builders.generate.patterns import questions
 from factdrift.builders.rows import Article
-from tests.filter_cases import table
+from tests.tables import table
 
-ASKED = table("clauses")
+CASES = table("question_cases")
+
+ASKED = CASES["clauses"]
 
 
 def article(*sentences: str, headline: str = "A headline of 2014.") -> Article:
@@ -31,7 +33,7 @@ def test_what_is_asked(text: str, wanted: dict[str, str]) -> None:
         assert one.has_time != timeless
 
 
-@pytest.mark.parametrize("text", table("no_clauses"))
+@pytest.mark.parametrize("text", CASES["no_clauses"])
 def test_what_is_asked_nothing(text: str) -> None:
     assert not questions(article(text))
 
@@ -43,7 +45,7 @@ def test_a_person_is_named_in_full() -> None:
     assert "When did LeBron James join the Los Angeles Lakers?" in found
 
 
-@pytest.mark.parametrize(("before", "known"), table("surnames"))
+@pytest.mark.parametrize(("before", "known"), CASES["surnames"])
 def test_a_surname_that_the_tagger_does_not_know(before: str, known: bool) -> None:
     found = asked(before, "Ardern became leader of the Labour Party in August 2017.")
     assert found == ["When did Mary Ardern become leader of the Labour Party?"] * known

@@ -18,13 +18,16 @@ from factdrift.builders.generate.questions import (
     rank,
 )
 from factdrift.builders.rows import Candidate, Draw
-from tests.filter_cases import FINDER, table
+from tests.filter_cases import FINDER
+from tests.tables import table
 from tests.test_questions_candidates import article
+
+CASES = table("question_cases")
 
 CHAT = {"choices": [{"message": {"content": "Who won?"}, "finish_reason": "stop"}]}
 
 
-@pytest.mark.parametrize(("reply", "whole", "wanted"), table("replies"))
+@pytest.mark.parametrize(("reply", "whole", "wanted"), CASES["replies"])
 def test_what_a_reply_says(reply: Any, whole: bool, wanted: list[Any] | None) -> None:
     said = content_of(reply)
     assert (said.result(said.text, whole=whole) if said else None) == (
@@ -32,7 +35,7 @@ def test_what_a_reply_says(reply: Any, whole: bool, wanted: list[Any] | None) ->
     )
 
 
-@pytest.mark.parametrize(("text", "kind", "good"), table("can_be_answers"))
+@pytest.mark.parametrize(("text", "kind", "good"), CASES["can_be_answers"])
 def test_what_can_be_an_answer(text: str, kind: Any, good: bool) -> None:
     assert is_answer(Candidate(0, len(text), text, kind, None, 1)) is good
 
@@ -46,7 +49,7 @@ def test_what_is_not_asked_for() -> None:
     assert rank([name, today, number], text, draw, 9, 1) == (name,)
 
 
-@pytest.mark.parametrize(("answer", "again"), table("failed"))
+@pytest.mark.parametrize(("answer", "again"), CASES["failed"])
 def test_what_failed_in_a_batch_is_asked_again(
     tmp_path: Path, answer: dict[str, Any], again: bool
 ) -> None:

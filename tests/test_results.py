@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from docs import shared_results
 from factdrift.scoring.results import ANSWERS, FILE, LARGEST, check, read, rows_sha256
 from tests.conftest import ROOT, run
 from tests.release_sample import PERIODS, cloze, edited, publish
+from tests.tables import table
 
 REFERENCE = sorted(path.parent for path in (ROOT / "docs/results").glob("*/*/results.json"))
 
@@ -66,7 +66,7 @@ def test_a_server_s_key_beside_the_answers_is_not_shared(release: Path, tmp_path
     assert not (tmp_path / "shared").exists()
 
 
-MISTAKES = yaml.safe_load(Path(__file__).with_name("shared_mistakes.yaml").read_text("utf-8"))
+MISTAKES = table("shared_mistakes")
 
 
 def refused(release: Path, shared: Path, message: str) -> None:

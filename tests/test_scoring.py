@@ -12,7 +12,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Cloze
@@ -23,6 +22,7 @@ from factdrift.scoring.score import Mean, Options, Scores, score
 from samples.quarters.simulated import asked_rows, predict, stops_on
 from tests.conftest import run
 from tests.release_sample import Sample, cloze, edited, publish
+from tests.tables import table
 
 Row = Mapping[str, Any]
 
@@ -130,7 +130,7 @@ ROWS: dict[str, Cloze | ReasoningQuestion] = {
     "stays": cloze(7, "updated", previous_answers=BEFORE, still_true=BEFORE),
     "choices": question(7, "Club 9", "Club 7", "Club 8"),
 }
-CASES = yaml.safe_load(Path(__file__).with_name("scoring_cases.yaml").read_text("utf-8"))
+CASES = table("scoring_cases")
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

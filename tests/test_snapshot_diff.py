@@ -15,7 +15,7 @@ from factdrift.builders.facts.snapshot_diff import CHANGE_ORDER, SEEN_ORDER, Dum
 from factdrift.builders.facts.timeline import TimeRule
 from factdrift.builders.rows import Entity, Fact, FactChange, Gap, SeenFact
 from tests.histories import NO_LIFE, day, fact, parquet
-from tests.tables import cells
+from tests.tables import table
 
 OLD, NEW = date(2021, 1, 15), date(2022, 9, 15)
 EXCLUSIVE = {"P6": TimeRule(exclusive=True)}
@@ -52,7 +52,7 @@ def dumps(
     return [Dump(f, g, entities) for f, g in zip(facts, holes, strict=True)]
 
 
-RULES = cells("snapshot_rules")
+RULES = table("snapshot_rules")
 """The terms of the older dump (2021-01-15), those of the newer (2022-09-15), and the change."""
 
 

@@ -28,7 +28,7 @@ from tests.dumps import (
     term,
 )
 from tests.sparql_server import Server, serve
-from tests.tables import cells
+from tests.tables import table
 from tests.wikibase_rdf import Flavour
 
 AGENT = "factdrift-tests/1.0 (mailto:tests@example.org)"
@@ -75,7 +75,7 @@ def assert_same(dump: Mined, sparql: Mined, build: Path, relations: dict[str, bo
 
 # --- every form of a statement ------------------------------------------------------------
 
-ROWS = {form: (value, rank, times) for form, value, rank, times in cells("statement_forms")}
+ROWS = {form: (value, rank, times) for form, value, rank, times in table("statement_forms")}
 
 
 def _statement(subject: str, number: int, form: str) -> Json:

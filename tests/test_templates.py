@@ -22,7 +22,7 @@ from factdrift.builders.facts.template_files import (
 from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.text.render import object_last, parse, parse_question
 from tests.conftest import run
-from tests.tsv import cells
+from tests.tables import table
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 PAPER = ["P6", "P27", "P39", "P54", "P69", "P102", "P106", "P108"]
@@ -123,7 +123,7 @@ def test_check_prints_every_variant(folder: Path) -> None:
     assert len(list(check(TEMPLATES))) >= 5 * len(PAPER)
 
 
-@pytest.mark.parametrize(("old", "new", "message"), cells("template_mistakes"))
+@pytest.mark.parametrize(("old", "new", "message"), table("template_mistakes"))
 def test_mistakes(folder: Path, old: str, new: str, message: str) -> None:
     old, new, message = (cell.replace("\\n", "\n") for cell in (old, new, message))
     assert old in GOOD
@@ -297,7 +297,7 @@ def test_a_table_becomes_templates(folder: Path, text: str) -> None:
     assert (Path("mine") / SCHEMA).is_file()
 
 
-@pytest.mark.parametrize(("text", "message"), cells("template_csv_mistakes"))
+@pytest.mark.parametrize(("text", "message"), table("template_csv_mistakes"))
 def test_bad_rows_are_told_and_nothing_is_written(folder: Path, text: str, message: str) -> None:
     with pytest.raises(UserError) as error:
         import_templates(table(text.replace("\\n", "\n")), Path("mine"))

@@ -23,7 +23,9 @@ from factdrift.builders.wmt.lines import sentences_of
 from factdrift.builders.wmt.read import read
 from tests.conftest import ROOT
 from tests.dumps import rows
-from tests.filter_cases import table
+from tests.tables import table
+
+CASES = table("question_cases")
 
 SAMPLES = ROOT / "samples" / "news"
 NAME = "news-docs.2019.en.filtered"
@@ -66,7 +68,7 @@ def dropped_in(out: Path) -> list[dict[str, Any]]:
 
 LINES: dict[str, tuple[bytes, str | None]] = {
     name: (given.encode() if isinstance(given, str) else line(**given), reason)
-    for name, given, reason in table("archive_lines")
+    for name, given, reason in CASES["archive_lines"]
 }
 LINES["a Windows line end"] = (line(whole="W.") + b"\r", None)
 LINES["not UTF-8"] = (line(split=b"caf\xe9"), "bad_utf8")
@@ -173,12 +175,12 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(
         index(path, tmp_path / "out")
 
 
-@pytest.mark.parametrize(("text", "count"), table("split_texts"))
+@pytest.mark.parametrize(("text", "count"), CASES["split_texts"])
 def test_sentences_of_split_texts(text: str, count: int) -> None:
     assert len(sentences_of(text)) == count
 
 
-@pytest.mark.parametrize("sentences", table("sentences"))
+@pytest.mark.parametrize("sentences", CASES["sentences"])
 def test_sentences_by_rule(sentences: list[str]) -> None:
     assert split_sentences(" ".join(sentences)) == sentences
 

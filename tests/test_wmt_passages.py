@@ -16,7 +16,9 @@ from factdrift.builders.wmt.passages import (
     write_passages,
 )
 from tests.conftest import ROOT
-from tests.filter_cases import table
+from tests.tables import table
+
+CASES = table("question_cases")
 
 SAMPLES = ROOT / "samples" / "news"
 
@@ -67,7 +69,7 @@ def test_a_corpus_until_a_day_is_the_same_for_any_number_of_processes(
     assert set(table["article"].to_pylist()) == set(articles["id"].to_pylist())
 
 
-@pytest.mark.parametrize(("text", "expected"), table("passages"))
+@pytest.mark.parametrize(("text", "expected"), CASES["passages"])
 def test_passages_as_the_original_makes_them(text: str, expected: list[str]) -> None:
     found = original_passages(17_934, b"\x01" * 32, text)
     assert [p.text for p in found] == [f"Thursday, February 7, 2019. {one}" for one in expected]
