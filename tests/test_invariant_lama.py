@@ -28,7 +28,7 @@ NONE = ibis.null("string")
 DAY = (date(1990, 5, 1), date(1990, 5, 1))
 
 
-def table(duck: Engine, folder: Path, name: str, row: type, found: list[Any]) -> Any:
+def ibis_table(duck: Engine, folder: Path, name: str, row: type, found: list[Any]) -> Any:
     schema = arrow_schema(row)
     path = folder / f"{name}.parquet"
     made = [r if isinstance(r, dict) else {f: getattr(r, f) for f in schema.names} for r in found]
@@ -61,7 +61,10 @@ def test_several_objects_ends_and_doubts(duck: Engine, tmp_path: Path) -> None:
     ]
     nothing = (None, None, None, None)
     gap = Gap("Q6$x", "Q6", "P36", None, *nothing, True, "unknown_value", "normal", NEW)
-    tables = table(duck, tmp_path, "f", Fact, facts), table(duck, tmp_path, "g", Gap, [gap])
+    tables = (
+        ibis_table(duck, tmp_path, "f", Fact, facts),
+        ibis_table(duck, tmp_path, "g", Gap, [gap]),
+    )
     assert reasons(duck, invariant.pairs(*tables)) == {subject: why for subject, _, why in PAIRS}
 
 
@@ -82,8 +85,13 @@ def test_only_what_both_snapshots_state(duck: Engine, tmp_path: Path) -> None:
             thing, _, ended = str(said).partition(" ")
             end = ENDED if ended else None
             world += [fact(subject, "P36", thing, end=end, snapshot=snapshot)] if said else []
-    tables = [table(duck, tmp_path, n, Fact, world) for n, world in zip("on", worlds, strict=True)]
-    gaps, entities = table(duck, tmp_path, "g", Gap, []), table(duck, tmp_path, "e", Entity, [])
+    tables = [
+        ibis_table(duck, tmp_path, n, Fact, world) for n, world in zip("on", worlds, strict=True)
+    ]
+    gaps, entities = (
+        ibis_table(duck, tmp_path, "g", Gap, []),
+        ibis_table(duck, tmp_path, "e", Entity, []),
+    )
     dumps = [snapshot_diff.Dump(facts, gaps, entities) for facts in tables]
     changes = snapshot_diff.changes(duck, dumps[0], dumps[1], {})
     found = invariant.in_both(invariant.pairs(tables[1], gaps), changes)
@@ -95,16 +103,16 @@ def test_names_come_from_the_entities(duck: Engine, tmp_path: Path) -> None:
         Entity("Q1", "Laos", (), "Laos (country)", 7, 5, 1),
         Entity("Q10", "Vientiane", (), None, 3, 1, 1),
     ]
-    facts = table(duck, tmp_path, "f", Fact, [fact("Q1", "P36", "Q10", snapshot=NEW)])
-    pairs = invariant.pairs(facts, table(duck, tmp_path, "g", Gap, []))
-    (named,) = duck.rows(invariant.named(pairs, table(duck, tmp_path, "e", Entity, entities)))
+    facts = ibis_table(duck, tmp_path, "f", Fact, [fact("Q1", "P36", "Q10", snapshot=NEW)])
+    pairs = invariant.pairs(facts, ibis_table(duck, tmp_path, "g", Gap, []))
+    (named,) = duck.rows(invariant.named(pairs, ibis_table(duck, tmp_path, "e", Entity, entities)))
     columns = ("subject_label", "object_label", "sitelinks", "statements", "page")
     assert [named[c] for c in columns] == ["Laos", "Vientiane", 7, 5, "Laos (country)"]
 
 
 def pairs_of(duck: Engine, folder: Path, pairs: list[dict[str, Any]], name: str = "n") -> Any:
     """Pairs of `one`, with their pages and reasons."""
-    named = table(duck, folder, name, NamedInvariant, pairs)
+    named = ibis_table(duck, folder, name, NamedInvariant, pairs)
     several, pages = NONE, NONE
     for pair in pairs:
         this = (named.subject == pair["subject"]) & (named.relation == pair["relation"])

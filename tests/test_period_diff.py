@@ -309,8 +309,8 @@ def test_several_files_and_a_folder_are_one_table(duck: Engine, tmp_path: Path) 
     folder.mkdir()
     facts = [one(f"Q{n}", "2019") for n in (2, 3)]
     paths = [parquet(folder / f"{n}.parquet", Fact, [f]) for n, f in enumerate(facts)]
-    for table in (duck.read(paths, Fact), duck.read(folder, Fact)):
-        assert sorted(r["object"] for r in duck.rows(table)) == ["Q2", "Q3"]
+    for read in (duck.read(paths, Fact), duck.read(folder, Fact)):
+        assert sorted(r["object"] for r in duck.rows(read)) == ["Q2", "Q3"]
 
 
 def test_equal_facts_of_many_objects(duck: Engine, tmp_path: Path) -> None:
