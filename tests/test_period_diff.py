@@ -58,9 +58,11 @@ def one(thing: str, start: str, end: str | None = None, subject: str = "Q1") -> 
 def stated(text: str, subject: str) -> Fact | Gap:
     """`Q2 2019 2020`, or a gap: its reason, its object or `-`, and its dates."""
     first, *words = text.split()
-    if first[0] == "Q":
-        return one(first, *words, subject=subject)
-    made = one("Q1", *words[1:], subject=subject)
+    is_fact = first[0] == "Q"
+    start, end = ([*words[not is_fact :], None])[:2]
+    made = one(first if is_fact else "Q1", str(start), end, subject)
+    if is_fact:
+        return made
     shared = {c: getattr(made, c) for c in Gap.__dataclass_fields__ if hasattr(made, c)}
     return Gap(**{**shared, "object": None if words[0] == "-" else words[0], "reason": first})
 
