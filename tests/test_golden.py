@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from pydantic import BaseModel
 
 from docs.hooks import section
 from factdrift.builders.facts.relations import Relation
@@ -162,7 +163,8 @@ def test_golden(name: str, sample: Path, request: pytest.FixtureRequest) -> None
 def test_parameters(request: pytest.FixtureRequest) -> None:
     """Types, limits and defaults of every key of recipes and templates."""
     lines = {}
-    for model in (Recipe, Relation, *BUILDERS.values()):
+    models: list[type[BaseModel]] = [Recipe, Relation, *BUILDERS.values()]
+    for model in models:
         schema = model.model_json_schema()
         for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
             for key, value in part.get("properties", {}).items():

@@ -277,7 +277,7 @@ P6,"on: ""off""",<object> is the head of the government of <subject>.,578
 '''
 
 
-def table(text: str) -> Path:
+def written(text: str) -> Path:
     path = Path("templates.csv")
     path.write_text(text, encoding="utf-8")
     return path
@@ -285,7 +285,7 @@ def table(text: str) -> Path:
 
 @pytest.mark.parametrize("text", [TABLE, "\ufeff" + TABLE, TABLE.replace("\n", "\r\n")])
 def test_a_table_becomes_templates(folder: Path, text: str) -> None:
-    made = import_templates(table(text), Path("mine"))
+    made = import_templates(written(text), Path("mine"))
     assert [path.name for path in made] == ["P54.yaml", "P102.yaml", "P6.yaml"]
     relations = load_relations(Path("mine"))
     assert relations["P54"].cloze == (
@@ -300,7 +300,7 @@ def test_a_table_becomes_templates(folder: Path, text: str) -> None:
 @pytest.mark.parametrize(("text", "message"), table("template_csv_mistakes"))
 def test_bad_rows_are_told_and_nothing_is_written(folder: Path, text: str, message: str) -> None:
     with pytest.raises(UserError) as error:
-        import_templates(table(text.replace("\\n", "\n")), Path("mine"))
+        import_templates(written(text.replace("\\n", "\n")), Path("mine"))
     assert str(error.value).replace("\n", "\\n").startswith(message)
     assert not Path("mine").exists()
 
@@ -312,13 +312,13 @@ def test_nothing_is_replaced(folder: Path) -> None:
     with pytest.raises(UserError, match=r"^none\.csv: cannot be read as CSV"):
         import_templates(Path("none.csv"), Path("mine"))
     with pytest.raises(UserError, match=r"^mine/P102\.yaml: is there already\n  take another"):
-        import_templates(table(TABLE), Path("mine"))
+        import_templates(written(TABLE), Path("mine"))
     assert [path.name for path in Path("mine").iterdir()] == ["P102.yaml"]
     assert kept.read_text() == "my own"
 
 
 def test_the_command(folder: Path) -> None:
-    table(TABLE)
+    written(TABLE)
     said = run("templates", "--import", "templates.csv", "--out", "mine", cwd=Path.cwd()).stdout
     assert "(subject) plays for _X_.  ->  (subject) plays for (object)." in said
     missing = run("templates", "--import", "templates.csv", cwd=Path.cwd(), ok=False)

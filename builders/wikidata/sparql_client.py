@@ -16,6 +16,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
+from requests.structures import CaseInsensitiveDict
 from SPARQLWrapper import JSON, POST, SPARQLExceptions, SPARQLWrapper
 
 from factdrift.builders.core.errors import UserError
@@ -159,10 +160,11 @@ class Client:
         try:
             response: Any = self._wrapper.query().response
         except HTTPError as error:
+            headers = CaseInsensitiveDict(error.headers.items())
             try:
-                return Reply(error.code, error.headers, _unpacked(error.read(_MOST + 1)))
+                return Reply(error.code, headers, _unpacked(error.read(_MOST + 1)))
             except (HTTPException, OSError, EOFError, zlib.error):
-                return Reply(error.code, error.headers, b"")
+                return Reply(error.code, headers, b"")
         except SPARQLExceptions.SPARQLWrapperException as error:
             quoted = str(error).partition("Response:\n")[2]
             body = _unpacked(ast.literal_eval(quoted)) if quoted else b""
