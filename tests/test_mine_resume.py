@@ -128,7 +128,8 @@ def test_a_stopped_run_goes_on(how: str, jobs: int, again: int, folder: Path, wh
     until(lambda: first_is_whole(folder) and parts(folder) > 80, process)
     readers = children(process)
     assert len(readers) == (jobs if jobs > 1 else 0)
-    assert all("memfd:blocks" in Path(f"/proc/{pid}/maps").read_text() for pid in readers)
+    maps = [Path(f"/proc/{pid}/maps") for pid in readers]
+    until(lambda: all("memfd:blocks" in path.read_text() for path in maps), process)
     with pytest.raises(UserError, match="another run is at work"):
         run(sorted((folder / "dump").iterdir()), folder / "out", tuning=TUNING)
     if how == "ctrl-c":
