@@ -2,8 +2,9 @@
 
 `python -m tests.mutations` draws changes by a seed (a comparison turned, `and` for `or`, a
 condition negated, a whole number raised by one), makes each in a copy of the tree, and runs the
-tests that import the changed module, nearest first. Results are kept in `build/mutations.jsonl`: a
-run that was stopped goes on. A change that no test sees wants a case, or is code that can go.
+tests that import the changed module, nearest first, then the goldens of the samples. Results are
+kept in `build/mutations.jsonl`: a run that was stopped goes on. A change that no test sees wants a
+case, or is code that can go.
 """
 
 import ast
@@ -140,22 +141,26 @@ def failed(tree: Path, words: Sequence[str], without: Sequence[str] = ()) -> str
 
 
 def is_seen(tree: Path, one: Mutation, known: list[str]) -> bool:
-    """Whether the nearest tests see a change.
+    """Whether the nearest tests see a change, or the goldens.
 
     `known`: tests that fail without a change, which see nothing; those found are added.
     """
     path = tree / one.path
     text = path.read_text("utf-8")
-    near = chosen_tests(one.path)
-    while near:
-        path.write_text(one.made(text)[1], "utf-8")
-        first = failed(tree, near, known)
+    changed, plain = one.made(text)[1], ast.unparse(ast.parse(text))
+    try:
+        for words in (chosen_tests(one.path), ["tests/test_golden.py"]):
+            while words:
+                path.write_text(changed, "utf-8")
+                first = failed(tree, words, known)
+                path.write_text(plain, "utf-8")
+                if first is None:
+                    break
+                if not first or failed(tree, [first]) is None:
+                    return True
+                known.append(first)
+    finally:
         path.write_text(text, "utf-8")
-        if first is None:
-            break
-        if not first or failed(tree, [first]) is None:
-            return True
-        known.append(first)
     return False
 
 
