@@ -60,11 +60,13 @@ class _Untouched:
             self._by[row["relation"]].append(row)
 
     def beside(self, subject: str, relation: str) -> list[Row]:
-        """Of the same subject under other relations, then of other subjects of the relation."""
-        mine = [row for row in self._by[subject] if row["relation"] != relation]
+        """Of the same subject under other relations, then of other subjects of the relation.
+
+        What changed is of a pair of both, so none of these is.
+        """
         others = self._by[relation]
         first = bits("knowedit", subject, relation) % len(others) if others else 0
-        return [*mine, *others[first:], *others[:first]][:NEIGHBOURS]
+        return [*self._by[subject], *others[first:], *others[:first]][:NEIGHBOURS]
 
 
 def _records(
