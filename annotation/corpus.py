@@ -14,12 +14,11 @@ class CorpusIndex(Step):
     """A search index over the articles of archives, up to a day, in the folder `index`."""
 
     name: ClassVar[str] = "annotation-search"
-    resumes: ClassVar[bool] = True
 
     news: Files
     until: date | None
 
     def make(self, out: Path, at: Workspace) -> None:
-        """Read the archives and index every article; a killed run goes on."""
+        """Read the archives and index every article."""
         index(self.news.paths, out / "table", until=self.until, say=at.say)
         Index.build(read(self.news.paths, out / "table" / "articles.parquet"), out / "index")

@@ -136,21 +136,12 @@ class Killed(Step):
             raise KeyboardInterrupt
 
 
-class Resuming(Killed):
-    """One that goes on from there."""
-
-    resumes: ClassVar[bool] = True
-
-
-def test_a_killed_step_begins_anew_or_goes_on(tmp_path: Path) -> None:
+def test_a_killed_step_begins_anew(tmp_path: Path) -> None:
     at, _ = workspace(tmp_path)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             at.folder(Killed())
-    with pytest.raises(KeyboardInterrupt):
-        at.folder(Resuming())
-    made = at.folder(Resuming())
-    assert sorted(p.name for p in at.root.iterdir()) == [f".killed-{Killed().key}.tmp", made.name]
+    assert [p.name for p in at.root.iterdir()] == [f".killed-{Killed().key}.tmp"]
 
 
 class Asking(Numbers):

@@ -54,8 +54,6 @@ class Step(Strict):
 
     name: ClassVar[str]
     """What the folder is called, before its key."""
-    resumes: ClassVar[bool] = False
-    """Whether `make` goes on from what a killed run with the same key left in the folder."""
 
     def make(self, out: Path, at: "Workspace") -> None:
         """Write the result into the empty folder `out`; nothing else may be written."""
@@ -145,9 +143,8 @@ class Workspace:
             self.folder(one)
         self.say(f"  {step.name}: making ({name})")
         temporary = self.root / f".{name}.tmp"
-        if not step.resumes:
-            shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
         step.make(temporary, replace(self, making=step))
         temporary.rename(done)
         self.found[step.key] = done

@@ -41,7 +41,7 @@ from factdrift.builders.wmt.read import read
 from factdrift.builders.wmt.steps import QuestionDates
 from factdrift.filters import AnyFilter
 from factdrift.filters.base import FilterContext, QuestionItem
-from factdrift.filters.run import FilterRun, KeptItem, Screen, Tally
+from factdrift.filters.run import FilterRun, KeptItem, Tally
 from factdrift.filters.search_index import Index
 from factdrift.filters.time_spec import Specified, specify
 from factdrift.filters.toxicity.scores import ToxicityScores
@@ -89,14 +89,14 @@ class StatedQuestions(Step):
         """Meet the drawn articles with the facts, parse the others, choose what is asked."""
         draws = drawn(at, self.draws)
         files = self.draws.articles.news.files
-        screen = Screen(self.screen, FilterContext(names=open_finder(self.candidates)))
+        screen = FilterRun(self.screen, FilterContext(names=open_finder(self.candidates)))
         counts: Counter[str] = Counter()
         lost: list[rows.Dropped] = []
         found: list[rows.Question] = []
 
         def take(article: rows.Article, options: Iterable[rows.Question]) -> None:
             for one in options:
-                refused = screen(one, article)
+                refused = screen.refusal(one, article)
                 lost.append(refused) if refused else found.append(one)
 
         with progress(len(draws), "articles", "asking") as bar:
@@ -185,7 +185,7 @@ class ModelQuestions(Step):
         assert settings.model is not None
         finder = open_finder(settings.candidates)
         model = open_model(settings.model, self.seed, at.work("answers"), offline=self.offline)
-        screen = Screen(self.screen, FilterContext(names=finder))
+        screen = FilterRun(self.screen, FilterContext(names=finder))
         draws, of_all = self._asked(at)
         number = sum(map(len, draws.values()))
         files = self.draws.articles.news.files
@@ -210,7 +210,13 @@ class ModelQuestions(Step):
                     bar.advance(len(draws[article.id]))
 
             for one in generate_questions(
-                passing(), draws, settings, self.seed, finder=finder, backend=model, accept=screen
+                passing(),
+                draws,
+                settings,
+                self.seed,
+                finder=finder,
+                backend=model,
+                accept=screen.refusal,
             ):
                 counts[one.reason if isinstance(one, rows.Dropped) else "question"] += 1
                 if isinstance(one, rows.Question):
@@ -311,10 +317,10 @@ class NewsQuestions(Step):
                 for one in by_article[article.id]:
                     yield QuestionItem(one, article)
 
-        flow = FilterRun(self.judges.filters, items(), context)
+        flow = FilterRun(self.judges.filters, context)
         found: list[rows.NewsQuestion] = []
         lost: list[rows.Dropped] = []
-        for row in flow:
+        for row in flow.over(items()):
             if isinstance(row, rows.Dropped):
                 lost.append(row)
             else:
@@ -411,8 +417,8 @@ class AnnotatedQuestions(Step):
         every = (*self.screen, *judges.filters)
         filters = tuple(one for one in every if one.filter not in self.people.skip)
         names = tuple(one.filter for one in filters)
-        flow = FilterRun(filters, items(), context)
-        for row in flow:
+        flow = FilterRun(filters, context)
+        for row in flow.over(items()):
             if isinstance(row, KeptItem):
                 question = row.item.question
                 given = answers[question.id]
