@@ -386,7 +386,7 @@ def corpus(
     from factdrift.builders.wikidata.shards import snapshot_of
     from factdrift.builders.wmt.passages import write_passages
 
-    counts = write_passages(
+    write_passages(
         archives,
         out,
         until=snapshot_of([], until) if until else None,
@@ -397,7 +397,6 @@ def corpus(
         memory=memory,
         say=say,
     )
-    say(f"{counts['passages']:,} passages in {out}")
 
 
 @command()

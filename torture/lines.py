@@ -161,14 +161,13 @@ def _archive(random: Random, number: int, folder: Path) -> Losses:
         good = [json.dumps(text).encode() for text in texts]
     given = [good[0], *(made(random, random.choice(good)) for _ in range(number - 1))]
     path.write_bytes(b"\n".join(given) + b"\n")
-    counts = index(path, folder / "out", near_duplicates=random.choice((0, 0, 0.8)))
+    index(path, folder / "out", near_duplicates=random.choice((0, 0, 0.8)))
     kept, dropped = (
         pq.read_metadata(folder / f"out/{name}.parquet").num_rows
         for name in ("articles", "dropped")
     )
-    counted = counts["articles"], sum(counts["dropped"].values())
-    if counts["lines"] != number or kept + dropped != number or (kept, dropped) != counted:
-        yield f"of {number} lines {kept} are kept and {dropped} dropped: {counts}"
+    if kept + dropped != number:
+        yield f"of {number} lines {kept} are kept and {dropped} dropped"
 
 
 @lru_cache

@@ -227,21 +227,18 @@ def draws(
     seed: int,
     *,
     say: Callable[[str], None] = lambda text: None,
-) -> dict[str, Any]:
+) -> None:
     """Draw question dates for an `articles.parquet` (`rows.ArticleRef`, as `index` makes it).
 
     Writes into the folder `out`: `draws.parquet` (`rows.Draw`, by id), `draws_dropped.parquet`
     (`rows.Dropped` of step `draw`, reasons question_day_outside and article_used_up) and
-    `article_days.parquet` (`DrawnDay`, by split, subset and day); returns how many were asked,
-    drawn and dropped, by split and subset. Where the articles do not suffice a split is short, and
-    `say` tells it. `UserError`: no such table.
+    `article_days.parquet` (`DrawnDay`, by split, subset and day). Where the articles do not suffice
+    a split is short, and `say` tells it. `UserError`: no such table.
     """
     pools = load_pools(articles, settings, seed)
     found: list[pa.Table] = []
     days: list[pa.Table] = []
-    counts: dict[str, dict[str, Any]] = {}
     for split, pool in pools.items():
-        counts[split] = {"articles": len(pool.rows)}
         used = np.zeros(int(pool.rows.max(initial=-1)) + 1, np.int32)
         amount: Amount = getattr(settings, split)
         amounts: dict[Subset, int] = {"recent": amount.recent, "past": amount.past}
@@ -253,10 +250,7 @@ def draws(
                 names = {"split": split, "subset": subset, "reason": reason}
                 fixed = {name: pa.repeat(text, len(some.row)) for name, text in names.items()}
                 found.append(pa.table(fixed | some._asdict()))
-            sizes = {reason: len(some.row) for reason, some in drawn.items()}
-            n = sizes.pop("")
-            counts[split][subset] = {"asked": asked, "drawn": n, "dropped": sizes}
-            if n < asked:
+            if (n := len(drawn[""].row)) < asked:
                 say(f"only {n:,} of {asked:,} {subset} draws of {split}: too few articles")
     with disk_errors(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -267,7 +261,6 @@ def draws(
             for name, kind, query in _QUERIES:
                 write(out / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
         pq.write_table(pa.concat_tables(days), out / "article_days.parquet", compression="zstd")
-    return counts
 
 
 _NAMED = """
