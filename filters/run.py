@@ -1,6 +1,5 @@
 """Run filters over items, in batches: the kept, the dropped, counts and examples."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
@@ -29,22 +28,17 @@ class Tally:
 
     filter: Annotated[str, "name in the recipe"]
     seen: Annotated[int, "items that came to it"] = 0
-    reasons: Annotated[Counter[str], "dropped items by reason"] = field(default_factory=Counter)
+    dropped: Annotated[int, "items that it dropped"] = 0
     examples: Annotated[dict[str, list[Dropped]], "the first few dropped, by reason"] = field(
         default_factory=dict
     )
-
-    @property
-    def dropped(self) -> int:
-        """Items that it dropped."""
-        return self.reasons.total()
 
     def drop(self, item: QuestionItem, verdict: FilterVerdict) -> Dropped:
         """The row of an item that it drops, counted."""
         detail = verdict.detail or item.question.question
         score = verdict.score
         dropped = Dropped(self.filter, verdict.reason, item.question.id, score=score, detail=detail)
-        self.reasons[verdict.reason] += 1
+        self.dropped += 1
         shown = self.examples.setdefault(verdict.reason, [])
         if len(shown) < EXAMPLES:
             shown.append(dropped)

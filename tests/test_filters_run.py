@@ -1,6 +1,5 @@
 """The run: order, counts, examples, what filters lack."""
 
-from collections.abc import Sequence
 from datetime import date
 from typing import ClassVar
 
@@ -10,7 +9,7 @@ from pydantic import TypeAdapter
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
 from factdrift.filters import FILTERS, AnyFilter
-from factdrift.filters.base import Filter, FilterContext, FilterVerdict, Need, QuestionItem
+from factdrift.filters.base import Filter, FilterContext, Items, Need, QuestionItem, Verdicts
 from factdrift.filters.duplicate_question import DuplicateQuestion
 from factdrift.filters.round_trip import RoundTrip
 from factdrift.filters.run import FilterRun, KeptItem
@@ -88,9 +87,7 @@ class Short:
     needs: ClassVar[frozenset[Need]] = frozenset()
     filter = "short"
 
-    def judge(
-        self, items: Sequence[QuestionItem], context: FilterContext
-    ) -> Sequence[FilterVerdict]:
+    def judge(self, items: Items, context: FilterContext) -> Verdicts:
         return []
 
 

@@ -47,7 +47,7 @@ class MarkedText(msgspec.Struct, frozen=True):
 def answers_of(gold: Gold) -> tuple[Answers, Answers]:
     """The answers of a gold row and what people saw; `DropError`: they cannot be read."""
     found = gold_answers(gold)
-    if found is None:
+    if not any(found):
         raise DropError("damaged_gold", "the answers or what was shown is no JSON object")
     return found
 

@@ -32,18 +32,6 @@ NOT_IN_KEY = "not in the key"
 """Marks a field that cannot change the result: `offline: Annotated[bool, NOT_IN_KEY] = False`."""
 
 
-@dataclass(frozen=True)
-class Files:
-    """Files with their checksums (sha256, hex); they count by name and content."""
-
-    paths: tuple[Path, ...]
-    sha256: tuple[str, ...]
-
-    def key_data(self) -> list[object]:
-        """Their names and checksums."""
-        return [[path.name for path in self.paths], list(self.sha256)]
-
-
 class Step(Strict):
     """One intermediate result: a folder, made from fields, files and other steps.
 

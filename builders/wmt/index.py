@@ -16,7 +16,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import ArticleRef, Dropped
 from factdrift.builders.wmt.archive import BLOCK, Paths, blocks, find_archives, last_day
 from factdrift.builders.wmt.lines import days_of
-from factdrift.builders.wmt.minhash import BANDS, HASHES, similarity
+from factdrift.builders.wmt.minhash import BANDS, HASHES
 from factdrift.builders.wmt.raw import ArchiveFile, write_raw
 from factdrift.builders.wmt.tables import ROW_GROUP, write, writing_tables
 
@@ -187,7 +187,7 @@ def _leave_out_near_duplicates(con: Any, threshold: float) -> None:
         a, b = (
             np.frombuffer(b"".join(side.to_pylist()), "<u2").reshape(-1, HASHES) for side in sides
         )
-        score = similarity(a, b)
+        score = (a == b).mean(axis=1)
         enough = pa.array((score >= threshold).tolist(), pa.bool_())
         columns = [c.filter(enough) for c in (o, first, pa.array(score.tolist()))]
         _insert(con, "near_pairs", pa.table(columns, names=["o", "first", "score"]))

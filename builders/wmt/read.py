@@ -81,8 +81,6 @@ class Places:
 
     def __init__(self, files: Sequence[Path], wanted: Path | Sequence[ArticleRef]) -> None:
         if isinstance(wanted, Path):
-            if not wanted.is_file():
-                raise UserError("no such file", where=wanted)
             self._rows = ds.dataset(wanted, format="parquet")
         else:
             listed = {(ref.file, ref.line): ref.sha256 for ref in wanted}
