@@ -63,8 +63,6 @@ def index(
     2205.11388) section 3 and its `extraction.py`.
     """
     files = find_archives(paths)
-    if not 0 <= near_duplicates <= 1:
-        raise UserError(f"near_duplicates is a similarity from 0 to 1, not {near_duplicates}")
     with writing_tables(out, TABLES) as scratch:
         given = [ArchiveFile(n, path, last_day(path, until)) for n, path in enumerate(files)]
         counts = write_raw(given, scratch, near_duplicates > 0, jobs, block)
