@@ -9,7 +9,6 @@ from typing import Any
 
 from factdrift.annotation.batch import Item, Ledger, item_id
 from factdrift.annotation.checks import plain
-from factdrift.annotation.corpus import CorpusIndex
 from factdrift.annotation.dataset import (
     DatasetRows,
     Row,
@@ -24,13 +23,16 @@ from factdrift.annotation.submission import Json
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import digest
-from factdrift.builders.core.steps import Files, Workspace
+from factdrift.builders.core.run import RecipeInput, Source
+from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts.relations import Relation, load_relations
+from factdrift.builders.streamingqa.corpus import SearchIndex
 from factdrift.builders.text.render import sentence
 from factdrift.builders.wmt.archive import find_archives
 from factdrift.builders.wmt.lines import KEY, days_of
 from factdrift.builders.wmt.passages import shown_id
 from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.steps import Articles
 from factdrift.filters.search_index import Index
 
 PASSAGES = 10
@@ -105,11 +107,12 @@ class TextSources:
 
     def searcher(self) -> Callable[[str], list[dict[str, str]]]:
         """What finds passages of the corpus for a query, the best first; makes the index."""
-        files = find_archives(list(self.news))
+        files = tuple(find_archives(list(self.news)))
         sums = tuple(self.workspace.checksum(file) for file in files)
-        corpus = CorpusIndex(news=Files(tuple(files), sums), until=self.until)
-        engine = Index(self.workspace.folder(corpus) / "index")
         until = self.until or date.max
+        news = Source("news", files, sums, until, RecipeInput(kind="news", licence="unknown"))
+        corpus = SearchIndex(articles=Articles(news=news, keep=None, near_duplicates=None))
+        engine = Index(self.workspace.folder(corpus) / "index")
 
         def find(query: str) -> list[dict[str, str]]:
             hits = engine.search(query, until, PASSAGES)

@@ -167,18 +167,17 @@ def _judge_bands(
     rule: BandRule,
 ) -> AttributeBands:
     shown = {low: len(rows) for low, rows in rows_of.items()}
-    found = threshold_by_bands(())
+    threshold, bands = threshold_by_bands(())
     votes: list[tuple[float, bool]] = []
     for low, rows in rows_of.items():
         lacking = tuple(r for r in rows if len(judged.get(texts[r], ())) < layout.assignments)
         if lacking:
-            return AttributeBands(name, found.bands, shown, next_band=low, lacking=lacking)
+            return AttributeBands(name, bands, shown, next_band=low, lacking=lacking)
         votes += [(low, bool(a.get(name))) for row in rows for a in judged[texts[row]]]
-        found = threshold_by_bands(votes, width=rule.width, share=rule.share)
-        if found.threshold is not None:
-            break
-    threshold = found.bands[-1].low if found.threshold is None else found.threshold
-    return AttributeBands(name, found.bands, shown, threshold)
+        threshold, bands = threshold_by_bands(votes, width=rule.width, share=rule.share)
+        if threshold is not None:
+            return AttributeBands(name, bands, shown, threshold)
+    return AttributeBands(name, bands, shown, bands[-1].low)
 
 
 def _judged_answers(

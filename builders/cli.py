@@ -366,7 +366,8 @@ def corpus(
     ] = None,
     keep: Annotated[Path | None, Option(help="A list of article ids to keep.")] = None,
     near_duplicates: Annotated[
-        float, Option(help="Similarity, 0 to 1, from which an article is left out; 0: none is.")
+        float,
+        Option(min=0, max=1, help="Similarity from which an article is left out; 0: none is."),
     ] = 0.0,
     original: Annotated[
         bool, Option("--original", help="Passages to the letter as StreamingQA's own code.")
@@ -386,7 +387,7 @@ def corpus(
     from factdrift.builders.wikidata.shards import snapshot_of
     from factdrift.builders.wmt.passages import write_passages
 
-    counts = write_passages(
+    write_passages(
         archives,
         out,
         until=snapshot_of([], until) if until else None,
@@ -397,7 +398,6 @@ def corpus(
         memory=memory,
         say=say,
     )
-    say(f"{counts['passages']:,} passages in {out}")
 
 
 @command()

@@ -36,6 +36,8 @@ class FilterVerdict:
     ] = None
 
 
+Items = Sequence[QuestionItem]
+Verdicts = Sequence[FilterVerdict]
 KEEP = FilterVerdict(True, "")
 """The verdict of a filter that keeps an item and measures nothing."""
 
@@ -71,10 +73,6 @@ class NameFinder(Protocol):
         """The named entities in each text."""
 
 
-def quiet(_: str) -> None:
-    """Say nothing."""
-
-
 @dataclass(frozen=True)
 class FilterContext:
     """What a run gives to its filters; `FilterRun` gives each filter its own `memory`."""
@@ -84,7 +82,7 @@ class FilterContext:
     names: NameFinder | None = None
     model: Annotated[Callable[[AnyModel], Cached] | None, "opens a language model, once"] = None
     cache: Annotated[Path | None, "folder for answers of paid services"] = None
-    say: Callable[[str], None] = quiet
+    say: Callable[[str], None] = lambda text: None
     memory: Annotated[dict[Any, Any], "what filters remember within one run"] = field(
         default_factory=dict
     )
@@ -110,9 +108,7 @@ class Filter(Protocol):
     def filter(self) -> str:
         """Its name in the recipe, and the `step` of the rows it drops."""
 
-    def judge(
-        self, items: Sequence[QuestionItem], context: FilterContext
-    ) -> Sequence[FilterVerdict]:
+    def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """One verdict an item, in their order."""
 
 
@@ -125,9 +121,7 @@ class ItemFilter(Strict, ABC):
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Whether to keep the item."""
 
-    def judge(
-        self, items: Sequence[QuestionItem], context: FilterContext
-    ) -> Sequence[FilterVerdict]:
+    def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """One verdict an item, in their order."""
         return [self.verdict(item) for item in items]
 

@@ -1,13 +1,12 @@
 """Drop a question that an earlier row asks already."""
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import fast_hash
 from factdrift.builders.text.en.answers import answer_key
 from factdrift.builders.text.words import tokens
-from factdrift.filters.base import FilterContext, FilterVerdict, Need, QuestionItem, judged
+from factdrift.filters.base import FilterContext, Items, Need, QuestionItem, Verdicts, judged
 
 
 class DuplicateQuestion(Strict):
@@ -20,9 +19,7 @@ class DuplicateQuestion(Strict):
     needs: ClassVar[frozenset[Need]] = frozenset()
     filter: Literal["duplicate_question"] = "duplicate_question"
 
-    def judge(
-        self, items: Sequence[QuestionItem], context: FilterContext
-    ) -> Sequence[FilterVerdict]:
+    def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Keep the first row of those that ask the same."""
         found = []
         for item in items:

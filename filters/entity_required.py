@@ -1,17 +1,9 @@
 """Drop a question about a phrase that names nothing: it is too generic."""
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
-from factdrift.filters.base import (
-    FilterContext,
-    FilterVerdict,
-    Need,
-    QuestionItem,
-    judged,
-    needed,
-)
+from factdrift.filters.base import FilterContext, Items, Need, Verdicts, judged, needed
 
 
 class EntityRequired(Strict):
@@ -23,9 +15,7 @@ class EntityRequired(Strict):
     needs: ClassVar[frozenset[Need]] = frozenset({"names"})
     filter: Literal["entity_required"] = "entity_required"
 
-    def judge(
-        self, items: Sequence[QuestionItem], context: FilterContext
-    ) -> Sequence[FilterVerdict]:
+    def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop a question without an entity where the answer's type asks for one."""
         if context.names is None:
             raise needed("names", "a pipeline that finds names", self.filter)

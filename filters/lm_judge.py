@@ -1,13 +1,12 @@
 """Drop a question that a language model, given the article and the answer, finds bad."""
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.generate.backends import AnyModel, Cached
 from factdrift.builders.generate.prompts import YES
 from factdrift.builders.generate.protocol import Query, Result
-from factdrift.filters.base import KEEP, FilterContext, FilterVerdict, Need, QuestionItem, needed
+from factdrift.filters.base import KEEP, FilterContext, FilterVerdict, Items, Need, Verdicts, needed
 
 _REASONS = {
     "no: answerable": "not_answerable",
@@ -28,9 +27,7 @@ class LMJudge(Strict):
     filter: Literal["lm_judge"] = "lm_judge"
     backend: AnyModel | None = None
 
-    def judge(
-        self, items: Sequence[QuestionItem], context: FilterContext
-    ) -> Sequence[FilterVerdict]:
+    def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop what the model says no to, and what it says neither yes nor no to."""
         model = context.asked(self.backend)
         if not isinstance(model, Cached):

@@ -1,7 +1,6 @@
 """Drop a question that a backend, given the article, answers differently."""
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
@@ -11,7 +10,15 @@ from factdrift.builders.rows import AnswerType
 from factdrift.builders.text.dates import MONTH_NUMBER, ORDINALS, WEEKDAYS
 from factdrift.builders.text.en.answers import bare, numbers_in_digits
 from factdrift.builders.text.words import DETERMINERS, SMALL, tokens
-from factdrift.filters.base import FilterContext, FilterVerdict, Need, QuestionItem, needed
+from factdrift.filters.base import (
+    FilterContext,
+    FilterVerdict,
+    Items,
+    Need,
+    QuestionItem,
+    Verdicts,
+    needed,
+)
 from factdrift.filters.toxicity.scores import Share
 
 _WEEKDAYS = frozenset(day.casefold() for day in WEEKDAYS)
@@ -32,9 +39,7 @@ class RoundTrip(Strict):
     overlap: Share = 0.40
     backend: AnyModel | None = None
 
-    def judge(
-        self, items: Sequence[QuestionItem], context: FilterContext
-    ) -> Sequence[FilterVerdict]:
+    def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop where the backend answers otherwise; `detail` has its answer."""
         answering = context.asked(self.backend)
         if answering is None:

@@ -1,6 +1,5 @@
 """Drop a question whose answer a search does not find."""
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from pydantic import PositiveInt
@@ -8,7 +7,16 @@ from pydantic import PositiveInt
 from factdrift.builders.core.config import Strict
 from factdrift.builders.text.en.answers import names
 from factdrift.builders.wmt.passages import in_words
-from factdrift.filters.base import FilterContext, FilterVerdict, Need, QuestionItem, Search, needed
+from factdrift.filters.base import (
+    FilterContext,
+    FilterVerdict,
+    Items,
+    Need,
+    QuestionItem,
+    Search,
+    Verdicts,
+    needed,
+)
 
 
 class SearchFinds(Strict):
@@ -25,9 +33,7 @@ class SearchFinds(Strict):
     filter: Literal["search"] = "search"
     k: PositiveInt = 10
 
-    def judge(
-        self, items: Sequence[QuestionItem], context: FilterContext
-    ) -> Sequence[FilterVerdict]:
+    def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Keep where the text of a result names the answer; the date before it names nothing."""
         if context.search is None:
             raise needed("search", "a search index", self.filter)

@@ -1,13 +1,11 @@
 """A search index over a corpus of dated articles: BM25 over passages, by tantivy."""
 
-import json
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 
 import tantivy
 
-from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Article
 from factdrift.builders.wmt.passages import texts
 from factdrift.filters.base import SearchResult
@@ -16,8 +14,6 @@ EVERY = 20_000
 """Articles between two commits: what a killed build loses at most."""
 HEAP = 64_000_000
 """Bytes that the writer holds before it writes a segment."""
-DONE = "index.json"
-_FORM = 1
 
 
 class Index:
@@ -30,33 +26,32 @@ class Index:
     """
 
     def __init__(self, folder: Path) -> None:
-        try:
-            meta = json.loads((folder / DONE).read_text("utf-8"))
-        except FileNotFoundError:
-            raise UserError(
-                "no finished search index", where=folder, hint="build it with Index.build"
-            ) from None
-        if meta["form"] != _FORM:
-            raise UserError(
-                "a search index of another version", where=folder, hint="delete it and build anew"
-            )
-        self.articles: int = meta["articles"]
-        self.passages: int = meta["passages"]
         self._index = tantivy.Index.open(str(folder))
         self._schema = self._index.schema
         self._searcher = self._index.searcher()
         self._analyzer = _analyzer()
 
     @classmethod
-    def build(cls, articles: Iterable[Article], folder: Path, *, every: int = EVERY) -> "Index":
-        """Index `articles` into `folder`, which is there whole or not at all.
+    def build(cls, articles: Iterable[Article], folder: Path, every: int = EVERY) -> "Index":
+        """Index `articles` into `folder`; memory is bounded by the writer's 64 MB.
 
-        An index that is there already is opened as it is. A killed build goes on from its last
-        commit, given the same articles in the same order; UserError where they differ. Memory is
-        bounded by the writer's heap, 64 MB.
+        A killed build goes on from its last commit, given the same articles in the same order.
         """
-        if not (folder / DONE).is_file():
-            _build(articles, folder, every)
+        folder.mkdir(parents=True, exist_ok=True)
+        index = tantivy.Index(_schema(), path=str(folder), reuse=True)
+        index.register_tokenizer("folded", _analyzer())
+        done = _committed(index)
+        writer = index.writer(heap_size=HEAP, num_threads=1)
+        for n, article in enumerate(articles, 1):
+            if n <= done:
+                continue
+            day = article.day.toordinal()
+            for name, text in texts(article):
+                writer.add_document(tantivy.Document(id=name, text=text, day=day, number=n))
+            if n % every == 0:
+                writer.commit()
+        writer.commit()
+        writer.wait_merging_threads()
         return cls(folder)
 
     def search(self, query: str, until: date, k: int) -> list[SearchResult]:
@@ -94,65 +89,17 @@ class Index:
         return SearchResult(id=doc["id"][0], day=day, score=score, text=doc["text"][0])
 
 
-def _build(articles: Iterable[Article], folder: Path, every: int) -> None:
-    if folder.exists():
-        raise UserError("not a search index", where=folder, hint="name a folder that is not there")
-    part = folder.with_name(f".{folder.name}.part")
-    part.mkdir(parents=True, exist_ok=True)
-    index = tantivy.Index(_schema(), path=str(part), reuse=True)
-    index.register_tokenizer("folded", _analyzer())
-    done, last = _committed(index)
-    writer = index.writer(heap_size=HEAP, num_threads=1)
-    count = 0
-    for n, article in enumerate(articles):
-        count = n + 1
-        if n <= done:
-            if n == done and article.id != last:
-                raise UserError(
-                    f"article {n + 1} is {article.id!r}, a half-built index has {last!r} there",
-                    where=part,
-                    hint="delete that folder, the articles have changed",
-                )
-            continue
-        for name, text in texts(article):
-            writer.add_document(
-                tantivy.Document(
-                    id=name, text=text, day=article.day.toordinal(), number=n, article=article.id
-                )
-            )
-        if count % every == 0:
-            writer.commit()
-    if count <= done:
-        raise UserError(
-            f"{count} articles, a half-built index has more", where=part, hint="delete that folder"
-        )
-    writer.commit()
-    writer.wait_merging_threads()
-    index.reload()
-    total = index.searcher().num_docs
-    meta = {"form": _FORM, "articles": count, "passages": total}
-    (part / DONE).write_text(json.dumps(meta), "utf-8")
-    part.rename(folder)
-
-
-def _committed(index: tantivy.Index) -> tuple[int, str]:
-    """Place and id of the last article that a killed build committed; -1 where there is none.
-
-    Commits fall between articles, so an article is there with all its passages or with none.
-    """
+def _committed(index: tantivy.Index) -> int:
+    """How many articles a killed build committed: each with all its passages."""
     index.reload()
     searcher = index.searcher()
     found = searcher.search(tantivy.Query.all_query(), 1, order_by_field="number").hits
-    if not found:
-        return -1, ""
-    doc = searcher.doc(found[0][1]).to_dict()
-    return int(doc["number"][0]), str(doc["article"][0])
+    return int(searcher.doc(found[0][1]).to_dict()["number"][0]) if found else 0
 
 
 def _schema() -> tantivy.Schema:
     fields = tantivy.SchemaBuilder()
     fields.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
-    fields.add_text_field("article", stored=True, tokenizer_name="raw", index_option="basic")
     fields.add_text_field("text", stored=True, tokenizer_name="folded", index_option="freq")
     fields.add_integer_field("day", stored=True, indexed=True, fast=True)
     fields.add_integer_field("number", stored=True, fast=True)

@@ -1,10 +1,9 @@
 """Drop a question that a scorer finds toxic; keep every score."""
 
-from collections.abc import Sequence
 from typing import ClassVar, Literal, cast
 
 from factdrift.builders.core.config import Strict
-from factdrift.filters.base import FilterContext, FilterVerdict, Need, QuestionItem
+from factdrift.filters.base import FilterContext, FilterVerdict, Items, Need, QuestionItem, Verdicts
 from factdrift.filters.toxicity import AnyScorer
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.scores import Scoring, ToxicityScores
@@ -23,9 +22,7 @@ class Toxicity(Strict):
     filter: Literal["toxicity"] = "toxicity"
     scorer: AnyScorer = Local()
 
-    def judge(
-        self, items: Sequence[QuestionItem], context: FilterContext
-    ) -> Sequence[FilterVerdict]:
+    def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop at a threshold or above; the reason names the attribute, the score is its own."""
         if "scoring" not in context.memory:
             context.memory["scoring"] = self.scorer.start(context.cache, context.say)

@@ -1,8 +1,7 @@
 """The run: order, counts, examples, what filters lack."""
 
-from collections.abc import Sequence
 from datetime import date
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 from pydantic import TypeAdapter
@@ -10,7 +9,7 @@ from pydantic import TypeAdapter
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
 from factdrift.filters import FILTERS, AnyFilter
-from factdrift.filters.base import Filter, FilterContext, FilterVerdict, Need, QuestionItem
+from factdrift.filters.base import Filter, FilterContext, Items, Need, QuestionItem, Verdicts
 from factdrift.filters.duplicate_question import DuplicateQuestion
 from factdrift.filters.round_trip import RoundTrip
 from factdrift.filters.run import FilterRun, KeptItem
@@ -45,8 +44,8 @@ def test_order_counts_and_examples() -> None:
     items = [item(id=f"q{n}", text="Who?" if n % 2 else "Who won it then") for n in range(20)]
     items.append(item(id="good"))
     for batch in (1, 3, 100):
-        done = FilterRun([QuestionMark(), Length()], items, batch=batch)
-        rows = list(done)
+        done = FilterRun([QuestionMark(), Length()])
+        rows = list(done.over(items, batch))
         kept = [r for r in rows if isinstance(r, KeptItem)]
         dropped = [r for r in rows if isinstance(r, Dropped)]
         assert [k.item.question.id for k in kept] == ["good"] and len(kept[0].verdicts) == 2
@@ -71,21 +70,15 @@ def test_the_first_of_equal_questions_stays_with_its_scores() -> None:
         [Toxicity(), DuplicateQuestion()],
     ]
     for filters in orders:
-        kept = [r for r in FilterRun(filters, items, batch=2) if isinstance(r, KeptItem)]
+        kept = [r for r in FilterRun(filters).over(items, 2) if isinstance(r, KeptItem)]
         assert [k.item for k in kept] == items[:2]
         assert all(any(v.scores for v in k.verdicts) for k in kept)
-
-
-def test_is_lazy() -> None:
-    never_called: Any = object()
-    done = FilterRun([RoundTrip()], iter([item()]), FilterContext(answering=never_called))
-    assert done.tallies[0].seen == 0
 
 
 @pytest.mark.parametrize("needy", [RoundTrip(), SearchFinds()])
 def test_says_at_once_what_is_missing(needy: Filter) -> None:
     with pytest.raises(UserError, match="needs a"):
-        FilterRun([needy], [])
+        FilterRun([needy])
 
 
 class Short:
@@ -94,15 +87,13 @@ class Short:
     needs: ClassVar[frozenset[Need]] = frozenset()
     filter = "short"
 
-    def judge(
-        self, items: Sequence[QuestionItem], context: FilterContext
-    ) -> Sequence[FilterVerdict]:
+    def judge(self, items: Items, context: FilterContext) -> Verdicts:
         return []
 
 
 def test_a_verdict_for_each() -> None:
     with pytest.raises(ValueError, match="shorter"):
-        list(FilterRun([Short()], [item()]))
+        list(FilterRun([Short()]).over([item()]))
 
 
 def test_table_and_recipe() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.steps import NOT_IN_KEY, Files, Step, Workspace
+from factdrift.builders.core.run import RecipeInput, Source
+from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.generate import prompts
 from factdrift.builders.generate.openai_servers import OpenAI
 
@@ -120,8 +121,12 @@ def test_what_a_key_holds(tmp_path: Path) -> None:
     ("path", "sha", "same"), [("/b/x", "1", True), ("/a/y", "1", False), ("/a/x", "2", False)]
 )
 def test_files_count_by_name_and_content(path: str, sha: str, same: bool) -> None:
-    keys = [Files((Path(p),), (s,)).key_data() for p, s in (("/a/x", "1"), (path, sha))]
-    assert (keys[0] == keys[1]) is same
+    about = RecipeInput(licence="CC0-1.0")
+    one, other = (
+        Source("news", (Path(p),), (s,), date(2026, 1, 1), about).key_data()
+        for p, s in (("/a/x", "1"), (path, sha))
+    )
+    assert (one == other) is same
 
 
 class Killed(Step):
@@ -136,21 +141,12 @@ class Killed(Step):
             raise KeyboardInterrupt
 
 
-class Resuming(Killed):
-    """One that goes on from there."""
-
-    resumes: ClassVar[bool] = True
-
-
-def test_a_killed_step_begins_anew_or_goes_on(tmp_path: Path) -> None:
+def test_a_killed_step_begins_anew(tmp_path: Path) -> None:
     at, _ = workspace(tmp_path)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             at.folder(Killed())
-    with pytest.raises(KeyboardInterrupt):
-        at.folder(Resuming())
-    made = at.folder(Resuming())
-    assert sorted(p.name for p in at.root.iterdir()) == [f".killed-{Killed().key}.tmp", made.name]
+    assert [p.name for p in at.root.iterdir()] == [f".killed-{Killed().key}.tmp"]
 
 
 class Asking(Numbers):

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from factdrift.builders.core.files import resource
 from factdrift.filters.base import FilterContext
 from factdrift.filters.toxicity import AnyScorer
-from factdrift.filters.toxicity.bands import BandThreshold, place, threshold_by_bands, to_judge
+from factdrift.filters.toxicity.bands import JudgedBand, place, threshold_by_bands, to_judge
 from factdrift.filters.toxicity.classifier import TransformersScorer
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.perspective import Perspective
@@ -45,16 +45,16 @@ def test_the_local_threshold_and_what_the_rule_finds() -> None:
     assert (len(toxic), len(clean)) == (40, 48)
     assert not {*toxic, *clean} & {*HARMLESS, *TOXIC}, "what is held out is not judged"
 
-    def rule(*ordinary: str) -> BandThreshold:
+    def rule(*ordinary: str) -> tuple[float | None, tuple[JudgedBand, ...]]:
         texts = [*toxic, *clean, *ordinary]
         scored = [one.profanity or 0 for one in Local().start(None, print)(texts)]
         return threshold_by_bands((s, n < len(toxic)) for n, s in enumerate(scored))
 
-    found = rule(*news())
-    assert found.threshold == 0.35, "in bands of five rows: the default stays higher"
+    found, bands = rule(*news())
+    assert found == 0.35, "in bands of five rows: the default stays higher"
     assert Local().thresholds.profanity == 0.5
-    assert len([b for b in found.bands if b.low >= 0.5 and b.is_thin]) == 7, "too few rows"
-    assert rule().threshold == 0.1, "half of the table is toxic, so alone it ends too low"
+    assert len([b for b in bands if b.low >= 0.5 and b.is_thin]) == 7, "too few rows"
+    assert rule()[0] == 0.1, "half of the table is toxic, so alone it ends too low"
     assert len(dropped(Local(), toxic)) == 33 and len(dropped(Local(), clean)) == 2
     assert dropped(Local(), news()) == []
 
@@ -166,16 +166,14 @@ def test_filter_keeps_scores() -> None:
     assert len(said) == 1 and "31 December 2026" in said[0]
 
 
-@pytest.mark.parametrize(("judgments", "threshold", "following", "thin"), CASES["bands"])
-def test_threshold_by_bands(
-    judgments: str, threshold: float | None, following: float | None, thin: int
-) -> None:
+@pytest.mark.parametrize(("judgments", "threshold", "thin"), CASES["bands"])
+def test_threshold_by_bands(judgments: str, threshold: float | None, thin: int) -> None:
     bands = re.findall(r"([0-9.]+) (\d+)/(\d+)", judgments)
     judged = [(float(low), n < int(toxic)) for low, toxic, many in bands for n in range(int(many))]
     found = threshold_by_bands(judged)
-    few = [b for b in found.bands if b.is_thin and b.low >= (found.threshold or 0.0)]
-    assert (found.threshold, found.next_band, len(few)) == (threshold, following, thin)
-    assert len(found.bands) == len(bands)
+    few = [b for b in found[1] if b.is_thin and b.low >= (found[0] or 0.0)]
+    assert (found[0], len(few)) == (threshold, thin)
+    assert len(found[1]) == len(bands)
     assert threshold_by_bands(judged[::-1]) == found
 
 

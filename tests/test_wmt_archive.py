@@ -75,7 +75,7 @@ LINES["not UTF-8"] = (line(split=b"caf\xe9"), "bad_utf8")
 
 
 def test_lines(tmp_path: Path) -> None:
-    counts = index(archive(tmp_path, *(given for given, _ in LINES.values())), tmp_path / "out")
+    index(archive(tmp_path, *(given for given, _ in LINES.values())), tmp_path / "out")
     reasons = {n: reason for n, (_, reason) in enumerate(LINES.values(), 1)}
     dropped = {
         int(d["item"].removeprefix(f"{NAME}.gz:")): d["reason"]
@@ -84,9 +84,7 @@ def test_lines(tmp_path: Path) -> None:
     }
     kept = {r.line: None for r in refs(tmp_path / "out")}
     assert dropped | kept == reasons
-    assert counts["articles"] == len(kept) == 4
-    assert counts["lines"] == len(LINES)
-    assert counts == json.loads((tmp_path / "out/read.json").read_text())
+    assert len(kept) == 4
 
 
 def test_the_id_is_that_of_the_original(tmp_path: Path) -> None:
@@ -163,9 +161,10 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(
     name: str, first: bytes, near: float, tmp_path: Path
 ) -> None:
     path = archive(tmp_path, b"\xef\xbb\xbf" + first, first.replace(b"07", b"08", 1), name=name)
-    counts = index(path, tmp_path / "out", near_duplicates=near, block=20)
+    said: list[str] = []
+    index(path, tmp_path / "out", near_duplicates=near, block=20, say=said.append)
+    assert said[0].endswith(" articles of 2 lines")
     articles = indexed(path, tmp_path / "out")
-    assert counts["lines"] == 2
     assert [r.line for r in articles] == [1, 2]
     assert [r.id for r in articles] == [key(day, "A. B.") for day in ("20190207", "20190208")]
     assert [a.id for a in read(path, articles)] == [r.id for r in articles]
@@ -300,8 +299,8 @@ def test_real_news(real_data: Path, tmp_path: Path) -> None:
     folder = real_data / "news"
     if not folder.is_dir():
         pytest.skip(f"no news in {real_data}")
-    counts = index(folder, tmp_path / "out", jobs=2)
-    assert counts["articles"] == counts["lines"] == 6451
+    index(folder, tmp_path / "out", jobs=2)
+    assert len(refs(tmp_path / "out")) == 6451 and not dropped_in(tmp_path / "out")
     with gzip.open(folder / "news-docs.index.tsv.gz", "rt", encoding="utf-8") as listed:
         published = {row.split("\t")[3] for row in listed}
     assert {r.sha256 for r in refs(tmp_path / "out")} <= published

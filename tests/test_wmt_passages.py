@@ -56,14 +56,12 @@ def test_a_corpus_until_a_day_is_the_same_for_any_number_of_processes(
     jobs: int, block: int, tmp_path: Path
 ) -> None:
     day = date(2020, 6, 30)
-    one = write_passages(SAMPLES, tmp_path / "one", until=day)
-    two = write_passages(SAMPLES, tmp_path / "two", until=day, jobs=jobs, block=block)
-    for name in ("passages.parquet", "articles.parquet", "dropped.parquet", "corpus.json"):
+    write_passages(SAMPLES, tmp_path / "one", until=day)
+    write_passages(SAMPLES, tmp_path / "two", until=day, jobs=jobs, block=block)
+    for name in ("passages.parquet", "articles.parquet", "dropped.parquet"):
         left, right = ((tmp_path / side / name).read_bytes() for side in ("one", "two"))
         assert left == right, name
-    assert one == two
     table = pq.read_table(tmp_path / "one/passages.parquet")
-    assert table.num_rows == one["passages"]
     assert max(table["day"].to_pylist()) <= day
     articles = pq.read_table(tmp_path / "one/articles.parquet")
     assert set(table["article"].to_pylist()) == set(articles["id"].to_pylist())

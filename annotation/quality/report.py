@@ -70,8 +70,9 @@ def make_report(
     latest = [one for one in judgments if one.batch in newest.pay]
     before = measure_agreement(layout, latest, newest.items, excluded=True)
     after = measure_agreement(layout, latest, newest.items)
-    paid = _paid_submissions(versions, judgments)
-    known = [*_known_items(versions, judgments)]
+    of = {batch: version for version in versions for batch in version.pay}
+    paid = _paid_submissions(of, judgments)
+    known = [*_known_items(of, judgments)]
     experts = {one.worker for one in judgments if EXPERT in one.flags}
     by_worker: dict[str, list[Judgment]] = {}
     for one in judgments:
@@ -197,13 +198,12 @@ class _PaidSubmission:
 
 
 def _paid_submissions(
-    versions: Sequence[LayoutVersion], judgments: Sequence[Judgment]
+    of: Mapping[str, LayoutVersion], judgments: Sequence[Judgment]
 ) -> list[_PaidSubmission]:
     """The submissions that are paid: not rejected ones, and a HIT once to a worker.
 
-    Of a HIT that was handed in piece by piece the share that was done.
+    Of a HIT that was handed in piece by piece the share that was done; `of`: versions by batch.
     """
-    of = {batch: version for version in versions for batch in version.pay}
     submissions: dict[tuple[str, ...], list[Judgment]] = {}
     for one in judgments:
         submissions.setdefault(submission_key(one), []).append(one)
@@ -237,9 +237,8 @@ _KnownItem = tuple[Judgment, LayoutVersion, bool]
 
 
 def _known_items(
-    versions: Sequence[LayoutVersion], judgments: Sequence[Judgment]
+    of: Mapping[str, LayoutVersion], judgments: Sequence[Judgment]
 ) -> Iterator[_KnownItem]:
-    of = {batch: version for version in versions for batch in version.pay}
     for one in judgments:
         if not one.row:
             version = of[one.batch]

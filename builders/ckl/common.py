@@ -20,7 +20,7 @@ from factdrift.builders.core.dataset import Dataset, FromParquet, Scalar, Statis
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.run import DatasetBuilder, Run, Source
-from factdrift.builders.core.schema import arrow_schema, writing
+from factdrift.builders.core.schema import arrow_schema, write_sorted
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.rows import Article, ArticleRef, Dropped
 from factdrift.builders.wmt.read import read
@@ -159,12 +159,8 @@ def save(
 
     All of it fits into memory.
     """
-    kept = sorted(found, key=lambda row: row.id)
-    left = sorted(dropped, key=lambda one: (one.step, one.reason, one.item, one.detail or ""))
-    for name, row, some in (("all", kind, kept), ("dropped", Dropped, left)):
-        with writing(out / f"{name}.parquet", row) as file:
-            for one in some:
-                file.append(one)
+    kept = write_sorted(out / "all.parquet", kind, found, "id")
+    left = write_sorted(out / "dropped.parquet", Dropped, dropped, "step", "reason", "item")
     save_counts(out, {"rows": len(kept)} | Counter(f"{d.step}: {d.reason}" for d in left), models)
 
 

@@ -46,10 +46,10 @@ class MarkedText(msgspec.Struct, frozen=True):
 
 def answers_of(gold: Gold) -> tuple[Answers, Answers]:
     """The answers of a gold row and what people saw; `DropError`: they cannot be read."""
-    answers, shown = gold_answers(gold)
-    if not answers:
+    found = gold_answers(gold)
+    if not any(found):
         raise DropError("damaged_gold", "the answers or what was shown is no JSON object")
-    return answers, shown
+    return found
 
 
 def accepted(gold: Gold) -> tuple[Answers, Answers]:

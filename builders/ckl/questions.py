@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,7 +17,7 @@ from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
-from factdrift.builders.core.schema import writing
+from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.generate.backends import Cached, Parsed, open_model
 from factdrift.builders.generate.batch_files import BatchChat
@@ -98,26 +97,19 @@ class RecentArticles(Step):
         refs = corpus.draw(self.periods, self.articles, self.seed)
         counts = Counter(articles=len(refs))
         passing = corpus.texts(refs)
-        files: dict[type, tuple[str, tuple[str, ...]]] = {
-            row: (name, ("article_day", "id")) for name, (row, _) in _TABLES.items()
-        }
-        files |= {rows.Dropped: ("dropped", ("step", "reason", "item"))}
-        with ExitStack() as stack:
-            # Spark would not see a hidden file.
-            loose = {row: out / f"unsorted-{name}.parquet" for row, (name, _) in files.items()}
-            tables = {row: stack.enter_context(writing(loose[row], row)) for row in files}
-            while batch := list(islice(passing, _AT_ONCE)):
-                asked = (
-                    self._questions(batch, finder, model, counts)
-                    if model
-                    else (_drafts(article, finder, self.generate.kept, counts) for article in batch)
-                )
-                for made in chain(asked, (_words(article, finder) for article in batch)):
-                    tables[type(made)].append(made)
-        with at.engine() as engine:
-            for row, (name, order) in files.items():
-                engine.write(engine.read(loose[row], row), out / f"{name}.parquet", row, order)
-                loose[row].unlink()
+        made: dict[type, list[Any]] = {row: [] for row, _ in _TABLES.values()} | {rows.Dropped: []}
+        while batch := list(islice(passing, _AT_ONCE)):
+            asked = (
+                self._questions(batch, finder, model, counts)
+                if model
+                else (_drafts(article, finder, self.generate.kept, counts) for article in batch)
+            )
+            for one in chain(asked, (_words(article, finder) for article in batch)):
+                made[type(one)].append(one)
+        for name, (row, _) in _TABLES.items():
+            write_sorted(out / f"{name}.parquet", row, made[row], "article_day", "id")
+        dropped = made[rows.Dropped]
+        write_sorted(out / "dropped.parquet", rows.Dropped, dropped, "step", "reason", "item")
         common.save_counts(out, counts)
 
     def _questions(

@@ -11,6 +11,7 @@ from dataclasses import fields, is_dataclass
 from datetime import date
 from functools import cache
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -228,6 +229,15 @@ def writing(path: Path, row: Any, size: int = 8192) -> Iterator[RowWriter]:
         into = RowWriter(row, writer, size)
         yield into
         into.flush()
+
+
+def write_sorted(path: Path, row: Any, found: Iterable[Any], *by: str) -> list[Any]:
+    """Write typed rows to a Parquet file, sorted by these columns if any, and hand them back."""
+    ordered = sorted(found, key=attrgetter(*by)) if by else [*found]
+    with writing(path, row) as file:
+        for one in ordered:
+            file.append(one)
+    return ordered
 
 
 def _plain(value: Any) -> Any:

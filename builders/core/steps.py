@@ -32,18 +32,6 @@ NOT_IN_KEY = "not in the key"
 """Marks a field that cannot change the result: `offline: Annotated[bool, NOT_IN_KEY] = False`."""
 
 
-@dataclass(frozen=True)
-class Files:
-    """Files with their checksums (sha256, hex); they count by name and content."""
-
-    paths: tuple[Path, ...]
-    sha256: tuple[str, ...]
-
-    def key_data(self) -> list[object]:
-        """Their names and checksums."""
-        return [[path.name for path in self.paths], list(self.sha256)]
-
-
 class Step(Strict):
     """One intermediate result: a folder, made from fields, files and other steps.
 
@@ -54,8 +42,6 @@ class Step(Strict):
 
     name: ClassVar[str]
     """What the folder is called, before its key."""
-    resumes: ClassVar[bool] = False
-    """Whether `make` goes on from what a killed run with the same key left in the folder."""
 
     def make(self, out: Path, at: "Workspace") -> None:
         """Write the result into the empty folder `out`; nothing else may be written."""
@@ -145,9 +131,8 @@ class Workspace:
             self.folder(one)
         self.say(f"  {step.name}: making ({name})")
         temporary = self.root / f".{name}.tmp"
-        if not step.resumes:
-            shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
         step.make(temporary, replace(self, making=step))
         temporary.rename(done)
         self.found[step.key] = done

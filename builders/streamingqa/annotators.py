@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from pydantic import field_validator
 
@@ -170,31 +170,22 @@ def _type(answer: str) -> rows.AnswerType:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionJudgment:
-    """The judgment of three annotators on a question: `good` where all of them say so."""
+class QuestionReview:
+    """What annotators say of a question that they were shown.
 
-    question: str
-    good: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotatorAnswers:
-    """What `asked` annotators answered from the article; some of them may have found no answer.
-
-    There are no `answers` where most found none.
+    A judgment is `good` where three of three say so. Of `asked` people who answered from the
+    article some may have found no answer; it is not `good` where most found none.
     """
 
     question: str
-    answers: tuple[str, ...]
-    asked: int
-
-
-T = TypeVar("T", QuestionJudgment, AnnotatorAnswers)
+    good: bool
+    answers: tuple[str, ...] = ()
+    asked: int = 0
 
 
 @dataclass
 class Reviews:
-    """Judgments and answers by row id; `counts` takes what becomes of the gold rows, by layout.
+    """Judgments and answers by layout and row; `counts` takes what becomes of the gold rows.
 
     Counted: `taken`, `open` and of answers `disputed`; `not_understood`; `contradictory` (two of
     a row that differ; neither is taken); in the end `changed` (annotators saw another question
@@ -202,8 +193,7 @@ class Reviews:
     """
 
     counts: Mapping[str, Counter[str]]
-    judged: dict[str, QuestionJudgment] = field(default_factory=dict)
-    answered: dict[str, AnnotatorAnswers] = field(default_factory=dict)
+    known: dict[tuple[str, str], QuestionReview] = field(default_factory=dict)
     _contradictory: set[tuple[str, str]] = field(default_factory=set)
     _used: set[tuple[str, str]] = field(default_factory=set)
 
@@ -218,7 +208,7 @@ class Reviews:
         if not isinstance(question, str):
             count["not_understood"] += 1
         elif gold.layout == JUDGE:
-            self._keep(self.judged, gold, QuestionJudgment(question, gold.decision == "accepted"))
+            self._keep(gold, QuestionReview(question, gold.decision == "accepted"))
         else:
             given = answers.get("answer") if gold.decision == "accepted" else []
             # One text stands for all who agree on it, a list has the text of each.
@@ -232,15 +222,15 @@ class Reviews:
             else:
                 clean = tuple(" ".join(text.split()) for text in texts)
                 asked = max(gold.judgments, len(clean))
-                self._keep(self.answered, gold, AnnotatorAnswers(question, clean, asked))
+                self._keep(gold, QuestionReview(question, bool(clean), clean, asked))
 
-    def _keep(self, into: dict[str, T], gold: rows.Gold, review: T) -> None:
+    def _keep(self, gold: rows.Gold, review: QuestionReview) -> None:
         key = gold.layout, gold.row
-        if key in self._contradictory or into.get(gold.row, review) != review:
+        if key in self._contradictory or self.known.get(key, review) != review:
             self._contradictory.add(key)
-            self.counts[gold.layout]["contradictory"] += 1 + (into.pop(gold.row, None) is not None)
+            self.counts[gold.layout]["contradictory"] += 1 + (self.known.pop(key, None) is not None)
         else:
-            into[gold.row] = review
+            self.known[key] = review
 
     def review(
         self, row: rows.NewsQuestion, required: Collection[Kind], seed: int
@@ -251,15 +241,14 @@ class Reviews:
         to be judged. One of those who answered, found by a hash of (seed, id), is the baseline;
         the others' answers are further references. Who found no answer has none and scores 0.
         """
-        judged = self._of(JUDGE, self.judged, row)
-        answered = self._of(ANSWER, self.answered, row)
+        judged, answered = self._of(JUDGE, row), self._of(ANSWER, row)
         if judged is not None and not judged.good:
             return _dropped(row, "judged_bad"), None
         if judged is None and row.written_or_generated in required:
             return _dropped(row, "not_judged"), None
         if answered is None:
             return row, None
-        if not answered.answers:
+        if not answered.good:
             return _dropped(row, "unanswerable"), None
         chosen = one_of(answered.asked, seed, "baseline", row.id)
         given = answered.answers
@@ -271,8 +260,8 @@ class Reviews:
         accepted = targets(row.answers, further)
         return replace(row, targets=accepted, answers_additional=further), scored
 
-    def _of(self, layout: str, known: Mapping[str, T], row: rows.NewsQuestion) -> T | None:
-        review = known.get(row.id)
+    def _of(self, layout: str, row: rows.NewsQuestion) -> QuestionReview | None:
+        review = self.known.get((layout, row.id))
         if review is None:
             return None
         self._used.add((layout, row.id))
@@ -282,9 +271,8 @@ class Reviews:
 
     def finish(self) -> None:
         """Count the reviews of rows that never came."""
-        for layout, known in {JUDGE: [*self.judged], ANSWER: [*self.answered]}.items():
-            lost = sum((layout, row) not in self._used for row in known)
-            self.counts[layout]["no_such_row"] += lost
+        for layout, _ in self.known.keys() - self._used:
+            self.counts[layout]["no_such_row"] += 1
 
 
 def _dropped(row: rows.NewsQuestion, reason: str) -> rows.Dropped:

@@ -11,7 +11,7 @@ from factdrift.builders.core.dataset import FromParquet, Plot, Scalar, Statistic
 from factdrift.builders.generate.backends import AnyModel
 from factdrift.builders.generate.prompts import read, shown_prompt
 from factdrift.builders.streamingqa.steps import BASELINE, QUESTIONS
-from factdrift.builders.wmt.card import day_plots, subsets
+from factdrift.builders.wmt.card import by_series, day_plots, subsets
 
 _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12.4 % date answers."
 _UNSAID = {"backend", "model", "revision", "base_url", "key_variable", "folder"}
@@ -135,14 +135,11 @@ def plots(questions: Path, drawn: Path) -> tuple[Plot, ...]:
         lengths[name] = {str(n): counted.get(n, 0) for n in range(1, _LONG)}
         lengths[name][f"{_LONG}+"] = counted.get(_LONG, 0)
     days = """
-        select recent_or_past, year(make_timestamp(evidence_ts * 1000000))::varchar, count(*)
+        select 'eval, ' || recent_or_past,
+            year(make_timestamp(evidence_ts * 1000000))::varchar, count(*)
         from read_parquet(?) where split = 'eval' group by all order by all
     """
-    years: dict[str, dict[str, int]] = {}
-    found = duck.query(days, [str(questions)])
-    every = sorted({year for _, year, _ in found})
-    for subset, year, n in found:
-        years.setdefault(f"eval, {subset}", dict.fromkeys(every, 0))[year] = n
+    years = by_series(duck.query(days, [str(questions)]))
     first = Plot("lengths", "periods", "Lengths", "Words of questions and answers.", lengths)
     about = "Evaluation questions by the year of their article."
     by_year = [Plot("years", "periods", "Article years", about, years)] if years else []
@@ -193,13 +190,11 @@ def annotation_statistics(made: Path, summary: Mapping[str, Any]) -> tuple[Stati
         {"question": kind, "outcome": outcome, "rows": n} for kind, outcome, n in summary["judged"]
     ]
     query = """
-        select q.split, q.written_or_generated, count(*), avg(b.exact_match), avg(b.f1)
+        select q.split, q.written_or_generated as question, count(*) as rows,
+            avg(b.exact_match) as "share exact match", avg(b.f1) as "share f1"
         from read_parquet(?) b join read_parquet(?) q using (id) group by all order by all
     """
-    names = ("split", "question", "rows", "share exact match", "share f1")
-    paths = [str(made / BASELINE), str(made / QUESTIONS)]
-    found = duck.query(query, paths)
-    scores = [dict(zip(names, row, strict=True)) for row in found]
+    scores = duck.records(query, [made / BASELINE, made / QUESTIONS])
     return (
         Statistics("gold", "What became of the gold rows", gold, _GOLD),
         Statistics("judged", "Questions that people judged", judged, _JUDGED),
@@ -209,12 +204,11 @@ def annotation_statistics(made: Path, summary: Mapping[str, Any]) -> tuple[Stati
 
 
 def _shares(questions: Path, column: str, title: str, caption: str) -> Statistics:
-    query = f"""
-        select {column}, count(*), count(*) / sum(count(*)) over () from read_parquet(?)
-        group by 1 order by 2 desc, 1
-    """  # noqa: S608 - our own column names
-    found = duck.query(query, [str(questions)])
-    name = title.lower().replace(" ", "_")
     kind = title.lower().removesuffix("s")
-    rows: list[Mapping[str, Scalar]] = [{kind: v, "rows": n, "share": p} for v, n, p in found]
-    return Statistics(name, title, rows, caption)
+    query = f"""
+        select {column} as "{kind}", count(*) as rows, count(*) / sum(count(*)) over () as share
+        from read_parquet(?) group by 1 order by 2 desc, 1
+    """  # noqa: S608 - our own column names
+    return Statistics(
+        title.lower().replace(" ", "_"), title, duck.records(query, [questions]), caption
+    )

@@ -13,11 +13,12 @@ class SearchIndex(Step):
     """A search index over the whole corpus, in the folder `index`."""
 
     name: ClassVar[str] = "search-index"
-    resumes: ClassVar[bool] = True
 
     articles: Articles
 
     def make(self, out: Path, at: Workspace) -> None:
-        """Index every article; a killed run goes on."""
+        """Index every article; a killed run is gone on from."""
         table = at.folder(self.articles) / "articles.parquet"
-        Index.build(read(self.articles.news.files, table), out / "index")
+        work = at.work(f"search-index-{self.key}")
+        Index.build(read(self.articles.news.files, table), work)
+        work.rename(out / "index")

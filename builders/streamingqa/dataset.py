@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
+import pyarrow.parquet as pq
 from pydantic import Field
 
 from factdrift.builders import rows
@@ -23,7 +24,6 @@ from factdrift.builders.streamingqa.steps import (
     ModelQuestions,
     NewsQuestions,
     StatedQuestions,
-    eval_quarters,
     is_free,
     summarised,
     summary_of,
@@ -184,11 +184,10 @@ def _subsets(path: Path) -> Iterator[Table]:
 
 
 def _by_quarter(path: Path) -> Table:
-    name = "eval_by_quarter"
-    splits = {
-        quarter: FromParquet(path, {"split": "eval", "quarter": quarter})
-        for quarter in eval_quarters(path)
-    }
+    """The evaluation questions, each quarter in which they are asked a split."""
+    name, where = "eval_by_quarter", [("split", "=", "eval")]
+    found = pq.read_table(path, columns=["quarter"], filters=where)["quarter"].to_pylist()
+    splits = {q: FromParquet(path, {"split": "eval", "quarter": q}) for q in sorted({*found})}
     return Table(name, rows.NewsQuestion, _ABOUT[name], splits)
 
 

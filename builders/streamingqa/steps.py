@@ -18,9 +18,8 @@ from factdrift.builders.core.hashing import bits, row_id
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.run import Source
-from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.core.schema import typed_rows, write_sorted
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
-from factdrift.builders.facts import steps
 from factdrift.builders.facts.relations import NewsPhrases
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate import grounded, patterns
@@ -41,7 +40,7 @@ from factdrift.builders.wmt.read import read
 from factdrift.builders.wmt.steps import QuestionDates
 from factdrift.filters import AnyFilter
 from factdrift.filters.base import FilterContext, QuestionItem
-from factdrift.filters.run import FilterRun, KeptItem, Screen, Tally
+from factdrift.filters.run import FilterRun, KeptItem, Tally
 from factdrift.filters.search_index import Index
 from factdrift.filters.time_spec import Specified, specify
 from factdrift.filters.toxicity.scores import ToxicityScores
@@ -89,14 +88,14 @@ class StatedQuestions(Step):
         """Meet the drawn articles with the facts, parse the others, choose what is asked."""
         draws = drawn(at, self.draws)
         files = self.draws.articles.news.files
-        screen = Screen(self.screen, FilterContext(names=open_finder(self.candidates)))
+        screen = FilterRun(self.screen, FilterContext(names=open_finder(self.candidates)))
         counts: Counter[str] = Counter()
         lost: list[rows.Dropped] = []
         found: list[rows.Question] = []
 
         def take(article: rows.Article, options: Iterable[rows.Question]) -> None:
             for one in options:
-                refused = screen(one, article)
+                refused = screen.refusal(one, article)
                 lost.append(refused) if refused else found.append(one)
 
         with progress(len(draws), "articles", "asking") as bar:
@@ -112,8 +111,8 @@ class StatedQuestions(Step):
         counts["questions that could be asked"] = len(found)
         chosen, left = select(found, self.seed, self.kept, self.share)
         counts["question"] = len(chosen)
-        write_rows(out / QUESTIONS, rows.Question, chosen)
-        summed(out, at, [*lost, *left], screen.tallies, generated=counts)
+        write_sorted(out / QUESTIONS, rows.Question, chosen)
+        summed(out, [*lost, *left], screen.tallies, generated=counts)
 
     def _grounded(
         self, at: Workspace, draws: Mapping[str, Sequence[rows.Draw]], counts: Counter[str]
@@ -185,7 +184,7 @@ class ModelQuestions(Step):
         assert settings.model is not None
         finder = open_finder(settings.candidates)
         model = open_model(settings.model, self.seed, at.work("answers"), offline=self.offline)
-        screen = Screen(self.screen, FilterContext(names=finder))
+        screen = FilterRun(self.screen, FilterContext(names=finder))
         draws, of_all = self._asked(at)
         number = sum(map(len, draws.values()))
         files = self.draws.articles.news.files
@@ -210,7 +209,13 @@ class ModelQuestions(Step):
                     bar.advance(len(draws[article.id]))
 
             for one in generate_questions(
-                passing(), draws, settings, self.seed, finder=finder, backend=model, accept=screen
+                passing(),
+                draws,
+                settings,
+                self.seed,
+                finder=finder,
+                backend=model,
+                accept=screen.refusal,
             ):
                 counts[one.reason if isinstance(one, rows.Dropped) else "question"] += 1
                 if isinstance(one, rows.Question):
@@ -220,8 +225,8 @@ class ModelQuestions(Step):
         model.finish()
         found.sort(key=lambda one: one.id)
         extra = {"calls": dict(model.asked), "draws": number, "of": of_all, "cost": cost([model])}
-        write_rows(out / QUESTIONS, rows.Question, found)
-        summed(out, at, lost, screen.tallies, generated=counts, **extra)
+        write_sorted(out / QUESTIONS, rows.Question, found)
+        summed(out, lost, screen.tallies, generated=counts, **extra)
         at.say(f"  models: {cost([model])}; {len(found):,} questions of {number:,} draws")
         if self.limit and number and number < of_all:
             times = of_all / number * self.generate.kept
@@ -311,10 +316,10 @@ class NewsQuestions(Step):
                 for one in by_article[article.id]:
                     yield QuestionItem(one, article)
 
-        flow = FilterRun(self.judges.filters, items(), context)
+        flow = FilterRun(self.judges.filters, context)
         found: list[rows.NewsQuestion] = []
         lost: list[rows.Dropped] = []
-        for row in flow:
+        for row in flow.over(items()):
             if isinstance(row, rows.Dropped):
                 lost.append(row)
             else:
@@ -326,8 +331,8 @@ class NewsQuestions(Step):
             lost.append(rows.Dropped(self.name, "over_limit", over.id, detail=over.question))
         del found[self.limit or len(found) :]
         calls = sum((one.asked for one in models), Counter())
-        in_order(at, out / QUESTIONS, rows.NewsQuestion, found, ORDER)
-        summed(out, at, lost, flow.tallies, calls=dict(sorted(calls.items())))
+        write_sorted(out / QUESTIONS, rows.NewsQuestion, found, *ORDER)
+        summed(out, lost, flow.tallies, calls=dict(sorted(calls.items())))
         if models:
             at.say(f"  models of filters: {cost(models)}")
         number = sum(map(len, drawn(at, draws).values()))
@@ -373,17 +378,17 @@ class AnnotatedQuestions(Step):
                 outcomes[row.written_or_generated, after.reason] += 1
                 continue
             kept.append(after)
-            judgment = reviews.judged.get(row.id)
+            judgment = reviews.known.get((annotators.JUDGE, row.id))
             good = judgment is not None and judgment.question == row.question
             outcomes[row.written_or_generated, "good" if good else "kept unjudged"] += 1
             if answer:
                 baseline.append(answer)
         reviews.finish()
-        in_order(at, out / QUESTIONS, rows.NewsQuestion, kept, ORDER)
-        in_order(at, out / BASELINE, rows.HumanAnswer, baseline, ("id",))
+        write_sorted(out / QUESTIONS, rows.NewsQuestion, kept, *ORDER)
+        write_sorted(out / BASELINE, rows.HumanAnswer, baseline, "id")
         gold = {layout: dict(sorted(n.items())) for layout, n in counts.items()}
         judged = [[*key, n] for key, n in sorted(outcomes.items())]
-        summed(out, at, dropped, tallies, gold=gold, judged=judged)
+        summed(out, dropped, tallies, gold=gold, judged=judged)
 
     def _written(
         self,
@@ -411,8 +416,8 @@ class AnnotatedQuestions(Step):
         every = (*self.screen, *judges.filters)
         filters = tuple(one for one in every if one.filter not in self.people.skip)
         names = tuple(one.filter for one in filters)
-        flow = FilterRun(filters, items(), context)
-        for row in flow:
+        flow = FilterRun(filters, context)
+        for row in flow.over(items()):
             if isinstance(row, KeptItem):
                 question = row.item.question
                 given = answers[question.id]
@@ -468,13 +473,12 @@ def drawn(at: Workspace, draws: QuestionDates) -> dict[str, list[rows.Draw]]:
 
 def summed(
     out: Path,
-    at: Workspace,
     dropped: Sequence[rows.Dropped],
     tallies: Sequence[Tally],
     **more: Any,
 ) -> None:
     """`dropped.parquet`, and `summary.json` with what each filter did and what else is told."""
-    in_order(at, out / "dropped.parquet", rows.Dropped, dropped, steps.DROPPED_ORDER)
+    write_sorted(out / "dropped.parquet", rows.Dropped, dropped, "step", "reason", "item")
     filters = [
         {
             "filter": tally.filter,
@@ -489,22 +493,6 @@ def summed(
         for tally in tallies
     ]
     (out / "summary.json").write_text(json.dumps({"filters": filters} | more, indent=1), "utf-8")
-
-
-def write_rows(path: Path, row: type, found: Iterable[Any]) -> None:
-    """Write rows to a file, in the order in which they come."""
-    with writing(path, row) as into:
-        for one in found:
-            into.append(one)
-
-
-def in_order(at: Workspace, path: Path, row: type, found: Sequence[Any], by: Sequence[str]) -> None:
-    """Write rows to a file, sorted."""
-    loose = path.with_name(f"loose-{path.name}")
-    write_rows(loose, row, found)
-    with at.engine() as eng:
-        eng.write(eng.read(loose, row), path, row, by)
-    loose.unlink()
 
 
 def cost(models: Sequence[Cached]) -> str:
@@ -576,14 +564,6 @@ def released(
         holds=of.holds if of else None,
         generator=question.generator,
         filters=filters,
-    )
-
-
-def eval_quarters(path: Path) -> list[str]:
-    """The quarters that evaluation questions of a file are asked in, sorted."""
-    chosen = [("split", "=", "eval")]
-    return sorted(
-        set(pq.read_table(path, columns=["quarter"], filters=chosen)["quarter"].to_pylist())
     )
 
 

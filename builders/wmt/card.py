@@ -1,6 +1,8 @@
 """Statistics tables and plots for the cards of datasets that question dates are drawn for."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Plot, Statistics
@@ -9,13 +11,21 @@ from factdrift.builders.core.dataset import Plot, Statistics
 def subsets(path: Path) -> Statistics:
     """The number of draws of each split and subset, and of the articles that they are about."""
     query = """
-        select split, subset, count(*), count(distinct article),
-            min(article_day)::varchar, max(question_day)::varchar
+        select split, subset, count(*) as draws, count(distinct article) as articles,
+            min(article_day)::varchar as "first article day",
+            max(question_day)::varchar as "last question day"
         from read_parquet(?) group by all order by all
     """
-    names = ("split", "subset", "draws", "articles", "first article day", "last question day")
-    found = duck.query(query, [path])
-    return Statistics("draws", "Question dates", [dict(zip(names, r, strict=True)) for r in found])
+    return Statistics("draws", "Question dates", duck.records(query, [path]))
+
+
+def by_series(counted: Sequence[Sequence[Any]]) -> dict[str, dict[str, int]]:
+    """Rows of a series, a period and a number as a plot's data: every period in every series."""
+    periods = sorted({period for _, period, _ in counted})
+    data: dict[str, dict[str, int]] = {}
+    for series, period, n in counted:
+        data.setdefault(series, dict.fromkeys(periods, 0))[period] = n
+    return data
 
 
 def plots(path: Path) -> tuple[Plot, ...]:
@@ -24,11 +34,7 @@ def plots(path: Path) -> tuple[Plot, ...]:
         select split || ', ' || subset, year(article_day)::varchar, count(*)
         from read_parquet(?) group by all order by all
     """
-    counted = duck.query(query, [path])
-    years = sorted({year for _, year, _ in counted})
-    data: dict[str, dict[str, int]] = {}
-    for series, year, n in counted:
-        data.setdefault(series, dict.fromkeys(years, 0))[year] = n
+    data = by_series(duck.query(query, [path]))
     caption = "Draws by the year of the article. Days are drawn uniformly, then an article."
     return (Plot("years", "periods", "Article years of the draws", caption, data),)
 
@@ -47,11 +53,9 @@ def day_plots(made: Path) -> tuple[Plot, ...]:
             from read_parquet(?) where {where} group by all order by all
         """  # noqa: S608 - our own words
         counted = duck.query(query, [made / "article_days.parquet"])
-        periods = sorted({p for _, p, *_ in counted})
-        data: dict[str, dict[str, int]] = {}
+        data = by_series([row[:3] for row in counted])
         expected: dict[str, dict[str, float]] = {}
-        for series, p, drawn, mean in counted:
-            data.setdefault(series, dict.fromkeys(periods, 0))[p] = drawn
+        for series, p, _, mean in counted:
             expected.setdefault(series, {})[p] = round(mean, 6)
         title = f"Article days of the draws, {subset}"
         about = (

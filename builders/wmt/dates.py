@@ -37,10 +37,9 @@ from pydantic import Field, model_validator
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.hashing import GOLDEN, bits
-from factdrift.builders.core.schema import arrow_schema, reading
+from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import Draw, Dropped, NewsSplit, Subset
 from factdrift.builders.wmt.minhash import mix
 from factdrift.builders.wmt.tables import ROW_GROUP, write
@@ -149,28 +148,23 @@ def load_pools(articles: Path, settings: DateSettings, seed: int) -> dict[NewsSp
     """The articles of an `articles.parquet`, each in the pool of one split.
 
     The split depends on seed, sha256 and day of the article alone. The table is read in pieces;
-    12 bytes an article are kept. `UserError`: no such table.
+    12 bytes an article are kept.
     """
-    if not articles.is_file():
-        raise UserError("no such file", where=articles)
     names: tuple[NewsSplit, ...] = ("eval", "train", "valid")
     edges = np.cumsum([getattr(settings.shares, name) for name in names])
     edges = (edges / edges[-1] * 2.0**32).astype(np.int64)
     start = stream(seed, "part of an article")
     days: list[Numbers] = [np.empty(0, np.int32)]
     splits: list[Numbers] = [np.empty(0, np.int8)]
-    try:
-        with reading(articles) as file:
-            for batch in file.iter_batches(65_536, columns=["day", "sha256"]):
-                day = np.from_dlpack(batch.column("day").cast(pa.int32()))
-                digests = bytes.fromhex("".join(batch.column("sha256").to_pylist()))
-                drawn = hashed(start, np.frombuffer(digests, ">u8")[::4]) >> _U(32)
-                split = np.searchsorted(edges, drawn.astype(np.int64), "right").astype(np.int8)
-                split[day >= day_number(date(settings.year, 1, 1))] = 0
-                days.append(day)
-                splits.append(split)
-    except (pa.ArrowException, KeyError, ValueError) as error:
-        raise UserError(f"not a table of articles ({error})", where=articles) from error
+    with reading(articles) as file:
+        for batch in file.iter_batches(65_536, columns=["day", "sha256"]):
+            day = np.from_dlpack(batch.column("day").cast(pa.int32()))
+            digests = bytes.fromhex("".join(batch.column("sha256").to_pylist()))
+            drawn = hashed(start, np.frombuffer(digests, ">u8")[::4]) >> _U(32)
+            split = np.searchsorted(edges, drawn.astype(np.int64), "right").astype(np.int8)
+            split[day >= day_number(date(settings.year, 1, 1))] = 0
+            days.append(day)
+            splits.append(split)
     day, split = np.concatenate(days), np.concatenate(splits)
     return {name: _pool(day, np.flatnonzero(split == n)) for n, name in enumerate(names)}
 
@@ -205,21 +199,6 @@ def occurrence(rows: Numbers) -> Numbers:
 # --- Draws --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnDay:
-    """The number of draws of one article day, for one split and subset.
-
-    Draws that were dropped for their question's day count too: it is the draw that is uniform,
-    and dropping takes more from the last days of a year.
-    """
-
-    split: Annotated[NewsSplit, "eval, train or valid"]
-    subset: Annotated[Subset, "recent or past"]
-    day: Annotated[date, "UTC day that has articles of the split"]
-    drawn: Annotated[int, "draws of this day, dropped ones too"]
-    expected: Annotated[float, "draws of it if the year, then each of its days is as likely"]
-
-
 def draws(
     articles: Path,
     out: Path,
@@ -227,21 +206,18 @@ def draws(
     seed: int,
     *,
     say: Callable[[str], None] = lambda text: None,
-) -> dict[str, Any]:
+) -> None:
     """Draw question dates for an `articles.parquet` (`rows.ArticleRef`, as `index` makes it).
 
     Writes into the folder `out`: `draws.parquet` (`rows.Draw`, by id), `draws_dropped.parquet`
     (`rows.Dropped` of step `draw`, reasons question_day_outside and article_used_up) and
-    `article_days.parquet` (`DrawnDay`, by split, subset and day); returns how many were asked,
-    drawn and dropped, by split and subset. Where the articles do not suffice a split is short, and
-    `say` tells it. `UserError`: no such table.
+    `article_days.parquet` (see `_Drawer.article_days`). Where the articles do not suffice
+    a split is short, and `say` tells it.
     """
     pools = load_pools(articles, settings, seed)
     found: list[pa.Table] = []
     days: list[pa.Table] = []
-    counts: dict[str, dict[str, Any]] = {}
     for split, pool in pools.items():
-        counts[split] = {"articles": len(pool.rows)}
         used = np.zeros(int(pool.rows.max(initial=-1)) + 1, np.int32)
         amount: Amount = getattr(settings, split)
         amounts: dict[Subset, int] = {"recent": amount.recent, "past": amount.past}
@@ -253,10 +229,7 @@ def draws(
                 names = {"split": split, "subset": subset, "reason": reason}
                 fixed = {name: pa.repeat(text, len(some.row)) for name, text in names.items()}
                 found.append(pa.table(fixed | some._asdict()))
-            sizes = {reason: len(some.row) for reason, some in drawn.items()}
-            n = sizes.pop("")
-            counts[split][subset] = {"asked": asked, "drawn": n, "dropped": sizes}
-            if n < asked:
+            if (n := len(drawn[""].row)) < asked:
                 say(f"only {n:,} of {asked:,} {subset} draws of {split}: too few articles")
     with disk_errors(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -267,7 +240,6 @@ def draws(
             for name, kind, query in _QUERIES:
                 write(out / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
         pq.write_table(pa.concat_tables(days), out / "article_days.parquet", compression="zstd")
-    return counts
 
 
 _NAMED = """
@@ -392,7 +364,11 @@ class _Drawer:
         return _Window(low, high, new_year, year_end)
 
     def article_days(self, drawn: Iterable[DrawnDays]) -> pa.Table:
-        """`DrawnDay` of all draws of this split and subset, by day."""
+        """How many draws each day with articles has, and would have if all were as likely.
+
+        Draws that were dropped for their question's day count too: it is the draw that is uniform,
+        and dropping takes more from the last days of a year.
+        """
         pool, settings = self.pool, self.settings
         first = settings.first_day.year
         years = [settings.year] if self.split == "eval" else range(first, settings.year)
@@ -407,10 +383,10 @@ class _Drawer:
         possible = odds > 1e-12
         n = int(possible.sum())
         columns = {
-            "split": [self.split] * n,
-            "subset": [self.subset] * n,
+            "split": pa.repeat(self.split, n),
+            "subset": pa.repeat(self.subset, n),
             "day": pool.days[possible].astype(_DAY),
             "drawn": counts[possible],
             "expected": odds[possible] * counts.sum(),
         }
-        return pa.table(columns, arrow_schema(DrawnDay))
+        return pa.table(columns)

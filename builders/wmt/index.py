@@ -1,6 +1,5 @@
 """The table of a news archive: which articles it has, where each lies, and what was left out."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
@@ -10,17 +9,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import ArticleRef, Dropped
 from factdrift.builders.wmt.archive import BLOCK, Paths, blocks, find_archives, last_day
 from factdrift.builders.wmt.lines import days_of
-from factdrift.builders.wmt.minhash import BANDS, HASHES, similarity
-from factdrift.builders.wmt.raw import ArchiveFile, FileCounts, write_raw
+from factdrift.builders.wmt.minhash import BANDS, HASHES
+from factdrift.builders.wmt.raw import ArchiveFile, write_raw
 from factdrift.builders.wmt.tables import ROW_GROUP, write, writing_tables
 
-TABLES = ("articles.parquet", "dropped.parquet", "read.json")
+TABLES = ("articles.parquet", "dropped.parquet")
 _LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
 _BANDS = [f"signature[{8 * i + 1}:{8 * i + 8}]" for i in range(BANDS)]
 _ORDER = "day::BIGINT * (1::BIGINT << 40) + n"
@@ -45,8 +45,8 @@ def index(
     memory: str = "600MB",
     block: int = BLOCK,
     say: Callable[[str], None] = lambda text: None,
-) -> dict[str, Any]:
-    """Read archives and write `articles.parquet`, `dropped.parquet` and `read.json` into `out`.
+) -> None:
+    """Read archives and write `articles.parquet` and `dropped.parquet` into `out`.
 
     `paths`: files, globs or folders of `news-docs.YYYY.en.filtered.gz` (also plain, bz2, zst), or
     of records with `date` and `text` (JSON lines, Parquet). Articles are `rows.ArticleRef` sorted
@@ -59,17 +59,14 @@ def index(
     item `file:line`: too_few_fields, malformed_line, bad_date, future_date, bad_base64, bad_utf8,
     empty_text, no_sentences, not_in_keep_list, duplicate, near_duplicate.
 
-    Returns the content of `read.json`: counts of lines, articles and drops. `UserError`: no such
-    file, damaged or cut short, no article in it. Source: StreamingQA (arXiv 2205.11388) section 3
-    and its `extraction.py`.
+    `UserError`: no such file, damaged or cut short, no article in it. Source: StreamingQA (arXiv
+    2205.11388) section 3 and its `extraction.py`.
     """
     files = find_archives(paths)
-    if not 0 <= near_duplicates <= 1:
-        raise UserError(f"near_duplicates is a similarity from 0 to 1, not {near_duplicates}")
     with writing_tables(out, TABLES) as scratch:
         given = [ArchiveFile(n, path, last_day(path, until)) for n, path in enumerate(files)]
         counts = write_raw(given, scratch, near_duplicates > 0, jobs, block)
-        if not any(c.articles for c in counts):
+        if not any(counts):
             raise UserError("no line of it is an article", where=files[0], hint=_LINE)
         with duck.connect(scratch, memory, max(jobs, 1), ordered=False) as con:
             _load(con, scratch, files, counts)
@@ -78,18 +75,15 @@ def index(
             _leave_out_equal_ids(con)
             if near_duplicates:
                 _leave_out_near_duplicates(con, near_duplicates)
-            for name, kind, query in zip(TABLES, (ArticleRef, Dropped), _QUERIES, strict=False):
+            for name, kind, query in zip(TABLES, (ArticleRef, Dropped), _QUERIES, strict=True):
                 write(scratch / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
-            summary = _summary(con, files, counts)
-        text = json.dumps(summary, indent=1, sort_keys=True, ensure_ascii=False)
-        (scratch / TABLES[2]).write_text(text + "\n", "utf-8")
-    say(f"{summary['articles']:,} articles of {summary['lines']:,} lines")
-    return summary
+    kept, dropped = (pq.read_metadata(out / name).num_rows for name in TABLES)
+    say(f"{kept:,} articles of {kept + dropped:,} lines")
 
 
-def _load(con: Any, folder: Path, files: Sequence[Path], counts: Sequence[FileCounts]) -> None:
+def _load(con: Any, folder: Path, files: Sequence[Path], counts: Sequence[int]) -> None:
     """Make the tables of lines; `remaining` are the articles that are not `left_out`."""
-    before = accumulate((c.articles for c in counts), initial=0)
+    before = accumulate(counts, initial=0)
     named = [
         (n, path.name, first) for n, (path, first) in enumerate(zip(files, before, strict=False))
     ]
@@ -191,7 +185,7 @@ def _leave_out_near_duplicates(con: Any, threshold: float) -> None:
         a, b = (
             np.frombuffer(b"".join(side.to_pylist()), "<u2").reshape(-1, HASHES) for side in sides
         )
-        score = similarity(a, b)
+        score = (a == b).mean(axis=1)
         enough = pa.array((score >= threshold).tolist(), pa.bool_())
         columns = [c.filter(enough) for c in (o, first, pa.array(score.tolist()))]
         _insert(con, "near_pairs", pa.table(columns, names=["o", "first", "score"]))
@@ -226,30 +220,3 @@ _QUERIES = (
     """,
 )
 """`rows.ArticleRef` by day and sha256, and `rows.Dropped` in the order of the archive."""
-
-
-def _summary(con: Any, files: Sequence[Path], counts: Sequence[FileCounts]) -> dict[str, Any]:
-    """The content of `read.json`: lines, articles and drops, in all, by year and by file."""
-    years = con.execute(
-        """SELECT year(DATE '1970-01-01' + day), count(*), count(DISTINCT day)
-        FROM remaining GROUP BY 1 ORDER BY 1"""
-    ).fetchall()
-    reasons = con.execute("""
-        SELECT reason, count(*)
-        FROM (SELECT reason FROM bad UNION ALL SELECT reason FROM left_out) GROUP BY 1
-    """).fetchall()
-    kept = dict(
-        con.execute(
-            "SELECT name, count(*) FROM remaining JOIN files USING (file) GROUP BY 1"
-        ).fetchall()
-    )
-    return {
-        "lines": sum(c.lines for c in counts),
-        "articles": sum(kept.values()),
-        "dropped": dict(reasons),
-        "years": {str(y): {"articles": n, "days": days} for y, n, days in years},
-        "files": {
-            f.name: {"lines": c.lines, "articles": kept.get(f.name, 0)}
-            for f, c in zip(files, counts, strict=True)
-        },
-    }

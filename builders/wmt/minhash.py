@@ -13,6 +13,7 @@ import re
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 HASHES = 128
 BANDS = 32
@@ -22,9 +23,7 @@ _WORD = re.compile(r"\w+")
 _AT_ONCE = 1024
 
 
-def mix(
-    x: "np.ndarray[tuple[int, ...], np.dtype[np.uint64]]",
-) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint64]]":
+def mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread 64-bit numbers over all of their range (the last steps of SplitMix64)."""
     x = (x ^ (x >> _U(30))) * _U(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> _U(27))) * _U(0x94D049BB133111EB)
@@ -48,11 +47,3 @@ def signature(text: str) -> bytes:
         hashed = runs[at : at + _AT_ONCE, None] * _FACTORS + _SHIFTS
         np.minimum(least, hashed.min(axis=0), out=least)
     return (mix(least) >> _U(48)).astype("<u2").tobytes()
-
-
-def similarity(
-    a: "np.ndarray[tuple[int, int], np.dtype[np.uint16]]",
-    b: "np.ndarray[tuple[int, int], np.dtype[np.uint16]]",
-) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """The similarity of the two articles of each row, from their signatures (rows, 128)."""
-    return np.asarray((a == b).mean(axis=1), np.float64)

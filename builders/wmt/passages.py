@@ -1,19 +1,18 @@
 """Passages of articles, each with its day in words, as a search index holds them."""
 
-import json
 from collections.abc import Callable, Iterator
 from datetime import date
-from functools import partial
+from itertools import chain
 from pathlib import Path
 
-import pyarrow as pa
+import pyarrow.parquet as pq
 
 from factdrift.builders.core.schema import batches
 from factdrift.builders.rows import Article, Passage
 from factdrift.builders.text.dates import written
-from factdrift.builders.wmt.archive import BLOCK, Paths, find_archives, over_blocks
-from factdrift.builders.wmt.lines import article_of, decode
-from factdrift.builders.wmt.read import Places, other_archive
+from factdrift.builders.wmt.archive import BLOCK, Paths, find_archives
+from factdrift.builders.wmt.lines import article_of
+from factdrift.builders.wmt.read import at_places
 from factdrift.builders.wmt.tables import write, writing_tables
 
 SENTENCES = 6
@@ -105,14 +104,14 @@ def write_passages(
     block: int = BLOCK,
     original: bool = False,
     say: Callable[[str], None] = lambda text: None,
-) -> dict[str, int]:
+) -> None:
     """Write `passages.parquet` (`rows.Passage`, in the order of the archive) into `out`.
 
-    Beside it go the tables of `index`, which takes the same parameters, and `corpus.json`: a
-    corpus of all articles up to a day is `until` that day. `original`: passages of the same ids and
-    texts as those of StreamingQA's own code (see `original_passages`); by default a passage is six
-    lines of the split text, which are whole sentences more often. The bytes are the same for any
-    number of jobs. Returns the content of `corpus.json`: counts. `UserError`: see `index`.
+    Beside it go the tables of `index`, which takes the same parameters: a corpus of all articles
+    up to a day is `until` that day. `original`: passages of the same ids and texts as those of
+    StreamingQA's own code (see `original_passages`); by default a passage is six lines of the
+    split text, which are whole sentences more often. The bytes are the same for any number of
+    jobs. `UserError`: see `index`.
     """
     from factdrift.builders.wmt.index import index  # heavy, and not for working processes
 
@@ -128,26 +127,9 @@ def write_passages(
         block=block,
         say=say,
     )
-    places = Places(files, out / "articles.parquet")
-    counts = {"articles": 0, "passages": 0, "sentences_of_a_passage": SENTENCES}
-    counts |= {"as_the_original": 1} if original else {}
-    work = partial(decode, original_passages if original else passages)
-
-    def flow() -> Iterator[pa.RecordBatch]:
-        found = over_blocks(
-            files, work, places.in_block, jobs=jobs, block=block, label="making passages"
-        )
-        for place, (made, wrong) in found:
-            if wrong is not None:
-                raise other_archive(files[place.file], place.first + wrong + 1)
-            rows = [passage for article in made for passage in article]
-            counts["articles"] += len(made)
-            counts["passages"] += len(rows)
-            yield from batches(Passage, rows)
-
-    with writing_tables(out, ("passages.parquet", "corpus.json")) as scratch:
-        write(scratch / "passages.parquet", Passage, flow())
-        text = json.dumps(counts, indent=1, sort_keys=True)
-        (scratch / "corpus.json").write_text(text + "\n", "utf-8")
-    say(f"{counts['passages']:,} passages of {counts['articles']:,} articles")
-    return counts
+    made = original_passages if original else passages
+    found = at_places(files, out / "articles.parquet", made, jobs=jobs, block=block)
+    with writing_tables(out, ("passages.parquet",)) as scratch:
+        flow = batches(Passage, chain.from_iterable(found))
+        write(scratch / "passages.parquet", Passage, flow)
+    say(f"{pq.read_metadata(out / 'passages.parquet').num_rows:,} passages in {out}")

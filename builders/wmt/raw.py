@@ -41,17 +41,11 @@ class ArchiveFile(NamedTuple):
     last: date
 
 
-class FileCounts(NamedTuple):
-    """The lines of a file, and its articles before any is left out."""
-
-    lines: int
-    articles: int
-
-
 def write_raw(
     files: Sequence[ArchiveFile], folder: Path, near: bool, jobs: int, block: int
-) -> list[FileCounts]:
-    """Write `raw-N.parquet` (articles) and `bad-N.parquet` (other lines); the counts of each file.
+) -> list[int]:
+    """Write `raw-N.parquet` (articles) and `bad-N.parquet` (other lines); how many articles
+    each file has before any is left out.
 
     `row` of a raw table is the number of articles of its file before it. With more jobs each
     process reads its own files: to hand a block to another process takes as long as to parse it.
@@ -78,7 +72,7 @@ def _read_file(
     near: bool,
     block: int,
     advance: Callable[[int], None] = lambda n: None,
-) -> FileCounts:
+) -> int:
     number = file.number
     lines = articles = 0
     good: list[tuple[Any, ...]] = []
@@ -101,7 +95,7 @@ def _read_file(
             advance(found.read)
         raw.write_table(_table(good, _RAW))
         rest.write_table(_table(bad, _BAD))
-    return FileCounts(lines, articles)
+    return articles
 
 
 def _table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:

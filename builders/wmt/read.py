@@ -1,9 +1,9 @@
 """Fetch articles from an archive by their place or their id; only wanted lines are decoded."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from factdrift.builders.wmt.archive import (
 )
 from factdrift.builders.wmt.lines import KEY, WantedLines, article_of, days_of, decode, search
 
+T = TypeVar("T")
 _PLACES = pa.schema({"file": pa.string(), "line": pa.int64(), "sha256": pa.string()})
 
 
@@ -49,12 +50,27 @@ def read(
     if isinstance(listed, list) and not all(isinstance(one, ArticleRef) for one in listed):
         yield from _by_id(files, [w for w in listed if isinstance(w, str)], strict, jobs, block)
         return
-    places = Places(files, listed)  # type: ignore[arg-type]
-    flow = over_blocks(files, partial(decode, article_of), places.in_block, jobs=jobs, block=block)
-    for place, (articles, wrong) in flow:
+    yield from at_places(files, listed, article_of, jobs=jobs, block=block)  # type: ignore[arg-type]
+
+
+def at_places(
+    files: Sequence[Path],
+    wanted: Path | Sequence[ArticleRef],
+    made: Callable[[int, bytes, str], T],
+    *,
+    jobs: int,
+    block: int,
+) -> Iterator[T]:
+    """What is `made` of the lines that a table of articles, or rows of it, name."""
+    places = Places(files, wanted)
+    flow = over_blocks(files, partial(decode, made), places.in_block, jobs=jobs, block=block)
+    for place, (found, wrong) in flow:
         if wrong is not None:
-            raise other_archive(files[place.file], place.first + wrong + 1)
-        yield from articles
+            text = "this line is not the article that the table of articles names"
+            hint = "the archive changed: index it again"
+            path, line = files[place.file], place.first + wrong + 1
+            raise UserError(text, where=path, line=line, hint=hint)
+        yield from found
 
 
 class Places:
@@ -65,8 +81,6 @@ class Places:
 
     def __init__(self, files: Sequence[Path], wanted: Path | Sequence[ArticleRef]) -> None:
         if isinstance(wanted, Path):
-            if not wanted.is_file():
-                raise UserError("no such file", where=wanted)
             self._rows = ds.dataset(wanted, format="parquet")
         else:
             listed = {(ref.file, ref.line): ref.sha256 for ref in wanted}
@@ -99,12 +113,6 @@ class Places:
             return None
         numbers = (self._lines[low:high] - first).tolist()
         return list(zip(numbers, map(bytes.fromhex, self._sha[low:high]), strict=True))
-
-
-def other_archive(path: Path, line: int) -> UserError:
-    """The error of a line that is not the one the table of articles was made from."""
-    text = "this line is not the article that the table of articles names"
-    return UserError(text, where=path, line=line, hint="the archive changed: index it again")
 
 
 def _by_id(

@@ -36,15 +36,6 @@ class JudgedBand:
         return self.judged < PER_BAND
 
 
-@dataclass(frozen=True, slots=True)
-class BandThreshold:
-    """A threshold, or the band that has to be judged next."""
-
-    threshold: Annotated[float | None, "scores from here up are removed; null: judge more bands"]
-    next_band: Annotated[float | None, "lower end of the next band to judge; null: settled"]
-    bands: Annotated[tuple[JudgedBand, ...], "judged bands, the highest first"]
-
-
 def place(score: float, width: float = WIDTH) -> int:
     """Number of the band that holds `score`, from 0 at the bottom; 1.0 is in the highest."""
     if not 0 <= score <= 1:
@@ -81,13 +72,14 @@ def threshold_by_bands(
     *,
     width: float = WIDTH,
     share: float = SHARE,
-) -> BandThreshold:
+) -> tuple[float | None, tuple[JudgedBand, ...]]:
     """The score from which rows are removed, for any scorer, by judgments: score and whether toxic.
+
+    None: judge more bands. Beside it the judged bands, the highest first.
 
     From 1.0 down, bands are removed until two neighbouring ones have less than `share` toxic; the
     first of these two is removed too. A band without judgments (no row has such a score) is
-    passed over. Where the judged bands end before two such neighbours, `next_band` is the one to
-    judge next; below the lowest band everything is removed (threshold 0).
+    passed over.
 
     The rule compares shares within bands, so the rows must be mixed as those of the release are:
     a table made of half toxic rows ends far too low. `ValueError`: a score not from 0 to 1.
@@ -101,12 +93,8 @@ def threshold_by_bands(
     bands = tuple(JudgedBand(_low(n, width), *counts[n]) for n in order)
     for first, second in pairwise(bands):
         if first.share < share and second.share < share:
-            return BandThreshold(first.low, None, bands)
-    if not order:
-        return BandThreshold(None, _low(round(1 / width) - 1, width), bands)
-    if order[-1] == 0:
-        return BandThreshold(0.0, None, bands)
-    return BandThreshold(None, _low(order[-1] - 1, width), bands)
+            return first.low, bands
+    return None, bands
 
 
 def _low(n: int, width: float) -> float:

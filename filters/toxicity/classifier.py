@@ -2,50 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt, model_validator
 
 from factdrift.builders.core.config import Strict, did_you_mean
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import read_texts, resource
 from factdrift.filters.toxicity.scores import ATTRIBUTES, Scoring, Thresholds, ToxicityScores
 
-
-class Preset(NamedTuple):
-    """A public classifier: what it is called, and which of its labels is which of our scores."""
-
-    model: Annotated[str, "name on the Hugging Face Hub"]
-    revision: Annotated[str, "commit that the name stands for"]
-    labels: Annotated[Mapping[str, str], "its label for each attribute that it gives"]
-
-
-PRESETS: Mapping[str, Preset] = {
-    "detoxify": Preset(
-        "unitary/toxic-bert",
-        "4d6c22e74ba2fdd26bc4f7238f50766b045a0d94",
-        {
-            "identity_attack": "identity_hate",
-            "insult": "insult",
-            "profanity": "obscene",
-            "severe_toxicity": "severe_toxic",
-            "threat": "threat",
-        },
-    ),
-    "detoxify-unbiased": Preset(
-        "unitary/unbiased-toxic-roberta",
-        "36295dd80b422dc49f40052021430dae76241adc",
-        {
-            "identity_attack": "identity_attack",
-            "insult": "insult",
-            "profanity": "obscene",
-            "severe_toxicity": "severe_toxicity",
-            "sexually_explicit": "sexual_explicit",
-            "threat": "threat",
-        },
-    ),
-}
-"""Detoxify's models. `detoxify` has the six labels of the Jigsaw challenge of 2018: `toxic` is none
-of our attributes, and `sexually_explicit` none of its labels; `detoxify-unbiased` has all six."""
+PRESETS: Mapping[str, Mapping[str, Any]] = read_texts(resource("filters/toxicity/presets.yaml"))
+"""Public classifiers: of each its `model` and `revision` on the Hugging Face Hub, and its `labels`,
+the name of its label for each attribute that it gives."""
 
 
 class TransformersScorer(Strict):
@@ -80,10 +48,8 @@ class TransformersScorer(Strict):
         if not isinstance(given, dict) or given.get("preset") not in PRESETS:
             return given
         preset = PRESETS[given["preset"]]
-        known: dict[str, Any] = {"model": preset.model, "labels": dict(preset.labels)}
-        if "model" not in given:
-            known["revision"] = preset.revision
-        return known | given
+        own = {"revision"} if "model" in given else set()
+        return {name: value for name, value in preset.items() if name not in own} | given
 
     @model_validator(mode="after")
     def _attributes(self) -> "TransformersScorer":
