@@ -2,9 +2,9 @@
 
 from datetime import date
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from factdrift.builders.core.steps import Files, Step, Workspace
+from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.wmt.index import index
 from factdrift.builders.wmt.read import read
 from factdrift.filters.search_index import Index
@@ -16,10 +16,12 @@ class CorpusIndex(Step):
     name: ClassVar[str] = "annotation-search"
     resumes: ClassVar[bool] = True
 
-    news: Files
+    news: Annotated[tuple[Path, ...], NOT_IN_KEY]
+    content: tuple[tuple[str, str], ...]
+    """Name and sha256 of each of them."""
     until: date | None
 
     def make(self, out: Path, at: Workspace) -> None:
         """Read the archives and index every article; a killed run goes on."""
-        index(self.news.paths, out / "table", until=self.until, say=at.say)
-        Index.build(read(self.news.paths, out / "table" / "articles.parquet"), out / "index")
+        index(self.news, out / "table", until=self.until, say=at.say)
+        Index.build(read(self.news, out / "table" / "articles.parquet"), out / "index")

@@ -24,7 +24,7 @@ from factdrift.annotation.submission import Json
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import digest
-from factdrift.builders.core.steps import Files, Workspace
+from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts.relations import Relation, load_relations
 from factdrift.builders.text.render import sentence
 from factdrift.builders.wmt.archive import find_archives
@@ -106,8 +106,8 @@ class TextSources:
     def searcher(self) -> Callable[[str], list[dict[str, str]]]:
         """What finds passages of the corpus for a query, the best first; makes the index."""
         files = find_archives(list(self.news))
-        sums = tuple(self.workspace.checksum(file) for file in files)
-        corpus = CorpusIndex(news=Files(tuple(files), sums), until=self.until)
+        content = tuple((file.name, self.workspace.checksum(file)) for file in files)
+        corpus = CorpusIndex(news=tuple(files), content=content, until=self.until)
         engine = Index(self.workspace.folder(corpus) / "index")
         until = self.until or date.max
 

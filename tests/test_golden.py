@@ -109,7 +109,7 @@ def tables(release: Path) -> str:
             files = [folder / "1.0.0" / split.file for split in config.splits]
             kept = [row for file in files for row in pq.read_table(file).to_pylist()]
             lines.append((folder.name, config.name, len(kept), _fingerprint(kept)))
-        for figures in made.statistics:
+        for figures in made.figures:
             lines.append((folder.name, figures.name, len(figures.rows), _fingerprint(figures.rows)))
         lines += [(folder.name, d.step, d.rows, d.reason) for d in made.drops]
     return "".join("\t".join(map(str, line)) + "\n" for line in lines)
@@ -133,7 +133,7 @@ def _rounded(value: Any) -> Any:
 
 def mined(release: Path) -> str:
     """What mining counted."""
-    figures = next(f for f in load(release).statistics if f.name == "mining").rows
+    figures = next(f for f in load(release).figures if f.name == "mining").rows
     return "".join(f"{row['counted']}\t{row['dump']}\n" for row in figures)
 
 

@@ -1,6 +1,5 @@
 """Releases on the Hub, of which a class here has as much as a push asks of it."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +25,6 @@ class Hub:
 
     commits: list[dict[str, bytes]] = field(default_factory=list)
     tags: dict[str, int] = field(default_factory=dict)
-    private: bool | None = None
 
     def api(self, endpoint: str, token: str) -> "Hub":
         """What a client is made by."""
@@ -35,10 +33,10 @@ class Hub:
             raise HTTPError("Invalid password")
         return self
 
-    def create_repo(self, repo: str, *, repo_type: str, private: bool, exist_ok: bool) -> None:
+    def create_repo(self, repo: str, *, repo_type: str, exist_ok: bool) -> None:
         assert (repo, repo_type, exist_ok) == (REPO, "dataset", True)
         if not self.commits:
-            self.commits, self.private = [{".gitattributes": b""}], private
+            self.commits = [{".gitattributes": b""}]
 
     def list_repo_files(self, repo: str, *, repo_type: str) -> list[str]:
         return [*self.commits[-1]]
@@ -84,8 +82,7 @@ def push(folder: Path, *words: object, ok: bool = True) -> Done:
 def test_a_release_and_the_next(hub: Hub, tmp_path: Path) -> None:
     first = publish(tmp_path, changed({"gone/2021Q3": [8]})).folder
     listed = {entry.path for entry in manifest.load(first).files} | {manifest.FILE}
-    assert f"{len(listed)} files in {REPO}, tagged 1.0.0" in push(first, "--private").stderr
-    assert hub.private is True
+    assert f"{len(listed)} files in {REPO}, tagged 1.0.0" in push(first).stderr
     there = hub.commits[hub.tags["1.0.0"]]
     assert there == {".gitattributes": b"", **{p: (first / p).read_bytes() for p in listed}}
 
@@ -101,15 +98,11 @@ def test_a_release_and_the_next(hub: Hub, tmp_path: Path) -> None:
 def test_a_dry_run_asks_nobody(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_TOKEN")
     folder = publish(tmp_path).folder
-    said = push(folder, "--dry-run", "--croissant", tmp_path / "croissant.json").stderr
+    said = push(folder, "--dry-run").stderr
     size = (folder / "manifest.json").stat().st_size
     assert f"manifest.json: {size:,} bytes" in said
     assert f"to {REPO} as 1.0.0" in said
     assert hub.commits == []
-    document = json.loads((tmp_path / "croissant.json").read_text("utf-8"))
-    assert document["url"] == f"https://hub.example/datasets/{REPO}"
-    urls = [one.get("contentUrl", "") for one in document["distribution"]]
-    assert f"{document['url']}/resolve/1.0.0/data/unchanged/2021Q3.parquet" in urls
 
 
 def test_what_is_refused(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.steps import NOT_IN_KEY, Files, Step, Workspace
+from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.generate import prompts
 from factdrift.builders.generate.openai_servers import OpenAI
 
@@ -114,14 +114,6 @@ def test_what_a_key_holds(tmp_path: Path) -> None:
     assert Sum(numbers=(base,), other=base).inputs == (base,)
     with pytest.raises(UserError, match="none: no such file"):
         _ = Numbers(settings=Settings(words=tmp_path / "none")).key
-
-
-@pytest.mark.parametrize(
-    ("path", "sha", "same"), [("/b/x", "1", True), ("/a/y", "1", False), ("/a/x", "2", False)]
-)
-def test_files_count_by_name_and_content(path: str, sha: str, same: bool) -> None:
-    keys = [Files((Path(p),), (s,)).key_data() for p, s in (("/a/x", "1"), (path, sha))]
-    assert (keys[0] == keys[1]) is same
 
 
 class Killed(Step):

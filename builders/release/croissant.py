@@ -56,7 +56,7 @@ def save(
         "version": manifest.version,
         "datePublished": meta.published.isoformat(),
         "license": licence_page(meta.licence) or meta.licence,
-        "inLanguage": list(meta.languages),
+        "inLanguage": ["en"],
         "keywords": list(meta.tags),
         "creator": [{"@type": "sc:Organization", "name": name} for name in meta.creators],
         "url": meta.homepage or next((o.homepage for o in manifest.inputs if o.homepage), None),
@@ -121,31 +121,6 @@ def _provenance(meta: Meta, manifest: Manifest) -> dict[str, Any]:
         },
     }
     return {"prov:wasDerivedFrom": sources, "prov:wasGeneratedBy": run}
-
-
-def on_hub(document: Mapping[str, Any], repo: str, endpoint: str) -> dict[str, Any]:
-    """The description of a release that lies on the Hub: it loads from wherever it is read.
-
-    The files of a config are read from a clone of the repository, as in the Hub's own documents.
-    """
-    address = f"{endpoint}/datasets/{repo}"
-    clone = _node(
-        "FileObject",
-        "repository",
-        description="The repository on the Hub.",
-        contentUrl=address,
-        encodingFormat="git+https",
-        # what mlcroissant's documentation writes for a repository, which has no checksum
-        sha256="https://github.com/mlcommons/croissant/issues/80",
-    )
-    placed = []
-    for part in document["distribution"]:
-        if part["@type"] == "cr:FileSet":
-            placed.append({**part, "containedIn": {"@id": "repository"}})
-        else:
-            url = f"{address}/resolve/{document['version']}/{part['contentUrl']}"
-            placed.append({**part, "contentUrl": url})
-    return {**document, "url": address, "distribution": [clone, *placed]}
 
 
 def _made_from(manifest: Manifest) -> dict[str, Any]:

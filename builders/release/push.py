@@ -16,8 +16,7 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined]
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import replacing
-from factdrift.builders.release import croissant, manifest
+from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import Manifest
 from factdrift.builders.release.verify import verify_release
 
@@ -32,15 +31,12 @@ def push(
     say: Callable[[str], None],
     *,
     dry_run: bool = False,
-    private: bool = False,
-    described: Path | None = None,
 ) -> None:
     """Upload exactly the files of a verified release; what an earlier version had besides, goes.
 
-    `described`: write the Croissant document with the addresses that the files then have, as a
-    conference asks for it. The token is read from the environment (`HF_TOKEN`) and from nowhere
-    else. `dry_run` asks nobody and sends nothing. `UserError`: a damaged release, no token, a
-    repository of something else, other content under this version there, or what the Hub refuses.
+    The token is read from the environment (`HF_TOKEN`) and from nowhere else. `dry_run` asks
+    nobody and sends nothing. `UserError`: a damaged release, no token, a repository of something
+    else, other content under this version there, or what the Hub refuses.
     """
     _check_name(repo)
     problems = verify_release(release)
@@ -48,12 +44,6 @@ def push(
         hint = "factdrift verify says all that is wrong"
         raise UserError(f"not whole: {problems[0]}", where=release, hint=hint)
     made = manifest.load(release)
-    endpoint = os.environ.get(ENDPOINT, _HUB).rstrip("/")
-    if described:
-        document = json.loads((release / croissant.FILE).read_bytes())
-        with replacing(described) as unfinished:
-            manifest.write_json(unfinished, croissant.on_hub(document, repo, endpoint))
-        say(f"  {described}: Croissant with the addresses on the Hub")
     files = {entry.path: entry.bytes for entry in made.files}
     files[manifest.FILE] = (release / manifest.FILE).stat().st_size
     if dry_run:
@@ -66,7 +56,8 @@ def push(
         hint = "a token of the Hub that may write; or look first with --dry-run"
         raise UserError(f"the environment has no {TOKEN}", hint=hint)
     with _refusals(repo):
-        say(_push(release, made, repo, sorted(files), HfApi(endpoint, token), private=private))
+        hub = HfApi(os.environ.get(ENDPOINT, _HUB).rstrip("/"), token)
+        say(_push(release, made, repo, sorted(files), hub))
 
 
 def _check_name(repo: str) -> None:
@@ -78,11 +69,9 @@ def _check_name(repo: str) -> None:
     raise UserError("not a name of the Hub", where=repo, hint="write it as me/mine")
 
 
-def _push(
-    release: Path, made: Manifest, repo: str, files: list[str], hub: HfApi, *, private: bool
-) -> str:
+def _push(release: Path, made: Manifest, repo: str, files: list[str], hub: HfApi) -> str:
     """Upload the files, unless this version is there; what was done."""
-    hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
+    hub.create_repo(repo, repo_type="dataset", exist_ok=True)
     there = set(hub.list_repo_files(repo, repo_type="dataset"))
     if manifest.FILE in there:
         other = _manifest(hub, repo, "main").get("dataset")
