@@ -2,9 +2,10 @@
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined]
     HFValidationError,
     HTTPError,  # of whichever HTTP library the client has
 )
-from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.names import NAME
 from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import Manifest
 from factdrift.builders.release.verify import verify_release
@@ -38,7 +39,8 @@ def push(
     nobody and sends nothing. `UserError`: a damaged release, no token, a repository of something
     else, other content under this version there, or what the Hub refuses.
     """
-    _check_name(repo)
+    if not re.fullmatch(f"{NAME.pattern}/{NAME.pattern}", repo):
+        raise UserError("not a name of the Hub", where=repo, hint="write it as me/mine")
     problems = verify_release(release)
     if problems:
         hint = "factdrift verify says all that is wrong"
@@ -58,15 +60,6 @@ def push(
     with _refusals(repo):
         hub = HfApi(os.environ.get(ENDPOINT, _HUB).rstrip("/"), token)
         say(_push(release, made, repo, sorted(files), hub))
-
-
-def _check_name(repo: str) -> None:
-    """`UserError` unless it is a name as the Hub has them: `me/mine`."""
-    with suppress(HFValidationError):
-        validate_repo_id(repo)
-        if "/" in repo:
-            return
-    raise UserError("not a name of the Hub", where=repo, hint="write it as me/mine")
 
 
 def _push(release: Path, made: Manifest, repo: str, files: list[str], hub: HfApi) -> str:
