@@ -181,10 +181,6 @@ def rebuild(
     folder: Release,
     *,
     given: Mapping[str, list[str]],
-    look_in: Annotated[
-        list[Path] | None,
-        Option(help="Folder with the inputs, found by name and checksum. Repeatable."),
-    ] = None,
     out: Annotated[Path, Option(help="Where the release made again goes.")] = Path("rebuilt"),
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
@@ -198,7 +194,7 @@ def rebuild(
     options = ReleaseOptions(
         given, out=out, build=build, templates=templates, jobs=jobs, memory=memory
     )
-    _tell(rebuild_release(folder, options, look_in or ()), "file(s) differ", folder)
+    _tell(rebuild_release(folder, options), "file(s) differ", folder)
     echo(f"{folder}: made again, the same to the byte")
 
 
@@ -365,10 +361,6 @@ def corpus(
         Option(metavar="YYYY-MM-DD", help="Last day of an article: the end of a quarter, say."),
     ] = None,
     keep: Annotated[Path | None, Option(help="A list of article ids to keep.")] = None,
-    near_duplicates: Annotated[
-        float,
-        Option(min=0, max=1, help="Similarity from which an article is left out; 0: none is."),
-    ] = 0.0,
     original: Annotated[
         bool, Option("--original", help="Passages to the letter as StreamingQA's own code.")
     ] = False,
@@ -392,7 +384,6 @@ def corpus(
         out,
         until=snapshot_of([], until) if until else None,
         keep=keep,
-        near_duplicates=near_duplicates,
         original=original,
         jobs=jobs,
         memory=memory,

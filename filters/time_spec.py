@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 
-from factdrift.builders.core.hashing import first_byte
+from factdrift.builders.core.hashing import bits
 from factdrift.builders.rows import Question, TimeSpec
 from factdrift.builders.text.dates import asked, time_of, written
 from factdrift.builders.text.en.questions import ago, asks_time, for_good, put
@@ -36,7 +36,7 @@ def specify(question: Question, seed: int) -> Specified:
     if draw.subset == "recent" or question.answer.type == "date" or timeless:
         return Specified(text, "none")
     before = ago(draw.article_day, draw.question_day)
-    code = first_byte(seed, "time_spec", question.id)
+    code = bits(seed, "time_spec", question.id) >> 56
     if code % 2 or (before and asks_state(text)):
         month = asked("in", written(draw.article_day, "month"))
         return Specified(told(text, month), "absolute")

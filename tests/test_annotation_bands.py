@@ -198,10 +198,7 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
         parameters={"filters": [Toxicity().model_dump(mode="json")]},
     )
     table = Table("all", NewsQuestion, "All.", {"eval": from_rows(NewsQuestion, kept)})
-    made = write_release(
-        Dataset((table,), (from_rows(Dropped, lost),)), told, tmp_path / "releases"
-    )
-    assert made.written
+    write_release(Dataset((table,), (from_rows(Dropped, lost),)), told, tmp_path / "releases")
     done, _ = _run(judges)
     # insult: toxic from 0.815: as above; threat: 0.1 for all that were dropped, never toxic: the
     # one band that it has is the last, and goes

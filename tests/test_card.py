@@ -60,18 +60,13 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_yaml_for_the_hub(release: Path) -> None:
     data = DatasetCard.load(release / "README.md").data.to_dict()
-    said = {"license": "cc0-1.0", "language": ["en"], "size_categories": ["n<1K"]}
+    said = {"license": "cc0-1.0", "language": ["en"]}
     assert data | said | {"task_categories": ["fill-mask"]} == data
     names = "unchanged updated segments dropped".split()
     assert [config["config_name"] for config in data["configs"]] == names
     assert data["configs"][0]["default"] is True
     files = [{"split": "2021Q3", "path": "data/updated/2021Q3.parquet"}]
     assert data["configs"][1]["data_files"] == files
-
-
-def test_size() -> None:
-    sizes = [card.size_category(n) for n in (999, 1000, 10**8 - 1, 10**8)]
-    assert sizes == ["n<1K", "1K<n<10K", "10M<n<100M", "100M<n<1B"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ def test_values_that_releases_depend_on(tmp_path: Path) -> None:
     assert hashing.row_id("abc") == sha[:16]
     assert hashing.bits("abc") == int(sha[:16], 16)
     assert hashing.share("abc") == int(sha[:13], 16) / 16**13
-    assert hashing.first_byte("abc") == 0xBA
     assert hashing.one_of(10, "abc") == int(sha[:16], 16) % 10
     assert hashing.bits(1, "a", "b") == hashing.bits("1\ta\tb")
     assert hashing.digest({"b": 1, "a": ["é"]}) == hashing.text_sha256('{"a": ["é"], "b": 1}')[:16]

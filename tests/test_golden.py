@@ -111,7 +111,7 @@ def tables(release: Path) -> str:
             files = [folder / "1.0.0" / split.file for split in config.splits]
             kept = [row for f in files for row in pq.read_table(f, columns=exact).to_pylist()]
             lines.append((folder.name, config.name, len(kept), _fingerprint(kept)))
-        for name, figures in ((one.name, one.rows) for one in made.statistics):
+        for name, figures in ((one.name, one.rows) for one in made.figures):
             short = json.loads(
                 msgspec.json.encode(figures), parse_float=lambda n: f"{float(n):.6g}"
             )
@@ -126,7 +126,7 @@ def _fingerprint(kept: object) -> str:
 
 def mined(release: Path) -> str:
     """What mining counted."""
-    figures = next(f for f in load(release).statistics if f.name == "mining").rows
+    figures = next(f for f in load(release).figures if f.name == "mining").rows
     return "".join(f"{row['counted']}\t{row['dump']}\n" for row in figures)
 
 

@@ -27,6 +27,7 @@ from factdrift.builders.recipes.recipe import (
     recipes,
 )
 from factdrift.builders.release.release import ReleaseOptions, rebuild
+from factdrift.builders.wmt.dataset import WMTQuestionDates
 from factdrift.builders.wmt.steps import articles
 
 DUMP = "enwiki-20260201-pages-articles-multistream"
@@ -67,7 +68,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def recipe(inputs: dict[str, dict[str, Any]]) -> Recipe:
     about = {"title": "t", "summary": "s", "licence": "CC0-1.0", "version": "auto"}
     named = {name: {"licence": "CC0-1.0", **one} for name, one in inputs.items()}
-    build = {"builder": "wmt-question-dates"}
+    build = WMTQuestionDates(builder="wmt-question-dates")
     return Recipe.model_validate({"dataset": "x", **about, "inputs": named, "build": build})
 
 

@@ -90,7 +90,7 @@ def manifest(release: Path) -> Any:
 
 
 def figure(release: Path, name: str) -> Any:
-    return next(one.rows for one in load(release).statistics if one.name == name)
+    return next(one.rows for one in load(release).figures if one.name == name)
 
 
 @pytest.mark.slow

@@ -160,7 +160,6 @@ class Meta:
     parameters: Mapping[str, Json] = field(default_factory=dict)
     inputs: tuple[Input, ...] = ()
     citations: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ("en",)
     tasks: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     homepage: str | None = None

@@ -57,10 +57,7 @@ class Period:
 
     @property
     def last(self) -> date:
-        if (
-            self.index
-            >= 9999 * PERIODS_PER_YEAR[self.granularity] + PERIODS_PER_YEAR[self.granularity] - 1
-        ):
+        if self.index + 1 >= 10_000 * PERIODS_PER_YEAR[self.granularity]:
             return date.max
         return (self + 1).first - timedelta(days=1)
 

@@ -57,11 +57,6 @@ def one_of(count: int, *names: object) -> int:
     return bits(*names) % count
 
 
-def first_byte(*names: object) -> int:
-    """A number from 0 to 255 drawn for what is named."""
-    return bits(*names) >> 56
-
-
 def fast_hash(data: bytes, size: int = 8) -> bytes:
     """A hash of `size` bytes (BLAKE2b) for tables of millions of names in memory or on disk."""
     return hashlib.blake2b(data, digest_size=size).digest()

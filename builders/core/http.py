@@ -203,28 +203,6 @@ class Reply(NamedTuple):
     body: bytes
 
 
-def exchange(
-    sessions: Sessions, address: str, timeout: float, max_bytes: int, **more: Any
-) -> Reply:
-    """The answer to a POST; of one that is too long, more than `max_bytes` are there to see it.
-
-    `UserError`: a redirect, which is not followed, so that a key goes to no other host.
-    """
-    found = bytearray()
-    more = {"allow_redirects": False, **more}
-    with answered(sessions, "POST", address, timeout, **more) as response:
-        if response.is_redirect:
-            to = urlsplit(response.headers["Location"]).hostname or "another page"
-            text = f"HTTP {response.status_code}: it sends callers on to {to}"
-            hint = "give the address of the service itself"
-            raise UserError(text, where=plain(address), hint=hint)
-        for piece in pieces(response, timeout, max_bytes, unpacked=True):
-            found += piece
-            if len(found) > max_bytes:
-                break
-        return Reply(response.status_code, response.headers, bytes(found))
-
-
 class JsonClient:
     """Calls to one address by POST; many threads may use it.
 
@@ -291,11 +269,20 @@ class JsonClient:
 
     def _send(self, body: Any) -> Reply:
         self._take_turn()
-        timeout, most = self.policy.timeout, self._max_bytes
-        reply = exchange(self._sessions, self.address, timeout, most, json=body, auth=self._sign)
-        if len(reply.body) > most:
-            raise UserError(f"its answer is longer than {most:,} bytes", where=self.address)
-        return reply
+        timeout, most, found = self.policy.timeout, self._max_bytes, bytearray()
+        more = {"json": body, "auth": self._sign, "allow_redirects": False}
+        with answered(self._sessions, "POST", self.address, timeout, **more) as response:
+            if response.is_redirect:
+                to = urlsplit(response.headers["Location"]).hostname or "another page"
+                text = f"HTTP {response.status_code}: it sends callers on to {to}"
+                hint = "give the address of the service itself"
+                raise UserError(text, where=plain(self.address), hint=hint)
+            for piece in pieces(response, timeout, most, unpacked=True):
+                found += piece
+                if len(found) > most:
+                    text = f"its answer is longer than {most:,} bytes"
+                    raise UserError(text, where=self.address)
+            return Reply(response.status_code, response.headers, bytes(found))
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if self._key:

@@ -26,22 +26,21 @@ Kind = Literal["wikidata", "news", "pages", "gold", "file"]
 class InputName:
     """An input by its name in recipes, which is its option (`--dump`) and make variable (`DUMP=`).
 
-    `kind` is the kind of its files, `help` what they are, `many` whether it takes several paths.
+    `kind` is the kind of its files, `help` what they are.
     """
 
     name: str
     kind: Kind
     help: str
-    many: bool = True
 
 
 INPUTS: Mapping[str, InputName] = {
     row.name: row
     for row in (
         InputName("dump", "wikidata", "A dump, a glob or folder of shards, or a mined folder."),
-        InputName("older", "wikidata", "An older dump, to compare with.", many=False),
+        InputName("older", "wikidata", "An older dump, to compare with."),
         InputName("news", "news", "News archives: files, globs, folders."),
-        InputName("keep", "file", "A list of article ids to keep.", many=False),
+        InputName("keep", "file", "A list of article ids to keep."),
         InputName("pages", "pages", "Wikipedia dumps, JSONL or Parquet of pages."),
         InputName("trex", "file", "T-REx files of LAMA, or folders."),
         InputName("gold", "gold", "What people said: judgments/, a layout's folder in it."),
@@ -65,8 +64,8 @@ def with_inputs(command: Callable[..., None], *names: str) -> Callable[..., None
         "input": Annotated[list[str] | None, typer.Option(metavar="NAME=PATH", help=text)]
     }
     for row in rows:
-        text = row.help + (" Repeatable." if row.many else "")
-        options[row.name] = Annotated[list[str] | None, typer.Option(metavar="PATH", help=text)]
+        option = typer.Option(metavar="PATH", help=f"{row.help} Repeatable.")
+        options[row.name] = Annotated[list[str] | None, option]
 
     def run(**values: Any) -> None:
         given = {row.name: values.pop(row.name) or [] for row in rows}
@@ -95,7 +94,7 @@ def gather(
     """The paths of each input that is given, of its own option and of `--input NAME=PATH`.
 
     `strict`: only the names of `short` may be given. `UserError`: a name is missing or not one of
-    these, or an input that takes one path has several.
+    these.
     """
     given = {name: list(paths) for name, paths in short.items()}
     for text in long:
@@ -106,10 +105,6 @@ def gather(
         if strict and name not in short:
             raise UserError(f"no input {name!r} here", hint=f"there are {', '.join(short)}")
         given.setdefault(name, []).append(path)
-    for name, paths in given.items():
-        if len(paths) > 1 and name in INPUTS and not INPUTS[name].many:
-            named = ", ".join(map(plain, paths))
-            raise UserError(f"input {name!r} takes one path, not {len(paths)}: {named}")
     return {name: paths for name, paths in given.items() if paths}
 
 

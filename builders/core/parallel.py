@@ -45,7 +45,6 @@ def ordered_map(
             initializer(*initargs)
         yield from map(work, items)
         return
-    resource_tracker.ensure_running()  # its start would undo what `_interrupt_later` does
     pool = ProcessPoolExecutor(
         jobs,
         mp_context=multiprocessing.get_context("spawn"),

@@ -103,10 +103,8 @@ class Workspace:
     """The step that is being made: only what it is made from may be asked for."""
     found: dict[str, Path] = field(default_factory=dict, compare=False)
     """The folders that were asked for, by key: each is said once."""
-    used: set[str] = field(default_factory=set, compare=False)
-    """The keys of the steps that were asked for, and of all that they are made from."""
-    libraries: dict[str, str] = field(default_factory=dict, compare=False)
-    """Version by name of the distributions that the code of these steps imports."""
+    steps: dict[str, Step] = field(default_factory=dict, compare=False)
+    """All steps that were asked for and what they are made from, in order, by key."""
 
     def folder(self, step: Step) -> Path:
         """The folder of a step; it and its inputs are made unless they are there already.
@@ -115,8 +113,7 @@ class Workspace:
         """
         if self.making and step.key not in self.making.upstream:
             raise LookupError(f"{self.making.name} reads {step.name}, which it is not made from")
-        self.used.update({step.key} | step.upstream)
-        self._note_libraries(step)
+        self.note(step)
         if (path := step.given() or self.found.get(step.key)) is not None:
             return path
         name = f"{step.name}-{step.key}"
@@ -138,10 +135,12 @@ class Workspace:
         self.found[step.key] = done
         return done
 
-    def _note_libraries(self, step: Step) -> None:
-        self.libraries.update(step.code().libraries)
-        for one in step.inputs:
-            self._note_libraries(one)
+    def note(self, step: Step) -> None:
+        """Remember a step, after those that it is made from."""
+        if step.key not in self.steps:
+            for one in step.inputs:
+                self.note(one)
+            self.steps[step.key] = step
 
     def engine(self) -> AbstractContextManager[Engine]:
         """The engine of this run, with its scratch folder in the build folder."""
@@ -187,16 +186,13 @@ class Plan(Workspace):
     steps after it can be told. `NotMadeError` where there is none.
     """
 
-    steps: dict[str, Step] = field(default_factory=dict, compare=False)
-    """All steps that were asked for and what they are made from, in order, by key."""
-
     def is_made(self, step: Step) -> bool:
         """Whether the step is there and a run would take it up as it is."""
         return step.given() is not None or (self.root / f"{step.name}-{step.key}").is_dir()
 
     def folder(self, step: Step) -> Path:
         """The folder of a step, or an earlier one of its name."""
-        self._add(step)
+        self.note(step)
         given = step.given()
         if given or self.is_made(step):
             return given or self.root / f"{step.name}-{step.key}"
@@ -206,11 +202,6 @@ class Plan(Workspace):
         if not earlier:
             raise NotMadeError(step.name)
         return max(earlier, key=lambda path: path.stat().st_mtime_ns)
-
-    def _add(self, step: Step) -> None:
-        for one in step.inputs:
-            self._add(one)
-        self.steps.setdefault(step.key, step)
 
 
 def key_data(value: Any) -> Any:

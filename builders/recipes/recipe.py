@@ -6,9 +6,16 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, SerializeAsAny, ValidationInfo, create_model, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    SerializeAsAny,
+    create_model,
+    field_validator,
+)
 
-from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
+from factdrift.builders.core.config import Strict, did_you_mean, load, shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files, recipe_path, resource
 from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, plain, without_day
@@ -66,19 +73,6 @@ class Recipe(Strict):
             for name, about in inputs.items()
         }
 
-    @field_validator("build", mode="before")
-    @classmethod
-    def _built(cls, build: Any, info: ValidationInfo) -> Any:
-        """The parameters as the builder has them that they name."""
-        if not isinstance(build, Mapping):
-            return build
-        try:
-            kind = find_builder(str(build.get("builder", "")))
-        except ValueError as error:
-            text = str(error) if "builder" in build else "missing"
-            raise mistakes([(("builder",), text)]) from None
-        return kind.model_validate(build, context=info.context)
-
     def waits_for(self, given: Collection[str]) -> set[str]:
         """The inputs that it still needs, beside the given ones; given ones put its own aside."""
         needed = {name for name, i in self.inputs.items() if not i.optional}
@@ -90,8 +84,13 @@ class Recipe(Strict):
         return [n for n in given if n not in self.inputs or self.inputs[n].kind != "gold"]
 
 
+def _builder(name: str) -> str:
+    find_builder(name)
+    return name
+
+
 class _BuilderName(BaseModel):
-    builder: str
+    builder: Annotated[str, AfterValidator(_builder)]
 
 
 class _RecipeHead(BaseModel):
@@ -101,11 +100,8 @@ class _RecipeHead(BaseModel):
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Read a recipe; `UserError` with file:line for every mistake in it."""
-    try:
-        kind = find_builder(load(path, _RecipeHead).build.builder)
-    except (UserError, ValueError):
-        return load(path, Recipe)
+    """Read a recipe; `UserError` with file:line for every mistake, of its builder before others."""
+    kind = find_builder(load(path, _RecipeHead).build.builder)
     return load(path, create_model("Recipe", __base__=Recipe, build=(kind, ...)))
 
 

@@ -7,7 +7,6 @@ Markdown that cannot be markup, a link or another table cell.
 import json
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -38,8 +37,6 @@ _HUB_LICENCES = frozenset(
         *("cc-by-nc-4.0", "cc-by-nc-sa-4.0", "cc-by-nd-4.0"),
     )
 )
-_SIZES = [10**power for power in range(3, 9)]
-_SIZE_WORDS = ("1K", "10K", "100K", "1M", "10M", "100M", "1B")
 
 SECTIONS: Mapping[str, str | None] = {
     "Motivation": None,
@@ -144,18 +141,16 @@ def front_matter(meta: Meta, manifest: Manifest) -> str:
     """The YAML of the card. Splits without rows are not listed: `datasets` cannot load them."""
     from huggingface_hub import DatasetCardData
 
-    total = sum(split.rows for config in manifest.configs for split in config.splits)
     licence = meta.licence.lower()
     page = licence_page(meta.licence)
     other: dict[str, Any] = {"license_name": licence}
     other |= {"license_link": page} if page else {}
     data = DatasetCardData(
-        language=list(meta.languages),
+        language=["en"],
         license=licence if licence in _HUB_LICENCES else "other",
         pretty_name=flat(meta.title),
         task_categories=list(meta.tasks) or None,
         tags=[flat(tag) for tag in meta.tags] or None,
-        size_categories=[size_category(total)],
         configs=hub_configs(manifest) or None,
         **({} if licence in _HUB_LICENCES else other),
     )
@@ -178,12 +173,6 @@ def hub_configs(manifest: Manifest) -> list[dict[str, Any]]:
     if listed:
         listed[0]["default"] = True
     return listed
-
-
-def size_category(rows: int) -> str:
-    """The Hub's size class: `n<1K`, `1K<n<10K`, …, `n>10M` and beyond as one class up."""
-    place = bisect_right(_SIZES, rows)
-    return f"{_SIZE_WORDS[place - 1]}<n<{_SIZE_WORDS[place]}" if place else "n<1K"
 
 
 def _groups(configs: tuple[ConfigEntry, ...]) -> dict[tuple[ColumnEntry, ...], list[str]]:

@@ -12,7 +12,14 @@ import pyarrow as pa
 from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
-from factdrift.builders.release.manifest import ColumnEntry, ConfigEntry, Manifest, load, locate
+from factdrift.builders.release.manifest import (
+    ColumnEntry,
+    ConfigEntry,
+    Kinds,
+    Manifest,
+    load,
+    locate,
+)
 from factdrift.builders.release.parquet import write_split
 from factdrift.builders.release.version import Level
 
@@ -130,8 +137,9 @@ def _compared(old: Path, new: Path, diff: Path | None) -> ReleaseDiff:
         db.execute(f"CREATE TEMP TABLE diff ({_TYPES})")
         for name in dict.fromkeys(c.name for c in (*after.configs, *before.configs)):
             was, now = before.config(name), after.config(name)
-            if was and now and was.columns != now.columns:
-                columns += _column_changes(was, now)
+            if was and now:
+                changes = column_changes(was.kinds(), now.kinds())
+                columns += [f"{name}: {change}" for change in changes]
             _compare_config(db, (old, before, was), (new, after, now))
         _pair_moves(db)
         rows = _counts(db)
@@ -181,24 +189,17 @@ def _has(config: ConfigEntry | None, name: str, kind: str) -> bool:
     return config is None or any((c.name, c.type) == (name, kind) for c in config.columns)
 
 
-def _column_changes(was: ConfigEntry, now: ConfigEntry) -> list[str]:
+def column_changes(was: Kinds, now: Kinds) -> list[str]:
     """One line for each column added, removed or of another type; one for a new order."""
-    old = {c.name: (c.type, c.nullable) for c in was.columns}
-    new = {c.name: (c.type, c.nullable) for c in now.columns}
-    lines = [f"{now.name}: column {name} removed" for name in old if name not in new]
-    lines += [f"{now.name}: column {name} added" for name in new if name not in old]
+    old, new = dict(was), dict(now)
+    lines = [f"column {name} removed" for name in old if name not in new]
+    lines += [f"column {name} added" for name in new if name not in old]
     lines += [
-        f"{now.name}: column {name} was {_kind(*old[name])}, is {_kind(*new[name])}"
+        f"column {name} was {old[name]}, is {new[name]}"
         for name in old
         if name in new and old[name] != new[name]
     ]
-    if not lines and list(old) != list(new):
-        lines = [f"{now.name}: columns in another order"]
-    return lines
-
-
-def _kind(kind: str, nullable: bool) -> str:
-    return kind + (" or null" if nullable else "")
+    return lines or ["columns in another order"] * (was != now)
 
 
 def _layout_changes(before: Manifest, after: Manifest) -> list[str]:

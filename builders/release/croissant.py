@@ -56,7 +56,7 @@ def save(
         "version": manifest.version,
         "datePublished": meta.published.isoformat(),
         "license": licence_page(meta.licence) or meta.licence,
-        "inLanguage": list(meta.languages),
+        "inLanguage": ["en"],
         "keywords": list(meta.tags),
         "creator": [{"@type": "sc:Organization", "name": name} for name in meta.creators],
         "url": meta.homepage or next((o.homepage for o in manifest.inputs if o.homepage), None),

@@ -5,19 +5,12 @@ No clock, no host, no absolute path: the same inputs give the same manifest.
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    AliasChoices,
-    Field,
-    JsonValue,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, JsonValue, ValidationError, model_validator
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.dataset import Count, Input, RelativePath, Sha256, Statistics
@@ -28,6 +21,8 @@ from factdrift.builders.rows.cloze import PromptFact
 from factdrift.builders.rows.roles import ColumnRoles
 
 FILE = "manifest.json"
+Kinds = Sequence[tuple[str, str]]
+"""Name and type of each column, in order."""
 
 
 def _version(text: str) -> str:
@@ -71,6 +66,10 @@ class ConfigEntry(Strict):
     columns: tuple[ColumnEntry, ...]
     roles: ColumnRoles | None = None
     splits: tuple[SplitEntry, ...]
+
+    def kinds(self) -> Kinds:
+        """What its columns are, as a file of it has them."""
+        return [(c.name, c.type + " or null" * c.nullable) for c in self.columns]
 
     @model_validator(mode="after")
     def _roles_of_columns(self) -> Self:
@@ -120,9 +119,7 @@ class Manifest(Strict):
     configs: tuple[ConfigEntry, ...]
     drops: tuple[DropEntry, ...]
     examples: tuple[PromptFact, ...] = ()
-    statistics: tuple[Statistics, ...] = Field(
-        serialization_alias="figures", validation_alias=AliasChoices("figures", "statistics")
-    )
+    figures: tuple[Statistics, ...]
     files: tuple[FileEntry, ...]
 
     def sha256s(self) -> dict[str, str]:
@@ -142,7 +139,7 @@ def write_json(path: Path, value: Any, *, sort_keys: bool = False) -> None:
 
 def save(manifest: Manifest, folder: Path) -> None:
     """Write `manifest.json`."""
-    write_json(folder / FILE, manifest.model_dump(mode="json", by_alias=True), sort_keys=True)
+    write_json(folder / FILE, manifest.model_dump(mode="json"), sort_keys=True)
 
 
 def load(folder: Path) -> Manifest:

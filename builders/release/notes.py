@@ -64,20 +64,9 @@ def _counts(found: ReleaseDiff) -> Iterator[str]:
         for config, by in found.rows.items():
             yield f"| {code(config)} |{''.join(f' {by.get(c, 0):,} |' for c in kinds)}"
         yield ""
-    for line in (*found.columns, *_splits(found.layout)):
+    for line in (*found.columns, *found.layout):
         yield f"- {escape(line)}"
     yield ""
-
-
-def _splits(layout: Sequence[str]) -> Iterator[str]:
-    """`split updated/2025Q2 added` of several configs as one line."""
-    note: dict[tuple[str, str], list[str]] = {}
-    for line in layout:
-        config, _, rest = line.removeprefix("split ").partition("/")
-        name, _, verb = rest.rpartition(" ")
-        note.setdefault((name, verb), []).append(config)
-    for (name, verb), configs in note.items():
-        yield f"split {name} {verb} in {', '.join(configs)}"
 
 
 def _corrected(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:

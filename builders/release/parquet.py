@@ -65,6 +65,11 @@ def described_schema(row: type) -> pa.Schema:
     )
 
 
+def kinds(schema: pa.Schema) -> list[tuple[str, str]]:
+    """What the columns of a file are, as the manifest says it."""
+    return [(field.name, type_name(field.type) + " or null" * field.nullable) for field in schema]
+
+
 def type_name(kind: pa.DataType) -> str:
     """A type as the manifest and the card print it, the same under every pyarrow.
 

@@ -52,13 +52,12 @@ class NothingLeftError(UserError):
 class Published:
     """A release that was published: `folder` is `<out>/<dataset>/<version>`.
 
-    `written` is false where that very content had been published before. `level` is the change
-    against the latest lower release, `first` where there is none; `summary` says it in a line.
+    `level` is the change against the latest lower release: `first` where there is none, and `none`
+    where that very content had been published before. `summary` says it in a line.
     """
 
     folder: Path
     version: str
-    written: bool
     level: Level | Literal["first"]
     summary: str
 
@@ -152,10 +151,9 @@ class Draft:
             in_order = db.sql(f"SELECT * FROM {duck.parquet(loose)} ORDER BY ALL NULLS FIRST")  # noqa: S608
             write_split(path, Dropped, lambda: in_order.to_arrow_reader(8192))
         loose.unlink()
-        return tuple(
-            DropEntry(step=step, reason=reason, rows=rows)
-            for (step, reason), rows in drop_counts(path).items()
-        )
+        table = duck.parquet(path)
+        query = f"SELECT step, reason, count(*) AS rows FROM {table} GROUP BY ALL ORDER BY ALL"  # noqa: S608
+        return tuple(DropEntry(**row) for row in duck.records(query))
 
     def _manifest(self, version: str, files: list[FileEntry]) -> Manifest:
         meta, known = self._meta, Manifest.model_fields
@@ -167,7 +165,7 @@ class Draft:
             configs=self._configs,
             drops=self._drops,
             examples=self._examples,
-            statistics=self._dataset.statistics,
+            figures=self._dataset.statistics,
             files=tuple(sorted(files, key=lambda entry: entry.path)),
         )
 
@@ -194,7 +192,7 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
         place = shelf / str(chosen)
         if level != "none":
             move(folder, place)
-        return Published(place, str(chosen), level != "none", level, summary)
+        return Published(place, str(chosen), level, summary)
 
 
 def _settle(
@@ -312,12 +310,6 @@ def repeated_ids(folder: Path, config: ConfigEntry, spill: Path | None = None) -
     """  # noqa: S608 - quoted by duck
     with duck.connect(spill) as db:
         return [row[0] for row in db.execute(query).fetchall()]
-
-
-def drop_counts(path: Path) -> dict[tuple[str, str], int]:
-    """The number of dropped rows of a file by step and reason, sorted by them."""
-    query = f"SELECT step, reason, count(*) FROM {duck.parquet(path)} GROUP BY ALL ORDER BY ALL"  # noqa: S608
-    return {(step, reason): rows for step, reason, rows in duck.query(query)}
 
 
 def check_names(dataset: Dataset, meta: Meta) -> None:

@@ -1,6 +1,5 @@
 """A release made again from its own manifest, and compared with it byte by byte."""
 
-import glob
 import importlib.metadata
 import re
 import shutil
@@ -23,17 +22,14 @@ from factdrift.builders.release.manifest import Manifest
 from factdrift.builders.release.publish import RECIPE
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.text import pipeline
-from factdrift.builders.wikidata.finish import TABLES
 
 
-def rebuild_release(
-    folder: Path, options: ReleaseOptions, look_in: Sequence[Path] = ()
-) -> list[str]:
+def rebuild_release(folder: Path, options: ReleaseOptions) -> list[str]:
     """Make a release again into `options.out`; what differs, a line each (none: the same bytes).
 
-    The inputs are those of `options.given`, else those that the bundled recipe names, else files
-    of the manifest's names and checksums in `look_in`. `UserError` before the work: inputs that
-    are missing or have another content, a release of that version already in `options.out`.
+    The inputs are those of `options.given`, else those that the bundled recipe names. `UserError`
+    before the work: inputs that are missing or have another content, a release of that version
+    already in `options.out`.
     """
     made = manifest.load(folder)
     there = options.out / made.dataset / made.version
@@ -42,7 +38,7 @@ def rebuild_release(
     path, bundled = _recipe(folder, made, options.build)
     for line in _versions(made):
         options.say(line)
-    given = _inputs(made, path, bundled, options, look_in)
+    given = _inputs(made, path, bundled, options)
     limit = re.search(r" --limit (\d+)", made.rebuild)
     chosen = replace(
         options,
@@ -87,28 +83,20 @@ def _versions(made: Manifest) -> Iterator[str]:
 
 
 def _inputs(
-    made: Manifest, path: Path, bundled: bool, options: ReleaseOptions, look_in: Sequence[Path]
+    made: Manifest, path: Path, bundled: bool, options: ReleaseOptions
 ) -> Mapping[str, Sequence[str]]:
     """The inputs by name as the command line gives them; none where the recipe's own are right."""
     workspace = Workspace(options.build, options.say)
-    recipe = read_recipe(path)
-    if bundled and not options.given:
+    recipe, given = read_recipe(path), options.given
+    if bundled and not given:
         try:
             if not _wrong(made, find_inputs(recipe, path, {}, None, workspace)):
                 return {}
         except UserError:
             options.say("  the recipe's own inputs are not here")
-    given = {name: list(paths) for name, paths in options.given.items()}
-    missing: list[str] = []
-    for name in dict.fromkeys(entry.name for entry in made.inputs):
-        entries = [entry for entry in made.inputs if entry.name == name]
-        if name not in given:
-            files = [_find(entry, look_in, workspace) for entry in entries]
-            missing += [_described(one) for one, at in zip(entries, files, strict=True) if not at]
-            given[name] = _paths(entries, [file for file in files if file])
-    if missing:
+    if missing := [_described(one) for one in made.inputs if one.name not in given]:
         text = "\n  ".join(["the release was made of inputs that are not here:", *missing])
-        hint = "give each, --input NAME=PATH, or a folder to look in, --look-in FOLDER"
+        hint = "give each: --input NAME=PATH, or PATH@DAY where its name does not say its day"
         raise UserError(text, hint=hint)
     if wrong := _wrong(made, find_inputs(recipe, path, given, None, workspace)):
         text = "\n  ".join(["these inputs are not those of the release:", *wrong])
@@ -116,38 +104,18 @@ def _inputs(
     return given
 
 
-def _paths(entries: Sequence[Input], files: Sequence[Path]) -> list[str]:
-    """Files as the command line gives them: with their day; a mined dump by its folder."""
-    if tuple(file.name for file in files) == TABLES:
-        return [str(files[0].parent)]
-    days = [f"@{entry.snapshot}" if entry.snapshot else "" for entry in entries]
-    return [f"{file}{day}" for file, day in zip(files, days, strict=False)]
-
-
-def _find(entry: Input, folders: Sequence[Path], workspace: Workspace) -> Path | None:
-    """The file of this name, size and checksum below some folders."""
-    for folder in folders:
-        for path in sorted(folder.rglob(glob.escape(entry.file))):
-            right = path.is_file() and path.stat().st_size == entry.bytes
-            if right and workspace.checksum(path) == entry.sha256:
-                return path
-    return None
-
-
 def _wrong(made: Manifest, found: Mapping[str, Source]) -> list[str]:
     """The inputs that differ from those of the manifest, a line each."""
-    wanted = [(one.name, one.file, one.sha256, one.snapshot) for one in made.inputs]
-    here = [
-        (one.name, file.name, sha256, one.snapshot)
+    wanted = {(one.name, one.file, one.snapshot, one.sha256) for one in made.inputs}
+    here = {
+        (one.name, file.name, one.snapshot, sha256)
         for one in found.values()
         for file, sha256 in zip(one.files, one.sha256, strict=True)
-    ]
+    }
     return [
-        f"{name}: {file} of {day}, sha256 {sha256[:16]}…"
-        + (" is missing" if one in wanted else " is another one")
-        for one in [*wanted, *here]
-        if (one in wanted) != (one in here)
-        for name, file, sha256, day in [one]
+        f"{one[0]}: {one[1]} of {one[2]}, sha256 {one[3][:16]}… is "
+        + ("missing" if one in wanted else "another one")
+        for one in sorted(wanted ^ here, key=str)
     ]
 
 
@@ -155,7 +123,7 @@ def _described(entry: Input) -> str:
     """An input that is missing, for who has to get it."""
     size = f"{entry.bytes / 1e6:,.1f} MB" if entry.bytes >= 100_000 else f"{entry.bytes:,} bytes"
     where = f", {entry.homepage}" if entry.homepage else ""
-    return f"{entry.name}: {entry.file} ({size}, sha256 {entry.sha256}{where})"
+    return f"{entry.name}: {entry.file} of {entry.snapshot} ({size}, sha256 {entry.sha256}{where})"
 
 
 def _differences(folder: Path, made: Manifest, again: Path) -> Iterator[str]:

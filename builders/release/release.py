@@ -111,9 +111,7 @@ def release_all(named: Sequence[str | Path], options: ReleaseOptions) -> list[Pu
         made: list[Published] = []
         for path, recipe in chosen.items():
             try:
-                made.append(
-                    _release(path, recipe, replace(workspace, used=set(), libraries={}), options)
-                )
+                made.append(_release(path, recipe, replace(workspace, steps={}), options))
             except (NoGoldError, NothingLeftError) as error:
                 if named or (path == list(chosen)[-1] and not made):
                     raise
@@ -137,7 +135,7 @@ def _release(
     problems = verify_release(published.folder)
     if problems:
         raise AssertionError("\n".join(["the release does not verify:", *problems]))
-    note_use(workspace.root, recipe.dataset, published.folder, workspace.used)
+    note_use(workspace.root, recipe.dataset, published.folder, workspace.steps)
     say(f"  {published.summary}")
     say(f"  verified: {shown(published.folder)}")
     say(f"  next: open {shown(published.folder / 'README.md')}")
@@ -198,6 +196,8 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta
     days = [source.snapshot for source in run.inputs.values()]
     entries = resource("data_cards/papers.bib").read_text("utf-8").strip().split("\n\n")
     papers = {entry.partition("{")[2].partition(",")[0]: entry for entry in entries}
+    code = [reach(_WRITING), *(step.code() for step in run.workspace.steps.values())]
+    libraries = {name: version for one in code for name, version in one.libraries.items()}
     return Meta(
         dataset=recipe.dataset,
         title=recipe.title,
@@ -210,7 +210,7 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta
         seed=recipe.seed,
         rebuild=options.rebuild or rebuild(path, recipe, options),
         code_version=factdrift.__version__,
-        libraries=dict(sorted({**run.workspace.libraries, **reach(_WRITING).libraries}.items())),
+        libraries=dict(sorted(libraries.items())),
         parameters=recipe.build.model_dump(mode="json"),
         inputs=tuple(
             Input(

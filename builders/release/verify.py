@@ -10,9 +10,10 @@ import pyarrow as pa
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import card, croissant, manifest
-from factdrift.builders.release.manifest import ColumnEntry, ConfigEntry, FileEntry, Manifest
-from factdrift.builders.release.parquet import type_name
-from factdrift.builders.release.publish import RECIPE, drop_counts, file_entry, repeated_ids
+from factdrift.builders.release.compare import column_changes
+from factdrift.builders.release.manifest import ConfigEntry, FileEntry, Manifest
+from factdrift.builders.release.parquet import kinds
+from factdrift.builders.release.publish import RECIPE, file_entry, repeated_ids
 
 # What a hub or its client puts into a folder beside the release.
 _NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")
@@ -29,7 +30,9 @@ def verify_release(folder: Path) -> list[str]:
         return [str(error)]
     present, problems = _walk(folder)
     listed = {entry.path: entry for entry in made.files}
-    problems += [_unlisted(path) for path in present - {*listed, manifest.FILE}]
+    for path in present - {*listed, manifest.FILE}:
+        note = " (a harness compiled its tasks; delete it)" if path.endswith(".pyc") else ""
+        problems.append(f"{path}: is not in the manifest{note}")
     if len(listed) < len(made.files):
         problems.append("manifest.json: files: a path is listed twice")
     sound: set[str] = set()
@@ -42,8 +45,6 @@ def verify_release(folder: Path) -> list[str]:
     problems += _check_manifest(made, listed)
     for config in made.configs:
         problems += _check_config(folder, config, sound)
-    if card.DROPPED in sound:
-        problems += _check_dropped(folder, made)
     return sorted(set(problems))
 
 
@@ -64,12 +65,6 @@ def _walk(folder: Path) -> tuple[set[str], list[str]]:
             elif not path.is_dir() and not path.is_file():
                 problems.append(f"{inside}: is neither a file nor a folder")
     return present, problems
-
-
-def _unlisted(path: str) -> str:
-    """A file beside the release; a harness that ran in it leaves compiled modules."""
-    note = " (a harness compiled its tasks; delete it)" if path.endswith(".pyc") else ""
-    return f"{path}: is not in the manifest{note}"
 
 
 def _check_file(folder: Path, entry: FileEntry) -> str | None:
@@ -112,7 +107,8 @@ def _check_config(folder: Path, config: ConfigEntry, sound: set[str]) -> Iterato
             continue
         if rows != split.rows:
             yield f"{split.file}: has {rows} rows, the manifest says {split.rows}"
-        yield from _check_schema(split.file, schema, config.columns)
+        for change in column_changes(config.kinds(), kinds(schema)):
+            yield f"{split.file}: not as the manifest says: {change}"
     if readable:
         try:
             repeated = repeated_ids(folder, config)
@@ -121,32 +117,3 @@ def _check_config(folder: Path, config: ConfigEntry, sound: set[str]) -> Iterato
         else:
             if repeated:
                 yield f"{config.name}: ids that are not unique: {', '.join(repeated)}"
-
-
-def _check_schema(path: str, schema: pa.Schema, expected: tuple[ColumnEntry, ...]) -> Iterator[str]:
-    found = [(field.name, type_name(field.type), field.nullable) for field in schema]
-    wanted = [(column.name, column.type, column.nullable) for column in expected]
-    if found == wanted:
-        return
-    for name, kind, nullable in wanted:
-        if (name, kind, nullable) not in found:
-            yield f"{path}: column {name} is missing or not {kind}{' or null' * nullable}"
-    for name, *_ in found:
-        if name not in {column.name for column in expected}:
-            yield f"{path}: column {name} is not in the manifest"
-    if sorted(found) == sorted(wanted):
-        yield f"{path}: columns in another order than in the manifest"
-
-
-def _check_dropped(folder: Path, made: Manifest) -> Iterator[str]:
-    """The manifest's counts of drops against the rows."""
-    try:
-        counted = drop_counts(folder / card.DROPPED)
-    except duckdb.Error as error:
-        yield f"{card.DROPPED}: cannot be read: {' '.join(str(error).split())[:200]}"
-        return
-    described = {(drop.step, drop.reason): drop.rows for drop in made.drops}
-    for step, reason in sorted(counted.keys() | described.keys()):
-        rows, count = counted.get((step, reason), 0), described.get((step, reason), 0)
-        if rows != count:
-            yield f"{card.DROPPED}: {step}: {reason}: {rows} rows, the manifest says {count}"

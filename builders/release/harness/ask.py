@@ -27,11 +27,11 @@ LEAST = 1e-6
 
 
 @task
-def ask(config: str = "", split: str = "", after: str = "", data: str = "", by: str = "") -> Task:
+def ask(config: str = "", split: str = "", after: str = "", by: str = "") -> Task:
     """The rows of a config, in all its splits or in one.
 
-    `after`: a day; rows that ask about a time up to it are left out. `data`: the folder of the
-    release, or its address. `by`: a column of which each value gets a score.
+    `after`: a day; rows that ask about a time up to it are left out. `by`: a column of which each
+    value gets a score.
     """
     config = config or next(iter(SETTINGS["configs"]))
     asked = SETTINGS["configs"][config]
@@ -39,7 +39,7 @@ def ask(config: str = "", split: str = "", after: str = "", data: str = "", by: 
     last = str(after or SETTINGS["after"])
     rows = [
         row
-        for row in _rows(data or SETTINGS["data"], [asked["files"][one] for one in chosen])
+        for row in _rows([asked["files"][one] for one in chosen])
         if not last or cutoff.is_after(row, date.fromisoformat(last), asked["time"])
     ]
     metrics = [mean(), stderr(cluster="subject"), *([grouped(mean(), by)] if by else [])]
@@ -54,8 +54,9 @@ def ask(config: str = "", split: str = "", after: str = "", data: str = "", by: 
     )
 
 
-def _rows(data: str, files: list[str]) -> Any:
+def _rows(files: list[str]) -> Any:
     """The rows of some files of a release, at an address or in a folder."""
+    data = SETTINGS["data"]
     place = data if "://" in data else str((HERE / data).resolve())
     paths = [f"{place}/{file}" for file in files]
     return datasets.load_dataset("parquet", data_files={"test": paths}, split="test")
