@@ -8,7 +8,7 @@ writes it.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from factdrift.annotation.checks import problems
 from factdrift.annotation.layout import KnownItem, Layout, load_layout
-from factdrift.annotation.reading import json_documents
-from factdrift.annotation.submission import Json, Refused, decode
+from factdrift.annotation.reading import json_documents, unbroken
+from factdrift.annotation.submission import Json, decode
 from factdrift.builders.core.config import Strict, shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import digest, file_sha256
@@ -156,9 +156,7 @@ def known_items(layout: Layout, path: Path | None) -> list[Item]:
     `UserError`, with the line: a field is missing or unknown, or an answer breaks its checks.
     """
     found: dict[str, Item] = {}
-    for entry in json_documents(path) if path else ():
-        if isinstance(entry, Refused):
-            raise UserError(f"{entry.reason}: {entry.detail}", where=path, line=entry.line)
+    for entry in unbroken(json_documents(path)) if path else ():
         try:
             given = KnownItem.model_validate(entry.value)
             wrong = known_problem(layout, given)
@@ -201,15 +199,6 @@ def batch_id(batch: HitBatch) -> str:
 
 def layout_sha256(folder: Path) -> str:
     return digest([[name, file_sha256(folder / name)] for name in LAYOUT_FILES])
-
-
-def public(batch: HitBatch) -> HitBatch:
-    """The batch as workers see it, without rows and known answers."""
-    hits = (
-        Hit(hit.id, tuple(replace(item, row="", answers=None) for item in hit.items))
-        for hit in batch.hits
-    )
-    return replace(batch, hits=tuple(hits))
 
 
 def rows_of(batch: HitBatch) -> tuple[str, ...]:

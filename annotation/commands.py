@@ -8,7 +8,13 @@ from typing import Annotated, Any, get_origin
 
 import typer
 
-from factdrift.annotation.order import BatchOrder, BatchPlace, ServingOrder
+from factdrift.annotation.order import (
+    BandRule,
+    BatchOrder,
+    BatchPlace,
+    ImportOrder,
+    ServingOrder,
+)
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.inputs import with_inputs, without_day
@@ -69,38 +75,16 @@ def judgments(
         typer.Argument(help="Results: files, globs, folders; without, what is there anew."),
     ] = None,
     *,
-    platform: Annotated[
-        str | None, typer.Option(help="Whose they are; by default each file says.")
-    ] = None,
-    experts: Annotated[
-        Path | None, typer.Option(help="A file of experts' worker ids, one a line.")
-    ] = None,
-    participants: Annotated[
-        Path | None, typer.Option(help="Prolific's export of the participants of a study.")
-    ] = None,
-    feedback: Annotated[
-        Path | None, typer.Option(help="Folder for what approves or rejects the work.")
-    ] = None,
-    hits: Annotated[Path, typer.Option(help="Where the batches are.")] = Path("hits"),
-    out: Annotated[Path, typer.Option(help="Where judgments go.")] = Path("judgments"),
+    order: ImportOrder,
 ) -> None:
     """Read results of a platform into judgments and gold rows."""
     from factdrift.annotation.results import import_results
 
-    done = import_results(
-        results or [],
-        hits=hits,
-        out=out,
-        platform=platform,
-        feedback=feedback,
-        experts=experts,
-        participants=participants,
-        say=say,
-    )
+    done = import_results(results or [], order, say)
     for line in done.lines():
         say(line)
     if results and not done.taken:
-        raise UserError("no submission could be taken", where=out / "refused.jsonl")
+        raise UserError("no submission could be taken", where=order.out / "refused.jsonl")
 
 
 def receive(
@@ -133,20 +117,14 @@ def bands(
     ] = "streamingqa",
     *,
     place: BatchPlace,
-    rows: Annotated[int, typer.Option(min=1, help="Rows a band.")] = 50,
-    width: Annotated[
-        float, typer.Option(min=0.01, max=0.5, help="Width of a band of scores.")
-    ] = 0.05,
-    share: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of toxic rows below which a band is clean.")
-    ] = 0.30,
+    rule: BandRule,
 ) -> None:
     """Find toxicity thresholds by people's judgments: the next batch, or the thresholds."""
     from factdrift.annotation.hits import summary
-    from factdrift.annotation.thresholds import LAYOUT, BandRule, next_bands
+    from factdrift.annotation.thresholds import LAYOUT, next_bands
 
     order = BatchOrder(layout=LAYOUT, dataset=dataset, **{**vars(place), "say": say})
-    done = next_bands(order, BandRule(rows, width, share))
+    done = next_bands(order, rule)
     for line in [*done.lines(), *(summary(*done.batch) if done.batch else [])]:
         say(line)
 
@@ -199,7 +177,7 @@ def _made(kind: Any, values: dict[str, Any]) -> Any:
 
 ALL: tuple[Callable[..., None], ...] = (
     with_inputs(_with_fields(hits), "news", "pages"),
-    judgments,
+    _with_fields(judgments),
     with_inputs(_with_fields(receive), "news"),
     _with_fields(bands),
     layouts,

@@ -7,16 +7,17 @@ seed and row, so that it does not depend on the other rows.
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic_core import to_jsonable_python
 
 from factdrift.annotation.layout import Layout, near_hint
-from factdrift.annotation.submission import Json, decode
+from factdrift.annotation.reading import json_documents, unbroken
+from factdrift.annotation.submission import Json
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import did_you_mean, shown
 from factdrift.builders.core.errors import UserError
@@ -28,7 +29,6 @@ from factdrift.builders.release.version import published
 
 Row = dict[str, Any]
 _ROWS = 1024
-_LONGEST = 64 << 20
 _IN_TURNS = """
     SELECT place FROM drawn
     ORDER BY dense_rank() OVER (PARTITION BY code ORDER BY key), key, place
@@ -163,32 +163,16 @@ def _record_batches(path: Path, columns: Sequence[str] | None) -> Iterator[pa.Re
 
 
 def _json_rows(path: Path) -> Iterator[Row]:
-    with path.open("rb") as file:
-        for number, line in enumerate(iter(lambda: file.readline(_LONGEST), b""), 1):
-            if not line.strip():
-                continue
-            try:
-                row = decode(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-            except ValueError as error:
-                raise UserError(f"not valid JSON: {error}", where=path, line=number) from None
-            if not isinstance(row, dict):
-                raise UserError("not a JSON object", where=path, line=number)
-            yield row
+    for entry in unbroken(json_documents(path)):
+        if not isinstance(entry.value, dict):
+            raise UserError("not a JSON object", where=path, line=entry.line)
+        yield entry.value
 
 
 def as_json(value: Any) -> Json:
     """A value of a row as JSON holds it; days as `2019-04-05`, what is no number as null."""
-    if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, dict):
-        return {str(key): as_json(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_json(one) for one in value]
-    return str(value)
+    found: Json = to_jsonable_python(value, inf_nan_mode="null", bytes_mode="base64")
+    return found
 
 
 def sample_rows(

@@ -27,7 +27,6 @@ from factdrift.annotation.batch import (
     known_items,
     layout_sha256,
     load_manifest,
-    public,
     read_batch,
     rows_of,
     sent_before,
@@ -40,7 +39,12 @@ from factdrift.annotation.page import render
 from factdrift.annotation.platforms import PLATFORMS, find_platform
 from factdrift.annotation.platforms.base import Fits
 from factdrift.annotation.quality.agreement import compared_answers
-from factdrift.annotation.quality.expert import CHECKS, waiting_judgments
+from factdrift.annotation.quality.expert import (
+    CHECKS,
+    read_verdicts,
+    waiting_judgments,
+    worker_batches,
+)
 from factdrift.annotation.results import JudgmentTable
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
@@ -99,7 +103,8 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
         raise UserError(f"the layout {name} compares no answers with an expert's", hint=hint)
     layout_hits = order.out / name
     with disk_errors(layout_hits), locked(layout_hits):
-        judged = JudgmentTable(order.judgments / name).worker_batches(layout)
+        own = order.judgments / name
+        judged = worker_batches(layout, JudgmentTable(own).by_id.values(), read_verdicts(own))
         to_check = {(one.batch, one.item) for one in waiting_judgments(judged)}
         wanted: dict[str, dict[str, Item]] = {}
         rows: dict[str, DatasetRows] = {}
@@ -250,7 +255,6 @@ def write_batch(
     """Write `batch.folder`, whole or not at all."""
     platform = PLATFORMS[batch.platform]
     delivery.check(platform.name, platform.heeds)
-    seen = public(batch)
     known = {item.id: item.answers for item in batch.items if item.answers is not None}
     rows = rows_of(batch)
     assignments = len(batch.hits) * layout.assignments
@@ -262,19 +266,18 @@ def write_batch(
         **counts,
     }
     with atomic_folder(batch.folder) as folder:
-        lines = (
+        items = (
             {"hit": hit.id, "id": item.id, "row": item.row, "fields": item.fields}
             for hit in batch.hits
             for item in hit.items
         )
-        with (folder / ITEMS).open("w", encoding="utf-8", newline="\n") as file:
-            for line in lines:
-                file.write(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n")
+        lines = (json.dumps(one, ensure_ascii=False, sort_keys=True) + "\n" for one in items)
+        _write(folder / ITEMS, "".join(lines))
         _write(folder / PRIVATE, _pretty({"attention": known}))
-        preview = render(layout, seen.hits[:_PREVIEWED], batch=batch.id, mode="preview")
+        preview = render(layout, batch.hits[:_PREVIEWED], batch=batch.id, mode="preview")
         _write(folder / PREVIEW, preview)
         (folder / batch.platform).mkdir()
-        platform.export(seen, layout, folder / batch.platform, delivery)
+        platform.export(batch, layout, folder / batch.platform, delivery)
         (folder / LAYOUT_COPY).mkdir()
         for part in LAYOUT_FILES:
             shutil.copyfile(layout.folder / part, folder / LAYOUT_COPY / part)

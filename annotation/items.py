@@ -29,7 +29,6 @@ from factdrift.builders.facts.relations import Relation, load_relations
 from factdrift.builders.streamingqa.corpus import SearchIndex
 from factdrift.builders.text.render import sentence
 from factdrift.builders.wmt.archive import find_archives
-from factdrift.builders.wmt.lines import KEY, days_of
 from factdrift.builders.wmt.passages import shown_id
 from factdrift.builders.wmt.read import read
 from factdrift.builders.wmt.steps import Articles
@@ -68,8 +67,7 @@ class TextSources:
         """What these keys lead to, as far as it is there."""
         wanted = sorted(set(keys))
         if join == "article":
-            ids = [key for key in wanted if _is_article_id(key)]
-            articles = read(list(self.news), ids, strict=False) if ids else ()
+            articles = read(list(self.news), wanted, strict=False) if wanted else ()
             return {article.id: list(article.sentences) for article in articles}
         if join == "page":
             return self._pages(wanted) if wanted else {}
@@ -264,9 +262,6 @@ def _field_value(name: str, field: LayoutField, row: Row, texts: Mapping[str, Te
     match field.kind:
         case "spans":
             return _spans(value, row if not field.column and name not in row else None)
-        case "number":
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            return value if number else None
         case "date":
             return _day(value)
         case "list":
@@ -332,8 +327,3 @@ def _spans(value: Any, row: Row | None) -> Json:
 
 def _is_range(start: Any, end: Any) -> bool:
     return isinstance(start, int) and isinstance(end, int) and 0 <= start < end
-
-
-def _is_article_id(text: str) -> bool:
-    match = KEY.fullmatch(text)
-    return match is not None and days_of("".join(match.groups()[:3]).encode()) is not None

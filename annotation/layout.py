@@ -35,9 +35,7 @@ class LayoutField(Strict):
     """
 
     label: str | None = None
-    kind: Literal[
-        "text", "paragraphs", "list", "spans", "number", "date", "partial_date", "fact"
-    ] = "text"
+    kind: Literal["text", "paragraphs", "list", "spans", "date", "partial_date", "fact"] = "text"
     column: str | None = None
     join: Literal["article", "page", "search"] | None = None
     optional: bool = False
@@ -75,7 +73,6 @@ class Check(Strict):
     max_length: int = Field(default=500, ge=1)
     starts_with: tuple[str, ...] = ()
     ends_with: str | None = None
-    contains: str | None = None
     contains_once: str | None = None
     excludes: tuple[str, ...] = ()
     not_field: FieldName | None = None
@@ -83,7 +80,6 @@ class Check(Strict):
     words_from: FieldName | None = None
     keeps_words: FieldName | None = None
     keeps_numbers: FieldName | None = None
-    message: str | None = None
 
 
 class LayoutAnswer(Strict):
@@ -138,7 +134,7 @@ class Qualifications(Strict):
 
     approval_percent: int | None = Field(default=95, ge=0, le=100)
     approved_hits: int | None = Field(default=500, ge=0)
-    countries: tuple[str, ...] = ()
+    countries: tuple[Annotated[str, Field(pattern="^[A-Z]{2}$")], ...] = ()
     expert: bool = False
     adult: bool = False
 
@@ -313,13 +309,6 @@ class Layout(Strict):
             found += self._answer_mistakes(place, answer, before)
         decided = _possible_values(self.answers.get(rule.of or ""))
         found += _unknown_values(("rule", "accept"), rule.accept, decided, repr(rule.of))
-        countries = resource("annotation/countries.txt").read_text("utf-8").split()
-        for number, country in enumerate(self.qualifications.countries):
-            if country not in countries:
-                near = _MEANT_COUNTRIES.get(country.upper()) or did_you_mean(country, countries)
-                hint = f", did you mean {near!r}?" if near else ""
-                text = f"no country {country!r} (ISO 3166, two letters){hint}"
-                found.append((("qualifications", "countries", number), text))
         if found:
             raise mistakes(found)
         return self
@@ -367,7 +356,6 @@ class Layout(Strict):
         return self.fields[field].kind if field in self.fields else None
 
 
-_MEANT_COUNTRIES = {"UK": "GB", "EL": "GR", "USA": "US"}
 _NAMING_CHECKS = ("not_field", "has_field", "words_from", "keeps_words", "keeps_numbers")
 _FIELD_KINDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("choice", "choices"), ("list",)),

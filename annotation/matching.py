@@ -105,11 +105,6 @@ class Batches:
         items = found.items if found else ()
         return next(((known.asked, i) for i in items if known and i.id == item), None)
 
-    def platform(self, name: str) -> str | None:
-        """The platform that a batch is for; None for an unknown batch."""
-        batch = self.get(name)
-        return batch.platform if batch else None
-
     def __contains__(self, name: str) -> bool:
         return name in self.places
 

@@ -100,6 +100,43 @@ class BatchOrder(BatchPlace):
     until: date | None = None
 
 
+@dataclass(frozen=True)
+class BandRule:
+    """The numbers of the rule by which thresholds of toxicity are set."""
+
+    rows: Annotated[int, Option(min=1, help="Rows a band.")] = 50
+    width: Annotated[float, Option(min=0.01, max=0.5, help="Width of a band of scores.")] = 0.05
+    share: Annotated[
+        float, Option(min=0, max=1, help="Share of toxic rows below which a band is clean.")
+    ] = 0.30
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOrder:
+    """How results are read, and where judgments go.
+
+    `platform`: by default each file says itself. `feedback`: a folder for the files by which the
+    platform approves or rejects work. `experts`: a file of worker ids that are experts' from now
+    on. `participants`: Prolific's export of a study's participants; answers of ids that are not in
+    it, and of people who returned the study, are set aside.
+    """
+
+    platform: Annotated[str | None, Option(help="Whose they are; by default each file says.")] = (
+        None
+    )
+    experts: Annotated[Path | None, Option(help="A file of experts' worker ids, one a line.")] = (
+        None
+    )
+    participants: Annotated[
+        Path | None, Option(help="Prolific's export of the participants of a study.")
+    ] = None
+    feedback: Annotated[
+        Path | None, Option(help="Folder for what approves or rejects the work.")
+    ] = None
+    hits: Annotated[Path, Option(help="Where the batches are.")] = Path("hits")
+    out: Annotated[Path, Option(help="Where judgments go.")] = Path("judgments")
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServingOrder:
     """Which batch is served, where, and to whom.
@@ -133,7 +170,6 @@ class ServingOrder:
     rate: Annotated[
         float, Option(min=0, help="Requests a second from one address; 0: any number.")
     ] = 20.0
-    size: Annotated[int, Option(min=1, help="Most bytes of a request.")] = 4 << 20
 
     @property
     def path(self) -> str:

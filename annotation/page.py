@@ -20,7 +20,6 @@ import base64
 import json
 import re
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -287,34 +286,16 @@ def hit_file(hit: Hit) -> str:
 
 
 def _public_hit(hit: Hit) -> dict[str, object]:
-    """The HIT as a page has it: a long value of several items stands once, in `texts`."""
+    """The HIT as a page has it: a long value stands in `texts`, once for all items that have it."""
     texts: list[object] = []
-    seen: dict[str, int] = {}
-    counts = Counter(
-        _content(value) for item in hit.items for value in item.fields.values() if _is_long(value)
-    )
     items = []
     for item in hit.items:
-        fields, same = {}, {}
-        for name, value in item.fields.items():
-            content = _content(value) if _is_long(value) else ""
-            if counts[content] < 2:
-                fields[name] = value
-                continue
-            if content not in seen:
-                seen[content] = len(texts)
-                texts.append(value)
-            same[name] = seen[content]
-        items.append({"id": item.id, "fields": fields, **({"same": same} if same else {})})
-    return {"id": hit.id, **({"texts": texts} if texts else {}), "items": items}
-
-
-def _is_long(value: object) -> bool:
-    return isinstance(value, str | list | tuple) and len(str(value)) > _SHORT
-
-
-def _content(value: object) -> str:
-    return json.dumps(value, sort_keys=True)
+        long = {name: value for name, value in item.fields.items() if len(str(value)) > _SHORT}
+        texts += [value for value in long.values() if value not in texts]
+        fields = {name: value for name, value in item.fields.items() if name not in long}
+        same = {name: texts.index(value) for name, value in long.items()}
+        items.append({"id": item.id, "fields": fields, "same": same})
+    return {"id": hit.id, "texts": texts, "items": items}
 
 
 def _has_spans(answers: Iterable[LayoutAnswer]) -> bool:

@@ -1,7 +1,7 @@
 """Reads results files (JSON, JSON lines, CSV) as a stream, in bounded memory.
 
-Text is UTF-8, with or without a byte order mark, or UTF-16 with one. Nothing is guessed: a line in
-another encoding is refused, as is a broken row, and the rows after it are read.
+Text is UTF-8, with or without a byte order mark. Nothing is guessed: a line in another encoding is
+refused, as is a broken row, and the rows after it are read.
 """
 
 import csv
@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +19,6 @@ from factdrift.builders.core.errors import UserError
 
 _JSON_LINES = (".jsonl", ".ndjson")
 _CHUNK = 1 << 18
-_SEPARATOR_LINE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
-"""The first line with which a CSV file tells a spreadsheet what stands between its cells."""
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
@@ -55,8 +52,18 @@ def json_documents(path: Path) -> Entries:
     return _entries(path, _json_lines if lines else _json_values, "\n")
 
 
+def unbroken(found: Entries) -> Iterator[Entry]:
+    """The entries of a file that is no platform's; `UserError` for one that is broken."""
+    for one in found:
+        if isinstance(one, Refused):
+            raise UserError(
+                f"{one.reason}: {one.detail}".rstrip(": "), where=one.where, line=one.line
+            )
+        yield one
+
+
 def csv_rows(path: Path) -> Entries:
-    """The rows of a CSV file with a header; commas, semicolons or tabs, as a line `sep=;` says.
+    """The rows of a CSV file with a header; commas, semicolons or tabs, as the header has them.
 
     Blank rows are passed over, and so are empty cells after the last named column. After a broken
     row, reading goes on at the line after the one on which it breaks.
@@ -67,25 +74,19 @@ def csv_rows(path: Path) -> Entries:
 def _entries(
     path: Path, parse: Callable[[io.TextIOWrapper, str], Entries], newline: str
 ) -> Entries:
-    where = shown(path)
     with _opened(path, "surrogateescape", newline) as file:
-        try:
-            yield from parse(file, where)
-        except UnicodeError as error:
-            yield Refused(where, 0, "broken encoding", str(error)[:120])
+        yield from parse(file, shown(path))
 
 
 def _table_rows(file: io.TextIOWrapper, where: str) -> Entries:
     csv.field_size_limit(LONGEST)
     first = file.readline(LONGEST)
-    rest = iter(lambda: file.readline(LONGEST), "")
-    separator = _SEPARATOR_LINE.fullmatch(first)
-    lines = rest if separator or not first else chain([first], rest)
-    delimiter = separator[1] if separator else max(",;\t", key=first.count)
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    file.seek(0)
+    lines = iter(lambda: file.readline(LONGEST), "")
+    reader = csv.reader(lines, delimiter=max(",;\t", key=first.count), strict=True)
     names: list[str] = []
     while True:
-        line = reader.line_num + (2 if separator else 1)
+        line = reader.line_num + 1
         try:
             cells = next(reader)
         except StopIteration:
@@ -116,14 +117,8 @@ def _table_rows(file: io.TextIOWrapper, where: str) -> Entries:
 @contextmanager
 def _opened(path: Path, errors: str, newline: str = "\n") -> Iterator[io.TextIOWrapper]:
     try:
-        with path.open("rb") as raw:
-            mark = raw.read(2)
-            raw.seek(0)
-            wide = mark in (b"\xff\xfe", b"\xfe\xff")
-            encoding, how = ("utf-16", "surrogatepass") if wide else ("utf-8-sig", errors)
-            how = "replace" if errors == "replace" else how
-            with io.TextIOWrapper(raw, encoding, how, newline) as file:
-                yield file
+        with path.open(encoding="utf-8-sig", errors=errors, newline=newline) as file:
+            yield file
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", where=shown(path)) from error
 

@@ -1,7 +1,7 @@
 """`factdrift judgments`: results of a platform in, judgments and gold rows out.
 
 Judgments of earlier runs stay; a file that was read before changes nothing. Files of any size are
-read in bounded memory; the judgments of one layout are held, about 1 KB each. What cannot be taken
+read in bounded memory; the judgments of one layout are held, about 2 KB each. What cannot be taken
 is in `refused.jsonl` of the run, with file, line and reason, and counted.
 """
 
@@ -13,14 +13,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from sys import intern
 from typing import Any, TextIO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from factdrift.annotation.batch import Item
-from factdrift.annotation.layout import Layout
 from factdrift.annotation.matching import (
     DUPLICATE,
     PIECEWISE,
@@ -30,9 +27,10 @@ from factdrift.annotation.matching import (
     match,
     read_salt,
 )
+from factdrift.annotation.order import ImportOrder
 from factdrift.annotation.platforms import PLATFORMS, find_platform
 from factdrift.annotation.platforms.base import Platform, Verdict
-from factdrift.annotation.platforms.prolific import Participants, read_participants
+from factdrift.annotation.platforms.prolific import Participants, read_participants, why_barred
 from factdrift.annotation.quality import settle
 from factdrift.annotation.quality.expert import (
     WorkerBatch,
@@ -58,11 +56,6 @@ from factdrift.builders.rows import Gold, Judgment
 JUDGMENTS, GOLD, REFUSED = "judgments.parquet", "gold.parquet", "refused.jsonl"
 PAGE = "report.html"
 SubmissionKey = tuple[str, str, str, str]
-_REPEATED = (
-    *("layout", "batch", "hit", "item", "row"),
-    *("dataset", "worker", "platform", "assignment"),
-)
-"""Columns whose texts stand in many rows: each is held once."""
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 _EXAMPLES = 20
 _PAID_ONCE = (
@@ -114,26 +107,15 @@ class Imported:
 
 
 def import_results(
-    given: Sequence[str],
-    *,
-    hits: Path,
-    out: Path,
-    platform: str | None = None,
-    feedback: Path | None = None,
-    experts: Path | None = None,
-    participants: Path | None = None,
-    say: Callable[[str], None] = lambda text: None,
+    given: Sequence[str], order: ImportOrder, say: Callable[[str], None] = lambda text: None
 ) -> Imported:
     """Read results files (or folders of them) and write `<out>/<layout>/judgments.parquet`.
 
-    Nothing given: the judgments that are there are settled anew, as after an expert's checks.
-    `platform`: by default each file says itself. `feedback`: a folder for the files by which the
-    platform approves or rejects work. `experts`: a file of worker ids that are experts' from now
-    on. `participants`: Prolific's export of a study's participants; answers of ids that are not in
-    it, and of people who returned the study, are set aside. The same files in the same order give
-    the same tables.
+    Nothing given: the judgments that are there are settled anew, as after an expert's checks. The
+    same files in the same order give the same tables.
     """
-    if feedback is not None and not given:
+    hits, out = order.hits, order.out
+    if order.feedback is not None and not given:
         hint = "name the results that are to be approved or rejected, with --feedback"
         raise UserError("feedback is of results files, and none is named", hint=hint)
     hint = "results are .json, .jsonl or .csv files"
@@ -146,27 +128,23 @@ def import_results(
     with disk_errors(out), locked(out):
         salt = read_salt(hits)
         check_salt(salt, out)
-        named = add_experts(out, experts, salt, PLATFORMS) if experts is not None else []
+        if order.experts:
+            add_experts(out, order.experts, salt, PLATFORMS)
         tables = {} if given else _all_tables(out)
-        people = read_participants(participants) if participants is not None else None
+        people = read_participants(order.participants) if order.participants else None
         run = _ImportRun(batches, salt, out, tables, Imported(files=len(files)), people)
-        sources = [(path, _platform_of(path, platform, batches)) for path in files]
+        sources = [(path, _platform_of(path, order.platform, batches)) for path in files]
         if sources:
             run.read(sources, say)
         run.settle()
-        if named:
-            workers = _workers(out)
-            known = sum(not hashes.isdisjoint(workers) for hashes in named)
-            hint = "" if known else "; the file has one worker id a line and nothing else"
-            run.done.remarks.append(f"experts: {known} of {len(named)} ids have judged{hint}")
         if people is None and any(one.name == "prolific" for _, one in sources):
             text = "prolific: nobody's id was checked; give its export with --participants"
             run.done.remarks.append(text)
         if run.taken_out:
             text = f"{run.taken_out:,} earlier judgments of such participants were taken out"
             run.done.remarks.append(text)
-        if feedback is not None:
-            run.give_feedback(sources, feedback)
+        if order.feedback is not None:
+            run.give_feedback(sources, order.feedback)
     return run.done
 
 
@@ -254,9 +232,6 @@ class JudgmentTable:
         if any(v.layout.rule.by == "sampled" for v in versions):
             write_checks(self.folder, self.checked, items, verdicts)
         return self.gold
-
-    def worker_batches(self, layout: Layout) -> list[WorkerBatch]:
-        return worker_batches(layout, self.by_id.values(), read_verdicts(self.folder))
 
     def note_day(self, received: str) -> None:
         """Take the day on which a server took a submission into the days of the work."""
@@ -364,7 +339,7 @@ class _ImportRun:
         """What keeps a participant's answers out, by the list that the platform exports."""
         if self.participants is None or platform.name != "prolific":
             return None
-        reason = self.participants.bars(given.worker, given.assignment)
+        reason = why_barred(self.participants, given)
         return Refused(given.where, given.line, reason) if reason else None
 
     def _refuse(self, one: Refused, report: TextIO) -> None:
@@ -420,13 +395,6 @@ def _all_tables(out: Path) -> dict[str, JudgmentTable]:
     return {place.parent.name: JudgmentTable(place.parent) for place in places}
 
 
-def _workers(out: Path) -> set[str]:
-    found: set[str] = set()
-    for place in out.glob(f"*/{JUDGMENTS}"):
-        found.update(pq.read_table(place, columns=["worker"])["worker"].unique().to_pylist())
-    return found
-
-
 def _refused_line(one: Refused) -> str:
     place = f"{one.where}:{one.line}" if one.line else one.where
     detail = "".join(c if c.isprintable() else "?" for c in one.detail)
@@ -439,23 +407,18 @@ def _platform_of(path: Path, name: str | None, batches: Batches) -> Platform:
         return find_platform(name)
     found = next(p for p in PLATFORMS.values() if p.knows(path))
     first = _BATCH.search(head(path)) if found.name == "static" else None
-    by_batch = batches.platform(first[1]) if first else None
-    return PLATFORMS[by_batch] if by_batch == "prolific" else found
+    batch = batches.get(first[1]) if first else None
+    return PLATFORMS["prolific"] if batch and batch.platform == "prolific" else found
 
 
 def _read_judgments(path: Path) -> list[Judgment]:
     if not path.is_file():
         return []
     try:
-        return [_interned(judgment) for judgment in typed_rows(path, Judgment, 1024)]
+        return [*typed_rows(path, Judgment, 1024)]
     except (OSError, pa.ArrowException, ValueError) as error:
         text = f"not a table of judgments: {error}".splitlines()[0]
         raise UserError(text, where=shown(path)) from None
-
-
-def _interned(judgment: Judgment) -> Judgment:
-    held: dict[str, Any] = {name: intern(getattr(judgment, name)) for name in _REPEATED}
-    return replace(judgment, **held)
 
 
 def _key_of(one: Judgment) -> SubmissionKey:

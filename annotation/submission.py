@@ -78,7 +78,7 @@ def decode(text: str) -> Any:
     """Strict JSON; `ValueError` for a repeated key, NaN, half characters, too deep nesting."""
     try:
         text.encode()
-        value = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_unique_keys)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -94,7 +94,3 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"the key {twice[:40]!r} is given twice")
     return found
-
-
-def _no_constant(text: str) -> float:
-    raise ValueError(f"{text} is not a number of JSON")

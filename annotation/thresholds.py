@@ -1,25 +1,25 @@
 """`factdrift bands`: thresholds of a toxicity scorer from people's judgments of score bands.
 
 StreamingQA, section 7: from 1.0 down in bands of 0.05, two people judge 50 rows a band, until two
-neighbouring bands have less than 30 % toxic (`filters.toxicity.bands`). The same command is run
+neighbouring bands have less than 30 % toxic (`annotation.bands`). The same command is run
 again and again: it reads what was judged, and makes the next batch or says the thresholds.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 
+from factdrift.annotation.bands import JudgedBand, threshold_by_bands, to_judge
 from factdrift.annotation.batch import BatchManifest, sent_before
 from factdrift.annotation.dataset import DatasetRows, open_dataset, require_columns, row_id_of
 from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import Layout, load_layout
-from factdrift.annotation.order import BatchOrder
+from factdrift.annotation.order import BandRule, BatchOrder
 from factdrift.annotation.quality.agreement import answers_of
 from factdrift.annotation.results import JudgmentTable
 from factdrift.builders.core.config import shown
@@ -27,23 +27,12 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import card, manifest
-from factdrift.filters.toxicity.bands import (
-    PER_BAND,
-    SHARE,
-    WIDTH,
-    JudgedBand,
-    threshold_by_bands,
-    to_judge,
-)
 from factdrift.filters.toxicity.scores import ATTRIBUTES
 from factdrift.filters.toxicity_filter import Toxicity
 
 LAYOUT, SNIPPET = "judge_toxicity", "thresholds.yaml"
 ShownText = tuple[str, tuple[str, ...]]
 """What is shown of a row: its question and its answers."""
-_SCHEMA = pa.schema(
-    [("id", pa.string()), ("question", pa.string()), ("answers", pa.list_(pa.string()))]
-)
 _DETAIL = re.compile(rf"((?:(?:{'|'.join(ATTRIBUTES)})=[01]\.\d\d ?)+): (.*)", re.DOTALL)
 
 
@@ -70,46 +59,24 @@ class AttributeBands:
         if self.threshold is None:
             count = len(self.lacking)
             yield f"{self.name}: from {self.next_band:.2f}: {count} rows to be judged"
-            return
-        yield f"{self.name}: threshold {self.threshold:.2f}"
-        if thin := [f"{b.low:.2f} ({b.judged})" for b in self.bands if b.is_thin]:
-            yield (
-                f"{self.name}: bands of fewer than {PER_BAND} judgments, which say little: "
-                f"{', '.join(thin)}"
-            )
+        else:
+            yield f"{self.name}: threshold {self.threshold:.2f}"
 
 
 @dataclass(frozen=True)
 class ThresholdReport:
-    """What a run came to. `sent`: rows that are out and not judged enough yet.
-
-    `short`: rows of the batch's last HIT, and how many a HIT has, where it is not full.
-    """
+    """What a run came to. `sent`: rows that are out and not judged enough yet."""
 
     attributes: tuple[AttributeBands, ...]
     batch: tuple[Path, BatchManifest] | None
     sent: int
     snippet: Path | None
-    short: tuple[int, int] | None = None
 
     def lines(self) -> list[str]:
         out = [line for attribute in self.attributes for line in attribute.lines()]
-        if self.short:
-            few, many = self.short
-            out.append(f"one HIT has {few} of {many} rows and is paid in full")
         if self.sent:
             out.append(f"{self.sent} rows are sent and not judged enough; --again sends them anew")
         return out + ([f"thresholds: {shown(self.snippet)}"] if self.snippet else [])
-
-
-@dataclass(frozen=True)
-class BandRule:
-    """The rule's numbers: rows judged in a band, a band's width, and the share of toxic judgments
-    below which a band is clean."""
-
-    rows: int = PER_BAND
-    width: float = WIDTH
-    share: float = SHARE
 
 
 def next_bands(order: BatchOrder, rule: BandRule) -> ThresholdReport:
@@ -130,10 +97,7 @@ def next_bands(order: BatchOrder, rule: BandRule) -> ThresholdReport:
     for row, own, _ in _scored_rows(dataset, folder):
         for name in own.keys() & scores:
             scores[name].append((row, own[name]))
-    bands_of = {
-        name: to_judge(found, seed=order.seed, width=rule.width, per_band=rule.rows)
-        for name, found in scores.items()
-    }
+    bands_of = {name: to_judge(found, order.seed, rule) for name, found in scores.items()}
     wanted = {row for bands in bands_of.values() for ids in bands.values() for row in ids}
     if not wanted:
         hint = "a recipe with the filter `toxicity` keeps its scores"
@@ -153,9 +117,7 @@ def next_bands(order: BatchOrder, rule: BandRule) -> ThresholdReport:
     batch = _send(order, dataset, {row: texts[row] for row in send}) if send else None
     settled = all(attribute.threshold is not None for attribute in found)
     snippet = _write_snippet(order, rule, dataset.name, folder, found) if settled else None
-    left = (batch[1].counts["items"] if batch else 0) % layout.items_per_hit
-    short = (left, layout.items_per_hit) if left else None
-    return ThresholdReport(found, batch, len(fresh) - len(send), snippet, short)
+    return ThresholdReport(found, batch, len(fresh) - len(send), snippet)
 
 
 def _judge_bands(
@@ -167,17 +129,17 @@ def _judge_bands(
     rule: BandRule,
 ) -> AttributeBands:
     shown = {low: len(rows) for low, rows in rows_of.items()}
-    threshold, bands = threshold_by_bands(())
+    threshold, bands = threshold_by_bands((), rule)
     votes: list[tuple[float, bool]] = []
     for low, rows in rows_of.items():
         lacking = tuple(r for r in rows if len(judged.get(texts[r], ())) < layout.assignments)
         if lacking:
             return AttributeBands(name, bands, shown, next_band=low, lacking=lacking)
         votes += [(low, bool(a.get(name))) for row in rows for a in judged[texts[row]]]
-        threshold, bands = threshold_by_bands(votes, width=rule.width, share=rule.share)
+        threshold, bands = threshold_by_bands(votes, rule)
         if threshold is not None:
-            return AttributeBands(name, bands, shown, threshold)
-    return AttributeBands(name, bands, shown, bands[-1].low)
+            break
+    return AttributeBands(name, bands, shown, bands[-1].low if threshold is None else threshold)
 
 
 def _judged_answers(
@@ -194,10 +156,11 @@ def _send(
     order: BatchOrder, dataset: DatasetRows, rows: Mapping[str, ShownText]
 ) -> tuple[Path, BatchManifest]:
     name = dataset.name.replace(" ", "-").split("/")[-1].removesuffix(".parquet")
-    path = order.build / "bands" / f"{name}.parquet"
-    table = [{"id": row, "question": q, "answers": list(a)} for row, (q, a) in rows.items()]
+    path = order.build / "bands" / f"{name}.jsonl"
+    table = [{"id": row, "question": q, "answers": a} for row, (q, a) in rows.items()]
     with replacing(path) as temporary:
-        pq.write_table(pa.Table.from_pylist(table, _SCHEMA), temporary)
+        lines = "".join(json.dumps(one) + "\n" for one in table)
+        temporary.write_text(lines, "utf-8", newline="\n")
     return make_batch(replace(order, dataset=str(path), number=len(rows)))
 
 

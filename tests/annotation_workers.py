@@ -9,7 +9,7 @@ from typing import Any
 
 from factdrift.annotation.batch import HitBatch, Item, read_batch
 from factdrift.annotation.hits import make_batch
-from factdrift.annotation.order import BatchOrder
+from factdrift.annotation.order import BatchOrder, ImportOrder
 from factdrift.annotation.results import Imported, import_results
 from factdrift.annotation.submission import FORMAT
 
@@ -109,7 +109,8 @@ def hand_in(tmp: Path, given: Sequence[Mapping[str, Any]], name: str = "results.
 
 def take(tmp: Path, *paths: Path, out: str = "judgments", **more: Any) -> Imported:
     """Import results files of the batches of `tmp`."""
-    return import_results([str(p) for p in paths], hits=tmp / "hits", out=tmp / out, **more)
+    order = ImportOrder(hits=tmp / "hits", out=tmp / out, **more)
+    return import_results([str(p) for p in paths], order)
 
 
 def refusals(tmp: Path, out: str = "judgments") -> list[tuple[str, int, str, str]]:

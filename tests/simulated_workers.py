@@ -134,7 +134,7 @@ def _text(answer: LayoutAnswer, named: Mapping[str, Json], rng: random.Random) -
     parts = [check.starts_with[0].capitalize() if check.starts_with else "well"]
     for source in (check.keeps_words, check.keeps_numbers, check.has_field):
         parts += words(re.sub(r"\[[^]]*\]", " ", plain(named.get(source)))) if source else []
-    parts += [check.contains or "", check.contains_once or "", rng.choice(_ADDED)]
+    parts += [check.contains_once or "", rng.choice(_ADDED)]
     parts.append(rng.choice(("and so on", "as is said", "or nearly so")))
     return " ".join(filter(None, parts)) + (check.ends_with or "")
 

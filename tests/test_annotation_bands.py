@@ -9,9 +9,8 @@ import pytest
 import yaml
 
 from factdrift.annotation.batch import Item, read_batch
-from factdrift.annotation.order import BatchOrder
-from factdrift.annotation.results import import_results
-from factdrift.annotation.thresholds import BandRule, ThresholdReport, next_bands
+from factdrift.annotation.order import BandRule, BatchOrder
+from factdrift.annotation.thresholds import ThresholdReport, next_bands
 from factdrift.builders.core.config import load
 from factdrift.builders.core.dataset import Dataset, Table
 from factdrift.builders.core.errors import UserError
@@ -19,7 +18,7 @@ from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Dropped, NewsQuestion
 from factdrift.filters.toxicity.scores import ATTRIBUTES, ToxicityScores
 from factdrift.filters.toxicity_filter import Toxicity
-from tests.annotation_workers import hand_in, work
+from tests.annotation_workers import hand_in, take, work
 from tests.release_sample import PROSE, Sample, from_rows, meta
 from tests.test_streamingqa_human_reviews import ROW
 
@@ -66,7 +65,7 @@ class _Judges:
         assert done.batch
         results = self.folder / f"{done.batch[0].name}{''.join(workers)}.jsonl"
         work(done.batch[0], results, list(workers), self.says)
-        import_results([str(results)], hits=self.folder / "hits", out=self.folder / "judgments")
+        take(self.folder, results)
 
     def says(self, worker: str, item: Item) -> dict[str, Any]:
         if item.answers is not None:
@@ -114,28 +113,24 @@ def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None
     assert written == {"thresholds": thresholds}
     assert judges.next() == done
     assert "insult: threshold 0.75" in done.lines()
-    # 20 rows a band and two judges: every band has 40 judgments, less than the paper's bands
-    assert sum("fewer than 50 judgments" in line for line in done.lines()) == 4
     head = [line for line in done.snippet.read_text("utf-8").splitlines() if line[0] == "#"]
     assert {f"# {line}" for line in done.lines() if not line.startswith("thresholds: ")} <= {*head}
 
 
-def test_thin_bands_and_short_hits_are_said(tmp_path: Path) -> None:
+def test_few_rows_are_enough(tmp_path: Path) -> None:
     judges = _Judges(tmp_path, tmp_path / "few.jsonl")
     scores = enumerate([0.99, 0.46, 0.47, 0.42])
     lines = [{"id": f"r{n}", "question": f"Q{n}?", "toxicity_insult": score} for n, score in scores]
     hand_in(tmp_path, lines, "few.jsonl")
     judges.scores = {f"r{n}": dict.fromkeys(ATTRIBUTES) for n in range(4)}
     first = judges.next()
-    assert "one HIT has 1 of 20 rows and is paid in full" in first.lines()
     judges.judge(first)
     done, _ = _run(judges)
-    warned = "insult: bands of fewer than 50 judgments, which say little: 0.95 (2), 0.45 (4)"
-    assert done.lines()[2:4] == ["insult: threshold 0.95", warned]
+    assert done.lines()[2] == "insult: threshold 0.95"
     assert done.snippet
     text = done.snippet.read_text("utf-8")
     assert "up to 50 rows a band" in text
-    assert f"# {warned}" in text
+    assert "# insult: threshold 0.95" in text
 
 
 def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) -> None:

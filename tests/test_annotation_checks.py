@@ -55,7 +55,6 @@ def test_what_needs_a_field(name: str, field: str, answers: dict[str, Json], ref
         ("easy_select", "newness: [general]", "newness: [genral]", "'genral' .*mean 'general'"),
         ("easy_select", "key: s}", "key: n}", "two choices have the key 'n'"),
         ("easy_select", "value: special", "value: none", "two choices have the value 'none'"),
-        ("easy_select", "[US, GB", "[US, UK", "no country 'UK' .*mean 'GB'"),
         ("verify_facts", "needs: mention", "needs: mentoin", "'mentoin' .*mean 'mention'"),
     ],
 )

@@ -81,7 +81,7 @@ def test_values_as_json() -> None:
     }
     assert as_json(row) == {
         "day": "2020-05-06",
-        "time": "2020-05-06T01:02:03+00:00",
+        "time": "2020-05-06T01:02:03Z",
         "price": "1.50",
         "no": None,
         "deep": [{"1": [True, None, 2.5]}],

@@ -17,9 +17,10 @@ from factdrift.annotation.platforms.label_studio import (
     config,
     task,
 )
-from factdrift.annotation.results import Imported, import_results
+from factdrift.annotation.results import Imported
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import hit, own_layout
+from tests.annotation_workers import take
 from tests.simulated_workers import HOSTILE, label_studio_export, work, written
 from tests.tables import table
 
@@ -35,7 +36,7 @@ def exported(tmp: Path, name: str = "judge_question", hits: int = 3) -> tuple[Hi
 def taken(tmp: Path, tasks: list[dict[str, Any]], out: str = "out") -> Imported:
     path = tmp / "export.json"
     path.write_text(json.dumps(tasks), "utf-8")
-    return import_results([str(path)], hits=tmp / "hits", out=tmp / out)
+    return take(tmp, path, out=out)
 
 
 @pytest.mark.parametrize("name", layouts())

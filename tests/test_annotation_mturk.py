@@ -54,9 +54,9 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
     for row, hit in zip(rows, batch.hits, strict=True):
         assert re.fullmatch(r"e[A-Za-z0-9+/]+=*", row["data"])  # no formula
         value = json.loads(zlib.decompress(base64.b64decode(row["data"])))
-        texts = value.pop("texts", [])
+        texts = value.pop("texts")
         for item in value["items"]:
-            item["fields"] |= {name: texts[n] for name, n in item.pop("same", {}).items()}
+            item["fields"] |= {name: texts[n] for name, n in item.pop("same").items()}
         assert value == {
             "batch": batch.id,
             "id": hit.id,

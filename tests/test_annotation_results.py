@@ -14,6 +14,7 @@ import pytest
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.matching import DUPLICATE, Batches, hash_id, match, read_salt
+from factdrift.annotation.order import ImportOrder
 from factdrift.annotation.reading import Entry, csv_rows
 from factdrift.annotation.results import import_results
 from factdrift.annotation.submission import Refused, from_value
@@ -217,7 +218,7 @@ def test_a_run_that_takes_nothing(tmp_path: Path) -> None:
     assert "no submission could be taken" in done.stderr
     assert "results.jsonl: no submissions in it" in done.stderr + done.stdout
     with pytest.raises(UserError, match=r"no batches here\n.*factdrift hits"):
-        import_results([str(path)], hits=tmp_path / "none", out=tmp_path / "j")
+        import_results([str(path)], ImportOrder(hits=tmp_path / "none"))
 
 
 def test_judgments_that_are_no_table(tmp_path: Path) -> None:
@@ -285,19 +286,6 @@ def test_the_counts_add_up_and_worker_ids_are_trimmed(tmp_path: Path) -> None:
     done = take(tmp_path, path)
     said = "6 entries in 1 file: 2 new, 1 known already, 0 a worker's further ones for a HIT, "
     assert done.lines()[0] == said + "3 refused"
-
-
-def test_an_experts_file_that_names_nobody(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    results = hand_in(tmp_path, [submission(batch, "ada")])
-    experts = tmp_path / "experts.csv"
-    experts.write_text("id,name\nada,Ada L\n", "utf-8")
-    hint = "; the file has one worker id a line and nothing else"
-    assert (
-        f"experts: 0 of 2 ids have judged{hint}" in take(tmp_path, results, experts=experts).lines()
-    )
-    experts.write_text("ada\nbea\n", "utf-8")
-    assert "experts: 1 of 2 ids have judged" in take(tmp_path, results, experts=experts).lines()
 
 
 def test_feedback_is_of_mturk_and_of_named_files(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ import pytest
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout, layouts, load_layout
 from factdrift.annotation.matching import hash_id
-from factdrift.annotation.results import import_results
-from tests.annotation_workers import hand_in
+from tests.annotation_workers import hand_in, take
 from tests.simulated_workers import Made, label_studio_export, mturk_csv, work, written
 
 PLATFORMS = ("static", "mturk", "label_studio")
@@ -61,7 +60,7 @@ def test_what_workers_say_arrives(
     batch = written(hits, name, platform)
     works = work(batch, layout)
     results = export(works, batch, layout, tmp_path / "results")
-    done = import_results([str(results)], hits=hits, out=out)
+    done = take(tmp_path, results)
     whole = platform != "label_studio"
     size = 1 if whole else len(batch.hits[0].items)  # every item is taken by itself, or a HIT
     assert done.refused == {}
@@ -81,6 +80,6 @@ def test_what_workers_say_arrives(
     assert got == wanted
     assert {row["seconds"] for row in rows} >= {0.4, 41.5}
     before = (out / name / "judgments.parquet").read_bytes()
-    again = import_results([str(results)], hits=hits, out=out)
+    again = take(tmp_path, results)
     assert (again.new, again.known) == (0, len(works) * size)
     assert (out / name / "judgments.parquet").read_bytes() == before

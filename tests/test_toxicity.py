@@ -7,10 +7,11 @@ import pytest
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from factdrift.annotation.bands import JudgedBand, place, threshold_by_bands, to_judge
+from factdrift.annotation.order import BandRule
 from factdrift.builders.core.files import resource
 from factdrift.filters.base import FilterContext
 from factdrift.filters.toxicity import AnyScorer
-from factdrift.filters.toxicity.bands import JudgedBand, place, threshold_by_bands, to_judge
 from factdrift.filters.toxicity.classifier import TransformersScorer
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.perspective import Perspective
@@ -48,12 +49,12 @@ def test_the_local_threshold_and_what_the_rule_finds() -> None:
     def rule(*ordinary: str) -> tuple[float | None, tuple[JudgedBand, ...]]:
         texts = [*toxic, *clean, *ordinary]
         scored = [one.profanity or 0 for one in Local().start(None, print)(texts)]
-        return threshold_by_bands((s, n < len(toxic)) for n, s in enumerate(scored))
+        return threshold_by_bands(((s, n < len(toxic)) for n, s in enumerate(scored)), BandRule())
 
-    found, bands = rule(*news())
-    assert found == 0.35, "in bands of five rows: the default stays higher"
+    threshold, bands = rule(*news())
+    assert threshold == 0.35, "in bands of five rows: the default stays higher"
     assert Local().thresholds.profanity == 0.5
-    assert len([b for b in bands if b.low >= 0.5 and b.is_thin]) == 7, "too few rows"
+    assert len([b for b in bands if b.low >= 0.5 and b.judged < 50]) == 7, "too few rows"
     assert rule()[0] == 0.1, "half of the table is toxic, so alone it ends too low"
     assert len(dropped(Local(), toxic)) == 33 and len(dropped(Local(), clean)) == 2
     assert dropped(Local(), news()) == []
@@ -166,24 +167,21 @@ def test_filter_keeps_scores() -> None:
     assert len(said) == 1 and "31 December 2026" in said[0]
 
 
-@pytest.mark.parametrize(("judgments", "threshold", "thin"), CASES["bands"])
-def test_threshold_by_bands(judgments: str, threshold: float | None, thin: int) -> None:
+@pytest.mark.parametrize(("judgments", "threshold"), CASES["bands"])
+def test_threshold_by_bands(judgments: str, threshold: float | None) -> None:
     bands = re.findall(r"([0-9.]+) (\d+)/(\d+)", judgments)
     judged = [(float(low), n < int(toxic)) for low, toxic, many in bands for n in range(int(many))]
-    found = threshold_by_bands(judged)
-    few = [b for b in found[1] if b.is_thin and b.low >= (found[0] or 0.0)]
-    assert (found[0], len(few)) == (threshold, thin)
-    assert len(found[1]) == len(bands)
-    assert threshold_by_bands(judged[::-1]) == found
+    found, given = threshold_by_bands(judged, BandRule())
+    assert (found, len(given)) == (threshold, len(bands))
+    assert threshold_by_bands(judged[::-1], BandRule()) == (found, given)
 
 
 def test_band_places_and_samples() -> None:
-    assert [place(s) for s in (1.0, 0.95, 0.9499, 0.15, 0.3, 0.05, 0.0)] == [19, 19, 18, 3, 6, 1, 0]
-    with pytest.raises(ValueError, match="between"):
-        place(1.2)
+    scores = (1.0, 0.95, 0.9499, 0.15, 0.3, 0.05, 0.0)
+    assert [place(s, 0.05) for s in scores] == [19, 19, 18, 3, 6, 1, 0]
     rows = [(f"r{n}", n / 1000) for n in range(1001)]
-    chosen = to_judge(rows, seed=1)
+    chosen = to_judge(rows, 1, BandRule())
     assert next(iter(chosen)) == 0.95 and len(chosen) == 20
     assert all(len(ids) == 50 for ids in chosen.values())
-    assert to_judge(rows[::-1], seed=1) == chosen != to_judge(rows, seed=2)
-    assert len(to_judge(rows, seed=1, per_band=100)[0.95]) == 51
+    assert to_judge(rows[::-1], 1, BandRule()) == chosen != to_judge(rows, 2, BandRule())
+    assert len(to_judge(rows, 1, BandRule(rows=100))[0.95]) == 51

@@ -145,7 +145,7 @@ async function begin() {
   if (!hit) return fail('This page has no such set of items. Please use the link that you were given.');
   if (hit.done) return thanks(hit.done, null, true);
   if (hit.says) return fail(hit.says);
-  for (const it of hit.items) for (const [name, n] of Object.entries(it.same || {})) it.fields[name] = hit.texts[n];
+  for (const it of hit.items) for (const [name, n] of Object.entries(it.same)) it.fields[name] = hit.texts[n];
   const [done, made] = settings.mode === 'static' ? [await kept(place('done')), await kept(place('made'))] : [null, null];
   const trained = 'factdrift:trained:' + settings.layout + ':' + worker;
   if (settings.practice.length && !idle && !made && !(await kept(trained))) {

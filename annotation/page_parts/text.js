@@ -128,10 +128,6 @@ function rules(check, look) {
     const says = 'Ends with "' + check.ends_with + '"';
     add('ends_with', says, (t) => (t.endsWith(check.ends_with) ? '' : says));
   }
-  if (check.contains) {
-    const says = 'Has ' + check.contains;
-    add('contains', says, (t) => (t.includes(check.contains) ? '' : says));
-  }
   if (check.contains_once) {
     const says = 'Has ' + check.contains_once + ' once';
     add('contains_once', says, (t) => (t.split(check.contains_once).length === 2 ? '' : says));

@@ -67,7 +67,7 @@ class Typed extends View {
     const over = toCodePoints(text, text.length) - check.max_length;
     if (over > 0) return 'Too long by ' + over + ' characters.';
     const broken = this.rules.map((r) => r.wrong(text)).filter(Boolean);
-    return broken.length ? check.message || broken[0] + '.' : '';
+    return broken.length ? broken[0] + '.' : '';
   }
 
   result() {

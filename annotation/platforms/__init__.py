@@ -11,11 +11,11 @@ from factdrift.builders.core.errors import UserError
 PLATFORMS: dict[str, Platform] = {
     "mturk": MTurk(),
     "label_studio": LabelStudio(),
-    "prolific": Prolific(),
     "static": Static(),
+    "prolific": Prolific(),
 }
-"""By name, as the command line has them. A results file goes to the first that knows it, `static`
-last: it takes what no other knows, and gives it to `prolific` where the batch was for that."""
+"""By name, as the command line has them. A results file goes to the first that knows it; `static`
+takes what no other knows, and gives it to `prolific` where the batch was for that."""
 
 
 def find_platform(name: str) -> Platform:

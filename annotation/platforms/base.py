@@ -55,9 +55,8 @@ class Platform(ABC):
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         """Write the platform's files into `folder`, which exists.
 
-        The batch comes without what a worker must not see: no item has `answers` or `row`, and
-        attention items look like the others. `batch.folder` is where the batch will lie.
-        The same batch gives the same bytes.
+        They have nothing that a worker must not see, `answers` and `row` of an item, and attention
+        items look like the others. The same batch gives the same bytes.
         """
 
     @abstractmethod

@@ -10,7 +10,6 @@ no sense. `SESSION_ID` of a link is the id of the submission.
 """
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from factdrift.annotation.layout import Layout, Qualifications, Rejection
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.platforms.base import Decide, write_csv
 from factdrift.annotation.platforms.static import IDS, Static
-from factdrift.annotation.reading import csv_rows
+from factdrift.annotation.reading import csv_rows, unbroken
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
@@ -61,10 +60,6 @@ class Prolific(Static):
         numbers = range(1, len(batch.hits) + 1)
         links = [(f"{root}?hit={number}&{IDS}", layout.assignments) for number in numbers]
         write_csv(folder / "taskflow.csv", links)
-
-    def knows(self, path: Path) -> bool:
-        """None by itself: results are those of pages, and their batch tells whose they are."""
-        return False
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """A submission whose worker can be one of Prolific's."""
@@ -114,31 +109,29 @@ class Prolific(Static):
         return [file.name for file in paths]
 
 
-@dataclass(frozen=True)
-class Participants:
-    """Who took part, by Prolific's export: the status of each submission, by participant and id."""
+Participants = dict[str, dict[str, str]]
+"""Who took part, by Prolific's export: the status of each submission, by participant and id."""
 
-    status: dict[tuple[str, str], str]
 
-    def bars(self, worker: str, session: str) -> str:
-        """Why the answers of a participant in a session are set aside; empty: they are not."""
-        found = self.status.get((worker.strip(), session.strip()))
-        if found is None:
-            people = {participant for participant, _ in self.status}
-            return "unknown session" if worker.strip() in people else "unknown participant"
-        return "returned by the participant" if found.upper() in GONE else ""
+def why_barred(participants: Participants, given: Submission) -> str:
+    """Why the answers of a participant are set aside; empty: they are not."""
+    sessions = participants.get(given.worker.strip())
+    if sessions is None:
+        return "unknown participant"
+    status = sessions.get(given.assignment.strip())
+    if status is None:
+        return "unknown session"
+    return "returned by the participant" if status.upper() in GONE else ""
 
 
 def read_participants(path: Path) -> Participants:
     """Prolific's export of the participants of one study, or several such files put together."""
-    found: dict[tuple[str, str], str] = {}
+    found: Participants = {}
     if not path.is_file():
         raise UserError(
             "no such file", where=shown(path), hint="Prolific: Download demographic data"
         )
-    for row in csv_rows(path):
-        if isinstance(row, Refused):
-            raise UserError(f"{row.reason}: {row.detail}", where=shown(path), line=row.line)
+    for row in unbroken(csv_rows(path)):
         cells = {name.strip().lower().replace(" ", "_"): text for name, text in row.value.items()}
         cells.setdefault("status", cells.get("submission_status", ""))
         missing = [name for name in _ISSUED if name not in cells]
@@ -147,10 +140,10 @@ def read_participants(path: Path) -> Participants:
             hint = "take the file as Prolific exports it"
             raise UserError(text, where=shown(path), line=1, hint=hint)
         who, session, status = (cells[name].strip() for name in _ISSUED)
-        found[who, session] = status
+        found.setdefault(who, {})[session] = status
     if not found:
         raise UserError("nobody is in it", where=shown(path))
-    return Participants(found)
+    return found
 
 
 def _checks(layout: Layout) -> str:

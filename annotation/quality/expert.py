@@ -25,8 +25,7 @@ from factdrift.annotation.quality.rules import (
     failed_answers,
 )
 from factdrift.annotation.quality.sampling import ErrorBound, error_bound, needed
-from factdrift.annotation.reading import csv_rows
-from factdrift.annotation.submission import Refused
+from factdrift.annotation.reading import csv_rows, unbroken
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
@@ -189,13 +188,10 @@ def read_experts(out: Path) -> frozenset[str]:
     return frozenset(path.read_text("utf-8").split()) if path.is_file() else frozenset()
 
 
-def add_experts(
-    out: Path, given: Path, salt: bytes, platforms: Iterable[str]
-) -> list[frozenset[str]]:
+def add_experts(out: Path, given: Path, salt: bytes, platforms: Iterable[str]) -> None:
     """Take the worker ids of a file, one a line, as experts' on every platform.
 
-    The hashes alone are kept; those of each id are handed back. `UserError`: the file cannot be
-    read, or has no id.
+    The hashes alone are kept. `UserError`: the file cannot be read, or has no id.
     """
     try:
         lines = given.read_text("utf-8-sig").splitlines()
@@ -205,22 +201,17 @@ def add_experts(
     if not names:
         hint = "one platform's worker id a line"
         raise UserError("no worker ids", where=shown(given), hint=hint)
-    by_name = [frozenset(hash_id(salt, "worker", by, name) for by in platforms) for name in names]
-    new = frozenset[str]().union(*by_name)
+    new = {hash_id(salt, "worker", by, name) for by in platforms for name in names}
     with replacing(out / EXPERTS) as path:
         text = "".join(f"{one}\n" for one in sorted(read_experts(out) | new))
         path.write_text(text, "utf-8", newline="\n")
-    return by_name
 
 
 def read_verdicts(folder: Path) -> dict[str, bool]:
     """What an expert wrote into the table of checks, by the id of the judgment."""
     path = folder / CHECKS
     found: dict[str, bool] = {}
-    for row in csv_rows(path) if path.is_file() else ():
-        if isinstance(row, Refused):
-            text = f"{row.reason}: {row.detail}".rstrip(": ")
-            raise UserError(text, where=shown(path), line=row.line)
+    for row in unbroken(csv_rows(path)) if path.is_file() else ():
         word = row.value.get("verdict", "").strip().lower()
         if missing := [name for name in ("judgment", "verdict") if name not in row.value]:
             raise UserError(f"no column {missing[0]!r}", where=shown(path), line=1)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from factdrift.annotation.batch import HitBatch, public, read_batch
+from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.matching import answers_mistake
 from factdrift.annotation.order import ServingOrder, web_address
 from factdrift.annotation.page import hit_file, render
@@ -177,7 +177,7 @@ def opened(
 
     `UserError`: no batch of pages, an edited one, or another server at work on it.
     """
-    batch, code, complete = public(read_batch(order.batch)), order.code, order.complete
+    batch, code, complete = read_batch(order.batch), order.code, order.complete
     if batch.platform not in SERVED:
         text = f"a batch for {batch.platform}, which has pages of its own"
         raise UserError(text, where=shown(order.batch), hint=f"make one for {' or '.join(SERVED)}")

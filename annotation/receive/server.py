@@ -1,4 +1,4 @@
-"""HTTP around a desk: the page, its HIT, submissions, and a health page; Starlette and uvicorn.
+"""HTTP around a desk: the page, its HIT, submissions, and its health; Starlette and uvicorn.
 
 All addresses on the page are relative, so it works below any path of a proxy. No id of a worker
 is in an address that the page asks for, nor in what the server says.
@@ -16,9 +16,8 @@ from typing import Any
 
 from factdrift.annotation.order import ServingOrder
 from factdrift.annotation.receive.desk import Desk, Find, Reply, opened, refusal
-from factdrift.annotation.submission import decode
+from factdrift.annotation.submission import LONGEST, decode
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import resource
 from factdrift.builders.core.hints import install_extra
 from factdrift.builders.core.progress import progress
 
@@ -68,22 +67,12 @@ class Rates:
 def application(desk: Desk, order: ServingOrder) -> Starlette:
     """The desk as an ASGI application, at `/` and, where given, below the path `base`, too."""
     rates = Rates(order.rate)
-    health_page = resource("annotation/receive/health.html").read_text("utf-8")
 
     async def page(request: Request) -> Response:
         return HTMLResponse(desk.page, headers={"X-Frame-Options": "DENY", **_HEADERS})
 
     async def health(request: Request) -> Response:
-        found = desk.health()
-        if "text/html" not in request.headers.get("accept", ""):
-            return JSONResponse(found, headers=_HEADERS)
-        rows = "".join(
-            f"<tr><th>{name.replace('_', ' ')}</th><td>{value}</td></tr>"
-            for name, value in found.items()
-        )
-        done, wanted = found["useful"], max(found["wanted"], 1)
-        text = health_page.replace("ROWS", rows).replace("SHARE", f"{done / wanted:.1%}")
-        return HTMLResponse(text, headers=_HEADERS)
+        return JSONResponse(desk.health(), headers=_HEADERS)
 
     async def reply_to(
         request: Request, act: Callable[[Any], Reply], parse: Callable[[str], Any], *, slow: bool
@@ -91,9 +80,9 @@ def application(desk: Desk, order: ServingOrder) -> Starlette:
         if not rates.allows(request.client.host if request.client else ""):
             return refusal(429, "Too many requests: wait a moment.")
         try:
-            body = await asyncio.wait_for(_body(request, order.size), _SECONDS_TO_SEND)
+            body = await asyncio.wait_for(_body(request), _SECONDS_TO_SEND)
             if body is None:
-                return refusal(413, f"More than {order.size:,} bytes.")
+                return refusal(413, f"More than {LONGEST:,} bytes.")
             given = parse(body.decode("utf-8"))
         except TimeoutError:
             return refusal(408, "It took too long to arrive.")
@@ -130,12 +119,12 @@ def application(desk: Desk, order: ServingOrder) -> Starlette:
     return Starlette(routes=[Mount(order.path, routes=routes), *routes], middleware=middleware)
 
 
-async def _body(request: Request, most: int) -> bytes | None:
+async def _body(request: Request) -> bytes | None:
     """The body of a request; None where it is too long."""
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
-        if size > most:
+        if size > LONGEST:
             return None
         parts.append(part)
     return b"".join(parts)

@@ -119,13 +119,15 @@ def _by_id(
     files: list[Path], ids: list[str], strict: bool, jobs: int, block: int
 ) -> Iterator[Article]:
     wanted: dict[int, set[bytes]] = {}
+    missing = set[str]()
     for key in ids:
         parts = KEY.fullmatch(key)
         days = days_of("".join(parts.groups()[:3]).encode()) if parts else None
-        if not parts or days is None:
+        if parts and days is not None:
+            wanted.setdefault(days, set()).add(bytes.fromhex(parts[4]))
+            missing.add(key)
+        elif strict:
             raise UserError(f"not an article's id: {key!r}")
-        wanted.setdefault(days, set()).add(bytes.fromhex(parts[4]))
-    missing = set(ids)
 
     def still_wanted(place: BlockPlace, found: LineBlock) -> dict[int, set[bytes]] | None:
         return wanted if missing else None

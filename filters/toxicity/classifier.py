@@ -21,7 +21,7 @@ class TransformersScorer(Strict):
 
     Each label has its own probability (a sigmoid): labels do not exclude each other. Attributes
     that `labels` leaves out are null. Thresholds have no default: they belong to one model, see
-    `filters.toxicity.bands`. The model's name should carry a `revision`, else it may change.
+    `annotation.bands`. The model's name should carry a `revision`, else it may change.
     `preset` is one of `PRESETS`: it says model, revision and labels, each of which may be given
     beside it (a folder with a copy of the model, where the Hub cannot be reached).
 
