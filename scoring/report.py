@@ -47,8 +47,6 @@ _NAMES = {
 }
 _FEW = 60
 """Values of a stratum that a table shows."""
-_READ = 8
-"""Rows to read, of each verdict and model."""
 _SEED = 0
 
 
@@ -107,16 +105,6 @@ class Model:
         return table.take(pa.array(np.sort(first)))
 
 
-class Figure(NamedTuple):
-    """A figure of the page: its files are `name.png` and `name-phone.png`."""
-
-    name: str
-    title: str
-    caption: str
-    wide: str
-    phone: str
-
-
 class Test(NamedTuple):
     """Two models on the rows that both have."""
 
@@ -171,7 +159,8 @@ def _values(models: Sequence[Model], stratum: str, metric: str) -> list[str]:
 
 
 class _Drawing(NamedTuple):
-    """What a figure shows. `marks`: model -> value behind which a dashed line stands."""
+    """A figure of the page, in the files `name.png` and `name-phone.png`. `marks`: model -> value
+    behind which a dashed line stands; `pictures`: what the files hold, where it is drawn."""
 
     name: str
     stratum: str
@@ -179,6 +168,7 @@ class _Drawing(NamedTuple):
     title: str
     caption: str
     marks: Mapping[str, str] | None = None
+    pictures: Mapping[str, str] = {}
 
 
 def _drawings(models: Sequence[Model]) -> Iterator[_Drawing]:
@@ -217,7 +207,7 @@ def _drawings(models: Sequence[Model]) -> Iterator[_Drawing]:
     )  # fmt: skip
 
 
-def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
+def _figures(models: Sequence[Model], to: Path) -> Iterator[_Drawing]:
     """Each drawing that has something to show: two values in their order, or one of a kind."""
     relations = {k: v for model in models for k, v in model.summary["relations"].items()}
     for one in _drawings(models):
@@ -230,7 +220,7 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
             for metric in (one.metric, "chance")
         )
         chance = guessed if one.metric == CHOSEN[0] else {}
-        pictures = []
+        pictures = {}
         for size, width in WIDTHS.items():
             path = to / (f"{one.name}.png" if size == "wide" else f"{one.name}-{size}.png")
             if of_kinds:
@@ -240,8 +230,8 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
             else:
                 mark, label = one.marks, "per cent"
                 lines(series, values, path, width=width, label=label, marks=mark, chance=chance)
-            pictures.append(base64.b64encode(path.read_bytes()).decode("ascii"))
-        yield Figure(one.name, one.title, one.caption, *pictures)
+            pictures[size] = base64.b64encode(path.read_bytes()).decode("ascii")
+        yield one._replace(pictures=pictures)
 
 
 def tests(models: Sequence[Model]) -> Iterator[Test]:
@@ -273,7 +263,7 @@ def _marks(column: pa.ChunkedArray) -> Any:
     return np.where(values < 0, -1, np.round(values * SCALE)).astype(np.int64)
 
 
-def _page(models: Sequence[Model], figures: Sequence[Figure]) -> str:
+def _page(models: Sequence[Model], figures: Sequence[_Drawing]) -> str:
     environment = Environment(
         loader=FileSystemLoader(resource("scoring")),
         autoescape=True,
@@ -281,7 +271,6 @@ def _page(models: Sequence[Model], figures: Sequence[Figure]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "span": span, "p": _p}
     first = models[0].summary
     return (
         environment.get_template("report.html.j2").render(
@@ -297,7 +286,6 @@ def _page(models: Sequence[Model], figures: Sequence[Figure]) -> str:
             figures=figures,
             tests=list(tests(models)),
             strata=list(_strata(models)),
-            examples=[(model, verdict, rows) for model in models for verdict, rows in _read(model)],
         )
         + "\n"
     )
@@ -343,26 +331,3 @@ def _strata(
         chosen = {value for value, _ in most[:_FEW]}
         if rows:
             yield stratum, metric, [row for row in rows if row[0] in chosen]
-
-
-def _read(model: Model) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    for verdict in VERDICTS[1:]:
-        rows = [row for row in model.summary["examples"] if row["verdict"] == verdict][:_READ]
-        if rows:
-            yield verdict, rows
-
-
-def percent(share: float) -> str:
-    """`12.3` of 0.1234."""
-    return f"{100 * share:.1f}"
-
-
-def span(mean: Mean | Paired) -> str:
-    """`11.0 to 13.5`, or nothing."""
-    if mean.low is None or mean.high is None:
-        return ""
-    return f"{100 * mean.low:.1f} to {100 * mean.high:.1f}"
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -1,21 +1,18 @@
 """`factdrift score`: predictions against a release, as a folder of scores.
 
-`scores.json` says what was scored, the tables and some rows to read; `scores.parquet` has the
-tables alone, a mean a row; `rows.parquet` the verdict and the metrics of every row. The same
-release and predictions give the same bytes.
+`scores.json` says what was scored, the table of means and some rows to read; `rows.parquet` has
+the verdict and the metrics of every row. The same release and predictions give the same bytes.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import shown
@@ -23,6 +20,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, writable
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.progress import progress
+from factdrift.builders.release.manifest import write_json
 from factdrift.builders.release.tasks import quoted
 from factdrift.scoring import predictions
 from factdrift.scoring.asked import Asked, one_row, read_asked
@@ -30,7 +28,7 @@ from factdrift.scoring.intervals import SCALE, Floats, intervals, weights
 from factdrift.scoring.knowledge import Stop, knowledge_stop
 from factdrift.scoring.metrics import GUESSED, METRICS, VERDICTS, judge, repeated
 
-SUMMARY, TABLE, ROWS = "scores.json", "scores.parquet", "rows.parquet"
+SUMMARY, ROWS = "scores.json", "rows.parquet"
 EXAMPLES = 25
 """Rows to read of each verdict."""
 _TOLD = 3
@@ -54,15 +52,6 @@ class Mean(NamedTuple):
     mean: float
     low: float | None
     high: float | None
-
-
-_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-TABLE_SCHEMA = pa.schema(
-    [
-        pa.field(name, _TYPES[(get_args(kind) or [kind])[0]], nullable=bool(get_args(kind)))
-        for name, kind in Mean.__annotations__.items()
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +130,7 @@ def score(options: Options) -> Scores:
                 "examples": list(_examples(asked)),
                 "table": [mean._asdict() for mean in table],
             }
-            _write(out, summary, table, asked, metrics)
+            _write(out, summary, asked, metrics)
     return Scores(out, table, stop, counts)
 
 
@@ -362,34 +351,16 @@ def _examples(asked: Asked) -> Iterator[dict[str, object]]:
         }
 
 
-def _write(
-    out: Path,
-    summary: Mapping[str, object],
-    table: Sequence[Mean],
-    asked: Asked,
-    metrics: Sequence[str],
-) -> None:
-    means = pa.Table.from_pylist([mean._asdict() for mean in table], TABLE_SCHEMA)
-    with replacing(out / TABLE) as path:
-        pq.write_table(means, path, compression="zstd")
-    names = ("config", "split", "id", "subject", "verdict")
-    schema = pa.schema(
-        [
-            *(pa.field(name, pa.string(), False) for name in names),
-            *((metric, pa.float32()) for metric in metrics),
-        ]
+def _write(out: Path, summary: Mapping[str, object], asked: Asked, metrics: Sequence[str]) -> None:
+    values = (
+        f"({duck.name(metric)} / {SCALE})::FLOAT AS {duck.name(metric)}" for metric in metrics
     )
-    values = (f"({duck.name(metric)} / {SCALE})::FLOAT" for metric in metrics)
-    query = f"SELECT {', '.join([*names, *values])} FROM marks ORDER BY row"  # noqa: S608
-    with (
-        replacing(out / ROWS) as path,
-        pq.ParquetWriter(path, schema, compression="zstd", version="2.6") as writer,
-    ):
-        for batch in asked.db.sql(query).to_arrow_reader(1 << 16):
-            writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
-    text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
+    columns = ", ".join(["config", "split", "id", "subject", "verdict", *values])
+    with replacing(out / ROWS) as path:
+        query = f"COPY (SELECT {columns} FROM marks ORDER BY row) TO {duck.text(str(path))}"  # noqa: S608
+        asked.db.execute(f"{query} (FORMAT parquet, COMPRESSION zstd)")
     with replacing(out / SUMMARY) as path:
-        path.write_text(text + "\n", encoding="utf-8")
+        write_json(path, summary)
 
 
 def _stem(file: Path) -> str:
