@@ -98,19 +98,15 @@ class Paired(NamedTuple):
     p: float
 
 
-def paired(mine: Ints, theirs: Ints, bundle: Ints, count: int, seed: int) -> Paired | None:
-    """A model's marks against another's on the same rows; None where no row has both.
+def paired(mine: Ints, theirs: Ints, bundle: Ints, count: int, seed: int) -> Paired:
+    """A model's marks against another's on the same rows, some at least.
 
-    `mine`, `theirs`: whole numbers of 1/`SCALE`, negative where a row has none; `bundle` as of
-    `bundles`. The differences of each bundle's rows keep or change their sign together.
+    `mine`, `theirs`: whole numbers of 1/`SCALE`; `bundle` as of `bundles`. The differences of each
+    bundle's rows keep or change their sign together.
     """
-    both = (mine >= 0) & (theirs >= 0)
-    n = int(both.sum())
-    if n == 0:
-        return None
-    apart = (mine[both].astype(np.int64) - theirs[both]).astype(float)
-    sums = np.bincount(bundle[both], weights=apart, minlength=count)
-    counts = np.bincount(bundle[both], minlength=count)
+    n, apart = len(mine), (mine - theirs).astype(float)
+    sums = np.bincount(bundle, weights=apart, minlength=count)
+    counts = np.bincount(bundle, minlength=count)
     drawn = weights(count, seed)
     above, below = drawn @ sums, drawn @ counts
     mean = sums.sum() / n / SCALE

@@ -13,18 +13,16 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
+import duckdb
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from factdrift.builders.core import duck
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, resource, writable
 from factdrift.builders.release.plots import COLOURS
 from factdrift.scoring.figures import WIDTHS, dots, lines
-from factdrift.scoring.intervals import SCALE, Paired, bundles, paired
+from factdrift.scoring.intervals import SCALE, Ints, Paired, bundles, paired
 from factdrift.scoring.metrics import VERDICTS
 from factdrift.scoring.score import ROWS, SUMMARY, Mean, sortable
 from factdrift.scoring.summary import CHOSEN, WRITTEN
@@ -91,18 +89,6 @@ class Model:
             if (mean.config, mean.split, mean.stratum, mean.metric)
             == (config, None, stratum, metric)
         }
-
-    @cached_property
-    def rows(self) -> pa.Table:
-        """Every scored row, each id once."""
-        path = self.folder / ROWS
-        try:
-            table = pq.read_table(path)
-        except (OSError, pa.ArrowException) as error:
-            raise UserError("not the rows of scores", where=shown(path)) from error
-        ids = table.column("id").combine_chunks().dictionary_encode().indices.to_numpy()
-        _, first = np.unique(ids, return_index=True)
-        return table.take(pa.array(np.sort(first)))
 
 
 class Test(NamedTuple):
@@ -239,28 +225,31 @@ def tests(models: Sequence[Model]) -> Iterator[Test]:
     choosing among as many."""
     for first, second in combinations(models, 2):
         for metric in _MAIN:
-            if not (_has(first, metric) and _has(second, metric)):
-                continue
-            ids = [model.rows.column("id").combine_chunks() for model in (first, second)]
-            at = pc.index_in(ids[0], ids[1]).fill_null(-1).to_numpy()
-            here = np.flatnonzero(at >= 0)
-            if metric == CHOSEN[0] and len(here):
-                mine, theirs = (_marks(model.rows.column("chance")) for model in (first, second))
-                here = here[mine[here] == theirs[at[here]]]
-            if not len(here):
-                continue
-            mine = _marks(first.rows.column(metric))[here]
-            theirs = _marks(second.rows.column(metric))[at[here]]
-            subjects = first.rows.column("subject").combine_chunks().dictionary_encode()
-            bundle, count = bundles(subjects.indices.to_numpy().astype(np.int64)[here])
-            result = paired(mine, theirs, bundle, count, _SEED)
-            if result is not None:
-                yield Test(first.name, second.name, metric, result)
+            if _has(first, metric) and _has(second, metric):
+                mine, theirs, subject = _marks(first, second, metric)
+                if len(mine):
+                    found = paired(mine, theirs, *bundles(subject), _SEED)
+                    yield Test(first.name, second.name, metric, found)
 
 
-def _marks(column: pa.ChunkedArray) -> Any:
-    values = pc.fill_null(column.combine_chunks(), -1.0).to_numpy(zero_copy_only=False)
-    return np.where(values < 0, -1, np.round(values * SCALE)).astype(np.int64)
+def _marks(first: Model, second: Model, metric: str) -> list[Ints]:
+    """Of the rows that have a metric of both, each id once: the two in units of 1/`SCALE`, and
+    the number of the subject. `UserError`: no rows of scores."""
+    once = "FROM {} QUALIFY row_number() OVER (PARTITION BY id ORDER BY file_row_number) = 1"
+    one, other = (once.format(duck.parquet(model.folder / ROWS)) for model in (first, second))
+    among = "a.chance IS NOT DISTINCT FROM b.chance" if metric == CHOSEN[0] else "true"
+    query = f"""
+        SELECT round({SCALE} * a.{metric})::BIGINT, round({SCALE} * b.{metric})::BIGINT,
+            dense_rank() OVER (ORDER BY a.subject) - 1
+        FROM ({one}) a JOIN ({other}) b USING (id)
+        WHERE a.{metric} IS NOT NULL AND b.{metric} IS NOT NULL AND {among} ORDER BY id
+    """  # noqa: S608
+    try:
+        with duck.connect() as db:
+            return list(db.execute(query).fetchnumpy().values())
+    except duckdb.Error as error:
+        text = f"not the rows of scores: {str(error).splitlines()[0]}"
+        raise UserError(text, where=f"{first.folder}, {second.folder}") from error
 
 
 def _page(models: Sequence[Model], figures: Sequence[_Drawing]) -> str:
