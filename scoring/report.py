@@ -5,10 +5,7 @@ release is escaped. The same scores give the same bytes.
 """
 
 import base64
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,23 +14,21 @@ import duckdb
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from factdrift.builders.core import duck
-from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, resource, writable
 from factdrift.builders.release.plots import COLOURS
 from factdrift.scoring.figures import WIDTHS, dots, lines
 from factdrift.scoring.intervals import SCALE, Ints, Paired, bundles, paired
 from factdrift.scoring.metrics import VERDICTS
-from factdrift.scoring.score import ROWS, SUMMARY, Mean, sortable
-from factdrift.scoring.summary import CHOSEN, WRITTEN
+from factdrift.scoring.score import ROWS, Mean, Scores, sortable
+from factdrift.scoring.summary import COLUMNS
 
 REPORT = "report.html"
 MOST = len(COLOURS)
 """Models of a report."""
 TIMES = ("period", "quarter", "year", "decade")
 _KINDS = ("relation", "answer_type")
-_MAIN = ("exact_match", "accuracy")
-_COLUMNS = dict(zip(_MAIN, (WRITTEN, CHOSEN), strict=True))
+_MAIN = tuple(COLUMNS)
 _NAMES = {
     "exact_match": "exact match",
     "f1": "F1",
@@ -46,49 +41,6 @@ _NAMES = {
 _FEW = 60
 """Values of a stratum that a table shows."""
 _SEED = 0
-
-
-@dataclass(frozen=True)
-class Model:
-    """A folder of scores."""
-
-    folder: Path
-    name: str
-    summary: Mapping[str, Any]
-    table: tuple[Mean, ...]
-
-    @classmethod
-    def read(cls, folder: Path) -> "Model":
-        """`UserError`: not a folder of scores."""
-        path = folder / SUMMARY
-        if not folder.is_dir():
-            raise UserError("there is no such folder", where=shown(folder))
-        hint = "a folder that factdrift score made?"
-        try:
-            summary = json.loads(path.read_bytes())
-            table = tuple(Mean(**row) for row in summary["table"])
-            return cls(folder, str(summary["model"]), summary, table)
-        except OSError as error:
-            raise UserError(
-                f"cannot be read: {error.strerror}", where=shown(path), hint=hint
-            ) from error
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise UserError("no scores", where=shown(path), hint=hint) from error
-
-    @cached_property
-    def whole(self) -> str | None:
-        """The config that stands for all: together, or the only one."""
-        configs = {mean.config for mean in self.table}
-        return None if None in configs else next(iter(configs))
-
-    def means(self, stratum: str, metric: str, config: str | None) -> dict[str, Mean]:
-        """Value -> mean, of all splits, in the order of the table."""
-        return {
-            mean.value: mean
-            for mean in self.table
-            if (mean.config, mean.split, mean.stratum, mean.metric)
-            == (config, None, stratum, metric)
-        }
 
 
 class Test(NamedTuple):
@@ -105,7 +57,7 @@ def report(folders: Sequence[Path], to: Path) -> Path:
 
     `UserError`: no scores there, scores of different releases, two of the same name, too many.
     """
-    models = [Model.read(folder) for folder in folders]
+    models = [Scores.read(folder) for folder in folders]
     _check(models)
     writable(to)
     with disk_errors(to):
@@ -116,7 +68,7 @@ def report(folders: Sequence[Path], to: Path) -> Path:
     return to / REPORT
 
 
-def _check(models: Sequence[Model]) -> None:
+def _check(models: Sequence[Scores]) -> None:
     if len(models) > MOST:
         raise UserError(f"{len(models)} models; a report shows at most {MOST} side by side")
     kinds = {(m.summary["dataset"], m.summary["version"]): m for m in models}
@@ -129,16 +81,16 @@ def _check(models: Sequence[Model]) -> None:
         raise UserError(f"two scores of a model named {twice[0]!r}", hint=hint)
 
 
-def _has(model: Model, metric: str) -> bool:
+def _has(model: Scores, metric: str) -> bool:
     return any(mean.metric == metric for mean in model.table)
 
 
-def _mains(models: Sequence[Model]) -> list[str]:
+def _mains(models: Sequence[Scores]) -> list[str]:
     """The main metrics that any model has: of writing, of choosing."""
     return [name for name in _MAIN if any(_has(model, name) for model in models)]
 
 
-def _values(models: Sequence[Model], stratum: str, metric: str) -> list[str]:
+def _values(models: Sequence[Scores], stratum: str, metric: str) -> list[str]:
     """The values of a stratum that any model has, in order."""
     every = {v for model in models for v in model.means(stratum, metric, model.whole)}
     return sorted(every, key=sortable)
@@ -157,7 +109,7 @@ class _Drawing(NamedTuple):
     pictures: Mapping[str, str] = {}
 
 
-def _drawings(models: Sequence[Model]) -> Iterator[_Drawing]:
+def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
     strata = {mean.stratum for model in models for mean in model.table}
     time = next((one for one in TIMES if one in strata), "period")
     for metric in _mains(models):
@@ -193,7 +145,7 @@ def _drawings(models: Sequence[Model]) -> Iterator[_Drawing]:
     )  # fmt: skip
 
 
-def _figures(models: Sequence[Model], to: Path) -> Iterator[_Drawing]:
+def _figures(models: Sequence[Scores], to: Path) -> Iterator[_Drawing]:
     """Each drawing that has something to show: two values in their order, or one of a kind."""
     relations = {k: v for model in models for k, v in model.summary["relations"].items()}
     for one in _drawings(models):
@@ -205,7 +157,7 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[_Drawing]:
             {model.name: model.means(one.stratum, metric, model.whole) for model in models}
             for metric in (one.metric, "chance")
         )
-        chance = guessed if one.metric == CHOSEN[0] else {}
+        chance = guessed if one.metric == "accuracy" else {}
         pictures = {}
         for size, width in WIDTHS.items():
             path = to / (f"{one.name}.png" if size == "wide" else f"{one.name}-{size}.png")
@@ -220,7 +172,7 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[_Drawing]:
         yield one._replace(pictures=pictures)
 
 
-def tests(models: Sequence[Model]) -> Iterator[Test]:
+def tests(models: Sequence[Scores]) -> Iterator[Test]:
     """Each pair of models on the rows that both have: writing with writing, and choosing with
     choosing among as many."""
     for first, second in combinations(models, 2):
@@ -232,12 +184,12 @@ def tests(models: Sequence[Model]) -> Iterator[Test]:
                     yield Test(first.name, second.name, metric, found)
 
 
-def _marks(first: Model, second: Model, metric: str) -> list[Ints]:
+def _marks(first: Scores, second: Scores, metric: str) -> list[Ints]:
     """Of the rows that have a metric of both, each id once: the two in units of 1/`SCALE`, and
     the number of the subject. `UserError`: no rows of scores."""
     once = "FROM {} QUALIFY row_number() OVER (PARTITION BY id ORDER BY file_row_number) = 1"
     one, other = (once.format(duck.parquet(model.folder / ROWS)) for model in (first, second))
-    among = "a.chance IS NOT DISTINCT FROM b.chance" if metric == CHOSEN[0] else "true"
+    among = "a.chance IS NOT DISTINCT FROM b.chance" if metric == "accuracy" else "true"
     query = f"""
         SELECT round({SCALE} * a.{metric})::BIGINT, round({SCALE} * b.{metric})::BIGINT,
             dense_rank() OVER (ORDER BY a.subject) - 1
@@ -246,13 +198,14 @@ def _marks(first: Model, second: Model, metric: str) -> list[Ints]:
     """  # noqa: S608
     try:
         with duck.connect() as db:
-            return list(db.execute(query).fetchnumpy().values())
+            found: dict[str, Any] = db.execute(query).fetchnumpy()
+            return list(found.values())
     except duckdb.Error as error:
         text = f"not the rows of scores: {str(error).splitlines()[0]}"
         raise UserError(text, where=f"{first.folder}, {second.folder}") from error
 
 
-def _page(models: Sequence[Model], figures: Sequence[_Drawing]) -> str:
+def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:
     environment = Environment(
         loader=FileSystemLoader(resource("scoring")),
         autoescape=True,
@@ -288,10 +241,10 @@ class MeansTable(NamedTuple):
 
     main: str
     metrics: list[str]
-    rows: list[tuple[str, Model, dict[str, Mean]]]
+    rows: list[tuple[str, Scores, dict[str, Mean]]]
 
 
-def _tables(models: Sequence[Model]) -> Iterator[MeansTable]:
+def _tables(models: Sequence[Scores]) -> Iterator[MeansTable]:
     for main in _mains(models):
         rows = []
         every = dict.fromkeys(mean.config for model in models for mean in model.table)
@@ -304,12 +257,12 @@ def _tables(models: Sequence[Model]) -> Iterator[MeansTable]:
                 }
                 if main in means:
                     rows.append((config or "together", model, means))
-        metrics = [n for n in _COLUMNS[main] if any(n in means for *_, means in rows)]
+        metrics = [n for n in COLUMNS[main] if any(n in means for *_, means in rows)]
         yield MeansTable(main, metrics, rows)
 
 
 def _strata(
-    models: Sequence[Model],
+    models: Sequence[Scores],
 ) -> Iterator[tuple[str, str, list[tuple[str, list[Mean | None]]]]]:
     """Stratum, metric -> value -> mean of each model, of what stands for all."""
     every = dict.fromkeys(mean.stratum for model in models for mean in model.table)

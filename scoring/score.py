@@ -4,12 +4,14 @@
 the verdict and the metrics of every row. The same release and predictions give the same bytes.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -70,14 +72,57 @@ class Options:
     say: Callable[[str], None] = field(default=print)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scores:
-    """What was found, and the folder that it is in."""
+    """A folder of scores, and what is in it but the rows."""
 
     folder: Path
+    summary: Mapping[str, Any]
     table: tuple[Mean, ...]
-    stop: Stop | None
-    counts: Mapping[str, int]
+
+    @classmethod
+    def read(cls, folder: Path) -> "Scores":
+        """`UserError`: not a folder of scores."""
+        path = folder / SUMMARY
+        if not folder.is_dir():
+            raise UserError("there is no such folder", where=shown(folder))
+        hint = "a folder that factdrift score made?"
+        try:
+            summary = json.loads(path.read_bytes())
+            table = tuple(Mean(**row) for row in summary["table"])
+            return cls(folder, summary | {"model": str(summary["model"])}, table)
+        except OSError as error:
+            raise UserError(
+                f"cannot be read: {error.strerror}", where=shown(path), hint=hint
+            ) from error
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise UserError("no scores", where=shown(path), hint=hint) from error
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        return str(self.summary["model"])
+
+    @property
+    def stop(self) -> Stop | None:
+        """Where the model's knowledge stops, if its answers say so."""
+        found = self.summary["knowledge"]
+        return found and Stop(**found)
+
+    @cached_property
+    def whole(self) -> str | None:
+        """The config that stands for all: together, or the only one."""
+        configs = {mean.config for mean in self.table}
+        return None if None in configs else next(iter(configs))
+
+    def means(self, stratum: str, metric: str, config: str | None) -> dict[str, Mean]:
+        """Value -> mean, of all splits, in the order of the table."""
+        return {
+            mean.value: mean
+            for mean in self.table
+            if (mean.config, mean.split, mean.stratum, mean.metric)
+            == (config, None, stratum, metric)
+        }
 
 
 def score(options: Options) -> Scores:
@@ -115,7 +160,7 @@ def score(options: Options) -> Scores:
             options.say(again.warning)
         writable(out)
         with disk_errors(out):
-            summary = {
+            summary: dict[str, Any] = {
                 "model": model,
                 "dataset": manifest.dataset,
                 "title": manifest.title,
@@ -131,7 +176,7 @@ def score(options: Options) -> Scores:
                 "table": [mean._asdict() for mean in table],
             }
             _write(out, summary, asked, metrics)
-    return Scores(out, table, stop, counts)
+    return Scores(out, summary, table)
 
 
 def _read(asked: Asked, options: Options) -> dict[str, int]:
