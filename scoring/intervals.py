@@ -64,7 +64,7 @@ def intervals(sums: Ints, counts: Ints, subjects: Ints, drawn: Floats) -> list[I
         total, rows = sums[part].sum(1), counts[part].sum(1)
         mean = total / rows / SCALE
         again = np.where(below > 0, above / np.maximum(below, 1) / SCALE, mean)
-        ends = [_place(len(drawn), side) for side in (0, 1)]
+        ends = bounds(len(drawn))
         low, high = np.partition(np.ascontiguousarray(again.T), ends, axis=1)[:, ends].T
         right = (sums[part] > 0).sum(1)
         wrong = (sums[part] < counts[part] * SCALE).sum(1)
@@ -111,7 +111,7 @@ def paired(mine: Ints, theirs: Ints, bundle: Ints, count: int, seed: int) -> Pai
     above, below = drawn @ sums, drawn @ counts
     mean = sums.sum() / n / SCALE
     again = np.sort(np.where(below > 0, above / np.maximum(below, 1) / SCALE, mean))
-    low, high = (float(again[_place(len(drawn), side)]) for side in (0, 1))
+    low, high = again[bounds(len(drawn))].tolist()
     there = sums[sums != 0]
     far = 0
     for at in range(0, FLIPS, DRAWS):
@@ -121,10 +121,10 @@ def paired(mine: Ints, theirs: Ints, bundle: Ints, count: int, seed: int) -> Pai
     return Paired(n, float(mean), low, high, (far + 1) / (FLIPS + 1))
 
 
-def _place(draws: int, side: int) -> int:
-    """Where the lower (0) or upper (1) bound stands among sorted draws."""
+def bounds(draws: int) -> list[int]:
+    """Where the lower and the upper bound stand among sorted draws."""
     outside = round(draws * (1 - LEVEL) / 2)
-    return outside if side == 0 else draws - 1 - outside
+    return [outside, draws - 1 - outside]
 
 
 def _random(seed: int, name: str, size: int) -> NDArray[np.uint64]:

@@ -10,8 +10,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
@@ -93,14 +91,19 @@ def _of_news(release: Release) -> list[RetrievalQuery]:
         for split in whole.splits
         for row in release.rows(split)
     ]
-    known = _known(passages, {q.relevant[0] for q in queries})
-    if lost := sum(q.relevant[0] not in known for q in queries):
-        release.notes["questions left out: their article is not in the corpus"] = lost
-    queries = [q for q in queries if q.relevant[0] in known]
+    missing = {q.relevant[0] for q in queries}
     with reading(passages) as file:
+        known = (one for batch in file.iter_batches(columns=["id"]) for one in batch["id"])
+        missing.difference_update(one.as_py() for one in known)
         rows = (row for batch in file.iter_batches(1024) for row in batch.to_pylist())
         _corpus(release, ((shown_id(r["id"]), "", r["text"], r["day"]) for r in rows))
-    return [q._replace(relevant=[shown_id(q.relevant[0])]) for q in queries]
+    if lost := sum(q.relevant[0] in missing for q in queries):
+        release.notes["questions left out: their article is not in the corpus"] = lost
+    return [
+        q._replace(relevant=[shown_id(q.relevant[0])])
+        for q in queries
+        if q.relevant[0] not in missing
+    ]
 
 
 def _of_article(split: str, row: Row) -> RetrievalQuery:
@@ -110,14 +113,6 @@ def _of_article(split: str, row: Row) -> RetrievalQuery:
     return RetrievalQuery(
         split, row["id"], question_prefix(day) + row["question"], about, [passage]
     )
-
-
-def _known(passages: Path, names: set[str]) -> set[str]:
-    wanted = pa.table({"id": sorted(names)})
-    with duck.connect() as db:
-        db.register("wanted", wanted)
-        found = db.sql(f"FROM {duck.parquet(passages)} SEMI JOIN wanted USING (id) SELECT id")
-        return {name for (name,) in found.fetchall()}
 
 
 def _of_pages(release: Release) -> list[RetrievalQuery]:
