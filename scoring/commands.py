@@ -102,7 +102,6 @@ def search(
             help="bm25; day: none after a query's day; newest: ten of these by day; embedding."
         ),
     ] = "bm25",
-    depth: Annotated[int, typer.Option(min=1, help="Results a query.")] = 100,
     model: Annotated[
         Path | None, typer.Option(help="Folder of a sentence model, for embedding.")
     ] = None,
@@ -110,7 +109,7 @@ def search(
     """Search a corpus for its queries, by BM25 or by embeddings: baselines of retrieval."""
     from factdrift.scoring.search_baselines import search as search_all
 
-    say(f"{search_all(folder, out, by, depth, model):,} results in {out}")
+    say(f"{search_all(folder, out, by, model):,} results in {out}")
 
 
 def results(
@@ -218,25 +217,10 @@ def run_model(
         str | None,
         typer.Option(help="What a model that writes gets for the gap: <extra_id_0> for T5."),
     ] = None,
-    answers: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Accepted answers, and as many earlier ones, whose likelihood is asked."
-        ),
-    ] = 8,
     distractors: Annotated[
         int,
         typer.Option(min=1, help="Other answers of the relation whose likelihood is asked, too."),
     ] = 20,
-    masks: Annotated[int, typer.Option(min=1, help="Most masks in a gap.")] = 5,
-    top: Annotated[int, typer.Option(min=1, help="Tokens that are ranked.")] = 100,
-    pll: Annotated[
-        Literal["original", "within_answer"],
-        typer.Option(
-            help="What a pseudo-log-likelihood masks beside a token: nothing, or the answer's "
-            "later tokens."
-        ),
-    ] = "original",
     batch: Annotated[int, typer.Option(min=1, help="Texts at a time.")] = 8,
     concurrency: Annotated[int, typer.Option(min=1, help="Calls of a server at a time.")] = 4,
     new_tokens: Annotated[
@@ -262,7 +246,6 @@ def run_model(
     ] = False,
 ) -> None:
     """Ask a model about the rows of a release, and write its predictions."""
-    from factdrift.scoring.local_models import Probing
     from factdrift.scoring.run_model import ModelOrder, settings_of
     from factdrift.scoring.run_model import run_model as run
 
@@ -289,8 +272,7 @@ def run_model(
             splits=split or (),
             limit=limit,
             prompts=prompts,
-            probing=Probing(masks, top, pll, blank),
-            most=answers,
+            blank=blank,
             distractors=distractors,
             seed=seed,
             out=out,

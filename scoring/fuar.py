@@ -19,7 +19,7 @@ from pydantic import Field
 
 from factdrift.builders.core.config import Strict, load, shown
 from factdrift.builders.core.errors import UserError
-from factdrift.scoring.report import Model
+from factdrift.scoring.score import Scores
 
 
 class Fuar(NamedTuple):
@@ -78,7 +78,7 @@ def report_fuar(file: Path) -> Iterator[str]:
     releases: dict[str, str] = {}
 
     def score(task: str, folder: str) -> float:
-        model = Model.read(file.parent / folder)
+        model = Scores.read(file.parent / folder)
         release = f"{model.summary['dataset']} {model.summary['version']}"
         if releases.setdefault(task, release) != release:
             text = f"scores of {release}, and those of other models are of {releases[task]}"

@@ -64,7 +64,7 @@ def intervals(sums: Ints, counts: Ints, subjects: Ints, drawn: Floats) -> list[I
         total, rows = sums[part].sum(1), counts[part].sum(1)
         mean = total / rows / SCALE
         again = np.where(below > 0, above / np.maximum(below, 1) / SCALE, mean)
-        ends = [_place(len(drawn), side) for side in (0, 1)]
+        ends = bounds(len(drawn))
         low, high = np.partition(np.ascontiguousarray(again.T), ends, axis=1)[:, ends].T
         right = (sums[part] > 0).sum(1)
         wrong = (sums[part] < counts[part] * SCALE).sum(1)
@@ -98,24 +98,20 @@ class Paired(NamedTuple):
     p: float
 
 
-def paired(mine: Ints, theirs: Ints, bundle: Ints, count: int, seed: int) -> Paired | None:
-    """A model's marks against another's on the same rows; None where no row has both.
+def paired(mine: Ints, theirs: Ints, bundle: Ints, count: int, seed: int) -> Paired:
+    """A model's marks against another's on the same rows, some at least.
 
-    `mine`, `theirs`: whole numbers of 1/`SCALE`, negative where a row has none; `bundle` as of
-    `bundles`. The differences of each bundle's rows keep or change their sign together.
+    `mine`, `theirs`: whole numbers of 1/`SCALE`; `bundle` as of `bundles`. The differences of each
+    bundle's rows keep or change their sign together.
     """
-    both = (mine >= 0) & (theirs >= 0)
-    n = int(both.sum())
-    if n == 0:
-        return None
-    apart = (mine[both].astype(np.int64) - theirs[both]).astype(float)
-    sums = np.bincount(bundle[both], weights=apart, minlength=count)
-    counts = np.bincount(bundle[both], minlength=count)
+    n, apart = len(mine), (mine - theirs).astype(float)
+    sums = np.bincount(bundle, weights=apart, minlength=count)
+    counts = np.bincount(bundle, minlength=count)
     drawn = weights(count, seed)
     above, below = drawn @ sums, drawn @ counts
     mean = sums.sum() / n / SCALE
     again = np.sort(np.where(below > 0, above / np.maximum(below, 1) / SCALE, mean))
-    low, high = (float(again[_place(len(drawn), side)]) for side in (0, 1))
+    low, high = again[bounds(len(drawn))].tolist()
     there = sums[sums != 0]
     far = 0
     for at in range(0, FLIPS, DRAWS):
@@ -125,10 +121,10 @@ def paired(mine: Ints, theirs: Ints, bundle: Ints, count: int, seed: int) -> Pai
     return Paired(n, float(mean), low, high, (far + 1) / (FLIPS + 1))
 
 
-def _place(draws: int, side: int) -> int:
-    """Where the lower (0) or upper (1) bound stands among sorted draws."""
+def bounds(draws: int) -> list[int]:
+    """Where the lower and the upper bound stand among sorted draws."""
     outside = round(draws * (1 - LEVEL) / 2)
-    return outside if side == 0 else draws - 1 - outside
+    return [outside, draws - 1 - outside]
 
 
 def _random(seed: int, name: str, size: int) -> NDArray[np.uint64]:

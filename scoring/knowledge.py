@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 
 from factdrift.scoring.asked import Asked
-from factdrift.scoring.intervals import Floats, Ints
+from factdrift.scoring.intervals import Floats, Ints, bounds
 
 LEAST = 10.0
 """Twice the gain in log-likelihood from which a cut is believed (about 1 in 600 by chance)."""
@@ -111,8 +111,7 @@ def knowledge_stop(asked: Asked, drawn: Floats) -> Stop | None:
         return None
     again, _ = _cuts(drawn @ right, drawn @ every)
     again.sort()
-    outside = round(len(again) * 0.025)
-    low, high = again[outside], again[-1 - outside]
+    low, high = again[bounds(len(again))]
     last, first, low, high = (labels[n] for n in (cut[0] - 1, cut[0], low - 1, high - 1))
     return Stop(last, first, low, high, int(every.sum()))
 

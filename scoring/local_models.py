@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -28,21 +28,12 @@ from factdrift.builders.generate.transformers_models import (
 )
 from factdrift.scoring.views import ModelQuestion, View
 
-PLL = Literal["original", "within_answer"]
-"""How the pseudo-log-likelihood masks: the one token alone, or it and those of the answer after it
-(Kauf and Ivanova 2023), so that the rest of a name does not give its beginning away."""
+MASKS = 5
+"""Most masks in a gap."""
+TOP = 100
+"""Words that are ranked."""
 Scores = list[float | None]
 """The log-likelihood of each option of a question; None where the model has no tokens for it."""
-
-
-class Probing(NamedTuple):
-    """How a model that gives numbers is asked: the most masks of a gap, the tokens that are ranked,
-    what a pseudo-log-likelihood masks, and what stands for the gap before one that writes."""
-
-    masks: int = 5
-    top: int = 100
-    pll: PLL = "original"
-    blank: str | None = None
 
 
 class _TokenText(NamedTuple):
@@ -56,7 +47,7 @@ class LocalModel(p.PromptedModel):
     """A model whose weights are loaded when it is asked first.
 
     A prompt is a `ModelQuestion` as JSON, and so is what comes back: words in order, or a number
-    for each option, to 6 decimals.
+    for each option, to 6 decimals. `blank`: what stands for the gap before one that writes.
     """
 
     torch: Any = None
@@ -65,18 +56,16 @@ class LocalModel(p.PromptedModel):
     room: int
 
     def __init__(
-        self, settings: Transformers, view: View, kind: Kind, how: Probing | None = None
+        self, settings: Transformers, view: View, kind: Kind, blank: str | None = None
     ) -> None:
-        self.settings, self.view, self.kind, self.how = settings, view, kind, how or Probing()
+        self.settings, self.view, self.kind, self.blank = settings, view, kind, blank
         self.prompts, self.characters = p.read(settings.prompts), settings.characters
         self.name = f"transformers:{Path(settings.model).name}"
-        asked_by = {"rank": "top", "mask": "masks"}
-        name = asked_by.get(view, "pll" if kind == "masked" else "blank")
         self.identity = p.identity_of(
             view="likelihood" if view == "choices" else view,
             kind=kind,
             **settings.model_dump(include={"model", "revision", "dtype", "chat", "batch"}),
-            **{name: getattr(self.how, name)},
+            blank=blank,
             **content_of(settings.model),
         )
         self.usage = Usage()
@@ -187,9 +176,9 @@ class Masked(LocalModel):
     def answers(self, questions: Sequence[ModelQuestion]) -> Sequence[object]:
         """Words in order, or numbers."""
         if self.view == "rank":
-            return self.rank(questions, self.how.top)
+            return self.rank(questions, TOP)
         if self.view == "mask":
-            return self.fill(questions, self.how.masks)
+            return self.fill(questions, MASKS)
         return super().answers(questions)
 
     def fill(self, gaps: Sequence[ModelQuestion], most: int) -> list[list[str]]:
@@ -232,8 +221,8 @@ class Masked(LocalModel):
     def likelihoods(self, questions: Sequence[ModelQuestion]) -> list[Scores]:
         """The pseudo-log-likelihood of each option in its gap.
 
-        The sum over the option's tokens of the log-probability of the token where it is masked, as
-        `Probing.pll` says, and all around it is there. None also where the model cannot write it.
+        The sum over the option's tokens of the log-probability of the token where it alone is
+        masked. None also where the model cannot write it.
         """
         plain, mask = self._plain, self.tokenizer.mask_token_id
         texts = [
@@ -245,10 +234,7 @@ class Masked(LocalModel):
         of: list[tuple[int, int]] = []
         for n, text in enumerate(texts):
             for place in text.places:
-                hidden = {place}
-                if self.how.pll == "within_answer":
-                    hidden = {other for other in text.places if other >= place}
-                rows.append([mask if at in hidden else one for at, one in enumerate(text.ids)])
+                rows.append([mask if at == place else one for at, one in enumerate(text.ids)])
                 of.append((n, place))
         totals = [0.0] * len(texts)
         for some, scores in self._at(rows, [place for _, place in of]):
@@ -364,7 +350,7 @@ class Writing(LocalModel):
     def _of_seq2seq(self, before: str, options: Sequence[str]) -> Scores:
         """The model reads the text and writes the option; where the gap is one of its sentinels,
         it writes the sentinel before it, as it was trained to."""
-        blank = self.tokenizer.get_added_vocab().get(self.how.blank)
+        blank = self.tokenizer.get_added_vocab().get(self.blank)
         lead = [] if blank is None else [blank]
         ids = self._tokens(before, "", special=not self.settings.chat).ids
         found: Scores = [None] * len(options)

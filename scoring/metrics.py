@@ -19,6 +19,7 @@
 """
 
 import re
+from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 import pyarrow as pa
@@ -112,8 +113,8 @@ def judge(asked: Asked, *, rouge: bool = False) -> None:
     `verdict`, and a column for each of `METRICS`, in units of 1/`SCALE`, null where it has none.
     """
     db = asked.db
-    db.create_function("f1", _f1, ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
-    db.create_function("rouge_l", _rouge_l, ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
+    db.create_function("f1", _best(_f1), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
+    db.create_function("rouge_l", _best(rouge_l), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     look_back(db)
     db.execute(_SAID)
     longest = "SELECT max(len(candidates)) FROM said WHERE NOT from_scores"
@@ -216,21 +217,19 @@ def repeated(asked: Asked) -> Repeated | None:
     return one if often else None
 
 
-def _f1(names: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
-    """The best F1 of each text with the answers of its row, all normalised."""
-    scores = []
-    for name, answers in zip(names.to_pylist(), targets.to_pylist(), strict=True):
-        words = name.split()
-        scores.append(max((overlap(words, one.split()) for one in answers), default=0.0))
-    return pa.array(scores, pa.float64())
+def _best(score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
+    """A function of the database: the best score of each text with the answers of its row."""
+
+    def scores(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
+        pairs = zip(texts.to_pylist(), targets.to_pylist(), strict=True)
+        every = ([score(text or "", one) for one in answers] for text, answers in pairs)
+        return pa.array([max(some, default=0.0) for some in every], pa.float64())
+
+    return scores
 
 
-def _rouge_l(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
-    pairs = zip(texts.to_pylist(), targets.to_pylist(), strict=True)
-    scores = [
-        max((rouge_l(text or "", o) for o in answers), default=0.0) for text, answers in pairs
-    ]
-    return pa.array(scores, pa.float64())
+def _f1(name: str, answer: str) -> float:
+    return overlap(name.split(), answer.split())
 
 
 _ROUGE_WORD = re.compile(r"[a-z0-9]+")

@@ -15,7 +15,6 @@ A file `NAME.jsonl`, `NAME.jsonl.gz` or `NAME.parquet` may have a `NAME.json` be
 which model and which release it is of (`About`).
 """
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,6 +34,7 @@ from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.hashing import text_sha256
+from factdrift.builders.release.manifest import write_json
 
 LONGEST = 4 << 20
 """Bytes of a line at most: an answer, not a book."""
@@ -127,8 +127,7 @@ def about(path: Path) -> About | None:
 def say_beside(path: Path, about: Mapping[str, object]) -> None:
     """Write the file that says what the predictions of a file are of."""
     with replacing(beside(path)) as unfinished:
-        text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
-        unfinished.write_text(text + "\n", "utf-8")
+        write_json(unfinished, about, sort_keys=True)
 
 
 def read(path: Path) -> Iterator[pa.RecordBatch]:

@@ -5,37 +5,30 @@ release is escaped. The same scores give the same bytes.
 """
 
 import base64
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
+import duckdb
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, resource, writable
 from factdrift.builders.release.plots import COLOURS
 from factdrift.scoring.figures import WIDTHS, dots, lines
-from factdrift.scoring.intervals import SCALE, Paired, bundles, paired
+from factdrift.scoring.intervals import SCALE, Ints, Paired, bundles, paired
 from factdrift.scoring.metrics import VERDICTS
-from factdrift.scoring.score import ROWS, SUMMARY, Mean, sortable
-from factdrift.scoring.summary import CHOSEN, WRITTEN
+from factdrift.scoring.score import ROWS, Mean, Scores, sortable
+from factdrift.scoring.summary import COLUMNS
 
 REPORT = "report.html"
 MOST = len(COLOURS)
 """Models of a report."""
 TIMES = ("period", "quarter", "year", "decade")
 _KINDS = ("relation", "answer_type")
-_MAIN = ("exact_match", "accuracy")
-_COLUMNS = dict(zip(_MAIN, (WRITTEN, CHOSEN), strict=True))
+_MAIN = tuple(COLUMNS)
 _NAMES = {
     "exact_match": "exact match",
     "f1": "F1",
@@ -47,74 +40,7 @@ _NAMES = {
 }
 _FEW = 60
 """Values of a stratum that a table shows."""
-_READ = 8
-"""Rows to read, of each verdict and model."""
 _SEED = 0
-
-
-@dataclass(frozen=True)
-class Model:
-    """A folder of scores."""
-
-    folder: Path
-    name: str
-    summary: Mapping[str, Any]
-    table: tuple[Mean, ...]
-
-    @classmethod
-    def read(cls, folder: Path) -> "Model":
-        """`UserError`: not a folder of scores."""
-        path = folder / SUMMARY
-        if not folder.is_dir():
-            raise UserError("there is no such folder", where=shown(folder))
-        hint = "a folder that factdrift score made?"
-        try:
-            summary = json.loads(path.read_bytes())
-            table = tuple(Mean(**row) for row in summary["table"])
-            return cls(folder, str(summary["model"]), summary, table)
-        except OSError as error:
-            raise UserError(
-                f"cannot be read: {error.strerror}", where=shown(path), hint=hint
-            ) from error
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise UserError("no scores", where=shown(path), hint=hint) from error
-
-    @cached_property
-    def whole(self) -> str | None:
-        """The config that stands for all: together, or the only one."""
-        configs = {mean.config for mean in self.table}
-        return None if None in configs else next(iter(configs))
-
-    def means(self, stratum: str, metric: str, config: str | None) -> dict[str, Mean]:
-        """Value -> mean, of all splits, in the order of the table."""
-        return {
-            mean.value: mean
-            for mean in self.table
-            if (mean.config, mean.split, mean.stratum, mean.metric)
-            == (config, None, stratum, metric)
-        }
-
-    @cached_property
-    def rows(self) -> pa.Table:
-        """Every scored row, each id once."""
-        path = self.folder / ROWS
-        try:
-            table = pq.read_table(path)
-        except (OSError, pa.ArrowException) as error:
-            raise UserError("not the rows of scores", where=shown(path)) from error
-        ids = table.column("id").combine_chunks().dictionary_encode().indices.to_numpy()
-        _, first = np.unique(ids, return_index=True)
-        return table.take(pa.array(np.sort(first)))
-
-
-class Figure(NamedTuple):
-    """A figure of the page: its files are `name.png` and `name-phone.png`."""
-
-    name: str
-    title: str
-    caption: str
-    wide: str
-    phone: str
 
 
 class Test(NamedTuple):
@@ -131,7 +57,7 @@ def report(folders: Sequence[Path], to: Path) -> Path:
 
     `UserError`: no scores there, scores of different releases, two of the same name, too many.
     """
-    models = [Model.read(folder) for folder in folders]
+    models = [Scores.read(folder) for folder in folders]
     _check(models)
     writable(to)
     with disk_errors(to):
@@ -142,7 +68,7 @@ def report(folders: Sequence[Path], to: Path) -> Path:
     return to / REPORT
 
 
-def _check(models: Sequence[Model]) -> None:
+def _check(models: Sequence[Scores]) -> None:
     if len(models) > MOST:
         raise UserError(f"{len(models)} models; a report shows at most {MOST} side by side")
     kinds = {(m.summary["dataset"], m.summary["version"]): m for m in models}
@@ -155,23 +81,24 @@ def _check(models: Sequence[Model]) -> None:
         raise UserError(f"two scores of a model named {twice[0]!r}", hint=hint)
 
 
-def _has(model: Model, metric: str) -> bool:
+def _has(model: Scores, metric: str) -> bool:
     return any(mean.metric == metric for mean in model.table)
 
 
-def _mains(models: Sequence[Model]) -> list[str]:
+def _mains(models: Sequence[Scores]) -> list[str]:
     """The main metrics that any model has: of writing, of choosing."""
     return [name for name in _MAIN if any(_has(model, name) for model in models)]
 
 
-def _values(models: Sequence[Model], stratum: str, metric: str) -> list[str]:
+def _values(models: Sequence[Scores], stratum: str, metric: str) -> list[str]:
     """The values of a stratum that any model has, in order."""
     every = {v for model in models for v in model.means(stratum, metric, model.whole)}
     return sorted(every, key=sortable)
 
 
 class _Drawing(NamedTuple):
-    """What a figure shows. `marks`: model -> value behind which a dashed line stands."""
+    """A figure of the page, in the files `name.png` and `name-phone.png`. `marks`: model -> value
+    behind which a dashed line stands; `pictures`: what the files hold, where it is drawn."""
 
     name: str
     stratum: str
@@ -179,9 +106,10 @@ class _Drawing(NamedTuple):
     title: str
     caption: str
     marks: Mapping[str, str] | None = None
+    pictures: Mapping[str, str] = {}
 
 
-def _drawings(models: Sequence[Model]) -> Iterator[_Drawing]:
+def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
     strata = {mean.stratum for model in models for mean in model.table}
     time = next((one for one in TIMES if one in strata), "period")
     for metric in _mains(models):
@@ -217,7 +145,7 @@ def _drawings(models: Sequence[Model]) -> Iterator[_Drawing]:
     )  # fmt: skip
 
 
-def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
+def _figures(models: Sequence[Scores], to: Path) -> Iterator[_Drawing]:
     """Each drawing that has something to show: two values in their order, or one of a kind."""
     relations = {k: v for model in models for k, v in model.summary["relations"].items()}
     for one in _drawings(models):
@@ -229,8 +157,8 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
             {model.name: model.means(one.stratum, metric, model.whole) for model in models}
             for metric in (one.metric, "chance")
         )
-        chance = guessed if one.metric == CHOSEN[0] else {}
-        pictures = []
+        chance = guessed if one.metric == "accuracy" else {}
+        pictures = {}
         for size, width in WIDTHS.items():
             path = to / (f"{one.name}.png" if size == "wide" else f"{one.name}-{size}.png")
             if of_kinds:
@@ -240,40 +168,44 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
             else:
                 mark, label = one.marks, "per cent"
                 lines(series, values, path, width=width, label=label, marks=mark, chance=chance)
-            pictures.append(base64.b64encode(path.read_bytes()).decode("ascii"))
-        yield Figure(one.name, one.title, one.caption, *pictures)
+            pictures[size] = base64.b64encode(path.read_bytes()).decode("ascii")
+        yield one._replace(pictures=pictures)
 
 
-def tests(models: Sequence[Model]) -> Iterator[Test]:
+def tests(models: Sequence[Scores]) -> Iterator[Test]:
     """Each pair of models on the rows that both have: writing with writing, and choosing with
     choosing among as many."""
     for first, second in combinations(models, 2):
         for metric in _MAIN:
-            if not (_has(first, metric) and _has(second, metric)):
-                continue
-            ids = [model.rows.column("id").combine_chunks() for model in (first, second)]
-            at = pc.index_in(ids[0], ids[1]).fill_null(-1).to_numpy()
-            here = np.flatnonzero(at >= 0)
-            if metric == CHOSEN[0] and len(here):
-                mine, theirs = (_marks(model.rows.column("chance")) for model in (first, second))
-                here = here[mine[here] == theirs[at[here]]]
-            if not len(here):
-                continue
-            mine = _marks(first.rows.column(metric))[here]
-            theirs = _marks(second.rows.column(metric))[at[here]]
-            subjects = first.rows.column("subject").combine_chunks().dictionary_encode()
-            bundle, count = bundles(subjects.indices.to_numpy().astype(np.int64)[here])
-            result = paired(mine, theirs, bundle, count, _SEED)
-            if result is not None:
-                yield Test(first.name, second.name, metric, result)
+            if _has(first, metric) and _has(second, metric):
+                mine, theirs, subject = _marks(first, second, metric)
+                if len(mine):
+                    found = paired(mine, theirs, *bundles(subject), _SEED)
+                    yield Test(first.name, second.name, metric, found)
 
 
-def _marks(column: pa.ChunkedArray) -> Any:
-    values = pc.fill_null(column.combine_chunks(), -1.0).to_numpy(zero_copy_only=False)
-    return np.where(values < 0, -1, np.round(values * SCALE)).astype(np.int64)
+def _marks(first: Scores, second: Scores, metric: str) -> list[Ints]:
+    """Of the rows that have a metric of both, each id once: the two in units of 1/`SCALE`, and
+    the number of the subject. `UserError`: no rows of scores."""
+    once = "FROM {} QUALIFY row_number() OVER (PARTITION BY id ORDER BY file_row_number) = 1"
+    one, other = (once.format(duck.parquet(model.folder / ROWS)) for model in (first, second))
+    among = "a.chance IS NOT DISTINCT FROM b.chance" if metric == "accuracy" else "true"
+    query = f"""
+        SELECT round({SCALE} * a.{metric})::BIGINT, round({SCALE} * b.{metric})::BIGINT,
+            dense_rank() OVER (ORDER BY a.subject) - 1
+        FROM ({one}) a JOIN ({other}) b USING (id)
+        WHERE a.{metric} IS NOT NULL AND b.{metric} IS NOT NULL AND {among} ORDER BY id
+    """  # noqa: S608
+    try:
+        with duck.connect() as db:
+            found: dict[str, Any] = db.execute(query).fetchnumpy()
+            return list(found.values())
+    except duckdb.Error as error:
+        text = f"not the rows of scores: {str(error).splitlines()[0]}"
+        raise UserError(text, where=f"{first.folder}, {second.folder}") from error
 
 
-def _page(models: Sequence[Model], figures: Sequence[Figure]) -> str:
+def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:
     environment = Environment(
         loader=FileSystemLoader(resource("scoring")),
         autoescape=True,
@@ -281,7 +213,6 @@ def _page(models: Sequence[Model], figures: Sequence[Figure]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "span": span, "p": _p}
     first = models[0].summary
     return (
         environment.get_template("report.html.j2").render(
@@ -297,7 +228,6 @@ def _page(models: Sequence[Model], figures: Sequence[Figure]) -> str:
             figures=figures,
             tests=list(tests(models)),
             strata=list(_strata(models)),
-            examples=[(model, verdict, rows) for model in models for verdict, rows in _read(model)],
         )
         + "\n"
     )
@@ -311,10 +241,10 @@ class MeansTable(NamedTuple):
 
     main: str
     metrics: list[str]
-    rows: list[tuple[str, Model, dict[str, Mean]]]
+    rows: list[tuple[str, Scores, dict[str, Mean]]]
 
 
-def _tables(models: Sequence[Model]) -> Iterator[MeansTable]:
+def _tables(models: Sequence[Scores]) -> Iterator[MeansTable]:
     for main in _mains(models):
         rows = []
         every = dict.fromkeys(mean.config for model in models for mean in model.table)
@@ -327,12 +257,12 @@ def _tables(models: Sequence[Model]) -> Iterator[MeansTable]:
                 }
                 if main in means:
                     rows.append((config or "together", model, means))
-        metrics = [n for n in _COLUMNS[main] if any(n in means for *_, means in rows)]
+        metrics = [n for n in COLUMNS[main] if any(n in means for *_, means in rows)]
         yield MeansTable(main, metrics, rows)
 
 
 def _strata(
-    models: Sequence[Model],
+    models: Sequence[Scores],
 ) -> Iterator[tuple[str, str, list[tuple[str, list[Mean | None]]]]]:
     """Stratum, metric -> value -> mean of each model, of what stands for all."""
     every = dict.fromkeys(mean.stratum for model in models for mean in model.table)
@@ -343,26 +273,3 @@ def _strata(
         chosen = {value for value, _ in most[:_FEW]}
         if rows:
             yield stratum, metric, [row for row in rows if row[0] in chosen]
-
-
-def _read(model: Model) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    for verdict in VERDICTS[1:]:
-        rows = [row for row in model.summary["examples"] if row["verdict"] == verdict][:_READ]
-        if rows:
-            yield verdict, rows
-
-
-def percent(share: float) -> str:
-    """`12.3` of 0.1234."""
-    return f"{100 * share:.1f}"
-
-
-def span(mean: Mean | Paired) -> str:
-    """`11.0 to 13.5`, or nothing."""
-    if mean.low is None or mean.high is None:
-        return ""
-    return f"{100 * mean.low:.1f} to {100 * mean.high:.1f}"
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -25,7 +25,7 @@ from factdrift.builders.core.files import disk_errors, replacing
 from factdrift.builders.core.names import Name
 from factdrift.builders.release.manifest import load
 from factdrift.scoring.predictions import beside, numbered_rows, write
-from factdrift.scoring.report import TIMES, Model
+from factdrift.scoring.report import TIMES
 from factdrift.scoring.sampling import ChosenSplit
 from factdrift.scoring.score import Mean, Options, Scores, folder_name, score
 
@@ -109,27 +109,26 @@ def share(options: Options, scores: Scores, to: Path) -> Path:
 def _results(
     options: Options, scores: Scores, asked: Mapping[str, JsonValue], code: str
 ) -> SharedResults:
-    if unknown := scores.counts["unknown"]:
+    if unknown := scores.summary["counts"]["unknown"]:
         raise UserError(f"{unknown:,} answers are of unknown rows", where=shown(options.file))
-    model = Model.read(scores.folder)
     times = [one for one in TIMES if any(mean.stratum == one for mean in scores.table)][:1]
     try:
         return SharedResults(
-            model=model.name,
-            dataset=model.summary["dataset"],
-            version=model.summary["version"],
+            model=scores.name,
+            dataset=scores.summary["dataset"],
+            version=scores.summary["version"],
             rows_sha256=rows_sha256(options.release),
             code_version=code or factdrift.__version__,
             asked=asked,
             configs=options.configs,
             cutoff=options.cutoff,
             partial=options.partial,
-            knowledge=scores.stop and scores.stop._asdict(),
+            knowledge=scores.summary["knowledge"],
             table=tuple(
                 mean
                 for mean in scores.table
                 if mean.split is None
-                and (mean.stratum == "all" or (mean.config, mean.stratum) == (model.whole, *times))
+                and (mean.stratum == "all" or (mean.config, mean.stratum) == (scores.whole, *times))
             ),
         )
     except ValidationError as error:

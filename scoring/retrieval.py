@@ -4,17 +4,17 @@ A run is a file of TREC's form, a line `query Q0 passage rank score tag` for eac
 are those of trec_eval, by pytrec_eval, as `beir` and `mteb` take them.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
-from factdrift.scoring.export.beir import QRELS, QUERIES, STALE
+from factdrift.builders.release.manifest import write_json
+from factdrift.scoring.export.beir import QRELS, QUERIES
 from factdrift.scoring.intervals import SCALE, Interval, intervals, weights
 
 MEASURES = {
@@ -44,9 +44,9 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
     """Score a run against every split of a folder that `factdrift export --format beir` made.
 
     A query without results counts as 0. `stale@10`: of the first ten results, the share that names
-    what held at another time; `misled`: whether such a passage stands above all relevant ones. Both
-    are means over the queries that have such passages. `UserError`: the folder or the run is none,
-    or the run has no query of it.
+    what held at another time, which is judged 0; `misled`: whether such a passage stands above all
+    relevant ones. Both are means over the queries that have such passages. `UserError`: the folder
+    or the run is none, or the run has no query of it.
     """
     try:
         import pytrec_eval
@@ -54,7 +54,6 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
         hint = "pip install 'factdrift[retrieval]'"
         raise UserError("scoring of runs needs pytrec_eval", hint=hint) from None
     given = _run(run)
-    stale = _stale(folder / STALE)
     found = []
     for path in sorted((folder / QRELS).glob("*.tsv")):
         judged = _judged(path)
@@ -68,8 +67,8 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
         for query, results in asked.items():
             for measure, name in MEASURES.items():
                 marks[name].append(told.get(query, {}).get(measure, 0.0))
-            if query in stale:
-                share, first = _stale_in(results, judged[query], stale[query])
+            if stale := {name for name, score in judged[query].items() if score == 0}:
+                share, first = _stale_in(results, judged[query], stale)
                 marks[_STALE].append(share)
                 marks[_MISLED].append(float(first is not None))
                 misled |= {query: first} if first else {}
@@ -140,14 +139,6 @@ def _judged(path: Path) -> Judged:
     return found
 
 
-def _stale(path: Path) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for _, line in [*_lines(path)][1:] if path.is_file() else ():
-        query, passage, *_ = line.split("\t")
-        found[query].add(passage)
-    return found
-
-
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with path.open(encoding="utf-8") as file:
@@ -160,14 +151,9 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def write(found: list[RetrievalScores], path: Path) -> None:
     """The scores as JSON."""
-    rows: list[dict[str, Any]] = [
-        {
-            "split": one.split,
-            "queries": one.queries,
-            "misled": one.misled,
-            "measures": {name: of._asdict() for name, of in one.measures.items()},
-        }
+    rows = [
+        {**one._asdict(), "measures": {name: of._asdict() for name, of in one.measures.items()}}
         for one in found
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")
+    write_json(path, rows, sort_keys=True)

@@ -5,7 +5,7 @@ where it was and a second run asks nothing. Rows are read in windows: memory hol
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,15 @@ from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.text.prompts import targets as each_once
 from factdrift.builders.text.squad import normal
 from factdrift.scoring.asked import asking_configs, unknown_name
-from factdrift.scoring.local_models import Masked, Probing, Writing
+from factdrift.scoring.local_models import Masked, Writing
 from factdrift.scoring.predictions import Prediction, say_beside, write
 from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
 from factdrift.scoring.views import Asking, Row, View, names
 
 WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
+_MOST = 8
+"""Accepted answers, and as many earlier ones, whose likelihood is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +54,7 @@ class ModelOrder:
     splits: Sequence[str] = ()
     limit: int | None = None
     prompts: str | None = None
-    probing: Probing = field(default_factory=Probing)
-    most: int = 8
+    blank: str | None = None
     distractors: int = 20
     seed: int = 0
     out: Path | None = None
@@ -86,7 +87,7 @@ def run_model(order: ModelOrder) -> Path:
         view=view,
         frames=read_frames(order.prompts, manifest.examples, gaps(manifest)),
         gaps=gaps(manifest),
-        blank=order.probing.blank,
+        blank=order.blank,
         characters=order.settings.characters,
         masked=kind == "masked",
         writes=server,
@@ -191,13 +192,13 @@ class _Run:
         targets = row[one.columns.targets]
         if self._distractors is None or not targets:
             return ()
-        most, accepted = self.order.most, {normal(text) for text in targets}
+        accepted = {normal(text) for text in targets}
         best = [text for text in names(row[one.columns.answers]) if normal(text) in accepted]
         previous, neutral = (
             names(row[column]) if column else []
             for column in (one.columns.previous, one.columns.neutral)
         )
-        own = [*(best or targets)[:most], *previous[:most]]
+        own = [*(best or targets)[:_MOST], *previous[:_MOST]]
         own = [text for text in own if normal(text) in accepted or text not in neutral]
         taken, number = [*targets, *previous, *neutral], self.order.distractors
         wrong = self._distractors.of(row["id"], relation_of(row, one), taken, number)
@@ -246,7 +247,7 @@ def _model(order: ModelOrder, view: View, kind: Kind) -> PromptedModel:
     settings = order.settings
     if isinstance(settings, OpenAI) or view == "generate":
         return settings.open(order.seed)
-    return (Masked if kind == "masked" else Writing)(settings, view, kind, order.probing)
+    return (Masked if kind == "masked" else Writing)(settings, view, kind, order.blank)
 
 
 def _path(manifest: Manifest, order: ModelOrder, view: View) -> Path:
@@ -263,8 +264,8 @@ def _say_beside(
     """Write the file that says what the predictions are of; no path and no key is in it."""
     settings = order.settings.model_dump(mode="json", exclude={"prompts", "key_variable", "model"})
     model = order.settings.model
-    asked = {"frames": asking.frames.identity, "most": order.most}
-    asked |= {"distractors": order.distractors, **order.probing._asdict()}
+    asked = {"frames": asking.frames.identity, "distractors": order.distractors}
+    asked |= {"blank": order.blank}
     about = {
         "model": Path(model).name if Path(model).exists() else model,
         "dataset": manifest.dataset,

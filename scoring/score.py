@@ -1,8 +1,7 @@
 """`factdrift score`: predictions against a release, as a folder of scores.
 
-`scores.json` says what was scored, the tables and some rows to read; `scores.parquet` has the
-tables alone, a mean a row; `rows.parquet` the verdict and the metrics of every row. The same
-release and predictions give the same bytes.
+`scores.json` says what was scored, the table of means and some rows to read; `rows.parquet` has
+the verdict and the metrics of every row. The same release and predictions give the same bytes.
 """
 
 import json
@@ -10,12 +9,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import shown
@@ -23,6 +22,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, writable
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.progress import progress
+from factdrift.builders.release.manifest import write_json
 from factdrift.builders.release.tasks import quoted
 from factdrift.scoring import predictions
 from factdrift.scoring.asked import Asked, one_row, read_asked
@@ -30,7 +30,7 @@ from factdrift.scoring.intervals import SCALE, Floats, intervals, weights
 from factdrift.scoring.knowledge import Stop, knowledge_stop
 from factdrift.scoring.metrics import GUESSED, METRICS, VERDICTS, judge, repeated
 
-SUMMARY, TABLE, ROWS = "scores.json", "scores.parquet", "rows.parquet"
+SUMMARY, ROWS = "scores.json", "rows.parquet"
 EXAMPLES = 25
 """Rows to read of each verdict."""
 _TOLD = 3
@@ -56,15 +56,6 @@ class Mean(NamedTuple):
     high: float | None
 
 
-_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-TABLE_SCHEMA = pa.schema(
-    [
-        pa.field(name, _TYPES[(get_args(kind) or [kind])[0]], nullable=bool(get_args(kind)))
-        for name, kind in Mean.__annotations__.items()
-    ]
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What `factdrift score` is told. `partial`: rows without a prediction are left out, and
@@ -81,14 +72,57 @@ class Options:
     say: Callable[[str], None] = field(default=print)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scores:
-    """What was found, and the folder that it is in."""
+    """A folder of scores, and what is in it but the rows."""
 
     folder: Path
+    summary: Mapping[str, Any]
     table: tuple[Mean, ...]
-    stop: Stop | None
-    counts: Mapping[str, int]
+
+    @classmethod
+    def read(cls, folder: Path) -> "Scores":
+        """`UserError`: not a folder of scores."""
+        path = folder / SUMMARY
+        if not folder.is_dir():
+            raise UserError("there is no such folder", where=shown(folder))
+        hint = "a folder that factdrift score made?"
+        try:
+            summary = json.loads(path.read_bytes())
+            table = tuple(Mean(**row) for row in summary["table"])
+            return cls(folder, summary | {"model": str(summary["model"])}, table)
+        except OSError as error:
+            raise UserError(
+                f"cannot be read: {error.strerror}", where=shown(path), hint=hint
+            ) from error
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise UserError("no scores", where=shown(path), hint=hint) from error
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        return str(self.summary["model"])
+
+    @property
+    def stop(self) -> Stop | None:
+        """Where the model's knowledge stops, if its answers say so."""
+        found = self.summary["knowledge"]
+        return found and Stop(**found)
+
+    @cached_property
+    def whole(self) -> str | None:
+        """The config that stands for all: together, or the only one."""
+        configs = {mean.config for mean in self.table}
+        return None if None in configs else next(iter(configs))
+
+    def means(self, stratum: str, metric: str, config: str | None) -> dict[str, Mean]:
+        """Value -> mean, of all splits, in the order of the table."""
+        return {
+            mean.value: mean
+            for mean in self.table
+            if (mean.config, mean.split, mean.stratum, mean.metric)
+            == (config, None, stratum, metric)
+        }
 
 
 def score(options: Options) -> Scores:
@@ -126,7 +160,7 @@ def score(options: Options) -> Scores:
             options.say(again.warning)
         writable(out)
         with disk_errors(out):
-            summary = {
+            summary: dict[str, Any] = {
                 "model": model,
                 "dataset": manifest.dataset,
                 "title": manifest.title,
@@ -141,8 +175,8 @@ def score(options: Options) -> Scores:
                 "examples": list(_examples(asked)),
                 "table": [mean._asdict() for mean in table],
             }
-            _write(out, summary, table, asked, metrics)
-    return Scores(out, table, stop, counts)
+            _write(out, summary, asked, metrics)
+    return Scores(out, summary, table)
 
 
 def _read(asked: Asked, options: Options) -> dict[str, int]:
@@ -362,34 +396,16 @@ def _examples(asked: Asked) -> Iterator[dict[str, object]]:
         }
 
 
-def _write(
-    out: Path,
-    summary: Mapping[str, object],
-    table: Sequence[Mean],
-    asked: Asked,
-    metrics: Sequence[str],
-) -> None:
-    means = pa.Table.from_pylist([mean._asdict() for mean in table], TABLE_SCHEMA)
-    with replacing(out / TABLE) as path:
-        pq.write_table(means, path, compression="zstd")
-    names = ("config", "split", "id", "subject", "verdict")
-    schema = pa.schema(
-        [
-            *(pa.field(name, pa.string(), False) for name in names),
-            *((metric, pa.float32()) for metric in metrics),
-        ]
+def _write(out: Path, summary: Mapping[str, object], asked: Asked, metrics: Sequence[str]) -> None:
+    values = (
+        f"({duck.name(metric)} / {SCALE})::FLOAT AS {duck.name(metric)}" for metric in metrics
     )
-    values = (f"({duck.name(metric)} / {SCALE})::FLOAT" for metric in metrics)
-    query = f"SELECT {', '.join([*names, *values])} FROM marks ORDER BY row"  # noqa: S608
-    with (
-        replacing(out / ROWS) as path,
-        pq.ParquetWriter(path, schema, compression="zstd", version="2.6") as writer,
-    ):
-        for batch in asked.db.sql(query).to_arrow_reader(1 << 16):
-            writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
-    text = json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False)
+    columns = ", ".join(["config", "split", "id", "subject", "verdict", *values])
+    with replacing(out / ROWS) as path:
+        query = f"COPY (SELECT {columns} FROM marks ORDER BY row) TO {duck.text(str(path))}"  # noqa: S608
+        asked.db.execute(f"{query} (FORMAT parquet, COMPRESSION zstd)")
     with replacing(out / SUMMARY) as path:
-        path.write_text(text + "\n", encoding="utf-8")
+        write_json(path, summary)
 
 
 def _stem(file: Path) -> str:

@@ -26,7 +26,8 @@ from factdrift.builders.text.words import WORD, fold_in_place
 from factdrift.scoring.commands import Baseline
 from factdrift.scoring.export.beir import CORPUS, QUERIES
 
-DEPTH = 100
+_DEPTH = 100
+"""Results a query."""
 _NEWEST = 10
 """Results that `newest` puts in the order of their days."""
 _HEAP = 64_000_000
@@ -43,10 +44,9 @@ def search(
     folder: Path,
     out: Path,
     baseline: Baseline = "bm25",
-    depth: int = DEPTH,
     model: Path | None = None,
 ) -> int:
-    """Write a run of TREC's form: `depth` results a query; how many lines.
+    """Write a run of TREC's form: `_DEPTH` results a query; how many lines.
 
     `model`: the folder of a sentence model, for `embedding`. `UserError`: the folder is none of
     `factdrift export --format beir`, `day` and `newest` are asked of passages without days, or the
@@ -55,10 +55,7 @@ def search(
     """
     if (baseline == "embedding") is (model is None):
         raise UserError("--by embedding and --model FOLDER go together")
-    if model is None:
-        found = _bm25(folder, baseline, depth)
-    else:
-        found = _nearest(folder, SentenceEncoder(model), depth)
+    found = _bm25(folder, baseline) if model is None else _nearest(folder, SentenceEncoder(model))
     count = 0
     out.parent.mkdir(parents=True, exist_ok=True)
     with replacing(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
@@ -69,16 +66,16 @@ def search(
     return count
 
 
-def _bm25(folder: Path, baseline: Baseline, depth: int) -> Ranked:
+def _bm25(folder: Path, baseline: Baseline) -> Ranked:
     with tempfile.TemporaryDirectory() as place:
         index = _index(folder, Path(place), dated=baseline != "bm25")
         searcher = index.searcher()
         for query in records(folder / QUERIES):
-            yield query["_id"], _ranked(index, searcher, query, baseline, depth)
+            yield query["_id"], _ranked(index, searcher, query, baseline)
 
 
 def _ranked(
-    index: Any, searcher: Any, query: dict[str, Any], baseline: Baseline, depth: int
+    index: Any, searcher: Any, query: dict[str, Any], baseline: Baseline
 ) -> list[tuple[str, float]]:
     words = sorted(set(WORD.findall(fold_in_place(query["text"]))))
     schema, both = index.schema, tantivy.Occur
@@ -90,14 +87,14 @@ def _ranked(
         in_time = tantivy.Query.range_query(schema, "day", kind, None, last)
         filtered = tantivy.Query.const_score_query(in_time, 0.0)
         wanted = tantivy.Query.boolean_query([(both.Must, wanted), (both.Must, filtered)])
-    hits = searcher.search(wanted, depth, count=False).hits
+    hits = searcher.search(wanted, _DEPTH, count=False).hits
     found = [(score, searcher.doc(address).to_dict()) for score, address in hits]
     # Equal to four digits is equal: what is left depends on how a machine adds.
     rows = [(float(f"{score:.4g}"), doc["day"][0], doc["id"][0]) for score, doc in found]
     rows.sort(key=lambda row: (-row[0], -row[1], row[2]))
     if baseline == "newest":
         rows[:_NEWEST] = sorted(rows[:_NEWEST], key=lambda row: (-row[1], -row[0], row[2]))
-        rows = [(float(depth - n), day, name) for n, (_, day, name) in enumerate(rows)]
+        rows = [(float(_DEPTH - n), day, name) for n, (_, day, name) in enumerate(rows)]
     return [(name, score) for score, _, name in rows]
 
 
@@ -181,8 +178,8 @@ class SentenceEncoder:
         return vectors
 
 
-def _nearest(folder: Path, encoder: SentenceEncoder, depth: int) -> Ranked:
-    """Of each query its id and the `depth` nearest passages, by the cosine of their vectors."""
+def _nearest(folder: Path, encoder: SentenceEncoder) -> Ranked:
+    """Of each query its id and the nearest passages, by the cosine of their vectors."""
     queries = list(records(folder / QUERIES))
     asked = encoder([query["text"] for query in queries])
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
@@ -191,9 +188,9 @@ def _nearest(folder: Path, encoder: SentenceEncoder, depth: int) -> Ranked:
             vectors = encoder([f"{one['title']} {one['text']}".strip() for one in block])
             scores = np.round(asked @ vectors.T, 4)
             for found, row in zip(best, scores, strict=True):
-                near = np.argpartition(-row, min(depth, len(block) - 1))[:depth]
+                near = np.argpartition(-row, min(_DEPTH, len(block) - 1))[:_DEPTH]
                 found += [(float(row[n]), block[n]["_id"]) for n in near.tolist()]
-                found[:] = heapq.nsmallest(depth, found, key=lambda one: (-one[0], one[1]))
+                found[:] = heapq.nsmallest(_DEPTH, found, key=lambda one: (-one[0], one[1]))
             bar.advance(len(block))
     for query, found in zip(queries, best, strict=True):
         yield query["_id"], [(name, score) for score, name in found]

@@ -5,19 +5,20 @@ from collections.abc import Iterator
 from factdrift.scoring.metrics import GUESSED
 from factdrift.scoring.score import Mean, Scores
 
-WRITTEN = (
+_WRITTEN = (
     *("exact_match", "f1", "p@1", "p@10", "mrr", "consistency", "agreement", "recall@10"),
     *("outdated", "early", "abstained"),
 )
-"""What is shown of answers that a model wrote."""
 CHOSEN = ("accuracy", *GUESSED, "outdated")
 """What is shown of answers that it chose among others, beside what needs no knowledge."""
+COLUMNS = {"exact_match": _WRITTEN, "accuracy": CHOSEN}
+"""The main metric of answers that a model wrote, and of those that it chose -> what is shown."""
 
 
 def summary(scores: Scores) -> Iterator[str]:
     """Tables of the overall means, in per cent with their intervals, and where the rest is."""
     overall = [m for m in scores.table if (m.split, m.stratum) == (None, "all")]
-    for of, names in (("exact_match", WRITTEN), ("accuracy", CHOSEN)):
+    for of, names in COLUMNS.items():
         configs = list(dict.fromkeys(m.config for m in overall if m.metric == of))
         shown = [n for n in names if any(m.metric == n and m.config in configs for m in overall)]
         if configs:
@@ -32,8 +33,7 @@ def summary(scores: Scores) -> Iterator[str]:
             "accuracy is of choosing: chance, the shortest text and the answers of before are what "
             "the same choices give without knowledge"
         )
-    if scores.stop:
-        stop = scores.stop
+    if stop := scores.stop:
         yield (
             f"knows what changed until {stop.last_known} ({stop.low} to {stop.high}), "
             f"not since {stop.first_unknown}; from {stop.n:,} answers"

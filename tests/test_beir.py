@@ -103,7 +103,6 @@ def tiny(tmp_path: Path) -> Path:
     (tmp_path / "qrels").mkdir()
     lines = ["query-id\tcorpus-id\tscore", "q1\ta\t1", "q1\tb\t0", "q2\tc\t1", "q3\td\t1"]
     (tmp_path / "qrels/test.tsv").write_text("\n".join(lines) + "\n", "utf-8")
-    (tmp_path / "stale.tsv").write_text("query-id\tcorpus-id\tanswer\nq1\tb\tX\n", "utf-8")
     return tmp_path
 
 

@@ -194,7 +194,7 @@ def test_a_model_that_changed_is_asked_again(release: Path, tmp_path: Path) -> N
 @pytest.mark.slow
 def test_a_killed_run_goes_on(release: Path, models: Mapping[str, Path], tmp_path: Path) -> None:
     """Killed when some batches are kept: the next run asks the others, and writes the same."""
-    words = ["run-model", release, "--model", models["masked"], "--batch", 1, "--masks", 2]
+    words = ["run-model", release, "--model", models["masked"], "--batch", 1]
     whole = tmp_path / "whole.jsonl"
     run(*words, "--build", tmp_path / "other", "--out", whole)
     words += ["--build", tmp_path / "build", "--out", tmp_path / "out.jsonl"]

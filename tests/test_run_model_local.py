@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from factdrift.builders.generate.transformers_models import Transformers, kind_of
-from factdrift.scoring.local_models import PLL, LocalModel, Masked, Probing, Writing
+from factdrift.scoring.local_models import LocalModel, Masked, Writing
 from factdrift.scoring.views import ModelQuestion, View
 from tests import known_models as known
 from tests import tiny_model
@@ -39,7 +39,7 @@ AT = {
 def opened(folder: Path, view: View = "likelihood", **how: Any) -> LocalModel:
     settings = Transformers(model=str(folder), batch=3)
     kind = kind_of(settings)
-    model = (Masked if kind == "masked" else Writing)(settings, view, kind, Probing(**how))
+    model = (Masked if kind == "masked" else Writing)(settings, view, kind, **how)
     model.load()
     return model
 
@@ -73,9 +73,8 @@ def writing(tmp_path_factory: pytest.TempPathFactory) -> LocalModel:
 FIRST, THIRD = ModelQuestion("", " leads Acme."), ModelQuestion("Ann leads ", " now.")
 
 
-@pytest.mark.parametrize("pll", ["original", "within_answer"])
-def test_pseudo_log_likelihood(folder: Path, pll: PLL) -> None:
-    model = opened(folder, pll=pll)
+def test_pseudo_log_likelihood(folder: Path) -> None:
+    model = opened(folder)
     first: dict[str, float | None] = {"Ann": log(0.5), "Bo": log(0.25), "Ann Lee": log(0.5 * 0.75)}
     first |= {"Bo Ek": log(0.25 * 0.25), "Zoe": None, "Ann Zoe": None, "": None}
     third = {"Acme": log(0.5), "Bo Lee": log(0.125 * 0.25)}

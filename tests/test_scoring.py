@@ -18,7 +18,7 @@ from factdrift.builders.rows import Cloze
 from factdrift.builders.text.squad import exact_match, f1
 from factdrift.reasoning.rows import ReasoningQuestion
 from factdrift.scoring.predictions import LONGEST, Prediction, prompt_hash, read, write
-from factdrift.scoring.score import Mean, Options, Scores, score
+from factdrift.scoring.score import Options, Scores, score
 from samples.quarters.simulated import asked_rows, predict, stops_on
 from tests.conftest import run
 from tests.release_sample import Sample, cloze, edited, publish
@@ -107,7 +107,7 @@ def test_the_same_predictions_give_the_same_bytes(release: Path, tmp_path: Path)
     file = predict(release, tmp_path / "p.jsonl", lambda row: "C3")
     for folder in ("a", "b"):
         scored(release, file, out=tmp_path / folder, cutoff=date(2021, 6, 30))
-    for name in ("scores.json", "scores.parquet", "rows.parquet"):
+    for name in ("scores.json", "rows.parquet"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
@@ -167,7 +167,8 @@ def test_what_is_not_scored_is_counted(tmp_path: Path) -> None:
     told: list[str] = []
     file = lines(tmp_path / "p.jsonl", *said, {"id": cloze(9).id, "prediction": "Club 9"})
     scores = scored(release, file, say=told.append)
-    assert [scores.counts[name] for name in ("rows", "neutral", "undecided")] == [3, 1, 1]
+    counts = {name: scores.summary["counts"][name] for name in ("rows", "neutral", "undecided")}
+    assert counts == {"rows": 3, "neutral": 1, "undecided": 1}
     assert mean(scores, "exact_match", config="updated") == (1, 1)
     assert [line[:18] for line in told] == ["1 rows have likeli", "1 predictions name"]
 
@@ -266,8 +267,8 @@ def test_missing_double_and_unknown_ids_are_told(release: Path, tmp_path: Path) 
         with pytest.raises(UserError, match=message):
             scored(release, same(tmp_path / "p.jsonl", *some, *more))
     partly = scored(release, same(tmp_path / "p.jsonl", *some, "elsewhere"), partial=True)
-    nothing = dict.fromkeys(("undecided", "neutral"), 0)
-    assert partly.counts == {"predictions": 11, "rows": 10, "missing": 1, "unknown": 1, **nothing}
+    counts = {"predictions": 11, "rows": 10, "missing": 1, "unknown": 1}
+    assert partly.summary["counts"] == counts | dict.fromkeys(("undecided", "neutral"), 0)
 
 
 def test_predictions_of_another_version_of_the_prompts_are_refused(
@@ -290,7 +291,7 @@ def test_predictions_of_another_version_of_the_prompts_are_refused(
 def test_a_config_and_a_split_may_be_named(release: Path, tmp_path: Path) -> None:
     every = [r["id"] for c, s, r in asked_rows(release) if (c, s) == ("unchanged", "2021Q3")]
     file = same(tmp_path / "p.jsonl", *every, config="unchanged", split="2021Q3")
-    assert scored(release, file).counts["rows"] == 5
+    assert scored(release, file).summary["counts"]["rows"] == 5
     elsewhere = same(tmp_path / "p.jsonl", every[0], config="updated", split="2021Q3")
     with pytest.raises(UserError, match="all predictions are of rows"):
         scored(release, elsewhere)
@@ -414,8 +415,7 @@ def test_what_a_search_found(sample: Path, tmp_path: Path) -> None:
     file = lines(tmp_path / "p.jsonl", *found)
     words = ["--predictions", file, "--cutoff", "2020-06-30", "--out", tmp_path / "s"]
     assert "100.0" in run("score", release, *words).stdout
-    summary = json.loads((tmp_path / "s/scores.json").read_text("utf-8"))
-    scores = Scores(tmp_path, tuple(Mean(**one) for one in summary["table"]), None, {})
+    scores = Scores.read(tmp_path / "s")
     assert mean(scores, "recall@1")[1] == 0
     assert mean(scores, "recall@5") == mean(scores, "exact_match") == (len(rows), 1)
 

@@ -62,12 +62,12 @@ def export(
         "ckl": ckl.write,
         "squad": timeqa.write_squad,
         "knowedit": knowedit.write,
-        "beir": lambda source: beir.write(source, corpus),
-        "dpr": lambda source: beir_forms.write_dpr(source, corpus),
-        "mteb": lambda source: beir_forms.write_mteb(source, corpus),
-        "stream": lambda source: stream.write(source, corpus),
+        "beir": beir.write,
+        "dpr": beir_forms.write_dpr,
+        "mteb": beir_forms.write_mteb,
+        "stream": stream.write,
     }
-    source = Release.of(release, out, name)
+    source = Release.of(release, out, name, corpus)
     writable(source.out)
     formats[name](source)
     for file, records in source.files.items():

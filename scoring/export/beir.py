@@ -10,8 +10,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
@@ -44,19 +42,19 @@ class RetrievalQuery(NamedTuple):
     stale: Sequence[tuple[str, str]] = ()
 
 
-def write(release: Release, corpus: Path | None = None) -> None:
+def write(release: Release) -> None:
     """`corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and `stale.tsv`.
 
-    `corpus`: a folder of `factdrift corpus`, for the text of news. `UserError`: it lacks, or the
-    pages of the release have no text. Memory holds the queries with their judgments.
+    `UserError`: the text of news lacks, or the pages of the release have no text. Memory holds the
+    queries with their judgments.
     """
     names = {config.name for config in release.manifest.configs}
     if "passages" in names:
-        queries = _of_days(release, corpus)
+        queries = _of_days(release)
     elif "pages" in names:
         queries = _of_pages(release)
     else:
-        queries = _of_news(release, corpus)
+        queries = _of_news(release)
     records = [
         {"_id": q.id, "text": q.text, "metadata": {k: v for k, v in q.about.items() if v}}
         for q in queries
@@ -84,23 +82,28 @@ def _corpus(release: Release, passages: Iterable[tuple[str, str, str, date | Non
     )
 
 
-def _of_news(release: Release, corpus: Path | None) -> list[RetrievalQuery]:
+def _of_news(release: Release) -> list[RetrievalQuery]:
     configs = release.configs(NewsQuestion)
     whole = next((config for config in configs if config.name == "all"), configs[0])
-    passages = news_passages(corpus)
+    passages = _news_passages(release.corpus)
     queries = [
         _of_article(SPLITS.get(split.name, split.name), row)
         for split in whole.splits
         for row in release.rows(split)
     ]
-    known = _known(passages, {q.relevant[0] for q in queries})
-    if lost := sum(q.relevant[0] not in known for q in queries):
-        release.notes["questions left out: their article is not in the corpus"] = lost
-    queries = [q for q in queries if q.relevant[0] in known]
+    missing = {q.relevant[0] for q in queries}
     with reading(passages) as file:
+        known = (one for batch in file.iter_batches(columns=["id"]) for one in batch["id"])
+        missing.difference_update(one.as_py() for one in known)
         rows = (row for batch in file.iter_batches(1024) for row in batch.to_pylist())
         _corpus(release, ((shown_id(r["id"]), "", r["text"], r["day"]) for r in rows))
-    return [q._replace(relevant=[shown_id(q.relevant[0])]) for q in queries]
+    if lost := sum(q.relevant[0] in missing for q in queries):
+        release.notes["questions left out: their article is not in the corpus"] = lost
+    return [
+        q._replace(relevant=[shown_id(q.relevant[0])])
+        for q in queries
+        if q.relevant[0] not in missing
+    ]
 
 
 def _of_article(split: str, row: Row) -> RetrievalQuery:
@@ -110,14 +113,6 @@ def _of_article(split: str, row: Row) -> RetrievalQuery:
     return RetrievalQuery(
         split, row["id"], question_prefix(day) + row["question"], about, [passage]
     )
-
-
-def _known(passages: Path, names: set[str]) -> set[str]:
-    wanted = pa.table({"id": sorted(names)})
-    with duck.connect() as db:
-        db.register("wanted", wanted)
-        found = db.sql(f"FROM {duck.parquet(passages)} SEMI JOIN wanted USING (id) SELECT id")
-        return {name for (name,) in found.fetchall()}
 
 
 def _of_pages(release: Release) -> list[RetrievalQuery]:
@@ -167,7 +162,7 @@ _JUDGED = """
 """
 
 
-def news_passages(corpus: Path | None) -> Path:
+def _news_passages(corpus: Path | None) -> Path:
     """The file of passages in a folder of `factdrift corpus`. `UserError`: there is none."""
     passages = (corpus or Path()) / _PASSAGES
     if corpus is None or not passages.is_file():
@@ -179,37 +174,37 @@ def news_passages(corpus: Path | None) -> Path:
     return passages
 
 
-def dated_passages(release: Release, corpus: Path | None) -> tuple[str, Path | None]:
-    """A query for the passages of `as-of` with their text, and the file that puts it back, if any.
+def dated_passages(release: Release) -> str:
+    """A query for the passages of `as-of` with their text.
 
-    `UserError`: a text is neither in the release nor in `corpus`.
+    `UserError`: a text is neither in the release nor in the corpus.
     """
     named = {"passages": release.configs(DatedPassage)}
     with release.query("SELECT 1 FROM passages WHERE text = '' LIMIT 1", named) as rows:
         if not any(rows):
-            return "passages", None
-    file = news_passages(corpus)
-    query = f"SELECT count(*) AS n FROM {_TEXTS} WHERE text IS NULL"  # noqa: S608 - ours
-    with release.query(query, named, file) as rows:
+            return "passages"
+    file = _news_passages(release.corpus)
+    texts = _TEXTS.format(corpus=duck.parquet(file))
+    query = f"SELECT count(*) AS n FROM {texts} WHERE text IS NULL"  # noqa: S608 - ours
+    with release.query(query, named) as rows:
         if lost := next(rows)["n"]:
             hint = "make it of all the archives that the release was made from"
             raise UserError(f"it lacks {lost:,} passages of the release", where=file, hint=hint)
-    return _TEXTS, file
+    return texts
 
 
 _TEXTS = """(
     SELECT p.* REPLACE (CASE WHEN p.text != '' THEN p.text
         ELSE substring(c.text, p.start + 1, p."end" - p.start) END AS text)
-    FROM passages p LEFT JOIN corpus c ON c.id = p.place
+    FROM passages p LEFT JOIN {corpus} c ON c.id = p.place
 )"""
 
 
-def _of_days(release: Release, corpus: Path | None) -> list[RetrievalQuery]:
+def _of_days(release: Release) -> list[RetrievalQuery]:
     (passages,), (asked,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
     named = {"passages": [passages], "asked": [asked]}
-    texts, file = dated_passages(release, corpus)
-    query = f"SELECT id, day, text FROM {texts} ORDER BY day, id"  # noqa: S608 - ours
-    with release.query(query, named, file) as rows:
+    query = f"SELECT id, day, text FROM {dated_passages(release)} ORDER BY day, id"  # noqa: S608 - ours
+    with release.query(query, named) as rows:
         _corpus(release, ((r["id"], "", r["text"], r["day"]) for r in rows))
     with release.query(_DAYS, named) as rows:
         return [

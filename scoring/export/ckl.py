@@ -1,7 +1,7 @@
 """CKL: tables of comma-separated values and answers by id, as Jang et al. 2022 read them."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from factdrift.builders.ckl.gold import BLANK
 from factdrift.builders.core.schema import columns as columns_of
@@ -27,7 +27,9 @@ def write(release: Release) -> None:
             for split in config.splits:
                 yield from release.rows(split)
 
-    records = ({head: value(row, blanks) for head, value in fields.items()} for row in rows())
+    records = (
+        {head: _cell(row, column, blanks) for head, column in fields.items()} for row in rows()
+    )
     release.table(name, tuple(fields), records)
     if answers:
         by_id = {row["id"]: list(row["targets"]) for row in rows()}
@@ -46,48 +48,37 @@ def masked(text: str, blanks: Blanks) -> str:
     return re.sub(rf" *{SENTINEL} *", f" {SENTINEL} ", text).strip()
 
 
-_Field = Callable[[Row, Blanks], object]
+def _cell(row: Row, column: str, blanks: Blanks) -> object:
+    """A column of a row as a text: a query masked, the label of an item, the first of several."""
+    value = row[column]
+    if column == "query":
+        return masked(value, blanks)
+    if isinstance(value, dict):
+        return value["label"]
+    return value[0] if isinstance(value, list) else value
 
 
-def _column(name: str) -> _Field:
-    return lambda row, _: row[name]
-
-
-def _statement(row: Row, blanks: Blanks) -> str:
-    return masked(row["query"], blanks)
-
-
-_ASKED: dict[str, _Field] = {
-    "unique_id": _column("id"),
-    "question": _column("question"),
-    "statement": _statement,
-}
-_ANSWER: dict[str, _Field] = {"answer": _column("answer")}
-_KINDS: dict[type, tuple[str, dict[str, _Field], str | None]] = {
+_ASKED = {"unique_id": "id", "question": "question", "statement": "query"}
+_KINDS: dict[type, tuple[str, dict[str, str], str | None]] = {
     InvariantCloze: (
         "invariantLAMA.csv",
-        {
-            "id": _column("id"),
-            "input": _statement,
-            "output": lambda row, _: row["answer"]["label"],
-            "relation": _column("relation"),
-        },
+        {"id": "id", "input": "query", "output": "answer", "relation": "relation"},
         None,
     ),
     UpdatedCloze: (
         "updatedlama/updatedLAMA.csv",
-        {**_ASKED, "old_answer": _column("old_answer"), "new_answer": _column("answer")},
+        {**_ASKED, "old_answer": "old_answer", "new_answer": "answer"},
         "updatedlama_val_answers.json",
     ),
     NewCloze: (
         "newlama/newLAMA.csv",
-        {**_ASKED, **_ANSWER},
+        {**_ASKED, "answer": "answer"},
         "recentlama_h_val_answers.json",
     ),
     NewEasyCloze: (
         "newlama/newLAMA_easy.csv",
-        {**_ASKED, "question": lambda row, _: row["questions"][0], **_ANSWER},
+        {**_ASKED, "question": "questions", "answer": "answer"},
         "recentlama_val_answers.json",
     ),
 }
-"""Row type -> file, its columns, and the file of the answers that count."""
+"""Row type -> file, its columns with those of the row, and the file of the answers that count."""

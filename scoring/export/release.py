@@ -29,7 +29,7 @@ _ROWS = 1024
 
 @dataclass(frozen=True)
 class Release:
-    """A release to be exported into the folder `out`.
+    """A release to be exported into the folder `out`. `corpus`: the folder of its news, if given.
 
     `files`: what was written, with numbers of records; `notes`: what else is to be said, such as
     why rows are in no file -> of how many rows.
@@ -39,15 +39,16 @@ class Release:
     out: Path
     format: str
     manifest: Manifest
+    corpus: Path | None = None
     files: dict[str, int] = field(default_factory=dict)
     notes: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, folder: Path, out: Path | None, name: str) -> Self:
+    def of(cls, folder: Path, out: Path | None, name: str, corpus: Path | None) -> Self:
         """Read the manifest; `out` is `exports/<format>/<dataset>-<version>` by default."""
         made = manifest.load(folder)
         place = out or Path("exports", name, f"{made.dataset}-{made.version}")
-        return cls(folder, place, name, made)
+        return cls(folder, place, name, made, corpus)
 
     def configs(self, *types: type) -> list[ConfigEntry]:
         """The configs whose rows are of one of these types and that have rows.
@@ -76,15 +77,10 @@ class Release:
 
     @contextmanager
     def query(
-        self, sql: str, tables: Mapping[str, Iterable[ConfigEntry]], corpus: Path | None = None
+        self, sql: str, tables: Mapping[str, Iterable[ConfigEntry]]
     ) -> Iterator[Iterator[Row]]:
-        """The rows of a query over configs, their splits together; beyond memory, on disk.
-
-        `corpus`: passages of news, which the query finds as `corpus`; a table without rows if none.
-        """
+        """The rows of a query over configs, their splits together; beyond memory, on disk."""
         with duck.connect(self.out) as db:
-            texts = duck.parquet(corpus) if corpus else "(SELECT '' AS id, '' AS text) LIMIT 0"
-            db.execute(f"CREATE VIEW corpus AS SELECT id, text FROM {texts}")  # noqa: S608
             for name, configs in tables.items():
                 files = [
                     duck.parquet(manifest.locate(self.folder, split.file))

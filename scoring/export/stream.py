@@ -1,7 +1,5 @@
 """A stream: dated passages and questions in one order of days, for systems that keep a memory."""
 
-from pathlib import Path
-
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
 from factdrift.scoring.export.beir import dated_passages
 from factdrift.scoring.export.release import Release, Row
@@ -18,7 +16,7 @@ _ORDER = """
 """
 
 
-def write(release: Release, corpus: Path | None = None) -> None:
+def write(release: Release) -> None:
     """`stream.jsonl`: a passage or a question a line, a question after the passages of its day.
 
     What may be known at a question is what stands before it; no line has an answer to a question.
@@ -26,8 +24,7 @@ def write(release: Release, corpus: Path | None = None) -> None:
     do not read; predictions are lines of `id` and `prediction` for `factdrift score`.
     """
     named = {"passages": release.configs(DatedPassage), "asked": release.configs(AsOfQuestion)}
-    passages, file = dated_passages(release, corpus)
-    with release.query(_ORDER.format(passages=passages), named, file) as rows:
+    with release.query(_ORDER.format(passages=dated_passages(release)), named) as rows:
         release.json_lines(STREAM, map(_line, rows))
 
 

@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
-from operator import itemgetter
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import ConfigEntry, SplitEntry
@@ -11,9 +9,15 @@ from factdrift.builders.rows import ParaphrasedQuestion, TimeProbe, TimeQuestion
 from factdrift.scoring.export.release import Release, Row, dumps
 
 _NO_TEXT = "questions left out: no text of their page"
-_QUERY = """
-    SELECT id, title, context, context_sha256, question, answers FROM asked
-    WHERE context != '' ORDER BY title, context_sha256, id
+_ARTICLES = """
+    SELECT title, list({context: context, qas: qas} ORDER BY context_sha256) AS paragraphs FROM (
+        SELECT title, context_sha256, any_value(context) AS context, list({
+            id: id, question: question,
+            answers: list_transform(list_zip(answers.text, answers.answer_start),
+                lambda one: {text: one[1], answer_start: one[2]}),
+            is_impossible: len(answers.text) = 0} ORDER BY id) AS qas
+        FROM asked WHERE context != '' GROUP BY title, context_sha256
+    ) GROUP BY title ORDER BY title
 """
 
 
@@ -72,35 +76,14 @@ def _write_document(release: Release, name: str, config: ConfigEntry, split: Spl
     one = config.model_copy(update={"splits": (split,)})
     version = f"{release.manifest.dataset} {release.manifest.version}"
     count = 0
-    with release.query(_QUERY, {"asked": [one]}) as rows, release.text(name) as file:
+    with release.query(_ARTICLES, {"asked": [one]}) as rows, release.text(name) as file:
         file.write(f'{{"version": {dumps(version)}, "data": [')
-        for place, article in enumerate(_articles(rows)):
+        for place, article in enumerate(rows):
             file.write(",\n" if place else "\n")
             file.write(dumps(article))
             count += sum(len(part["qas"]) for part in article["paragraphs"])
         file.write("\n]}\n")
     return count
-
-
-def _articles(rows: Iterator[Row]) -> Iterator[Row]:
-    for title, page in groupby(rows, key=itemgetter("title")):
-        paragraphs = []
-        for _, group in groupby(page, key=itemgetter("context_sha256")):
-            asked = list(group)
-            questions = [_question(row) for row in asked]
-            paragraphs.append({"context": asked[0]["context"], "qas": questions})
-        yield {"title": title, "paragraphs": paragraphs}
-
-
-def _question(row: Row) -> Row:
-    spans = zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True)
-    answers = [{"text": text, "answer_start": start} for text, start in spans]
-    return {
-        "id": row["id"],
-        "question": row["question"],
-        "answers": answers,
-        "is_impossible": not answers,
-    }
 
 
 def _check_text(release: Release) -> None:
