@@ -10,9 +10,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.candidates import (
-    CandidateSettings,
     SpacyFinder,
-    open_finder,
 )
 from factdrift.builders.rows import Article, Candidate
 from factdrift.builders.text.dates import candidates
@@ -80,7 +78,7 @@ def test_a_spacy_pipeline(tmp_path: Path) -> None:
     assert ("January 2020", "date", "DATE") in found
     assert all(text.text[c.start : c.end] == c.text for c in finder.find(text))
     with pytest.raises(UserError, match="cannot load"):
-        open_finder(CandidateSettings(pipeline="xx_none_sm"))
+        SpacyFinder("xx_none_sm")
 
 
 def test_candidate_row() -> None:

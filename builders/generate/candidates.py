@@ -29,11 +29,6 @@ class CandidateSettings(Strict):
     )
 
 
-def open_finder(settings: CandidateSettings) -> "SpacyFinder":
-    """The finder that the settings name; `UserError` where its pipeline is not installed."""
-    return SpacyFinder(settings.pipeline)
-
-
 def sentence_starts(article: Article) -> list[int]:
     """Where each sentence starts in the article's text."""
     starts, at = [], 0
@@ -44,15 +39,16 @@ def sentence_starts(article: Article) -> list[int]:
 
 
 class SpacyFinder:
-    """Entities of a spaCy pipeline, and its parser's prepositional phrases where it has one."""
+    """Entities of a spaCy pipeline, and its parser's prepositional phrases where it has one.
 
-    def __init__(self, model: str) -> None:
+    `UserError` where the pipeline is not installed.
+    """
+
+    def __init__(self, model: str = NAME) -> None:
+        import spacy
+
         try:
-            import spacy
-
             self.nlp: Any = pipeline() if model == NAME else spacy.load(model)
-        except ImportError as error:
-            raise UserError("spaCy is not installed", hint="pip install spacy") from error
         except OSError as error:
             raise UserError(
                 f"spaCy cannot load the pipeline {model!r}",

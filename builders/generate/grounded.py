@@ -218,13 +218,8 @@ class StatedFacts:
 
     def _register(self, name: str, rows: Sequence[tuple[str, ...]], *columns: str) -> None:
         """A small table of texts under a name."""
-        self._db.execute(
-            f"create or replace temp table {name} ({' varchar, '.join(columns)} varchar)"
-        )
         arrays = [pa.array([row[n] for row in rows], pa.string()) for n in range(len(columns))]
-        self._db.register("given", pa.table(arrays, names=list(columns)))
-        self._db.execute(f"insert into {name} from given")
-        self._db.unregister("given")
+        self._db.register(name, pa.table(arrays, names=list(columns)))
 
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = self._db.execute(query).fetchall()

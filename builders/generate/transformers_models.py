@@ -78,7 +78,7 @@ class TransformersBackend(p.PromptedModel):
         self.seed = seed
         self._size = 1 if settings.temperature else settings.batch
         self.prompts = p.read(settings.prompts)
-        self.characters, self.at_once = settings.characters, settings.at_once
+        self.characters = settings.characters
         self.name = f"transformers:{Path(settings.model).name}"
         names = {"backend", "model", "revision", "dtype", "new_tokens", "temperature"}
         chosen = settings.model_dump(mode="json", include=names | {"chat", "template"})
