@@ -88,7 +88,7 @@ class RecentArticles(Step):
 
     def make(self, out: Path, at: Workspace) -> None:
         """Ask about every article, and list its names and dates."""
-        finder = SpacyFinder(self.generate.candidates.pipeline)
+        finder = SpacyFinder()
         settings, answers = self.generate.model, at.work("answers")
         if isinstance(settings, BatchChat):
             text = "the backend `batch` is for `streamingqa`"

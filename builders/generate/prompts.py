@@ -22,12 +22,12 @@ DEFAULT = resource("builders/generate/prompts/default.yaml")
 _ANY_SLOT = re.compile(r"<([A-Za-z_ ]{1,24})>")
 _HTML = re.compile(r"<(?:!doctype|html|head|body|div|p|script)\b", re.IGNORECASE)
 Task = Literal["generate", "answer", "judge"]
-_SLOTS: Mapping[Task, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "generate": (("article", "answer"), ("date", "today")),
-    "answer": (("article", "question"), ("date", "today")),
-    "judge": (("article", "question", "answer"), ("date", "today")),
+_SLOTS: Mapping[Task, tuple[str, ...]] = {
+    "generate": ("article", "answer"),
+    "answer": ("article", "question"),
+    "judge": ("article", "question", "answer"),
 }
-"""The slots that the layout of each task must have, and those that it may have."""
+"""The slots that the layout of each task must have, beside the days that it may have."""
 _SLOT = re.compile(r"<(article|date|today|answer|question)>")
 
 
@@ -66,9 +66,9 @@ class Prompts(Strict):
     @model_validator(mode="after")
     def _slots(self) -> Self:
         found: list[tuple[Loc, str]] = []
-        for task, (needed, others) in _SLOTS.items():
+        for task, needed in _SLOTS.items():
             if prompt := getattr(self, task):
-                known = (*needed, *others)
+                known = (*needed, "date", "today")
                 slots = _ANY_SLOT.findall(prompt.layout)
                 told = [_no_slot(name, known) for name in slots if name not in known]
                 told += [f"the slot <{name}> is missing" for name in needed if name not in slots]

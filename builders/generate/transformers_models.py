@@ -57,7 +57,6 @@ class Transformers(p.ModelSettings):
         """As every model; and PyTorch, and a chat template where one is asked for."""
         super().check()
         if not offline:
-            require_torch()
             kind_of(self)
 
     def open(self, seed: int) -> "TransformersBackend":

@@ -25,7 +25,7 @@ from factdrift.builders.facts.relations import NewsPhrases
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate import grounded, patterns
 from factdrift.builders.generate.backends import AnyModel, Cached, open_model
-from factdrift.builders.generate.candidates import CandidateSettings, SpacyFinder
+from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.grounded import StatedFacts
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.protocol import PATTERNS
@@ -82,14 +82,13 @@ class StatedQuestions(Step):
     share: float
     kept: int
     screen: tuple[AnyFilter, ...]
-    candidates: CandidateSettings
     seed: int
 
     def make(self, out: Path, at: Workspace) -> None:
         """Meet the drawn articles with the facts, parse the others, choose what is asked."""
         draws = drawn(at, self.draws)
         files = self.draws.articles.news.files
-        screen = Screen(self.screen, FilterContext(names=SpacyFinder(self.candidates.pipeline)))
+        screen = Screen(self.screen, FilterContext(names=SpacyFinder()))
         counts: Counter[str] = Counter()
         lost: list[rows.Dropped] = []
         found: list[rows.Question] = []
@@ -183,7 +182,7 @@ class ModelQuestions(Step):
         """Ask about every draw, in rounds, until enough questions may pass."""
         settings = self.generate
         assert settings.model is not None
-        finder = SpacyFinder(settings.candidates.pipeline)
+        finder = SpacyFinder()
         model = open_model(settings.model, self.seed, at.work("answers"), offline=self.offline)
         screen = Screen(self.screen, FilterContext(names=finder))
         draws, of_all = self._asked(at)
@@ -254,7 +253,6 @@ class Judges(Strict):
     filters: tuple[AnyFilter, ...]
     index: SearchIndex | None
     writer: AnyModel | None
-    candidates: CandidateSettings
     seed: int
     offline: Annotated[bool, NOT_IN_KEY]
 
@@ -273,7 +271,7 @@ class Judges(Strict):
         wants = frozenset[str]().union(*(one.needs for one in self.filters))
         context = FilterContext(
             answering=model(self.writer) if self.writer and "answering" in wants else None,
-            names=SpacyFinder(self.candidates.pipeline) if "names" in wants else None,
+            names=SpacyFinder() if "names" in wants else None,
             model=model,
             search=Index(at.folder(self.index) / "index") if self.index else None,
             cache=at.work("scores"),
@@ -398,7 +396,7 @@ class AnnotatedQuestions(Step):
             return
         judges = self.questions.judges
         context, models = judges.open(at)
-        finder = SpacyFinder(judges.candidates.pipeline)
+        finder = SpacyFinder()
         context = replace(context, names=finder)
         answers: dict[str, tuple[str, ...]] = {}
 
