@@ -139,7 +139,7 @@ def test_the_whole_way(model: tuple[str, Model], tmp_path: Path) -> None:
 
 def test_batch_files(model: tuple[str, Model], tmp_path: Path) -> None:
     _, known = model
-    backend = {"backend": "batch", "model": "m-1", "folder": "batches"}
+    backend: dict[str, Any] = {"backend": "batch", "model": "m-1", "folder": "batches"}
     backend["request"] = {"max_completion_tokens": 900}
     path = recipe(tmp_path / "r", backend)
     words: list[Any] = ["--build", tmp_path / "build", "--out", tmp_path / "out", "--limit", 6]
