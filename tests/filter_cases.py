@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from factdrift.builders.generate.candidates import CandidateSettings, open_finder
+from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import Article, Candidate, Draw, Question
 from factdrift.builders.text.dates import time_of
@@ -22,7 +22,7 @@ from factdrift.filters.time_spec import specify, told
 FOLDER = Path(__file__).with_name("filter_cases")
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
 _DAY = date(2012, 6, 1)
-FINDER = open_finder(CandidateSettings())
+FINDER = SpacyFinder()
 
 
 class Case(NamedTuple):

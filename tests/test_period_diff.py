@@ -109,16 +109,6 @@ def compared(duck: Engine, folder: Path, facts: Sequence[Fact], ends: str, **how
     return duck.keep(pd.compare(held(duck, folder, facts), periods(*map(P, ends.split())), **how))
 
 
-def test_possible_objects_too(duck: Engine, tmp_path: Path) -> None:
-    gaps = duck.read(
-        parquet(tmp_path / "g.parquet", Gap, [stated("unknown_value - 2019-06-01", "Q1")]), Gap
-    )
-    facts = [one("Q2", "2010-01-01"), one("Q3", "2019")]
-    met = compared(duck, tmp_path, facts, "2018Q4 2019Q2", gaps=gaps, include_possible=True)
-    assert kept(duck, met) == {"Q1": {"2019Q1": "updated Q2>Q2 Q3"}}
-    assert dropped(duck, met) == {"Q1": {"2019Q2": "unknown_value"}}
-
-
 def known(duck: Engine, folder: Path, entities: Sequence[Entity]) -> ir.Table:
     return duck.read(parquet(folder / "entities.parquet", Entity, entities), Entity)
 

@@ -4,16 +4,9 @@ import base64
 import gzip
 from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 
 import pytest
 
-from factdrift.builders.core.errors import UserError
-from factdrift.builders.generate.candidates import (
-    CandidateSettings,
-    SpacyFinder,
-    open_finder,
-)
 from factdrift.builders.rows import Article, Candidate
 from factdrift.builders.text.dates import candidates
 from tests.conftest import ROOT
@@ -58,29 +51,6 @@ def test_every_candidate_is_its_span_and_no_headline_is_used() -> None:
             assert c.sentence > 0 and c.text in a.sentences[c.sentence]
             count += 1
     assert count > 1000
-
-
-def test_a_spacy_pipeline(tmp_path: Path) -> None:
-    import spacy
-
-    nlp = spacy.blank("en")
-    ruler = nlp.add_pipe("entity_ruler")
-    ruler.add_patterns(  # type: ignore[attr-defined]
-        [
-            {"label": "PERSON", "pattern": "Zoran Milanović"},
-            {"label": "DATE", "pattern": "January 2020"},
-            {"label": "CARDINAL", "pattern": "two"},
-        ]
-    )
-    nlp.to_disk(tmp_path / "pipe")
-    finder = SpacyFinder(str(tmp_path / "pipe"))
-    text = article("A vote.", "Zoran Milanović won two seats in January 2020.")
-    found = [(c.text, c.type, c.label) for c in finder.find(text)]
-    assert ("Zoran Milanović", "entity", "PERSON") in found
-    assert ("January 2020", "date", "DATE") in found
-    assert all(text.text[c.start : c.end] == c.text for c in finder.find(text))
-    with pytest.raises(UserError, match="cannot load"):
-        open_finder(CandidateSettings(pipeline="xx_none_sm"))
 
 
 def test_candidate_row() -> None:

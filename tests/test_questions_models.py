@@ -135,7 +135,7 @@ def test_a_model_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_prompt() -> None:
-    text = p.question_prompt(p.read(None), requests()[:1], 4000)
+    text = p.question_prompt(p.read(None), requests()[0], 4000)
     assert text.endswith("Answer: Zoran Milanović\nQuestion:")
     assert "Article (Monday, 6 January 2020): " in text and "<" not in text
 
@@ -152,11 +152,6 @@ def test_what_a_model_wrote_as_a_result(written: str, text: str | None, reason: 
 @pytest.mark.parametrize(("written", "text"), CASES["answers"])
 def test_answers(written: str, text: str) -> None:
     assert p.as_result(written, p.read(None), question=False).text == text
-
-
-@pytest.mark.parametrize(("written", "expected"), CASES["several"])
-def test_several_questions_of_one_text(written: str, expected: list[str | None]) -> None:
-    assert [r.text for r in p.as_results(written, p.read(None), 2)] == expected
 
 
 @pytest.mark.parametrize(("written", "text"), CASES["verdicts"])

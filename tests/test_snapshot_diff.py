@@ -11,8 +11,8 @@ import pytest
 
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.facts.snapshot_diff import CHANGE_ORDER, SEEN_ORDER, Dump, changes, seen
-from factdrift.builders.facts.timeline import TimeRule
+from factdrift.builders.facts.snapshot_diff import SEEN_ORDER, Dump, changes, seen
+from factdrift.builders.facts.timeline import KEY, TimeRule
 from factdrift.builders.rows import Entity, Fact, FactChange, Gap, SeenFact
 from tests.histories import NO_LIFE, day, fact, parquet
 from tests.tables import table
@@ -78,7 +78,7 @@ def ruled(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, d
     path = tmp_path_factory.mktemp("rules")
     old, new = dumps(duck, path, facts, gaps)
     out = path / "changes.parquet"
-    duck.write(changes(duck, old, new, EXCLUSIVE), out, FactChange, CHANGE_ORDER)
+    duck.write(changes(duck, old, new, EXCLUSIVE), out, FactChange, KEY)
     made = pq.read_table(out).to_pylist()
     places = [(int(r["subject"][1:]), r["object"]) for r in made]
     assert places == sorted(places)

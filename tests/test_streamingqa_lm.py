@@ -43,12 +43,7 @@ class Model:
         if "\nQuestion: " in article:
             question = article.rpartition("\nQuestion: ")[2]
             return json.dumps({"answer": self.asked.get(question, "unknown")})
-        numbered = re.findall(r"^\d+\. (.*)$", rest, re.MULTILINE)
-        made = [self.question(article, answer) for answer in numbered or [rest]]
-        if not numbered:
-            return json.dumps({"question": made[0]})
-        listed = [{"number": n, "question": q} for n, q in enumerate(made, 1)]
-        return json.dumps({"questions": listed})
+        return json.dumps({"question": self.question(article, rest)})
 
     def question(self, article: str, answer: str) -> str:
         sentence = next(s for s in re.split(r"(?<=[.!?]) ", article) if answer in s)
@@ -144,7 +139,7 @@ def test_the_whole_way(model: tuple[str, Model], tmp_path: Path) -> None:
 
 def test_batch_files(model: tuple[str, Model], tmp_path: Path) -> None:
     _, known = model
-    backend = {"backend": "batch", "model": "m-1", "folder": "batches", "at_once": 4}
+    backend: dict[str, Any] = {"backend": "batch", "model": "m-1", "folder": "batches"}
     backend["request"] = {"max_completion_tokens": 900}
     path = recipe(tmp_path / "r", backend)
     words: list[Any] = ["--build", tmp_path / "build", "--out", tmp_path / "out", "--limit", 6]

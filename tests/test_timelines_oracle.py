@@ -126,9 +126,7 @@ def test_period_diff(both: Both, kind: Granularity, undated: Undated, at: timeli
     """Every row and every drop with its reason."""
     low = Period.of(date(random_histories.FIRST_YEAR, 1, 1), kind)
     high = Period.of(SNAPSHOT, kind) + -1
-    met = period_diff.compare(
-        both.line.segments, periods(low, high), both.line.gaps, False, undated, at
-    )
+    met = period_diff.compare(both.line.segments, periods(low, high), both.line.gaps, undated, at)
     met = both.duck.keep(period_diff.nothing_added(met) if at == "end" else met)
     sets = ("answers", "added", "removed", "possible_answers", "still_true")
     found: set[Row] = set()

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from factdrift.builders import rows
 from factdrift.builders.timeqa.dataset import TimeQA
-from factdrift.builders.timeqa.pool import Pool, pool_of
+from factdrift.builders.timeqa.pool import Pool
 from tests.histories import parquet
 
 LONG = " and so on until the line has all of the twenty words that it needs to be taken here"
@@ -49,9 +49,7 @@ def test_the_closest_paragraphs_that_may_be_taken(
     assert all(one.text == TEXTS[one.title[5:]][one.paragraph] for one in found)
 
 
-def test_a_pool_is_made_only_where_it_is_asked_for(pages: Path) -> None:
-    with pool_of(pages, 0) as none, pool_of(pages, 2) as some:
-        assert none is None and some is not None
+def test_a_pool_is_made_only_where_it_is_asked_for() -> None:
     made = TimeQA.model_validate({"builder": "timeqa", "context": {"pool": 3}})
     assert made.context != "page" and made.context.pool == 3
     assert TimeQA.model_validate({"builder": "timeqa", "text": False}).context == "page"

@@ -21,7 +21,7 @@ from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.generate.backends import Cached, Parsed, open_model
 from factdrift.builders.generate.batch_files import BatchChat
-from factdrift.builders.generate.candidates import SpacyFinder, open_finder
+from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.mentions import sentences
 from factdrift.builders.generate.questions import GenerateSettings, generate_questions
 from factdrift.builders.wmt.steps import Articles, articles
@@ -87,7 +87,7 @@ class RecentArticles(Step):
 
     def make(self, out: Path, at: Workspace) -> None:
         """Ask about every article, and list its names and dates."""
-        finder = open_finder(self.generate.candidates)
+        finder = SpacyFinder()
         settings, answers = self.generate.model, at.work("answers")
         if isinstance(settings, BatchChat):
             text = "the backend `batch` is for `streamingqa`"

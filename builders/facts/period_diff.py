@@ -77,7 +77,6 @@ def compare(
     segments: ir.Table,
     window: Sequence[Period],
     gaps: ir.Table | None = None,
-    include_possible: bool = False,
     undated: Undated = "accept",
     at: At = "during",
     doubting: Collection[str] = (),
@@ -85,9 +84,8 @@ def compare(
     """Every comparison of neighbouring periods of a window, equal neighbours in one row.
 
     `segments`, `gaps`: of a `timeline.TimelineTables`; `window`: consecutive periods, as from
-    `buildable`. `at`: the day of A_t, the period's last one, or any. `include_possible`: A_t takes
-    possible objects too; then gaps alone raise doubt. `doubting`: relations of which undated
-    statements are doubts although others are accepted.
+    `buildable`. `at`: the day of A_t, the period's last one, or any. `doubting`: relations of which
+    undated statements are doubts although others are accepted.
 
     Columns: `subject` as a number, `relation`; `first`, `last` (index of the first and last t+1);
     `split`, `answers`, `previous_answers`, `possible_answers`, `still_true`, `added`, `removed`
@@ -97,7 +95,7 @@ def compare(
     """
     if gaps is not None and undated == "ignore":
         gaps = gaps.filter(gaps.reason != "undated")
-    run = runs(segments, window, gaps, include_possible, at)
+    run = runs(segments, window, gaps, at)
     earlier = ibis.window(group_by=_PAIR, order_by=run.at)
     run = run.mutate(
         previous=run.objects.lag().over(earlier),

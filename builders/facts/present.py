@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 import ibis
 import ibis.expr.types as ir
 
+from factdrift.builders import rows
+from factdrift.builders.core.schema import arrow_schema
+
 
 def labelled(table: ir.Table, entities: ir.Table, relation_labels: Mapping[str, str]) -> ir.Table:
     """Add `subject_label`, `object_label` (from `rows.Entity`) and `relation_label`."""
@@ -19,6 +22,14 @@ def identified(table: ir.Table, named_by: Sequence[str]) -> ir.Table:
     """Add `id`: a hash of the columns that name a row, 16 hex digits."""
     parts = [table[c].cast("string").fill_null("") for c in named_by]
     return table.mutate(id=drawn(*parts).substr(0, 16))
+
+
+def left_out(table: ir.Table, step: str, **columns: ir.Value) -> ir.Table:
+    """Pairs with a `reason` as `rows.Dropped`; of the other columns null where none is given."""
+    none, item = ibis.null("string"), table.subject + "/" + table.relation
+    given = {"item": item, "period": none, "score": ibis.null("float64"), "detail": none} | columns
+    table = table.mutate(step=ibis.literal(step), **given)
+    return table.select(arrow_schema(rows.Dropped).names)
 
 
 def drawn(*names: str | ir.StringValue) -> ir.StringValue:

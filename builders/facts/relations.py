@@ -13,9 +13,9 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.rows import Specifier
 from factdrift.builders.text.render import (
+    QUESTION,
     parse,
     parse_phrase,
-    parse_question,
     query,
     question,
     sentence,
@@ -56,7 +56,7 @@ def _template(text: str) -> str:
 
 def _question(text: str) -> str:
     wrong = "has no question mark at the end; a variant is a whole question"
-    return _whole(text, parse_question(text)[0], "?", wrong)
+    return _whole(text, parse(text, QUESTION)[0], "?", wrong)
 
 
 class Ask(Strict):

@@ -36,9 +36,6 @@ from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.timeline import DATES, KEY, Rules, snapshot_day, timeline
 
-CHANGE_ORDER = KEY
-"""Total order of `changes`, for `Engine.write`."""
-
 CONTENT = ("statement", *KEY, *DATES, "end_open", "point", "sighting")
 """What names a fact, whichever dump states it."""
 
@@ -55,7 +52,7 @@ class Dump(NamedTuple):
 
 
 def changes(engine: Engine, old: Dump, new: Dump, rules: Rules) -> ir.Table:
-    """Compare two dumps: one `rows.FactChange` for each triple.
+    """Compare two dumps: one `rows.FactChange` for each triple, which `KEY` orders.
 
     `UserError` where a table of facts has not exactly one snapshot day, or the first one's is not
     before the second's.

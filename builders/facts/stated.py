@@ -12,6 +12,7 @@ import ibis.expr.types as ir
 from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.facts.present import left_out
 from factdrift.builders.facts.relations import Classes, property_of
 from factdrift.builders.facts.timeline import DATES, PAIR
 
@@ -124,21 +125,17 @@ class Stated:
         doubtful = ~table.reason.isin(["undated", "contradictory"]) | unnamed | table.nowhere
         table = table.filter(~table.fact & doubtful)
         unnamed = table.reason == "undated"
-        left_out = table.select(
-            step=ibis.literal("mine"),
+        shown = table.object + " (" + table.kind + ")"
+        dropped = left_out(
+            table,
+            "mine",
             reason=ibis.ifelse(unnamed, "unlabelled_object", table.reason),
-            item="statement",
-            subject="subject",
-            relation="relation",
-            period=ibis.null("string"),
-            score=ibis.null("float64"),
-            detail=ibis.ifelse(
-                table.kind.isnull(), table.object, table.object + " (" + table.kind + ")"
-            ),
+            item=table.statement,
+            detail=ibis.ifelse(table.kind.isnull(), table.object, shown),
         ).distinct()
         drops = self.drops
         drops = drops.filter(drops.relation.isnull() | drops.relation.isin(self.properties))
-        return drops.union(left_out.select(drops.columns))
+        return drops.union(dropped)
 
 
 def _of_classes(

@@ -91,6 +91,6 @@ class NamedFacts(Step):
             if len(dumps) == 2:
                 changes = snapshot_diff.changes(eng, dumps[0], dumps[1], self.timelines.rules)
                 changes = present.identified(changes, timeline.KEY)
-                write("changes", changes, snapshot_diff.CHANGE_ORDER)
+                write("changes", changes, timeline.KEY)
             left_out = steps.dropped(eng, *folders)
             eng.write(left_out, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)

@@ -119,7 +119,6 @@ def runs(
     segments: ir.Table,
     window: Sequence[Period],
     gaps: ir.Table | None = None,
-    include_possible: bool = False,
     at: At = "during",
 ) -> ir.Table:
     """Each (subject, relation) cut into runs of periods in which nothing begins or ends.
@@ -132,16 +131,16 @@ def runs(
 
     `segments`, `gaps`: of a `TimelineTables`; `window`: consecutive periods. Columns: `subject`
     as a number, `relation`; `at` to `until` (indexes, together the window); `objects`, the certain
-    ones (with `include_possible` the possible too), and `doubts`, why what is possible only is so
-    (`doubt`), both sorted numbers. Pairs with nothing in the window have no runs.
+    ones, and `doubts`, why what is possible only is so (`doubt`), both sorted numbers. Pairs with
+    nothing in the window have no runs.
     """
     cause = ibis.ifelse(segments.rival, CAUSES.index("rival"), CAUSES.index("possible"))
     stated = segments.mutate(cause=cause.cast("int64"), never=segments.rival)
-    ranges = _ranges(stated, window, include_possible, at)
+    ranges = _ranges(stated, window, at)
     if gaps is not None:
         cause = gaps.reason.cases(*((c, n) for n, c in enumerate(CAUSES)), else_=0)
         holes = gaps.mutate(cause=cause.cast("int64"), never=True)
-        ranges = ranges.union(_ranges(holes, window, False, at))
+        ranges = ranges.union(_ranges(holes, window, at))
     low, high = window[0].index, window[-1].index
     cuts = [low, ranges.first, ranges.last + 1, ranges.certain_first, ranges.certain_last + 1]
     cut = ranges.select(*PAIR, at=ibis.array(cuts).unnest()).distinct()
@@ -483,7 +482,7 @@ def _with_unknown(table: ir.Table) -> ir.Table:
     return table.mutate(**{c: table[c].nullif(edge) for c, edge in edges.items()})
 
 
-def _ranges(table: ir.Table, window: Sequence[Period], include_possible: bool, at: At) -> ir.Table:
+def _ranges(table: ir.Table, window: Sequence[Period], at: At) -> ir.Table:
     """Indexes `first` to `last` where each row is possible, `certain_first` to `certain_last`.
 
     Cut to the window; never certain where they cross; rows that are possible nowhere are gone.
@@ -511,10 +510,7 @@ def _ranges(table: ir.Table, window: Sequence[Period], include_possible: bool, a
         "certain_first": ibis.greatest(index(near.start_last).fill_null(high + 1), low),
         "certain_last": ibis.least(until(near.end_first).fill_null(low - 1), high),
     }
-    if include_possible:
-        certain = {f"certain_{k}": v for k, v in possible.items()}
-    else:
-        certain["certain_first"] = ibis.ifelse(near.never, high + 1, certain["certain_first"])
+    certain["certain_first"] = ibis.ifelse(near.never, high + 1, certain["certain_first"])
     ids = {c: number(near[c]).fill_null(0) for c in ("subject", "object")}
     found = near.select("relation", **ids, **possible, **certain, cause="cause")
     return found.filter(found.first <= found.last)

@@ -56,7 +56,6 @@ BackendSettings = Annotated[
 
 _TASKS = {
     "question": "writing",
-    "questions": "writing",
     "answer": "answering",
     "verdict": "judging",
     None: "other",
@@ -89,8 +88,7 @@ class Cached(PromptedModel):
         self.model, self.texts_only = model, texts_only
         self.name, self.identity = model.name, model.identity
         self.prompts, self.characters = model.prompts, model.characters
-        self.at_once, self.usage = model.at_once, model.usage
-        self.waits = model.waits
+        self.usage, self.waits = model.usage, model.waits
         self.offline = offline
         self.asked: Counter[str] = Counter()
         self.hits = self.misses = 0

@@ -51,7 +51,7 @@ class BatchBackend(p.PromptedModel):
     def __init__(self, settings: BatchChat, seed: int) -> None:
         self.settings, self.seed = settings, seed
         self.prompts = p.read(settings.prompts)
-        self.characters, self.at_once = settings.characters, settings.at_once
+        self.characters = settings.characters
         self.name = f"batch:{settings.model}"
         self.identity = settings.identity(seed, backend="batch")
         self.usage = Usage()

@@ -1,14 +1,11 @@
 """Answer candidates for language models: names, dates and phrases as spans of an article."""
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
-from pydantic import Field
-
-from factdrift.builders.core.config import Strict
-from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import AnswerType, Article, Candidate
-from factdrift.builders.text.pipeline import NAME, pipeline
+from factdrift.builders.text.pipeline import pipeline
 
 Span = tuple[int, int, AnswerType, str | None]
 
@@ -16,48 +13,20 @@ _LONGEST = 12
 """Tokens of a prepositional phrase that can be an answer."""
 _NUMBERS = frozenset(("CARDINAL", "MONEY", "PERCENT", "QUANTITY"))
 _ENTITY_LABELS = frozenset(
-    ("PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW", "MISC")
+    ("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW")
 )
-
-
-class CandidateSettings(Strict):
-    """Where answer candidates come from."""
-
-    pipeline: str = Field(
-        default=NAME,
-        description=f"`{NAME}`, which comes with the package, or another installed spaCy pipeline",
-    )
-
-
-def open_finder(settings: CandidateSettings) -> "SpacyFinder":
-    """The finder that the settings name; `UserError` where its pipeline is not installed."""
-    return SpacyFinder(settings.pipeline)
 
 
 def sentence_starts(article: Article) -> list[int]:
     """Where each sentence starts in the article's text."""
-    starts, at = [], 0
-    for sentence in article.sentences:
-        starts.append(at)
-        at += len(sentence) + 1
-    return starts
+    return list(accumulate((len(one) + 1 for one in article.sentences[:-1]), initial=0))
 
 
 class SpacyFinder:
-    """Entities of a spaCy pipeline, and its parser's prepositional phrases where it has one."""
+    """Entities of the small pipeline, and its parser's prepositional phrases."""
 
-    def __init__(self, model: str) -> None:
-        try:
-            import spacy
-
-            self.nlp: Any = pipeline() if model == NAME else spacy.load(model)
-        except ImportError as error:
-            raise UserError("spaCy is not installed", hint="pip install spacy") from error
-        except OSError as error:
-            raise UserError(
-                f"spaCy cannot load the pipeline {model!r}",
-                hint=f"python -m spacy download {model}, or `pipeline: {NAME}`, which is there",
-            ) from error
+    def __init__(self) -> None:
+        self.nlp = pipeline()
 
     def find(self, article: Article) -> list[Candidate]:
         """Candidates of every sentence but the headline."""

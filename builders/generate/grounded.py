@@ -30,6 +30,7 @@ from factdrift.builders.generate.mentions import (
 from factdrift.builders.generate.protocol import FACTS
 from factdrift.builders.rows import (
     About,
+    Answer,
     AnswerType,
     Article,
     Candidate,
@@ -104,20 +105,12 @@ class HeldTerm(NamedTuple):
         return self.start_first <= last and self.end_last >= first
 
 
-@dataclass(frozen=True)
-class NamedEntity:
-    """What a question needs of an item."""
-
-    label: str
-    aliases: tuple[str, ...]
-
-
 @dataclass
 class Known:
     """Timelines of the pairs that a batch of articles names, and the names of who is in them."""
 
     terms: dict[tuple[Side, str, str], list[HeldTerm]] = field(default_factory=dict)
-    entities: dict[str, NamedEntity] = field(default_factory=dict)
+    entities: dict[str, Answer] = field(default_factory=dict)
 
 
 class GroundedFact(NamedTuple):
@@ -213,18 +206,13 @@ class StatedFacts:
             "semi join ids using (id) where label != ''"
         )
         for id_, label, aliases in self._rows(query):
-            known.entities[id_] = NamedEntity(label, tuple(aliases or ()))
+            known.entities[id_] = Answer(id_, label, tuple(aliases or ()))
         return known, facts
 
     def _register(self, name: str, rows: Sequence[tuple[str, ...]], *columns: str) -> None:
         """A small table of texts under a name."""
-        self._db.execute(
-            f"create or replace temp table {name} ({' varchar, '.join(columns)} varchar)"
-        )
         arrays = [pa.array([row[n] for row in rows], pa.string()) for n in range(len(columns))]
-        self._db.register("given", pa.table(arrays, names=list(columns)))
-        self._db.execute(f"insert into {name} from given")
-        self._db.unregister("given")
+        self._db.register(name, pa.table(arrays, names=list(columns)))
 
     def _rows(self, query: str) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = self._db.execute(query).fetchall()

@@ -89,9 +89,6 @@ def _object(**fields: Any) -> dict[str, Any]:
 _TEXT = {"type": "string"}
 _SCHEMAS: Mapping[Shape, dict[str, Any]] = {
     "question": _object(question=_TEXT),
-    "questions": _object(
-        questions={"type": "array", "items": _object(number={"type": "integer"}, question=_TEXT)}
-    ),
     "answer": _object(answer=_TEXT),
     "verdict": _object(**{name: {"type": "boolean"} for name in p.VERDICTS}),
 }
@@ -147,7 +144,7 @@ class OpenAIBackend(p.PromptedModel):
     def __init__(self, settings: OpenAI, seed: int) -> None:
         self.settings = settings
         self.prompts = p.read(settings.prompts)
-        self.characters, self.at_once = settings.characters, settings.at_once
+        self.characters = settings.characters
         self.name = f"openai:{settings.model}"
         self._url = settings.base_url.rstrip("/")
         self.identity = settings.identity(seed, backend="openai", base_url=self._url)

@@ -3,10 +3,8 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -24,12 +22,12 @@ DEFAULT = resource("builders/generate/prompts/default.yaml")
 _ANY_SLOT = re.compile(r"<([A-Za-z_ ]{1,24})>")
 _HTML = re.compile(r"<(?:!doctype|html|head|body|div|p|script)\b", re.IGNORECASE)
 Task = Literal["generate", "answer", "judge"]
-_SLOTS: Mapping[Task, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "generate": (("article", "answer"), ("date", "today")),
-    "answer": (("article", "question"), ("date", "today")),
-    "judge": (("article", "question", "answer"), ("date", "today")),
+_SLOTS: Mapping[Task, tuple[str, ...]] = {
+    "generate": ("article", "answer"),
+    "answer": ("article", "question"),
+    "judge": ("article", "question", "answer"),
 }
-"""The slots that the layout of each task must have, and those that it may have."""
+"""The slots that the layout of each task must have, beside the days that it may have."""
 _SLOT = re.compile(r"<(article|date|today|answer|question)>")
 
 
@@ -52,10 +50,6 @@ class Prompt(Strict):
         description="one example with slots <article>, <date>, <today>, <answer>, <question>; "
         "what the model writes follows it"
     )
-    several: str = Field(
-        default="Do this for each of the numbered answers: write one numbered line for each.",
-        description="follows the instruction where one call asks for several questions",
-    )
     examples: tuple[PromptExample, ...] = ()
 
 
@@ -72,9 +66,9 @@ class Prompts(Strict):
     @model_validator(mode="after")
     def _slots(self) -> Self:
         found: list[tuple[Loc, str]] = []
-        for task, (needed, others) in _SLOTS.items():
+        for task, needed in _SLOTS.items():
             if prompt := getattr(self, task):
-                known = (*needed, *others)
+                known = (*needed, "date", "today")
                 slots = _ANY_SLOT.findall(prompt.layout)
                 told = [_no_slot(name, known) for name in slots if name not in known]
                 told += [f"the slot <{name}> is missing" for name in needed if name not in slots]
@@ -105,9 +99,6 @@ class ModelSettings(Strict):
     temperature: float = Field(default=0.0, ge=0, description="0: the likeliest text")
     stop: tuple[str, ...] = Field(
         default=(), description="texts that end what a base model writes; a chat ends by itself"
-    )
-    at_once: int = Field(
-        default=1, ge=1, le=20, description="questions of an article that one call asks for"
     )
     stop_after: int = Field(
         default=10, ge=0, description="useless answers that end a run which had no other; 0: never"
@@ -149,14 +140,10 @@ def _fill(layout: str, values: Mapping[str, str]) -> str:
     return _SLOT.sub(lambda m: values.get(m[1], ""), layout)
 
 
-def question_prompt(prompts: Prompts, requests: Sequence[Request], most: int) -> str:
-    """The whole prompt to write questions of one article; at most `most` characters of it."""
-    first = requests[0]
-    answers = [r.candidate.text for r in requests]
-    numbered = "".join(f"\n{n}. {text}" for n, text in enumerate(answers, 1))
-    values = _values(first.article, first.question_day, first.candidate.sentence, most)
-    values["answer"] = answers[0] if len(answers) == 1 else numbered
-    return _whole(prompts, "generate", values, several=len(answers) > 1)
+def question_prompt(prompts: Prompts, one: Request, most: int) -> str:
+    """The whole prompt to write a question; of the article at most `most` characters."""
+    values = _values(one.article, one.question_day, one.candidate.sentence, most)
+    return _whole(prompts, "generate", values | {"answer": one.candidate.text})
 
 
 def answer_prompt(prompts: Prompts, query: Query, most: int) -> str:
@@ -182,9 +169,7 @@ _SOLUTION: Mapping[Task, str] = {"generate": "question", "answer": "answer", "ju
 """What of an example a model is to write."""
 
 
-def _whole(
-    prompts: Prompts, task: Task, values: Mapping[str, str] | None, *, several: bool = False
-) -> str:
+def _whole(prompts: Prompts, task: Task, values: Mapping[str, str] | None) -> str:
     """The instruction, the examples with their solutions, and what the model has to continue.
 
     Without values, the slots stand unfilled.
@@ -195,9 +180,8 @@ def _whole(
         f"{_fill(prompt.layout, example.model_dump())} {getattr(example, _SOLUTION[task])}"
         for example in prompt.examples
     ]
-    told = [prompt.instruction, *([prompt.several] if several else [])]
     asked = prompt.layout if values is None else _fill(prompt.layout, values)
-    return "\n\n".join([" ".join(told), *examples, asked])
+    return "\n\n".join([prompt.instruction, *examples, asked])
 
 
 def shown_prompt(prompts: Prompts, does: str) -> str:
@@ -313,44 +297,6 @@ def _refuses(line: str, prompts: Prompts) -> bool:
     return any(folded.startswith(r.casefold()) for r in prompts.refusals)
 
 
-def as_results(text: str, prompts: Prompts, number: int) -> list[Result]:
-    """The `number` questions of one text: of JSON, of numbered lines, or of as many lines."""
-    if number == 1:
-        return [as_result(text, prompts, question=True)]
-    plain = unreasoned(text)
-    found = dict(_of_json(_json(plain)))
-    if not found:
-        lines = plain.splitlines()
-        numbered = [(m, line) for line in lines if (m := _NUMBER.match(line.strip(_MARKS)))]
-        found = {int(m[1]): line.strip(_MARKS)[m.end() :] for m, line in numbered if m[1]}
-        asked = [line for line in lines if line.rstrip(_MARKS).endswith("?")]
-        if not found and len(asked) == number:
-            found = dict(enumerate(asked, 1))
-    missing = Result(None, "cut_off" if found or plain else "empty", plain[:80] or None)
-    whole = as_result(plain, prompts, question=True) if not found else missing
-    lost = whole if whole.text is None else missing
-    return [
-        as_result(found[n], prompts, question=True) if n in found else lost
-        for n in range(1, number + 1)
-    ]
-
-
-def _best(text: str, prompts: Prompts, number: int) -> Result:
-    """The first question of a text that is of use, or why none is."""
-    found = as_results(text, prompts, number)
-    return next((one for one in found if one.text), found[0])
-
-
-def _of_json(data: Any) -> Iterator[tuple[int, str]]:
-    """The questions of a JSON object by their numbers; a list without numbers counts from 1."""
-    listed = data.get("questions") if isinstance(data, dict) else None
-    for place, one in enumerate(listed if isinstance(listed, list) else (), 1):
-        number = one.get("number") if isinstance(one, dict) else None
-        question = one if isinstance(one, str) else _field(one, "question")
-        if question:
-            yield number if isinstance(number, int) else place, question
-
-
 YES = "yes"
 VERDICTS = ("answerable", "one_answer", "stands_alone")
 """What a judge says of a question, each yes or no."""
@@ -388,7 +334,6 @@ class PromptedModel(ABC):
     identity: str
     prompts: Prompts
     characters: int
-    at_once: int = 1
     waits: bool = False
     """Whether answers come with a later run, so that few rounds are worth more than few calls."""
     usage: Usage
@@ -412,30 +357,9 @@ class PromptedModel(ABC):
         """Called when a step has asked all that it asks; `UserError` where answers are to come."""
 
     def generate(self, requests: Sequence[Request]) -> list[Result]:
-        """A question for each request; those of one article stand together in calls."""
-        groups = list(self._groups(requests))
-        replies: dict[int, Result] = {}
-        shapes: tuple[tuple[Shape, int], ...] = (("question", 1), ("questions", self.at_once))
-        for shape, number in shapes:
-            places = [n for n, g in enumerate(groups) if (len(g) > 1) == (shape == "questions")]
-            read = partial(_best, prompts=self.prompts, number=number)
-            texts = [question_prompt(self.prompts, groups[n], self.characters) for n in places]
-            found = self.complete(texts, shape=shape, read=read) if texts else []
-            replies |= dict(zip(places, found, strict=True))
-        results: list[Result] = []
-        for n, group in enumerate(groups):
-            text = replies[n].text
-            results += (
-                [replies[n]] * len(group)
-                if text is None
-                else as_results(text, self.prompts, len(group))
-            )
-        return results
-
-    def _groups(self, requests: Sequence[Request]) -> Iterator[list[Request]]:
-        for _, alike in groupby(requests, lambda r: (r.article.id, r.question_day)):
-            mine = list(alike)
-            yield from (mine[at : at + self.at_once] for at in range(0, len(mine), self.at_once))
+        """A question for each request."""
+        texts = [question_prompt(self.prompts, one, self.characters) for one in requests]
+        return self._read(texts, "question", lambda t: as_result(t, self.prompts, question=True))
 
     def answer(self, queries: Sequence[Query]) -> list[Result]:
         """An answer for each query."""

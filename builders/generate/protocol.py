@@ -40,7 +40,7 @@ class Result:
     detail: str | None = None
 
 
-Shape = Literal["question", "questions", "answer", "verdict"]
+Shape = Literal["question", "answer", "verdict"]
 """What a model is to write, where it can be held to a form (JSON by a schema)."""
 
 WAITING = "waiting"

@@ -9,7 +9,7 @@ from pydantic import Field
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import one_of, row_id
 from factdrift.builders.generate.backends import AnyModel, BackendSettings, Grounded, Parsed
-from factdrift.builders.generate.candidates import CandidateSettings, SpacyFinder
+from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.prompts import PromptedModel
 from factdrift.builders.generate.protocol import WAITING, Request, Result
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
@@ -37,7 +37,6 @@ _FAR = 3
 class GenerateSettings(Strict):
     """How many questions are made, and by what."""
 
-    candidates: CandidateSettings = CandidateSettings()
     backend: BackendSettings = Grounded()
     kept: int = Field(default=4, ge=1, description="questions of a draw that go on to the filters")
 

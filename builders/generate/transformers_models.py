@@ -57,7 +57,6 @@ class Transformers(p.ModelSettings):
         """As every model; and PyTorch, and a chat template where one is asked for."""
         super().check()
         if not offline:
-            require_torch()
             kind_of(self)
 
     def open(self, seed: int) -> "TransformersBackend":
@@ -78,7 +77,7 @@ class TransformersBackend(p.PromptedModel):
         self.seed = seed
         self._size = 1 if settings.temperature else settings.batch
         self.prompts = p.read(settings.prompts)
-        self.characters, self.at_once = settings.characters, settings.at_once
+        self.characters = settings.characters
         self.name = f"transformers:{Path(settings.model).name}"
         names = {"backend", "model", "revision", "dtype", "new_tokens", "temperature"}
         chosen = settings.model_dump(mode="json", include=names | {"chat", "template"})

@@ -135,7 +135,6 @@ class StreamingQA(DatasetBuilder):
                 share=backend.share if isinstance(backend, Grounded) else 1,
                 kept=generate.kept,
                 screen=screen,
-                candidates=generate.candidates,
                 seed=run.seed,
             )
             sources.append(stated)
@@ -155,7 +154,6 @@ class StreamingQA(DatasetBuilder):
             filters=costly,
             index=SearchIndex(articles=found) if searches else None,
             writer=generate.model,
-            candidates=generate.candidates,
             seed=run.seed,
             offline=self.offline,
         )

@@ -24,7 +24,7 @@ from factdrift.builders.facts.relations import NewsPhrases
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate import grounded, patterns
 from factdrift.builders.generate.backends import AnyModel, Cached, open_model
-from factdrift.builders.generate.candidates import CandidateSettings, open_finder
+from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.grounded import StatedFacts
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.protocol import PATTERNS
@@ -81,14 +81,13 @@ class StatedQuestions(Step):
     share: float
     kept: int
     screen: tuple[AnyFilter, ...]
-    candidates: CandidateSettings
     seed: int
 
     def make(self, out: Path, at: Workspace) -> None:
         """Meet the drawn articles with the facts, parse the others, choose what is asked."""
         draws = drawn(at, self.draws)
         files = self.draws.articles.news.files
-        screen = FilterRun(self.screen, FilterContext(names=open_finder(self.candidates)))
+        screen = FilterRun(self.screen, FilterContext(names=SpacyFinder()))
         counts: Counter[str] = Counter()
         lost: list[rows.Dropped] = []
         found: list[rows.Question] = []
@@ -182,7 +181,7 @@ class ModelQuestions(Step):
         """Ask about every draw, in rounds, until enough questions may pass."""
         settings = self.generate
         assert settings.model is not None
-        finder = open_finder(settings.candidates)
+        finder = SpacyFinder()
         model = open_model(settings.model, self.seed, at.work("answers"), offline=self.offline)
         screen = FilterRun(self.screen, FilterContext(names=finder))
         draws, of_all = self._asked(at)
@@ -259,7 +258,6 @@ class Judges(Strict):
     filters: tuple[AnyFilter, ...]
     index: SearchIndex | None
     writer: AnyModel | None
-    candidates: CandidateSettings
     seed: int
     offline: Annotated[bool, NOT_IN_KEY]
 
@@ -278,7 +276,7 @@ class Judges(Strict):
         wants = frozenset[str]().union(*(one.needs for one in self.filters))
         context = FilterContext(
             answering=model(self.writer) if self.writer and "answering" in wants else None,
-            names=open_finder(self.candidates) if "names" in wants else None,
+            names=SpacyFinder() if "names" in wants else None,
             model=model,
             search=Index(at.folder(self.index) / "index") if self.index else None,
             cache=at.work("scores"),
@@ -403,7 +401,7 @@ class AnnotatedQuestions(Step):
             return
         judges = self.questions.judges
         context, models = judges.open(at)
-        finder = open_finder(judges.candidates)
+        finder = SpacyFinder()
         context = replace(context, names=finder)
         answers: dict[str, tuple[str, ...]] = {}
 

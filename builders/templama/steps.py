@@ -27,19 +27,17 @@ class ComparisonRules(Strict):
     only then takes the old one; `min_objects`: the least number of different objects that a subject
     has over its history; `subjects_per_relation`: so many subjects of a relation, the most popular
     ones, all with null; `require_pages`: whether subject and answers have to have an English
-    Wikipedia page; `include_possible`: whether objects that may have held count as answers;
-    `undated`: whether objects stated without any date are accepted where nothing changes (and drop
-    what changes), are doubts, or are ignored, as in the paper; `vacant`: whether to drop what is
-    `new` or `deleted` where no stated object says nothing, or where the subject or an object began
-    or ended in between; `name_overlap`: whether to drop pairs whose subject's name shares a word
-    with an answer's.
+    Wikipedia page; `undated`: whether objects stated without any date are accepted where nothing
+    changes (and drop what changes), are doubts, or are ignored, as in the paper; `vacant`: whether
+    to drop what is `new` or `deleted` where no stated object says nothing, or where the subject or
+    an object began or ended in between; `name_overlap`: whether to drop pairs whose subject's name
+    shares a word with an answer's.
     """
 
     at: timeline.At = "end"
     min_objects: int = Field(default=2, ge=1)
     subjects_per_relation: int | None = Field(default=1000, ge=1)
     require_pages: bool = True
-    include_possible: bool = False
     undated: period_diff.Undated = "accept"
     vacant: Literal["keep", "drop"] = "drop"
     name_overlap: Literal["keep", "drop"] = "drop"
@@ -74,7 +72,6 @@ class PeriodChanges(ComparisonRules, Step):
                 segments,
                 self.periods(),
                 gaps,
-                self.include_possible,
                 self.undated,
                 self.at,
                 [r for r, rule in self.timelines.rules.items() if rule.undated == "doubt"],

@@ -191,11 +191,6 @@ def of_birth(text: str, one: Written) -> bool:
     return _BORN.search(text[max(0, one.start - 60) : one.start]) is not None
 
 
-def states(written: Sequence[Written], boundary: DayInterval) -> bool:
-    """Whether one of the dates is the boundary at its precision, or a finer date inside it."""
-    return any(boundary[0] <= w.first and w.last <= boundary[1] for w in written)
-
-
 def touches(written: Sequence[Written], boundary: DayInterval) -> bool:
     """Whether one of the dates, at most a year long, may mean the boundary."""
     return any(

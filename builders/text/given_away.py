@@ -54,33 +54,21 @@ def overlaps(text: str, answer: str) -> bool:
 class Names(NamedTuple):
     """All names of an object made ready for many questions: modes `word` and `name` at once.
 
-    `words`: the significant ones of its label; `spans`: each name side by side; `heads`: the first
-    word of each.
+    `words`: the significant ones of its label; `spans`: each name side by side.
     """
 
     words: frozenset[str]
     spans: tuple[str, ...]
-    heads: frozenset[str]
 
-    def given_away(
-        self, subject: frozenset[str], words: frozenset[str], time: Iterable[str], question: str
-    ) -> bool:
+    def given_away(self, subject: frozenset[str], question: str) -> bool:
         """Whether a question holds a name whole, or its subject has all that the label says.
 
         All words of the label are in the subject's: `Manchester` in Manchester United, but not
         `Chicago Stadium` in the Chicago Blackhawks. `subject`: significant words of the subject's
-        label. `words` and `time`: all words of the question, those of its time apart.
+        label. `question`: its words side by side.
         """
-        if self.words and self.words <= subject:
-            return True
-        if self.heads.isdisjoint(words) and self.heads.isdisjoint(time):
-            return False
-        return self.named_in(question)
-
-    def named_in(self, text: str) -> bool:
-        """Whether a text holds one of the names whole."""
-        there = side_by_side(word_tokens(text))
-        return any(span in there for span in self.spans)
+        told = bool(self.words) and self.words <= subject
+        return told or any(span in question for span in self.spans)
 
 
 @lru_cache(1 << 16)
@@ -94,5 +82,4 @@ def names(label: str, aliases: tuple[str, ...]) -> Names:
     return Names(
         significant(split[0] if word_tokens(label) else ()),
         tuple(map(side_by_side, split)),
-        frozenset(t[0] for t in split),
     )

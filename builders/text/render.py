@@ -28,7 +28,8 @@ _STOPS = (".", "!", "?", "…")
 ArticleWord = Literal["", "the", "a"]
 Role = Literal["subject", "object", "time"]
 _CLOZE: tuple[Role, ...] = ("subject", "object")
-_QUESTION: tuple[Role, ...] = ("subject", "time")
+QUESTION: tuple[Role, ...] = ("subject", "time")
+"""The roles of a question's template, which has no object."""
 
 
 class Placeholder(NamedTuple):
@@ -98,18 +99,13 @@ def sentence(
     return _text(parse(template), subject_label, object_label, "", articles)
 
 
-def parse_question(template: str) -> tuple[Part, ...]:
-    """As `parse`, for a question: one subject and one `<time>`, no object."""
-    return parse(template, _QUESTION)
-
-
 def question(template: str, subject_label: str, time: str, articles: Articles = _BY_NAME) -> str:
     """The question with its subject and its time, which brings its own preposition.
 
     >>> question("Which team did <subject> play for <time>?", "Cristiano Ronaldo", "in 2020")
     'Which team did Cristiano Ronaldo play for in 2020?'
     """
-    return _text(parse_question(template), subject_label, time, "", articles)
+    return _text(parse(template, QUESTION), subject_label, time, "", articles)
 
 
 def parse_phrase(template: str) -> tuple[Part, ...]:

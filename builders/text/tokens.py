@@ -92,11 +92,8 @@ def _from_file(path: Path) -> TokenCounter:
 
 
 def _from_transformers(source: str, local: bool, revision: str | None) -> TokenCounter:
-    try:
-        from transformers import AutoTokenizer
-    except ImportError:
-        hint = "pip install transformers"
-        raise UserError("a tokenizer needs transformers", where=source, hint=hint) from None
+    from transformers import AutoTokenizer
+
     try:
         loaded: Any = AutoTokenizer.from_pretrained(
             source, local_files_only=local, revision=None if local else revision

@@ -26,7 +26,8 @@ from pydantic import Field
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.parallel import ordered_map
-from factdrift.builders.core.schema import arrow_schema, typed_rows, writing
+from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.facts import present
 from factdrift.builders.text.names import Name, is_name, names_of, other_forms
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.evidence import evidence_columns, evidence_of
@@ -205,11 +206,5 @@ def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Ta
     segments = aligned.semi_join(pairs.filter(pairs.reason.isnull()), _PAIR)
     left_out = pairs.filter(pairs.reason.notnull())
     of = left_out.missing.cast("string") + " of " + left_out.segments.cast("string")
-    dropped = left_out.mutate(
-        step=ibis.literal("align"),
-        item=left_out.subject + "/" + left_out.relation,
-        period=ibis.null("string"),
-        score=left_out.share,
-        detail=of + " segments are not in the page",
-    )
-    return segments, dropped.select(arrow_schema(rows.Dropped).names)
+    detail = of + " segments are not in the page"
+    return segments, present.left_out(left_out, "align", score=left_out.share, detail=detail)

@@ -1,8 +1,6 @@
 """Paragraphs of other pages that contexts are filled up with: close to the question, no answer."""
 
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import tantivy
@@ -64,13 +62,3 @@ class Pool:
             if len(hits) < limit or not is_open:
                 return tuple(added for *_, added in best)
             limit *= 4
-
-
-@contextmanager
-def pool_of(pages: Path, size: int) -> Iterator[Pool | None]:
-    """The pool of a file of pages, while the context lasts; None where contexts are pages."""
-    if not size:
-        yield None
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        yield Pool(pages, Path(folder))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from factdrift.builders import rows
@@ -18,7 +19,7 @@ from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.evidence import Naming, PageStates
 from factdrift.builders.timeqa.in_order import RowsInOrder
 from factdrift.builders.timeqa.mentions import PageText
-from factdrift.builders.timeqa.pool import Pool, pool_of
+from factdrift.builders.timeqa.pool import Pool
 from factdrift.builders.timeqa.questions import (
     STEP,
     Pair,
@@ -81,7 +82,9 @@ def write_questions(
         asked = stack.enter_context(writing(out / "questions.parquet", rows.TimeQuestion, GROUP))
         moved = stack.enter_context(writing(out / "probes.parquet", rows.TimeProbe, GROUP))
         dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
-        pool = stack.enter_context(pool_of(sources.pages, asking.pool))
+        pool = None
+        if asking.pool:
+            pool = Pool(sources.pages, Path(stack.enter_context(TemporaryDirectory())))
         for pairs, page in _pairs(sources):
             context = PageContext(page, asking.text, pool, asking.pool)
             split = split_of(page.item, seed)

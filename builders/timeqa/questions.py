@@ -32,7 +32,7 @@ from factdrift.builders.rows import (
     Verification,
 )
 from factdrift.builders.text.dates import DayInterval
-from factdrift.builders.text.given_away import names, significant
+from factdrift.builders.text.given_away import names, side_by_side, significant
 from factdrift.builders.text.render import question
 from factdrift.builders.text.words import word_tokens
 from factdrift.builders.timeqa.evidence import Naming
@@ -439,8 +439,8 @@ class _Asker:
         articles = self.relation.articles if the is None else {label: the}
         ask = self.relation.questions[variant].ask
         text = question(ask, label, time_text(time, mode == "easy"), articles)
-        words = frozenset(word_tokens(text))
-        if any(self.names[j].given_away(self.subject_words, words, (), text) for j in chosen):
+        words = side_by_side(word_tokens(text))
+        if any(self.names[j].given_away(self.subject_words, words) for j in chosen):
             return "gives_answer"
         template = f"{self.relation.relation}/{variant + 1}"
         named = self.pair.subject, self.relation.relation, template, time.specifier

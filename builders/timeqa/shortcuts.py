@@ -1,6 +1,7 @@
 """What readers score that mind no time: the shortcuts on the card, by difficulty."""
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 from factdrift.builders.core import duck
@@ -90,8 +91,7 @@ def most_similar(question: str, context: str) -> str:
     sentences = [
         line[start:end]
         for line in context.split("\n")
-        for starts in [sentence_starts(line)]
-        for start, end in zip(starts, [*starts[1:], len(line)], strict=True)
+        for start, end in pairwise([*sentence_starts(line), len(line)])
     ]
     known, wanted = TfIdf([word_tokens(s) for s in sentences]), Counter(word_tokens(question))
     scores = [known.cosine(n, wanted) for n in range(len(sentences))]

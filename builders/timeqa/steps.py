@@ -10,7 +10,7 @@ from factdrift.builders import rows
 from factdrift.builders.core.run import Source
 from factdrift.builders.core.schema import reading
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts import steps, timeline
+from factdrift.builders.facts import present, steps, timeline
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, keep_pairs
 from factdrift.builders.timeqa.annotations import write_checked
@@ -70,15 +70,8 @@ class Histories(Step):
             eng.write(gaps, out / "gaps.parquet", rows.Gap, timeline.GAP_ORDER)
             drops = steps.dropped(eng, mined)
             pageless = pairs.anti_join(paged, pairs.subject == paged.id)
-            pageless = pageless.mutate(
-                step=ibis.literal(self.name),
-                reason=ibis.literal("no_sitelink"),
-                item=pageless.subject + "/" + pageless.relation,
-                period=ibis.null("string"),
-                score=ibis.null("float64"),
-                detail=ibis.null("string"),
-            )
-            drops = drops.union(pageless.select(drops.columns))
+            why = ibis.literal("no_sitelink")
+            drops = drops.union(present.left_out(pageless, self.name, reason=why))
             eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
 

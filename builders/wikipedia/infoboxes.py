@@ -31,9 +31,10 @@ class _TemplatePart(NamedTuple):
     value: str
 
 
+@lru_cache(4096)
 def is_shown(name: str) -> bool:
-    """Whether readers see the value of this parameter (small letters, spaces)."""
-    return not _UNSHOWN.fullmatch(name)
+    """Whether a parameter has a name, and readers see its value."""
+    return not name.isdigit() and not _UNSHOWN.fullmatch(name.lower())
 
 
 def in_units(given: Mapping[str, str]) -> Iterable[tuple[str, str]]:

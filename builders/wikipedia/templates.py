@@ -32,10 +32,6 @@ _LOOSE = re.compile(r"\{\{\{?|\}\}\}?")
 _BOX = re.compile(
     r"infobox\b.*|.*\binfobox|geobox\b.*|taxobox|speciesbox|automatic taxobox|subspeciesbox"
 )
-_UNSHOWN = re.compile(
-    r"(?:.*[ _])?(?:image|img|size|width|alt|upright|colou?r|style|zoom|imagesize|embed|"
-    r"bodystyle|child|subbox)\d*|(?:image|map|logo|flag|pushpin|coord|nocat).*|name_?list_style"
-)
 _FILE = re.compile(r"[^|\n]+\.(?:jpe?g|png|svg|gif|webp|tiff?|ogg|oga|webm|djvu|pdf)", re.I)
 _DEPTH = 40
 """Levels of templates in templates that are read; MediaWiki itself stops at 40."""
@@ -133,14 +129,8 @@ def _parts(rest: str) -> list[str]:
     return [*parts, rest[start:]]
 
 
-@lru_cache(4096)
-def _is_read(name: str) -> bool:
-    """Whether a parameter of an infobox has a name, and readers see its value."""
-    return not name.isdigit() and not _UNSHOWN.fullmatch(name) and is_shown(name.lower())
-
-
 def _infobox(given: Arguments) -> str:
-    seen = {name: value for name, value in given.items() if _is_read(name)}
+    seen = {name: value for name, value in given.items() if is_shown(name)}
     lines: list[str] = []
     for name, value in in_units(seen):
         inner: list[str] = []
