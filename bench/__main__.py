@@ -9,7 +9,7 @@ from importlib import import_module
 from bench import BENCH, Figures
 
 USUAL = "mine period_diff timeqa pages wmt score engines reasoning".split()
-NAMES = [*USUAL, "scale", "filters"]
+NAMES = [*USUAL, "scale"]
 
 
 def main(words: list[str]) -> int:

@@ -10,12 +10,11 @@ is thought to be), `bench.period_diff` (synthetic facts), `bench.pages` (real ar
 one in a hundred of them wanted), `bench.wmt` (sentences of real news).
 
 Run: `python -m bench scale [STEP …] [--write]`. Steps that are not named keep their figures from
-`build/bench/scale.json` (`--kept`: all do); `--write` puts the table into SCALE.md. All steps take
+`build/bench/scale.json`; `--write` puts the table into SCALE.md. All steps take
 about a quarter of an hour, what they read included.
 """
 
 import json
-import os
 import platform
 import re
 import sys
@@ -26,6 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
+import psutil
 
 from bench import BENCH, ROOT, Cost, Figures, cost, mine, own, pages, period_diff, wmt
 
@@ -52,7 +52,8 @@ class ScaledStep(NamedTuple):
 
 def mining(*command: str) -> Inputs:
     """A dump of 225, 450 and 900 MB of JSON to mined tables, or what a command makes of it."""
-    for path, size in mine.make_dumps():
+    for share in (4, 2, 1):
+        path, size = mine.make(900_000_000 // share)
         yield size / 1e9, [*command, str(path)] if command else own("mine:read", path, OUT, 2)
 
 
@@ -73,7 +74,7 @@ def wikipedia() -> Inputs:
 def news() -> Inputs:
     """Archives of 120, 240 and 480 MB of lines to the table of articles."""
     for megabytes in (120, 240, 480):
-        folder, lines, _ = wmt.make(megabytes * 1_000_000)
+        folder, lines = wmt.make(megabytes * 1_000_000)
         yield lines / 1e9, own("wmt:read", folder, f"{OUT}/articles", 2, 1)
 
 
@@ -171,21 +172,16 @@ def table(known: dict[str, list[tuple[float, Cost]]]) -> Iterator[str]:
 
 def machine() -> str:
     """On what it ran."""
-    found = re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    return (
-        f"{os.cpu_count()} cores ({found[1] if found else 'an unknown processor'}), "
-        f"{memory:.0f} GB of memory, {platform.system()}; "
-        f"load before the run {os.getloadavg()[0]:.1f}"
-    )
+    memory = psutil.virtual_memory().total / 1e9
+    where = f"{psutil.cpu_count()} cores, {memory:.0f} GB of memory, {platform.system()}"
+    return f"{where}; load before the run {psutil.getloadavg()[0]:.1f}"
 
 
 def main(_: Figures, words: list[str]) -> None:
     """Measure the named steps, print the table, and put it on the page where that is asked."""
     kept = json.loads(KNOWN.read_text()) if KNOWN.is_file() else {"runs": {}, "on": {}}
     known = {name: [(s, Cost(*c)) for s, c in runs] for name, runs in kept["runs"].items()}
-    every = [] if "--kept" in words else list(STEPS)
-    for name in [w for w in words if not w.startswith("-")] or every:
+    for name in [w for w in words if w in STEPS] or STEPS:
         kept["on"][name] = machine()
         known[name] = measure(name)
         KNOWN.write_text(json.dumps({"runs": known, "on": kept["on"]}, indent=1))
