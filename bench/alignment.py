@@ -32,7 +32,6 @@ from factdrift.builders.timeqa.mentions import PageText
 DEVELOP = 0.7
 """Share of the pages whose errors may be read."""
 PARTS = ("develop", "held back")
-_TIGHT = re.compile(r" (?=[,.;:!?)\]%])|(?<=[(\[$£€]) |(?<=[^\W\d_]) (?=['’](?:s|t|re|ll|d)\b)")
 
 
 class MarkedAnswer(NamedTuple):
@@ -40,14 +39,6 @@ class MarkedAnswer(NamedTuple):
 
     segment: rows.NamedSegment
     marks: tuple[tuple[int, int, int], ...]
-
-
-def joined(text: str) -> tuple[str, list[int]]:
-    """Tokens as people write them (`Jr .` is `Jr.`), and the new place of each old character."""
-    dropped = {m.start() for m in _TIGHT.finditer(text)}
-    kept = [n not in dropped for n in range(len(text))]
-    shown = "".join(char for char, stays in zip(text, kept, strict=True) if stays)
-    return shown, [*accumulate(kept, initial=0)]
 
 
 def as_label(answer: str) -> str:
@@ -68,8 +59,7 @@ def as_label(answer: str) -> str:
 
 def history(record: dict[str, Any]) -> tuple[rows.Page, list[MarkedAnswer]]:
     """A page and its marked answers; a segment has the dates that its question states."""
-    page, places = _page(record)
-    found = []
+    page, found = _page(record), []
     objects: dict[str, str] = {}
     facts: list[Any]
     for question, answers in record["questions"]:
@@ -80,8 +70,7 @@ def history(record: dict[str, Any]) -> tuple[rows.Page, list[MarkedAnswer]]:
         for a in answers:
             n = a["para"]
             if a["answer"].strip() and page.paragraphs[n].text:
-                mark = (n, places[n][a["from"]], places[n][a["end"]])
-                marked[joined(a["answer"])[0].strip()].add(mark)
+                marked[a["answer"].strip()].add((n, a["from"], a["end"]))
         for name, marks in marked.items():
             item = objects.setdefault(fold(name), f"Q{len(objects) + 2}")
             facts = ["Q1", record["type"], item, *dates, False, False, False, ()]
@@ -90,18 +79,17 @@ def history(record: dict[str, Any]) -> tuple[rows.Page, list[MarkedAnswer]]:
     return page, found
 
 
-def _page(record: dict[str, Any]) -> tuple[rows.Page, list[list[int]]]:
+def _page(record: dict[str, Any]) -> rows.Page:
     """The page; headings, which the file has as paragraphs, become sections and stay empty."""
-    paragraphs, places, section = [], [], ""
+    paragraphs, section = [], ""
     for n, old in enumerate(record["paras"]):
-        text, place = joined(old)
+        text = old
         kind: rows.ParagraphKind = "list" if old.startswith("- ") else "text"
         ends = kind == "text" and old.endswith(" .") and " ." not in old[:-2]
         if n > 0 and ends and len(old.split()) <= 9:
             section, text = text.rstrip("."), ""
         paragraphs.append(rows.Paragraph(kind, section, text if n else "", ()))
-        places.append(place)
-    return rows.Page("Q1", unescape(record["paras"][0]), 0, 0, tuple(paragraphs)), places
+    return rows.Page("Q1", unescape(record["paras"][0]), 0, 0, tuple(paragraphs))
 
 
 def counted(path: Path) -> dict[str, Counter[str]]:
