@@ -1,4 +1,4 @@
-"""`python -m bench [NAME [ARGUMENTS] …]`: measure, or call `NAME:FUNCTION` for another bench."""
+"""`python -m bench [NAME …] [ARGUMENTS]`: measure, or call `NAME:FUNCTION` for another bench."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ import psutil
 
 from bench import BENCH, Figures
 
-USUAL = "mine period_diff timeqa pages wmt score engines reasoning".split()
+USUAL = "mine period_diff timeqa pages wmt score engines".split()
 NAMES = [*USUAL, "scale"]
 
 
@@ -21,20 +21,11 @@ def main(words: list[str]) -> int:
         print(f"no bench {words[0]!r}; there are: {', '.join(NAMES)}", file=sys.stderr)
         return 2
     BENCH.mkdir(parents=True, exist_ok=True)
-    runs: list[list[str]] = []
-    for word in words or USUAL:
-        runs += [[]] if word in NAMES else []
-        runs[-1].append(word)
-    missed = []
-    for name, *arguments in runs:
+    say = Figures()
+    for name in [word for word in words if word in NAMES] or USUAL:
         print(f"== {name}", flush=True)
-        say = Figures()
-        import_module(f"bench.{name}").main(say, arguments)
-        if say.missed:
-            missed.append(name)
-    if missed:
-        print(f"missed a mark: {', '.join(missed)}")
-    return 1 if missed else 0
+        import_module(f"bench.{name}").main(say, [word for word in words if word not in NAMES])
+    return 1 if say.missed else 0
 
 
 def _call(name: str, *arguments: str) -> int:

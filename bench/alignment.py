@@ -17,7 +17,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import date
 from html import unescape
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 

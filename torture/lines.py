@@ -3,11 +3,10 @@
 import base64
 import json
 import re
-import shutil
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import cycle, islice
 from pathlib import Path
@@ -45,11 +44,15 @@ _ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 11.5, 1e300, 10**30, "", "Q7", "\ud800", "\0", "x" * 70_000),
     *([], {}, [[]], {"id": "Q9"}, {"en": None}, [None], "2019-02-30", "+9999999-00-00T00:00:00Z"),
 )
+_CONFIGS: tuple[tuple[str, type[Any]], ...] = (
+    *(("builders/recipes/*.yaml", Recipe), ("templates/P*.yaml", Relation)),
+    ("annotation/layouts/*/layout.yaml", Layout),
+)
 Losses = Iterator[str]
 
 
 def lines(random: Random, number: int, work: Path) -> Iterator[Outcome]:
-    """Mutated lines for each of the readers; what lost something is kept in `lost`."""
+    """Mutated lines for each of the readers."""
     for what, (count, read) in _READERS.items():
         lost: list[str] = []
         with scratch(work) as folder:
@@ -58,13 +61,7 @@ def lines(random: Random, number: int, work: Path) -> Iterator[Outcome]:
                     lost = list(read(random, count, folder))
             except (Exception, HangsError):
                 lost = [traceback.format_exc()[-3000:]]
-            if lost:
-                kept = work.parent / f"lost/lines-{number}-{what.replace(' ', '-')}"
-                shutil.copytree(folder, kept, dirs_exist_ok=True)
         yield Outcome(what, count, tuple(lost))
-
-
-# --- What can be wrong with a text ----------------------------------------------------------------
 
 
 def bitten(random: Random, data: bytes) -> bytes:
@@ -89,24 +86,17 @@ def damaged(random: Random, value: Any) -> Any:
 
 def mutated(random: Random, line: bytes) -> bytes:
     """A line with something wrong in it, mostly, or in its JSON or base64; it stays one line."""
-    kind, made = random.random(), line
-    if 0.1 <= kind < 0.55:
-        with suppress(ValueError):
-            made = _inside(random, line)
+    kind, made, fields = random.random(), line, line.split(b"\t")
+    if 0.1 <= kind < 0.55 and len(fields) > 1:
+        at = random.randrange(1, len(fields))
+        fields[at] = base64.b64encode(bitten(random, base64.b64decode(fields[at])))
+        made = b"\t".join(fields)
+    elif 0.1 <= kind < 0.55:
+        text = json.dumps(damaged(random, json.loads(line)), ensure_ascii=kind < 0.3)
+        made = text.encode("utf-8", "surrogatepass")
     if made == line and kind >= 0.1:
         made = bitten(random, line)
     return made.replace(b"\n", b" ")
-
-
-def _inside(random: Random, line: bytes) -> bytes:
-    """Data that is still JSON or base64, with something wrong in it."""
-    fields = line.split(b"\t")
-    if len(fields) > 1:
-        at = random.randrange(1, len(fields))
-        fields[at] = base64.b64encode(bitten(random, base64.b64decode(fields[at])))
-        return b"\t".join(fields)
-    text = json.dumps(damaged(random, json.loads(line)), ensure_ascii=random.random() < 0.5)
-    return text.encode("utf-8", "surrogatepass")
 
 
 def mixed(random: Random, number: int, good: Sequence[bytes], path: Path) -> list[bytes]:
@@ -115,9 +105,6 @@ def mixed(random: Random, number: int, good: Sequence[bytes], path: Path) -> lis
     given = [first, *(mutated(random, line) for line in rest)]
     path.write_bytes(b"\n".join(given) + b"\n")
     return [line for line in given if line.strip()]
-
-
-# --- Readers --------------------------------------------------------------------------------------
 
 
 def _column(path: Path, name: str) -> list[Any]:
@@ -165,14 +152,13 @@ def _pages() -> tuple[bytes, list[bytes]]:
     return head, [page for page in pages if len(page) > 2000 and b"<ns>0</ns>" in page]
 
 
-def _read_wanted(path: Path, number: int) -> tuple[int, list[str], list[str]]:
+def _read_wanted(path: Path, number: int) -> tuple[int, list[str], Losses]:
     """Read so many pages; how many were seen, what was dropped, and what was lost."""
     wanted, out = {f"Q{n + 1}": f"Page {n}" for n in range(number)}, path.parent / "out"
     seen = read_pages(path, [(title, item) for item, title in wanted.items()], out)
     dropped = _column(out / "dropped.parquet", "item")
     known = {*_column(out / "pages.parquet", "item"), *_column(out / "dropped.parquet", "subject")}
-    lost = sorted(wanted.keys() - known)
-    return seen, dropped, [f"neither kept nor dropped: {lost[:5]}"] if lost else []
+    return seen, dropped, (f"neither kept nor dropped: {item}" for item in wanted.keys() - known)
 
 
 def _export(random: Random, number: int, folder: Path) -> Losses:
@@ -231,9 +217,9 @@ def _predictions(random: Random, number: int, folder: Path) -> Losses:
     ]
     path = folder / "p.jsonl"
     for n in range(number // 10):
-        rows = [json.dumps({"id": f"r{n}-{m}"} | random.choice(answers)).encode() for m in range(9)]
-        at = random.randrange(9)
-        rows.insert(at, mutated(random, rows[at]))
+        made = ({"id": f"r{n}-{m}"} | random.choice(answers) for m in range(10))
+        rows, at = [json.dumps(row).encode() for row in made], random.randrange(10)
+        rows[at] = mutated(random, rows[at])
         path.write_bytes(b"\n".join(rows) + b"\n")
         found = filled = sum(bool(row.strip()) for row in rows)
         with _naming(f"p.jsonl:{at + 1}: "):
@@ -244,12 +230,7 @@ def _predictions(random: Random, number: int, folder: Path) -> Losses:
 
 def _yaml(random: Random, number: int, folder: Path) -> Losses:
     """Recipes, templates and layouts: read, or told with the file's name."""
-    kinds: list[tuple[str, type[Any]]] = [
-        ("builders/recipes/*.yaml", Recipe),
-        ("templates/P*.yaml", Relation),
-        ("annotation/layouts/*/layout.yaml", Layout),
-    ]
-    for pattern, model in random.choices(kinds, k=number):
+    for pattern, model in random.choices(_CONFIGS, k=number):
         source = random.choice(sorted(ROOT.glob(pattern)))
         path = folder / source.name
         path.write_bytes(bitten(random, source.read_bytes()))
