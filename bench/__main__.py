@@ -9,7 +9,7 @@ import psutil
 
 from bench import BENCH, Figures
 
-USUAL = "mine period_diff timeqa pages wmt score engines".split()
+USUAL = "mine period_diff timeqa pages wmt score".split()
 NAMES = [*USUAL, "scale"]
 
 

@@ -7,7 +7,8 @@ It is given the facts as plain tuples with days as numbers, runs without the gar
 lines. The engine reads Parquet, makes timelines, finds what is in doubt, and writes sorted
 Parquet; it is also timed with what the loop knows nothing of: the lives of subjects and objects,
 of which every third has ended, and relations of one object at a time, whose open facts are rivals.
-1 where the ratio is below 5. `python -m bench engines` runs both engines with all of this.
+1 where the ratio is below 5. `python -m bench period_diff [MILLIONS …] [spark]`: the latter, or the
+address of a Spark, runs that engine on all of this, too; both must write the same bytes.
 """
 
 import json
@@ -24,6 +25,7 @@ import pyarrow.parquet as pq
 from bench import BENCH, Figures, best, cost, made, own, timed
 from factdrift.builders.core.dates import Period, periods
 from factdrift.builders.core.engine import engine
+from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.facts.period_diff import ORDER, compare, deltas
 from factdrift.builders.facts.timeline import TimeRule, timeline
 from factdrift.builders.rows import Delta, Entity, Fact
@@ -35,21 +37,18 @@ WINDOW = periods(Period.parse("2019Q1"), Period.parse("2022Q2"))
 LEAST_RATIO = 5.0
 RELATIONS = "P54 P39 P108 P102 P286 P69 P488 P6 P279 P127 P1001 P106 P27 P176 P138 P937".split()
 RULES = {relation: TimeRule(exclusive=True) for relation in RELATIONS[:8]}
-# Careers of five spells of a few years, one after another, 60 % of their dates years and 5 %
-# months. They begin between 1950 and 2022; the last spell of every second one is open; one spell
-# in ten is with the object of two spells before.
+# Careers of five spells of a few years, one after another, two thirds of their dates years. They
+# begin between 1950 and 2022; the last spell of every second one is open; one spell in ten is with
+# the object of two spells before.
 FACTS = f"""
 CREATE MACRO chance(n, what) AS hash(n, what) % 1000003 / 1000003;
-CREATE MACRO opens(day, unit) AS date_trunc(unit, day)::DATE;
-CREATE MACRO closes(day, unit) AS (opens(day, unit) - INTERVAL 1 DAY + CASE unit
-    WHEN 'day' THEN INTERVAL 1 DAY WHEN 'month' THEN INTERVAL 1 MONTH
-    ELSE INTERVAL 1 YEAR END)::DATE;
+CREATE MACRO opens(day, exact) AS if(exact, day, make_date(year(day), 1, 1));
+CREATE MACRO closes(day, exact) AS if(exact, day, make_date(year(day), 12, 31));
 CREATE TABLE facts AS
 WITH careers AS (
     SELECT n, 'Q' || (n * 611953 % 120000007 + 1) AS subject, {RELATIONS}[n % 16 + 1] AS relation,
         1 + floor(ln(1 - chance(n, 'length')) / ln(0.8))::INT AS spells,
-        CASE WHEN chance(n, 'unit') < 0.35 THEN 'day' WHEN chance(n, 'unit') < 0.4 THEN 'month'
-            ELSE 'year' END AS unit,
+        chance(n, 'unit') < 0.35 AS exact,
         DATE '2023-01-01' + (365 * (chance(n, 'day')
             - least(round(-22 * ln(1 - chance(n, 'year'))), 72)))::INT AS begun
     FROM range($careers) careers(n)
@@ -66,9 +65,9 @@ WITH careers AS (
 )
 SELECT subject || '$' AS statement, subject, relation, object, end_open, false AS point,
     false AS sighting, 'normal' AS rank, DATE '{SNAPSHOT}' AS snapshot,
-    opens(starts, unit) AS start_first, closes(starts, unit) AS start_last,
-    if(end_open, NULL, opens(ends, unit)) AS end_first,
-    if(end_open, NULL, closes(ends, unit)) AS end_last
+    opens(starts, exact) AS start_first, closes(starts, exact) AS start_last,
+    if(end_open, NULL, opens(ends, exact)) AS end_first,
+    if(end_open, NULL, closes(ends, exact)) AS end_last
 FROM dated ORDER BY n, k
 """
 LIVES = """
@@ -145,14 +144,23 @@ def loop(facts: list[Stated], path: Path) -> None:
 
 def main(say: Figures, words: list[str]) -> None:
     """Measure both at every size and print the ratios."""
-    for millions in [float(word) for word in words] or SIZES:
+    numbers = [word for word in words if word.replace(".", "").isdigit()]
+    for millions in map(float, numbers or SIZES):
         folder = make(millions)
         with tempfile.TemporaryDirectory(dir=BENCH) as out:
             [mine] = best(own("period_diff:ours", folder, out))
-            ruled = cost(own("period_diff:ours", folder, f"{out}/ruled", "duckdb", "lives"))
             looped = timed(loop, plain(folder / "facts.parquet"), Path(out, "loop.jsonl"))
         print(f"{millions:g} M facts, {mine.answer:,} rows of {len(WINDOW)} quarters")
         say("loop", looped)
         say.against(looped, "engine, best of 3", mine, LEAST_RATIO * (millions >= SIZES[-1]))
-        say(f"engine with lives and rivals, {ruled.answer:,} rows", ruled)
         say("loop to engine, processor", f"{looped.processor / mine.processor:.1f}")
+        found = []
+        for name in ("duckdb", *(word for word in words if word not in numbers)):
+            with tempfile.TemporaryDirectory(dir=BENCH) as out:
+                command = own("period_diff:ours", folder, out, name, "lives", "4GB")
+                found.append((cost(command, Path(out)), file_sha256(Path(out, "deltas.parquet"))))
+            (duck, ours_), (spent, theirs) = found[0], found[-1]
+            spilled = f"{spent.spilled / 1e9:.2f} GB of disk"
+            say(f"{name}, lives and rivals, {spilled}", spent, ours_ == theirs, "the same bytes")
+            ratios = f"{spent.processor / duck.processor:.1f}, {spent.memory / duck.memory:.1f}"
+            say("to DuckDB: processor, memory", ratios)

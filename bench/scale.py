@@ -9,12 +9,10 @@ smallest. What the inputs are: `bench.mine` (dumps of real entities, repeated, a
 is thought to be), `bench.period_diff` (synthetic facts), `bench.pages` (real articles, repeated,
 one in a hundred of them wanted), `bench.wmt` (sentences of real news).
 
-Run: `python -m bench scale [STEP …] [--write]`. Steps that are not named keep their figures from
-`build/bench/scale.json`; `--write` puts the table into SCALE.md. All steps take
-about a quarter of an hour, what they read included.
+Run: `python -m bench scale [--write]`, about a quarter of an hour, what is read made before;
+`--write` puts the table into SCALE.md.
 """
 
-import json
 import platform
 import re
 import sys
@@ -28,7 +26,6 @@ import psutil
 
 from bench import BENCH, ROOT, Cost, Figures, cost, mine, own, pages, period_diff, wmt
 
-KNOWN = BENCH / "scale.json"
 PAGE = ROOT / "SCALE.md"
 BLOCK = re.compile(r"(<!-- figures of bench\.scale -->\n).*?(<!-- end -->)", re.DOTALL)
 FLAT = 1.5
@@ -133,11 +130,9 @@ def table(known: dict[str, list[tuple[float, Cost]]]) -> Iterator[str]:
     """The lines of the page's table."""
     yield "| step | sizes | wall | processor | memory | disk | the whole | off |"
     yield "|:--|:--|:--|:--|:--|:--|:--|:--|"
-    for name, step in STEPS.items():
-        if name not in known:
-            yield f"| {step.name} | | not measured | | | | | |"
-            continue
-        sizes, costs = zip(*known[name], strict=True)
+    for name, measured in known.items():
+        step = STEPS[name]
+        sizes, costs = zip(*measured, strict=True)
         wall, used, memory, disk, *_ = zip(*costs, strict=True)
         spilled = [max(one.spilled - one.disk, 0) for one in costs]
         (processor, off), left, meanwhile = (
@@ -156,23 +151,12 @@ def table(known: dict[str, list[tuple[float, Cost]]]) -> Iterator[str]:
         yield f"- {step.name}: the whole is {step.full:,.0f} {step.unit} ({step.why})."
 
 
-def machine() -> str:
-    """On what it ran."""
-    memory = psutil.virtual_memory().total / 1e9
-    where = f"{psutil.cpu_count()} cores, {memory:.0f} GB of memory, {platform.system()}"
-    return f"{where}; load before the run {psutil.getloadavg()[0]:.1f}"
-
-
 def main(_: Figures, words: list[str]) -> None:
-    """Measure the named steps, print the table, and put it on the page where that is asked."""
-    kept = json.loads(KNOWN.read_text()) if KNOWN.is_file() else {"runs": {}, "on": {}}
-    known = {name: [(s, Cost(*c)) for s, c in runs] for name, runs in kept["runs"].items()}
-    for name in [w for w in words if w in STEPS] or STEPS:
-        kept["on"][name] = machine()
-        known[name] = measure(name)
-        KNOWN.write_text(json.dumps({"runs": known, "on": kept["on"]}, indent=1))
-    ran = [f"- `{name}` ran on {where}." for name, where in kept["on"].items()]
-    text = "\n".join([*table(known), "", *ran, ""])
+    """Measure all steps, print the table, and put it on the page where that is asked."""
+    memory, load = psutil.virtual_memory().total / 1e9, psutil.getloadavg()[0]
+    where = f"{psutil.cpu_count()} cores, {memory:.0f} GB of memory, {platform.system()}"
+    lines = table({name: measure(name) for name in STEPS})
+    text = "\n".join([*lines, "", f"It ran on {where}; load before the run {load:.1f}.", ""])
     print(text)
     if "--write" in words:
         page = BLOCK.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", PAGE.read_text())

@@ -122,7 +122,8 @@ def _dump(random: Random, number: int, folder: Path) -> Losses:
     # a day of an edit after the snapshot's refuses all of it, as it should
     good = _sample("wikidata/wikidata-20260202-all.json.gz").replace(b'"modified"', b'"altered"')
     path = folder / "20260202.json"
-    given = mixed(random, number, good.splitlines()[1:-1], path)
+    documents = [line.rstrip(b",") for line in good.splitlines()[1:-1]]
+    given = mixed(random, number, documents, path)
     found = mine(path, folder / "out", snapshot="2026-02-02")
     counts = Counter(found.counts["counts"])
     empty = sum(not line.strip(b" \t\r\n,[]\xef\xbb\xbf") for line in given)

@@ -10,9 +10,9 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from random import Random
-from typing import BinaryIO
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
@@ -63,7 +63,7 @@ class FaultyAnswers:
         with listening(FaultyHandler) as address:
             yield address.removeprefix("http://")
 
-    def _meet(self, read: BinaryIO, write: BinaryIO) -> None:
+    def _meet(self, read: BufferedIOBase, write: BufferedIOBase) -> None:
         first, headers = read.readline().decode("latin-1"), http.client.parse_headers(read)
         read.read(int(headers.get("Content-Length") or 0))
         self.heard += f"{first} {headers}"
