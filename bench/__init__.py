@@ -1,8 +1,10 @@
 """Speed: `make bench`. Ratios to a baseline of the same run, in wall and processor time."""
 
 import contextlib
+import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -88,11 +90,24 @@ def best(*commands: Command, rounds: int = 3) -> list[Cost]:
 
 
 def timed(function: Callable[..., Any], *arguments: Any) -> Cost:
-    """What a call in this process costs, and its answer."""
+    """What a call in this process costs, without the garbage collector, and its answer."""
+    gc.disable()
     wall, processor = time.perf_counter(), time.process_time()
     answer = function(*arguments)
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
+    gc.enable()
     return Cost(wall, processor, answer=answer)
+
+
+def made(name: str, write: Callable[[Path], Any]) -> tuple[Path, Any]:
+    """A folder of input, made once, and what its writer returned."""
+    folder, about = BENCH / name, BENCH / f"{name}.json"
+    if not about.is_file():
+        print(f"making {folder}, once", flush=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        about.write_text(json.dumps(write(folder)))
+    return folder, json.loads(about.read_text())
 
 
 def size(folder: Path | None) -> int:
@@ -114,6 +129,12 @@ class Figures:
         verdict = f"   {'ok' if good else 'MISSED'} ({bound})" if bound else ""
         print(f"{label:44} {figure!s:>34}{verdict}", flush=True)
         self.missed += not good
+
+    def against(self, base: Cost, label: str, run: Cost, least: float = 0) -> None:
+        """How many times as fast as the baseline a run is, by units where the two count them."""
+        ratio = base.wall / run.wall * (run.answer / base.answer if base.answer else 1)
+        bound = f">= x {least:g}" if least else ""
+        self(f"{label}, x {ratio:.2f}", run, ratio >= least, bound)
 
     def flat(self, label: str, commands: Iterable[Command], most: float = 1.5) -> None:
         """The peaks of memory of commands with more and more to read: the last is not far more."""

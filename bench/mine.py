@@ -1,4 +1,4 @@
-"""Speed and memory of mining a dump: `make bench BENCHES=mine`.
+"""Speed and memory of mining a dump: `python -m bench mine [MB]`.
 
 A dump is made in `build/bench` in the layout of the real ones, of real entities
 (`FACTDRIFT_DATA`), repeated with new ids, gzipped at the usual level. It is as dense as all of
@@ -13,28 +13,25 @@ their proportional set sizes.
 import gzip
 import json
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-from bench import BENCH, DATA, ROOT, Figures, best, own
+from bench import BENCH, DATA, ROOT, Figures, best, made, own
 from factdrift.builders.core.compressed import pieces
 from factdrift.builders.facts.relations import load_relations
 from factdrift.builders.wikidata import mine
 
-SIZE = 900_000_000
-PARTS = (1, 2, 4)
-"""Quarters of the whole in each of the dumps."""
+MEGABYTES = 900
 DATED, OTHERS = 36, 8
 """A well-known entity stands in one of so many repetitions, by whether it has a time qualifier."""
 TIMED = re.compile(rb'"P58[025]"')
 KEYS = "type id labels descriptions aliases claims sitelinks lastrevid".split()
-LEAST_SPEED = 400.0
+LEAST_SPEED = 400
 """MB of JSON a second, for one process beside its decompressing thread."""
-MOST_TO_ISAL = 2.2
-"""Times isal's wall time alone, for two jobs."""
+LEAST_TO_ISAL = 0.45
+"""The speed of two jobs, to isal alone."""
 
 
 def isal(dump: str) -> None:
@@ -47,13 +44,12 @@ def isal(dump: str) -> None:
             pass
 
 
-def read(dump: str, out: str, jobs: str) -> int:
-    """Mine a dump; the number of its statements."""
+def read(dump: str, out: str, jobs: str) -> None:
+    """Mine a dump."""
     known = load_relations(ROOT / "templates")
     undated = [name for name, relation in known.items() if relation.undated == "keep"]
     folder = Path(tempfile.mkdtemp(dir=out))
-    found = mine.mine(dump, folder, undated=undated, jobs=int(jobs))
-    return int(found.counts["counts"]["statements"])
+    mine.mine(dump, folder, undated=undated, jobs=int(jobs))
 
 
 def documents(path: Path) -> list[bytes]:
@@ -78,29 +74,21 @@ def entities() -> list[tuple[bytes, int]]:
     return [*((line, 1) for line in usual), *often]
 
 
-def make_dumps() -> list[tuple[Path, int]]:
-    """Dumps of one, two and four quarters, each with its bytes of JSON; made once."""
-    home = BENCH / "dumps"
-    sizes = home / "sizes.json"
-    if not sizes.is_file():
-        print(f"making {SIZE / 1e6:.0f} MB of JSON in {home}, once", flush=True)
-        home.mkdir(parents=True, exist_ok=True)
-        written, made = 0, {}
-        lines = repeated()
-        with (home / "quarters.gz").open("wb") as whole:
-            for quarter in range(1, 5):
-                with gzip.open(whole, "wb", compresslevel=6) as file:
-                    written += file.write(b"[\n" if quarter == 1 else b"")
-                    while written < SIZE * quarter / 4:
-                        written += file.write(next(lines))
-                    written += file.write(b"]\n" if quarter == 4 else b"")
-                whole.flush()
-                if quarter in PARTS:
-                    name = f"wikidata-20260420-{quarter}of4.json.gz"
-                    shutil.copyfile(whole.name, home / name)
-                    made[name] = written
-        sizes.write_text(json.dumps(made))
-    return [(home / name, size) for name, size in json.loads(sizes.read_text()).items()]
+def make(size: int) -> tuple[Path, int]:
+    """A dump of about so many bytes of JSON, and how many it has."""
+    name = "wikidata-20260420-all.json.gz"
+
+    def write(folder: Path) -> int:
+        lines, written = repeated(), 0
+        with gzip.open(folder / name, "wb", compresslevel=6) as file:
+            file.write(b"[\n")
+            while written < size:
+                written += file.write(next(lines))
+            file.write(b"]\n")
+        return written
+
+    folder, written = made(f"dump-{size // 1_000_000}MB", write)
+    return folder / name, written
 
 
 def repeated() -> Iterator[bytes]:
@@ -118,19 +106,17 @@ def repeated() -> Iterator[bytes]:
 
 def main(say: Figures, words: list[str]) -> None:
     """Measure, and print a line for each figure."""
-    dumps = make_dumps()
+    whole = int(words[0] if words else MEGABYTES) * 1_000_000
+    dumps = [make(whole // share) for share in (4, 2, 1)]
     dump, size = dumps[-1]
     with tempfile.TemporaryDirectory(dir=BENCH) as out:
         alone, one, two = best(
             own("mine:isal", dump), *(own("mine:read", dump, out, jobs) for jobs in (1, 2))
         )
-        say(f"isal alone, {size / 1e6:.0f} MB of JSON", alone)
-        rate = size / 1e6 / one.wall
-        label = f"1 job, {rate:.0f} MB/s, {one.wall / alone.wall:.2f} x isal"
-        say(label, one, rate >= LEAST_SPEED, f">= {LEAST_SPEED:.0f} MB/s")
-        ratio = two.wall / alone.wall
-        label = f"2 jobs, {size / 1e6 / two.wall:.0f} MB/s, {ratio:.2f} x isal"
-        say(label, two, ratio <= MOST_TO_ISAL, f"<= {MOST_TO_ISAL} x isal")
-        say("statements a MB of JSON", f"{1e6 * one.answer / size:.1f}")
+        say("isal alone", alone)
+        speed = size / 1e6 / one.wall
+        say("1 job, MB of JSON a second", f"{speed:.0f}", speed >= LEAST_SPEED, f">= {LEAST_SPEED}")
+        say.against(alone, "1 job", one)
+        say.against(alone, "2 jobs", two, LEAST_TO_ISAL)
         for jobs in (1, 2):
             say.flat(f"{jobs} job(s)", (own("mine:read", path, out, jobs) for path, _ in dumps))

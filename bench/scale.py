@@ -9,109 +9,97 @@ smallest. What the inputs are: `bench.mine` (dumps of real entities, repeated, a
 is thought to be), `bench.period_diff` (synthetic facts), `bench.pages` (real articles, repeated,
 one in a hundred of them wanted), `bench.wmt` (sentences of real news).
 
-Run: `python -m bench scale [STEP …] [--write]`. Steps that are not named keep their figures from
-`build/bench/scale.json` (`--kept`: all do); `--write` puts the table into SCALE.md. All steps take
-about a quarter of an hour, what they read included.
+Run: `python -m bench scale [--write]`, about a quarter of an hour, what is read made before;
+`--write` puts the table into SCALE.md.
 """
 
-import json
-import os
 import platform
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
+import psutil
 
 from bench import BENCH, ROOT, Cost, Figures, cost, mine, own, pages, period_diff, wmt
 
-KNOWN = BENCH / "scale.json"
 PAGE = ROOT / "SCALE.md"
 BLOCK = re.compile(r"(<!-- figures of bench\.scale -->\n).*?(<!-- end -->)", re.DOTALL)
 FLAT = 1.5
 
 OUT = "{out}"
 """Stands for the folder that a command writes to."""
-Inputs = Iterator[tuple[float, list[str]]]
-"""Sizes in the step's unit, each with its command."""
+Input = tuple[float, list[str]]
+"""A size in the step's unit, and the command."""
 
 
 class ScaledStep(NamedTuple):
-    """A step: what it reads, the unit of its size, the size of the whole, and why that."""
+    """A step: a quarter, a half or all of what it reads; its unit, the whole, and why that."""
 
     name: str
-    inputs: Callable[[], Inputs]
+    at: Callable[[int], Input]
     unit: str
     full: float
     why: str
 
 
-def mining(*command: str) -> Inputs:
-    """A dump of 225, 450 and 900 MB of JSON to mined tables, or what a command makes of it."""
-    for path, size in mine.make_dumps():
-        yield size / 1e9, [*command, str(path)] if command else own("mine:read", path, OUT, 2)
+def mining(share: int, *command: str) -> Input:
+    """Up to 900 MB of a dump's JSON to mined tables, or what a command makes of it."""
+    path, size = mine.make(900_000_000 // share)
+    return size / 1e9, [*command, str(path)] if command else own("mine:read", path, OUT, 2)
 
 
-def tables() -> Inputs:
-    """Facts to timelines, periods and their differences, in DuckDB with 4 GB."""
-    for millions in (0.2, 2, 4):
-        folder = period_diff.make(millions)
-        yield millions, own("period_diff:ours", folder, OUT, "duckdb", "lives", "4GB")
+def tables(share: int) -> Input:
+    """Up to 4 million facts to timelines, periods and their differences."""
+    folder = period_diff.make(4 / share)
+    return 4 / share, own("period_diff:ours", folder, OUT, "duckdb", "lives", "4GB")
 
 
-def wikipedia() -> Inputs:
-    """20, 40 and 80 MB of a dump's XML to the paragraphs of one page in a hundred."""
-    for share in (4, 2, 1):
-        path, written, number = pages.make(80_000_000 // share)
-        yield written / 1e9, own("pages:read", path, OUT, 2, 100, number)
+def wikipedia(share: int) -> Input:
+    """Up to 80 MB of a dump's XML to the paragraphs of one page in a hundred."""
+    path, written, number = pages.make(80_000_000 // share)
+    return written / 1e9, own("pages:read", path, OUT, 2, 100, number)
 
 
-def news() -> Inputs:
-    """Archives of 120, 240 and 480 MB of lines to the table of articles."""
-    for megabytes in (120, 240, 480):
-        folder, lines, _ = wmt.make(megabytes * 1_000_000)
-        yield lines / 1e9, own("wmt:read", folder, f"{OUT}/articles", 2, 1)
+def news(share: int) -> Input:
+    """Archives of up to 480 MB of lines to the table of articles."""
+    folder, lines = wmt.make(480_000_000 // share)
+    return lines / 1e9, own("wmt:read", folder, f"{OUT}/articles", 2, 1)
 
 
-# Not the test sets of a release: the repeated entities name objects that have no labels.
-_RELEASE = [sys.executable, "-m", "factdrift", "release", "temporal-facts-latest"]
-_RELEASE += ["--build", f"{OUT}/build", "--out", f"{OUT}/releases", "--dump"]
+def releasing(share: int) -> Input:
+    """A dump to a release; not of test sets: repeated entities name objects without labels."""
+    command = [sys.executable, "-m", "factdrift", "release", "temporal-facts-latest"]
+    return mining(share, *command, "--build", f"{OUT}/b", "--out", f"{OUT}/releases", "--dump")
+
+
 _MINED = "20 M dated and 97 M undated statements, the most that mining keeps of 1.7 TB"
 _NEWS = "15 years: 11.4 M articles were counted in 14, at 6.4 kB a line"
+_TABLES = "timelines and differences of 14 quarters, DuckDB with 4 GB"
+_RELEASE = "dump to verified release `temporal-facts-latest`, mining included"
+_WIKIPEDIA = "read enwiki, 1 page in 100 wanted, two processes"
 STEPS = {
     "mine": ScaledStep(
         "mine a dump, two processes", mining, "GB of JSON", 1700, "115 M entities, 1.7 TB"
     ),
-    "tables": ScaledStep(
-        "timelines and differences of 14 quarters, DuckDB with 4 GB", tables, "M facts", 117, _MINED
-    ),
-    "release": ScaledStep(
-        "dump to verified release `temporal-facts-latest`, mining included",
-        *(partial(mining, *_RELEASE), "GB of JSON", 1700, "the same dump"),
-    ),
-    "wikipedia": ScaledStep(
-        "read enwiki, 1 page in 100 wanted, two processes",
-        *(wikipedia, "GB of XML", 105, "about 24 GB packed"),
-    ),
+    "tables": ScaledStep(_TABLES, tables, "M facts", 117, _MINED),
+    "release": ScaledStep(_RELEASE, releasing, "GB of JSON", 1700, "the same dump"),
+    "wikipedia": ScaledStep(_WIKIPEDIA, wikipedia, "GB of XML", 105, "about 24 GB packed"),
     "news": ScaledStep("index the news archives, one process", news, "GB of lines", 78, _NEWS),
 }
 
 
 def measure(name: str) -> list[tuple[float, Cost]]:
     """The costs of a step at its sizes; what it reads is made before."""
-    step = STEPS[name]
     found = []
-    for size, command in step.inputs():
-        with TemporaryDirectory(dir=BENCH) as folder:
-            out = Path(folder, "out")
-            out.mkdir()
-            words = [word.replace(OUT, str(out)) for word in command]
-            found.append((size, cost(words, out, every=0.1)._replace(answer=None)))
-        print(f"{name}: {size:.3f} {step.unit}: {found[-1][1]}", flush=True)
+    for size, command in map(STEPS[name].at, (4, 2, 1)):
+        with TemporaryDirectory(dir=BENCH) as out:
+            words = [word.replace(OUT, out) for word in command]
+            found.append((size, cost(words, Path(out), every=0.1)._replace(answer=None)))
+        print(f"{name}: {size:.3f} {STEPS[name].unit}: {found[-1][1]}", flush=True)
     return found
 
 
@@ -132,65 +120,43 @@ def span(seconds: float) -> str:
 
 def amount(size: float) -> str:
     """Bytes as people say them."""
-    unit = next(u for u in (1e3, 1e6, 1e9, 1e12) if size < u * 1000)
-    return f"{size / unit:.3g} {({1e3: 'kB', 1e6: 'MB', 1e9: 'GB', 1e12: 'TB'})[unit]}"
+    unit, name = next(
+        one for one in ((1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")) if size < one[0] * 1000
+    )
+    return f"{size / unit:.3g} {name}"
 
 
 def table(known: dict[str, list[tuple[float, Cost]]]) -> Iterator[str]:
     """The lines of the page's table."""
     yield "| step | sizes | wall | processor | memory | disk | the whole | off |"
     yield "|:--|:--|:--|:--|:--|:--|:--|:--|"
-    for name, step in STEPS.items():
-        if name not in known:
-            yield f"| {step.name} | | not measured | | | | | |"
-            continue
-        sizes, costs = zip(*known[name], strict=True)
-        processor, off = fit(sizes, [c.processor for c in costs], step.full)
-        disk, spilled = (
-            fit(sizes, some, step.full)[0]
-            for some in ([c.disk for c in costs], [max(c.spilled - c.disk, 0) for c in costs])
+    for name, measured in known.items():
+        step = STEPS[name]
+        sizes, costs = zip(*measured, strict=True)
+        wall, used, memory, disk, *_ = zip(*costs, strict=True)
+        spilled = [max(one.spilled - one.disk, 0) for one in costs]
+        (processor, off), left, meanwhile = (
+            fit(sizes, some, step.full) for some in (used, disk, spilled)
         )
-        memory = amount(costs[-1].memory)
-        if costs[-1].memory >= FLAT * costs[0].memory:
-            memory = "grows, see below"
-        whole = f"{span(processor)} of processor, memory {memory}, disk {amount(disk)}"
-        whole += f" and {amount(spilled)} meanwhile" if spilled > 1e7 else ""
-        cells = [
-            step.name,
-            ", ".join(f"{s:.3g}" for s in sizes) + f" {step.unit}",
-            *(", ".join(span(s) for s in some) for some in list(zip(*costs, strict=True))[:2]),
-            *(", ".join(amount(s) for s in some) for some in list(zip(*costs, strict=True))[2:4]),
-            f"**{step.full:,.0f} {step.unit}**: {whole}",
-            f"{off:.0%}",
-        ]
-        yield "| " + " | ".join(cells) + " |"
+        most = "grows, see below" if memory[-1] >= FLAT * memory[0] else amount(memory[-1])
+        whole = f"{span(processor)} of processor, memory {most}, disk {amount(left[0])}"
+        whole += f" and {amount(meanwhile[0])} meanwhile" if meanwhile[0] > 1e7 else ""
+        cells = [step.name, ", ".join(f"{size:.3g}" for size in sizes) + f" {step.unit}"]
+        cells += [", ".join(map(span, some)) for some in (wall, used)]
+        cells += [", ".join(map(amount, some)) for some in (memory, disk)]
+        cells += [f"**{step.full:,.0f} {step.unit}**: {whole}", f"{off:.0%}"]
+        yield f"| {' | '.join(cells)} |"
     yield ""
     for step in STEPS.values():
         yield f"- {step.name}: the whole is {step.full:,.0f} {step.unit} ({step.why})."
 
 
-def machine() -> str:
-    """On what it ran."""
-    found = re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    return (
-        f"{os.cpu_count()} cores ({found[1] if found else 'an unknown processor'}), "
-        f"{memory:.0f} GB of memory, {platform.system()}; "
-        f"load before the run {os.getloadavg()[0]:.1f}"
-    )
-
-
 def main(_: Figures, words: list[str]) -> None:
-    """Measure the named steps, print the table, and put it on the page where that is asked."""
-    kept = json.loads(KNOWN.read_text()) if KNOWN.is_file() else {"runs": {}, "on": {}}
-    known = {name: [(s, Cost(*c)) for s, c in runs] for name, runs in kept["runs"].items()}
-    every = [] if "--kept" in words else list(STEPS)
-    for name in [w for w in words if not w.startswith("-")] or every:
-        kept["on"][name] = machine()
-        known[name] = measure(name)
-        KNOWN.write_text(json.dumps({"runs": known, "on": kept["on"]}, indent=1))
-    ran = [f"- `{name}` ran on {where}." for name, where in kept["on"].items()]
-    text = "\n".join([*table(known), "", *ran, ""])
+    """Measure all steps, print the table, and put it on the page where that is asked."""
+    memory, load = psutil.virtual_memory().total / 1e9, psutil.getloadavg()[0]
+    where = f"{psutil.cpu_count()} cores, {memory:.0f} GB of memory, {platform.system()}"
+    lines = table({name: measure(name) for name in STEPS})
+    text = "\n".join([*lines, "", f"It ran on {where}; load before the run {load:.1f}.", ""])
     print(text)
     if "--write" in words:
         page = BLOCK.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", PAGE.read_text())

@@ -15,7 +15,6 @@ the loop, is not faster with two, or memory grows with the archive.
 import base64
 import gzip
 import hashlib
-import json
 import os
 import random
 import tempfile
@@ -25,7 +24,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from bench import BENCH, DATA, ROOT, Figures, best, cost, own
+from bench import BENCH, DATA, ROOT, Figures, best, cost, made, own
 from factdrift.builders.wmt.index import index
 
 MEGABYTES = 480
@@ -64,21 +63,17 @@ def articles(size: int, year: int) -> Iterator[bytes]:
         number += 1
 
 
-def make(size: int) -> tuple[Path, int, int]:
-    """An archive of four files, made once; its folder, its bytes of lines, and of files."""
-    home = BENCH / f"news-{size // 1_000_000}MB"
-    about = home.with_suffix(".json")
-    if not about.is_file():
-        print(f"making {size / 1e6:.0f} MB of news in {home}", flush=True)
-        home.mkdir(exist_ok=True)
-        lines = packed = 0
+def make(size: int) -> tuple[Path, int]:
+    """An archive of four files, and its bytes of lines."""
+
+    def write(folder: Path) -> int:
+        lines = 0
         for year in YEARS:
-            path = home / f"news-docs.{year}.en.filtered.gz"
-            with gzip.open(path, "wb", compresslevel=6) as out:
+            with gzip.open(folder / f"news-docs.{year}.en.filtered.gz", "wb", 6) as out:
                 lines += sum(map(out.write, articles(size // len(YEARS), year)))
-            packed += path.stat().st_size
-        about.write_text(json.dumps([lines, packed]))
-    return home, *json.loads(about.read_text())
+        return lines
+
+    return made(f"news-{size // 1_000_000}MB", write)
 
 
 def one_core(cores: str) -> None:
@@ -110,22 +105,17 @@ def read(path: str, out: str, cores: str, jobs: str, near: str = "0") -> int:
 def main(say: Figures, words: list[str]) -> None:
     """Measure, and print a line for each figure."""
     size = int(words[0] if words else MEGABYTES) * 1_000_000
-    made = [make(size // share) for share in (4, 2, 1)]
-    everything, lines, packed = made[-1]
-    print(f"{lines / 1e6:.0f} MB of lines, {lines / packed:.2f} times as long as their files")
+    folders = [make(size // share)[0] for share in (4, 2, 1)]
     with tempfile.TemporaryDirectory(dir=BENCH) as out:
         base, one, two, both = best(
-            own("wmt:plain", everything),
-            *(own("wmt:read", everything, out, *kind) for kind in ((1, 1), (2, 1), (2, 2))),
+            own("wmt:plain", folders[-1]),
+            *(own("wmt:read", folders[-1], out, *kind) for kind in ((1, 1), (2, 1), (2, 2))),
         )
-        equal = len({run.answer for run in (base, one, two, both)}) == 1
-        say("articles", f"{base.answer:,}", equal, "as many as of the plain loop")
-        say("plain loop, one core", base)
-        ratios = [base.wall / run.wall for run in (one, two, both)]
-        say(f"reader, one core, x {ratios[0]:.2f}", one, ratios[0] >= 2, "x 2")
-        faster = max(ratios[1:]) > ratios[0]
-        say(f"reader, two cores, x {ratios[1]:.2f}", two)
-        say(f"reader, two processes, x {ratios[2]:.2f}", both, faster, "two cores beat one")
-        say.flat("two cores", (own("wmt:read", folder, out, 2, 1) for folder, *_ in made), 1.2)
-        near = cost(own("wmt:read", made[0][0], out, 2, 2, 0.8))
-        say(f"near-duplicates too, {near.answer / near.wall:,.0f} articles a second", near)
+        say(f"plain loop over {base.answer:,} articles", base)
+        say.against(base, "reader, one core", one, 2)
+        say.against(base, "reader, two cores", two)
+        say.against(base, "reader, two processes", both)
+        say.against(one, "two processes to one core", both, 1)
+        say.flat("two cores", (own("wmt:read", folder, out, 2, 1) for folder in folders), 1.2)
+        near = cost(own("wmt:read", folders[0], out, 2, 2, 0.8))
+        say.against(base, "near-duplicates too, two processes", near)

@@ -4,7 +4,6 @@ import argparse
 import signal
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -27,7 +26,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="of the report and the work")
     parser.add_argument("--case", action="append", default=[], help="one case again: kills/17")
     known = {campaign.__name__: campaign for campaign in CAMPAIGNS}
-    usual = {campaign.__name__: few for campaign, few in CAMPAIGNS.items()}
+    usual = {name: CAMPAIGNS[campaign] for name, campaign in known.items()}
     for name, few in usual.items():
         parser.add_argument(f"--{name}", type=int, help=f"cases; without any number: {few}")
     given = parser.parse_args(words)
@@ -62,28 +61,27 @@ class Report:
 
     def __init__(self, seed: int, folder: Path) -> None:
         self.seed, self.folder = seed, folder
-        self.tried: Counter[tuple[str, str]] = Counter()
-        self.lost: Counter[tuple[str, str]] = Counter()
+        self.counts: dict[tuple[str, str], tuple[int, int]] = {}
         self.losses: list[str] = []
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, case: str, outcome: Outcome) -> None:
         """Count and print one outcome, and write the report anew."""
-        kind, tried, losses = outcome
-        self.tried[case.partition("/")[0], kind] += tried
-        self.lost[case.partition("/")[0], kind] += len(losses)
-        print(f"{case}: {kind}: {tried}", flush=True)
-        for text in losses:
-            self.losses.append(f"- `{case}` {kind}: {text[:300]!r}")
-            print(f"LOSS {case} ({kind}): {text}", file=sys.stderr, flush=True)
+        key = case.partition("/")[0], outcome.kind
+        tried, lost = self.counts.get(key, (0, 0))
+        self.counts[key] = tried + outcome.tried, lost + len(outcome.losses)
+        print(f"{case}: {outcome.kind}: {outcome.tried}", flush=True)
+        for text in outcome.losses:
+            self.losses.append(f"- `{case}` {outcome.kind}: {text[:300]!r}")
+            print(f"LOSS {case} ({outcome.kind}): {text}", file=sys.stderr, flush=True)
         (self.folder / "report.md").write_text(self.text(), "utf-8")
 
     def text(self) -> str:
         """The table, and the losses below it."""
         lines = [f"Torture, seed {self.seed}: {len(self.losses)} losses", ""]
         lines += ["| campaign | what | tried | lost |", "|---|---|---:|---:|"]
-        for (name, kind), tried in self.tried.items():
-            lines.append(f"| {name} | {kind} | {tried:,} | {self.lost[name, kind]:,} |")
+        for (name, kind), (tried, lost) in self.counts.items():
+            lines.append(f"| {name} | {kind} | {tried:,} | {lost:,} |")
         return "\n".join([*lines, "", *self.losses, ""])
 
 

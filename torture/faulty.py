@@ -2,7 +2,6 @@
 
 Faults, of this process alone, at files below the folder `FACTDRIFT_FAULT_IN`:
 
-- `count FILE`: none; how often each kind of call was made is written to a file;
 - `kill KIND N`: SIGKILL just before the Nth rename, fsync, open for writing, mkdir or remove;
 - `full KIND N`: from the Nth such call on, a full disk;
 - `readonly`: all of them find a file system that is read-only;
@@ -10,7 +9,6 @@ Faults, of this process alone, at files below the folder `FACTDRIFT_FAULT_IN`:
 """
 
 import errno
-import json
 import os
 import resource
 import signal
@@ -67,9 +65,4 @@ if __name__ == "__main__":
         os.fsync = fault.fsync  # type: ignore[assignment]
     from factdrift.__main__ import main
 
-    try:
-        main()
-    finally:
-        if fault.what == "count":
-            fault.folder = "no more"
-            Path(fault.kind).write_text(json.dumps(fault.seen), "utf-8")
+    main()

@@ -5,12 +5,12 @@ import http.client
 import json
 import os
 import re
-import socketserver
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from random import Random
 
@@ -21,6 +21,7 @@ from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
 from factdrift.builders.wikidata.sparql import mine_sparql
 from factdrift.filters.toxicity.perspective import Perspective
 from factdrift.filters.toxicity.scores import ATTRIBUTES
+from tests.file_server import Quiet, listening
 from torture import Outcome, scratch
 
 KEY = "secret0key0that0nobody0may0see"
@@ -40,40 +41,41 @@ FAULTS = (
 """What a server can do; a number is a status, what follows it `Retry-After`."""
 
 
-class FaultyServer(socketserver.ThreadingTCPServer):
+@dataclass
+class FaultyAnswers:
     """Answers `good` to every request after `bad` ones that meet the fault; keeps what it hears."""
 
-    daemon_threads = True
-    fault = elsewhere = heard = ""
-    bad = 0
-    good = b""
+    good: bytes
+    fault: str = ""
+    bad: int = 0
+    elsewhere: str = ""
+    heard: str = ""
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A caller that has seen enough goes: that is no error."""
+    @contextmanager
+    def serving(self) -> Iterator[str]:
+        """`host:port` of a server that reads one request, writes one answer, and closes."""
 
+        class FaultyHandler(Quiet):
+            def handle(faulty) -> None:  # noqa: N805
+                with suppress(OSError):  # a caller that has seen enough goes
+                    self._meet(faulty.rfile, faulty.wfile)
 
-class FaultyHandler(socketserver.StreamRequestHandler):
-    """Reads one request, writes one answer, and closes."""
+        with listening(FaultyHandler) as address:
+            yield address.removeprefix("http://")
 
-    server: FaultyServer
-
-    def handle(self) -> None:
-        first = self.rfile.readline().decode("latin-1")
-        headers = http.client.parse_headers(self.rfile)
-        self.rfile.read(int(headers.get("Content-Length") or 0))
-        server = self.server
-        server.heard += f"{first} {headers}"
-        server.bad -= 1
-        fault = server.fault if server.bad >= 0 else "200"
-        elsewhere = first.split(" ")[1] if fault == "loop" else server.elsewhere
-        answer = _answer(fault, server.good, elsewhere)
-        with suppress(OSError):
-            if not fault.startswith("drip"):
-                self.wfile.write(answer)
-                return
-            for at in range(200):  # at 5 bytes a second
-                self.wfile.write(answer[at : at + 1])
-                time.sleep(0.2)
+    def _meet(self, read: BufferedIOBase, write: BufferedIOBase) -> None:
+        first, headers = read.readline().decode("latin-1"), http.client.parse_headers(read)
+        read.read(int(headers.get("Content-Length") or 0))
+        self.heard += f"{first} {headers}"
+        self.bad -= 1
+        fault = self.fault if self.bad >= 0 else "200"
+        path = first.split(" ")[1]
+        answer = _answer(fault, self.good, path if fault == "loop" else self.elsewhere)
+        slow = fault.startswith("drip")  # five bytes a second
+        for at in range(200) if slow else ():
+            write.write(answer[at : at + 1])
+            time.sleep(0.2)
+        write.write(b"" if slow else answer)
 
 
 def _packed(status: int, body: bytes, **headers: str) -> bytes:
@@ -115,15 +117,6 @@ def _answer(fault: str, good: bytes, elsewhere: str) -> bytes:
     }[kind]
 
 
-@contextmanager
-def _serving(good: bytes) -> Iterator[FaultyServer]:
-    with FaultyServer(("127.0.0.1", 0), FaultyHandler) as server:
-        server.good = good
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield server
-        server.shutdown()
-
-
 Client = Callable[[str, Path], object]
 """Asks a server at `host:port`, writes below a folder, and gives what a user would see."""
 
@@ -135,38 +128,23 @@ def _fetch(host: str, folder: Path) -> object:
 
 
 def _chat(host: str, folder: Path) -> object:
-    settings = OpenAI(
-        model="m",
-        base_url=f"http://{host}/v1",
-        key_variable=_VARIABLE,
-        retries=_POLICY.attempts - 1,
-        timeout=_POLICY.timeout,
-        longest_wait=_POLICY.longest_wait,
-    )
+    given = {"model": "m", "base_url": f"http://{host}/v1", "key_variable": _VARIABLE}
+    settings = OpenAI.model_validate(given | {"retries": 2, "timeout": 1.5, "longest_wait": 0.1})
     return OpenAIBackend(settings, 0).complete(["Where is Paris?"])
 
 
 def _scores(host: str, folder: Path) -> object:
-    settings = Perspective(
-        key_env=_VARIABLE,
-        endpoint=f"http://{host}/v1alpha1/comments:analyze",
-        rate=1000,
-        attempts=_POLICY.attempts,
-        backoff=_POLICY.first_wait,
-        timeout=_POLICY.timeout,
-    )
-    service = settings.start(folder / "scores", lambda text: None)
+    given = {"key_env": _VARIABLE, "endpoint": f"http://{host}/v1alpha1/comments:analyze"}
+    tries = {"rate": 1000, "attempts": 3, "backoff": 0.02, "timeout": 1.5}
+    service = Perspective.model_validate(given | tries).start(folder / "scores", lambda _: None)
     return list(service(["You are nice."]))
 
 
 def _sparql(host: str, folder: Path) -> object:
+    address, agent = f"http://me:{KEY}@{host}/sparql", "torture/1.0 (mailto:nobody@example.org)"
+    out, cache, wanted = folder / "mined", folder / "cache", {"P6": False}
     return mine_sparql(
-        f"http://me:{KEY}@{host}/sparql",
-        folder / "mined",
-        relations={"P6": False},
-        user_agent="torture/1.0 (mailto:nobody@example.org)",
-        cache=folder / "cache",
-        policy=_POLICY,
+        address, out, relations=wanted, user_agent=agent, cache=cache, policy=_POLICY
     ).counts
 
 
@@ -185,10 +163,10 @@ def servers(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     name, fault = every[number] if number < len(every) else random.choice(every)
     client, good = CLIENTS[name]
     os.environ[_VARIABLE] = KEY
-    with scratch(work) as folder, _serving(good) as server, _serving(good) as other:
-        server.fault, server.bad = fault, random.choice((1, 2, 10**6))
-        server.elsewhere = f"http://localhost:{other.server_address[1]}/elsewhere"
-        lost = list(_asked(client, f"127.0.0.1:{server.server_address[1]}", folder))
+    ours, other = FaultyAnswers(good, fault, random.choice((1, 2, 10**6))), FaultyAnswers(good)
+    with scratch(work) as folder, ours.serving() as host, other.serving() as elsewhere:
+        ours.elsewhere = f"http://{elsewhere.replace('127.0.0.1', 'localhost')}/elsewhere"
+        lost = list(_asked(client, host, folder))
         if KEY in other.heard:
             lost.append("the key went to another host")
     del os.environ[_VARIABLE]
