@@ -61,6 +61,9 @@ class AttributeBands:
             yield f"{self.name}: from {self.next_band:.2f}: {count} rows to be judged"
         else:
             yield f"{self.name}: threshold {self.threshold:.2f}"
+            few = BandRule().rows
+            if thin := [f"{b.low:.2f} ({b.judged})" for b in self.bands if b.judged < few]:
+                yield f"{self.name}: of fewer than {few} judgments, too few: {', '.join(thin)}"
 
 
 @dataclass(frozen=True)

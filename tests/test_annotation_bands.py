@@ -126,7 +126,8 @@ def test_few_rows_are_enough(tmp_path: Path) -> None:
     first = judges.next()
     judges.judge(first)
     done, _ = _run(judges)
-    assert done.lines()[2] == "insult: threshold 0.95"
+    warned = "insult: of fewer than 50 judgments, too few: 0.95 (2), 0.45 (4)"
+    assert done.lines()[2:4] == ["insult: threshold 0.95", warned]
     assert done.snippet
     text = done.snippet.read_text("utf-8")
     assert "up to 50 rows a band" in text
