@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from factdrift.builders import rows
-from factdrift.builders.core.hashing import bits, share
+from factdrift.builders.core.hashing import hash64, share
 from factdrift.builders.text.dates import dates_in
 from factdrift.builders.text.names import names_of
 from factdrift.builders.text.words import fold
@@ -53,7 +53,7 @@ def as_label(answer: str) -> str:
         answer.replace("-", "\N{EN DASH}").replace(" and ", " & "),
         re.sub(r"\b[A-Z]{2,3}\b", lambda m: "".join(c + "." for c in m[0]), answer),
     )
-    return labels[(bits(answer) >> 56) % len(labels)]
+    return labels[(hash64(answer) >> 56) % len(labels)]
 
 
 def history(record: dict[str, Any]) -> tuple[rows.Page, list[MarkedAnswer]]:

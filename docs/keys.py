@@ -37,7 +37,7 @@ def keys(model: type[BaseModel]) -> list[Key]:
             _whole(
                 field.description
                 or below(model, name)
-                or told(model, name)
+                or documented(model, name)
                 or chosen(field)
                 or inner(field)
             ),
@@ -147,7 +147,7 @@ def below(model: type[BaseModel], name: str) -> str:
 _ENTRY = re.compile(r"(?:^|(?<=[.;:] )|(?<=, ))((?:`\w+`(?:, | and |))+): ")
 
 
-def told(model: type[BaseModel], name: str) -> str:
+def documented(model: type[BaseModel], name: str) -> str:
     """What the docstrings of a model and its bases say of a key."""
     for one in model.__mro__:
         if not issubclass(one, BaseModel) or one.__module__.startswith("pydantic"):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 
-from factdrift.builders.core.hashing import bits
+from factdrift.builders.core.hashing import hash64
 from factdrift.builders.rows import Question, TimeSpec
 from factdrift.builders.text.dates import asked, time_of, written
 from factdrift.builders.text.en.questions import ago, asks_time, for_good, put
@@ -36,14 +36,14 @@ def specify(question: Question, seed: int) -> Specified:
     if draw.subset == "recent" or question.answer.type == "date" or timeless:
         return Specified(text, "none")
     before = ago(draw.article_day, draw.question_day)
-    code = bits(seed, "time_spec", question.id) >> 56
+    code = hash64(seed, "time_spec", question.id) >> 56
     if code % 2 or (before and asks_state(text)):
         month = asked("in", written(draw.article_day, "month"))
-        return Specified(told(text, month), "absolute")
-    return Specified(told(text, before), "relative") if before else Specified(text, "none")
+        return Specified(with_time(text, month), "absolute")
+    return Specified(with_time(text, before), "relative") if before else Specified(text, "none")
 
 
-def told(question: str, time: str) -> str:
+def with_time(question: str, time: str) -> str:
     """A question with a past time: all its verbs in the past, the time in its place."""
     return put(in_past(question), time)
 

@@ -73,8 +73,8 @@ def _check(models: Sequence[Scores]) -> None:
         raise UserError(f"{len(models)} models; a report shows at most {MOST} side by side")
     kinds = {(m.summary["dataset"], m.summary["version"]): m for m in models}
     if len(kinds) > 1:
-        told = ", ".join(f"{m.folder}: {d} {v}" for (d, v), m in kinds.items())
-        raise UserError(f"scores of different releases: {told}", hint="make a report of each")
+        listed = ", ".join(f"{m.folder}: {d} {v}" for (d, v), m in kinds.items())
+        raise UserError(f"scores of different releases: {listed}", hint="make a report of each")
     names = [m.name for m in models]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         hint = "name them: factdrift score … --model NAME"

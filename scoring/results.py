@@ -74,8 +74,8 @@ def rows_sha256(release: Path) -> str:
             one = ChosenSplit(config.name, config.roles, split)
             columns = ["id", one.columns.prompt, one.columns.targets]
             for row in one.rows(release, columns):
-                told = [config.name, split.name, *(row[name] for name in columns)]
-                found.update(json.dumps(told, ensure_ascii=False).encode() + b"\n")
+                identity = [config.name, split.name, *(row[name] for name in columns)]
+                found.update(json.dumps(identity, ensure_ascii=False).encode() + b"\n")
     return found.hexdigest()
 
 
@@ -97,7 +97,7 @@ def share(options: Options, scores: Scores, to: Path) -> Path:
     for number, row in numbered_rows(options.file):
         _refuse(msgspec.to_builtins(row), options.file, number)
         rows.append(row)
-    _refuse(_said(results), file, an_address=_ADDRESS, a_path=_PATH)
+    _refuse(_as_data(results), file, an_address=_ADDRESS, a_path=_PATH)
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         write(folder / ANSWERS, rows)
@@ -175,13 +175,13 @@ def check(folder: Path, release: Path) -> SharedResults:
         )
         again = _results(options, score(options), results.asked, results.code_version)
     for field in SharedResults.model_fields:
-        if (said := getattr(results, field)) != (found := getattr(again, field)):
+        if (claimed := getattr(results, field)) != (found := getattr(again, field)):
             if field == "table":
-                said, found = next(
-                    ((a, b) for a, b in zip(said, found, strict=False) if a != b),
-                    (f"{len(said)} means", f"{len(found)} means"),
+                claimed, found = next(
+                    ((a, b) for a, b in zip(claimed, found, strict=False) if a != b),
+                    (f"{len(claimed)} means", f"{len(found)} means"),
                 )
-            text = f"{field}: the answers give {found}, and not {said}"
+            text = f"{field}: the answers give {found}, and not {claimed}"
             raise UserError(text, where=shown(folder / FILE))
     return results
 
@@ -210,7 +210,7 @@ def read(folder: Path) -> SharedResults:
         results = SharedResults.model_validate_json((folder / FILE).read_bytes())
     except ValidationError as error:
         raise UserError(_first(error), where=shown(folder / FILE)) from None
-    _refuse(_said(results), folder / FILE, an_address=_ADDRESS, a_path=_PATH)
+    _refuse(_as_data(results), folder / FILE, an_address=_ADDRESS, a_path=_PATH)
     encoder = msgspec.json.Encoder()
     with (folder / ANSWERS).open("rb") as lines:
         for number, row in numbered_rows(folder / ANSWERS):
@@ -221,7 +221,7 @@ def read(folder: Path) -> SharedResults:
     return results
 
 
-def _said(results: SharedResults) -> object:
+def _as_data(results: SharedResults) -> object:
     """All of `results.json` but hashes."""
     return results.model_dump(mode="json", exclude={"rows_sha256"})
 

@@ -150,15 +150,15 @@ class _Run:
         a kill forms the same batches.
         """
         flow = (row for one in self.chosen for row in self.rows(one))
-        self.model.told = lambda: bar.advance(1)
+        self.model.on_answer = lambda: bar.advance(1)
         while window := list(islice(flow, WINDOW)):
             asked = [self.asking.question(row) for row in window]
             prompts = [self.asking.prompt(question) for question in asked]
             each, before = sorted({*prompts}, key=lambda text: (len(text), text)), self.model.misses
-            said = dict(zip(each, self.model.complete(each), strict=True))
+            answers = dict(zip(each, self.model.complete(each), strict=True))
             bar.advance(len(window) - (self.model.misses - before))
             for row, question, prompt in zip(window, asked, prompts, strict=True):
-                text = said[prompt].text
+                text = answers[prompt].text
                 self.failed += text is None
                 yield self.asking.prediction(row, question, text)
 

@@ -119,7 +119,7 @@ class Asking:
         """A question as the model gets it."""
         return question.text if self.as_text else msgspec.json.encode(question).decode()
 
-    def prediction(self, row: Row, asked: ModelQuestion, said: str | None) -> Prediction:
+    def prediction(self, row: Row, asked: ModelQuestion, answer: str | None) -> Prediction:
         """What the model said, as a prediction of the row."""
         known: dict[str, Any] = {
             "id": row.id,
@@ -128,7 +128,7 @@ class Asking:
             "prompt_sha256": prompt_hash(row.prompt),
         }
         if not self.as_text:
-            given = msgspec.json.decode(said or "[]")
+            given = msgspec.json.decode(answer or "[]")
             if self.view in ("mask", "rank"):
                 return Prediction(**known, candidates=given)
             texts = [option.removeprefix(" ") for option in asked.options]
@@ -137,7 +137,7 @@ class Asking:
             if self.view == "choices":
                 return Prediction(**known, choice_scores=[score for _, score in per])
             return Prediction(**known, scores=dict(per))
-        text = self._read(said or "")
+        text = self._read(answer or "")
         if self.view == "choices":
             place = chosen(text or "", row.choices)
             numbers = [float(place == n) for n in range(len(row.choices))]

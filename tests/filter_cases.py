@@ -17,7 +17,7 @@ from factdrift.builders.text.en.boilerplate import boilerplate
 from factdrift.filters import FILTERS
 from factdrift.filters.base import Filter, FilterContext, QuestionItem
 from factdrift.filters.search_index import Index
-from factdrift.filters.time_spec import specify, told
+from factdrift.filters.time_spec import specify, with_time
 
 FOLDER = Path(__file__).with_name("filter_cases")
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
@@ -123,7 +123,7 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
         "round_trip", item("Who is it?", c[2], kind=c[1]), FilterContext(answering=Says(c[3]))
     ),
     "search": lambda c, tmp: _search(c[1], c[2], tmp),
-    "tense": lambda c, _: told(c[0], c[1]),
+    "tense": lambda c, _: with_time(c[0], c[1]),
     "time_answer": lambda c, _: _judged("context_reference", item(c[2], c[3], kind=c[1])),
     "time_in_question": lambda c, _: "time" if time_of(c[1]) else "none",
 }

@@ -54,7 +54,7 @@ def late_day(rng: random.Random) -> date:
     return max(any_day(rng) for _ in range(3))
 
 
-def told(rng: random.Random, day: date) -> Point:
+def dated(rng: random.Random, day: date) -> Point:
     """A day told to the day, month, year or decade, or vaguely, or by one bound alone."""
     known = day.toordinal()
     first, last = date(day.year, 1, 1).toordinal(), last_of_month(day.year, 12)
@@ -105,8 +105,8 @@ class Spells:
         for _ in range(rng.randint(1 + (self.most < 4), self.most)):
             end = day + timedelta(days=rng.choice(self.lasts))
             name = first if rng.random() < self.same else rng.choice(names)
-            until = told(rng, end) if rng.random() < self.ended else None
-            start = told(rng, day) if rng.random() < 0.93 else UNKNOWN
+            until = dated(rng, end) if rng.random() < self.ended else None
+            start = dated(rng, day) if rng.random() < 0.93 else UNKNOWN
             rank = "preferred" if rng.random() < self.preferred else "normal"
             found.append(term(name, start, until, rank))
             day = end + timedelta(days=rng.choice(self.steps))
@@ -128,7 +128,7 @@ def sightings(rng: random.Random, names: list[str]) -> list[Fact]:
     name, year = rng.choice(names), rng.randint(FIRST_YEAR, LAST_YEAR - 3)
     points = [Point(date(y, 1, 1).toordinal(), last_of_month(y, 12)) for y in range(year, year + 3)]
     if rng.random() < 0.4:
-        points = [told(rng, any_day(rng)) for _ in points]
+        points = [dated(rng, any_day(rng)) for _ in points]
     found = [
         Fact(name, Point(MIN_DAY, p.last), Point(p.first, MAX_DAY), "sighting")
         for p in points[: rng.randint(1, 3)]
@@ -166,9 +166,9 @@ def object_pool(rng: random.Random) -> dict[str, Entity]:
     pool: dict[str, Entity] = {}
     for number in range(40):
         name = f"Q{FIRST_OBJECT + number}"
-        died = told(rng, late_day(rng)) if number >= 29 else None
+        died = dated(rng, late_day(rng)) if number >= 29 else None
         born = (
-            told(rng, min(any_day(rng) for _ in range(3)))
+            dated(rng, min(any_day(rng) for _ in range(3)))
             if number % 6 == 5 and number < 29
             else None
         )
@@ -179,9 +179,9 @@ def object_pool(rng: random.Random) -> dict[str, Entity]:
 def subject_of(rng: random.Random, number: int) -> Entity:
     """A subject: some of them with a birth or a death in the window."""
     birth, death = any_day(rng) - timedelta(days=1200), late_day(rng)
-    born = told(rng, birth) if rng.random() < 0.2 else None
+    born = dated(rng, birth) if rng.random() < 0.2 else None
     dies = rng.random() < 0.2 and death > birth + timedelta(days=800)
-    return Entity(f"Q{number}", True, born, told(rng, death) if dies else None)
+    return Entity(f"Q{number}", True, born, dated(rng, death) if dies else None)
 
 
 def random_history(rng: random.Random, pool: dict[str, Entity], number: int) -> History:

@@ -320,8 +320,8 @@ def _span(name: str, value: ControlValue, text: str, places: Places | None) -> d
     """A span without the white space around it, in its paragraph where there are `places`."""
     start, end = value.start or 0, value.end or 0
     own = text[start:end]
-    said = value.text if isinstance(value.text, str) else own
-    if end > len(text) or not own.strip() or _visible_text(own) != _visible_text(said):
+    quoted = value.text if isinstance(value.text, str) else own
+    if end > len(text) or not own.strip() or _visible_text(own) != _visible_text(quoted):
         raise BadResultError("bad span", f"{name}: its text is not at its place")
     start += len(own) - len(own.lstrip())
     own = own.strip()

@@ -223,5 +223,5 @@ def _visit_of(given: Submission) -> Visit:
 
 def _sign(given: Submission) -> str:
     """A hash of what a submission says."""
-    said = (given.worker, given.assignment, given.study, given.seconds)
-    return digest([*said, given.answers, given.item_seconds])
+    sender = (given.worker, given.assignment, given.study, given.seconds)
+    return digest([*sender, given.answers, given.item_seconds])

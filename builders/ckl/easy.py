@@ -258,10 +258,10 @@ class AgreedClozes(common.GoldStep):
         chosen = known.get(gold.row)
         if chosen is None:
             raise DropError("no_cloze", cloze)
-        said = {normal_or_all(answer) for answer in answers}
-        if len(said) > 1:
+        answers_given = {normal_or_all(answer) for answer in answers}
+        if len(answers_given) > 1:
             raise DropError("workers_differ", " | ".join(sorted(set(answers))))
-        if said != {normal_or_all(chosen.word)}:
+        if answers_given != {normal_or_all(chosen.word)}:
             raise DropError("not_the_word", f"{answers[0]!r} is not {chosen.word!r}")
         query = cloze.replace(BLANK, self.blank)
         return rows.NewEasyCloze(

@@ -38,7 +38,7 @@ def file_sha256(path: Path) -> str:
         raise UserError(f"cannot be read: {error.strerror}", where=path) from error
 
 
-def bits(*names: object) -> int:
+def hash64(*names: object) -> int:
     """64 bits drawn for what is named, usually the seed first: an order, or a state to begin with.
 
     They are the first 16 digits of the sha256, so `row_id` of the same parts shows them in hex.
@@ -49,12 +49,12 @@ def bits(*names: object) -> int:
 
 def share(*names: object) -> float:
     """A number from 0 to below 1 drawn for what is named: to be compared with a share."""
-    return float((bits(*names) >> 12) / 2**52)
+    return float((hash64(*names) >> 12) / 2**52)
 
 
 def one_of(count: int, *names: object) -> int:
     """A number from 0 to `count` - 1 drawn for what is named."""
-    return bits(*names) % count
+    return hash64(*names) % count
 
 
 def fast_hash(data: bytes, size: int = 8) -> bytes:
@@ -70,7 +70,7 @@ class Draws:
     def __init__(self, state: int) -> None:
         self.state = state & _MASK
 
-    def bits(self) -> int:
+    def next64(self) -> int:
         """64 bits."""
         self.state = z = (self.state + GOLDEN) & _MASK
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
@@ -79,7 +79,7 @@ class Draws:
 
     def below(self, limit: int) -> int:
         """A whole number from 0 to `limit` - 1."""
-        return (self.bits() >> 32) * limit >> 32
+        return (self.next64() >> 32) * limit >> 32
 
 
 GOLDEN = 0x9E3779B97F4A7C15

@@ -198,8 +198,8 @@ class _Web:
     def read(self, address: str, start: int, head: _Head) -> Iterator[bytes]:
         with self._get(address, {"Range": f"bytes={start}-"} if start else {}) as response:
             is_part = response.status_code == 206
-            told = response.headers.get("Content-Range", "")
-            if is_part and not told.startswith(f"bytes {start}-"):
+            content_range = response.headers.get("Content-Range", "")
+            if is_part and not content_range.startswith(f"bytes {start}-"):
                 raise RetryError("another part of the file than asked for")
             now = _head(response)
             whole = now.size is not None and now.size + (start if is_part else 0)

@@ -26,7 +26,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hints import install_extra
 
 CONNECT = "sc://"
-PATIENCE = 10.0
+CONNECT_SECONDS = 10.0
 """Seconds that a master or a server has to answer at all."""
 
 _LOCAL = re.compile(r"local(\[[\d*, ]+\])?")
@@ -87,7 +87,7 @@ def require(address: str | None) -> None:
     ends = _endpoints(away)
     for n, end in enumerate(ends, 1):
         try:
-            socket.create_connection(end, timeout=PATIENCE).close()
+            socket.create_connection(end, timeout=CONNECT_SECONDS).close()
             break
         except OSError as error:
             if n == len(ends):
@@ -227,7 +227,7 @@ def _require_server(address: str) -> None:
     except PySparkException as error:
         raise UserError(f"not an address for Spark Connect: {shown(address)}") from error
     try:
-        grpc.channel_ready_future(channel).result(timeout=PATIENCE)
+        grpc.channel_ready_future(channel).result(timeout=CONNECT_SECONDS)
     except grpc.FutureTimeoutError as error:
         raise UserError(
             f"what answers at {shown(address)} is no Spark Connect server",

@@ -213,9 +213,9 @@ def timelines(of: Facts, relations: Mapping[str, Relation]) -> Timelines:
 
 def rules(relations: Mapping[str, Relation]) -> dict[str, timeline.TimeRule]:
     """What the templates of the relations say of time."""
-    said = set(timeline.TimeRule.model_fields)
+    shared_fields = set(timeline.TimeRule.model_fields)
     return {
-        r: timeline.TimeRule.model_validate(relation.model_dump(include=said))
+        r: timeline.TimeRule.model_validate(relation.model_dump(include=shared_fields))
         for r, relation in relations.items()
     }
 

@@ -235,9 +235,9 @@ _ITEM = ["statement", *KEY, "rank", "kind", "reason", *DATES, "end_open", "snaps
 
 
 def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table:
-    """Rule 1. Adds `dying` and `dead`: the first and last possible day of the end of the lives."""
+    """Rule 1. Adds `life_end_first` and `life_end_last`: the first and last possible day of the end of the lives."""
     if entities is None:
-        return items.mutate(dying=_LAST_DAY, dead=_LAST_DAY)
+        return items.mutate(life_end_first=_LAST_DAY, life_end_last=_LAST_DAY)
     items = _with_lives(items, entities, rules)
     sighting, open_ = items.kind == "sighting", items.end_open
     about_first = ibis.ifelse(sighting, items.end_first, items.start_first)
@@ -249,17 +249,26 @@ def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table
         wrong=(about_last < items.subject_born) | (about_first > items.died) | nowhere,
         start_first=ibis.greatest(items.start_first, items.born),
         start_last=ibis.ifelse(before, items.born_last, items.start_last),
-        end_last=ibis.ifelse(unknown, ibis.least(items.end_last, items.dead), items.end_last),
+        end_last=ibis.ifelse(
+            unknown, ibis.least(items.end_last, items.life_end_last), items.end_last
+        ),
     )
     items = items.mutate(
-        start_last=ibis.least(items.start_last, ibis.ifelse(open_, items.dead, items.end_last)),
+        start_last=ibis.least(
+            items.start_last, ibis.ifelse(open_, items.life_end_last, items.end_last)
+        ),
         end_first=ibis.ifelse(
             open_, items.end_first, ibis.greatest(items.end_first, items.start_first)
         ),
     )
     wrong = items.wrong | (items.start_first > items.start_last)
     wrong |= ~items.end_open & (items.end_first > items.end_last)
-    always = {"start_first": "born", "start_last": "dead", "end_first": "born", "end_last": "dead"}
+    always = {
+        "start_first": "born",
+        "start_last": "life_end_last",
+        "end_first": "born",
+        "end_last": "life_end_last",
+    }
     items = items.mutate(
         kind=ibis.ifelse(wrong, "gap", items.kind),
         reason=ibis.ifelse(wrong, "contradictory", items.reason),
@@ -271,7 +280,7 @@ def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table
 
 def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
     """Adds `subject_born`; `born` to `born_last`, when both have begun; `died` of the subject and
-    `dying` to `dead`, when the first of both ends, where they count.
+    `life_end_first` to `life_end_last`, when the first of both ends, where they count.
     """
     lives = entities.select("id", "began_first", "began_last", "ended_first", "ended_last")
     lives = lives.filter(ibis.or_(*(lives[c].notnull() for c in lives.columns[1:])))
@@ -303,16 +312,16 @@ def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
         born=ibis.greatest(*found["began_first"]),
         born_last=ibis.greatest(*found["began_last"]),
         died=found["ended_last"][0],
-        dying=ibis.least(*found["ended_first"]),
-        dead=ibis.least(*found["ended_last"]),
+        life_end_first=ibis.least(*found["ended_first"]),
+        life_end_last=ibis.least(*found["ended_last"]),
     )
 
 
 def _begun(items: ir.Table, rules: Rules) -> ir.Table:
     """Rule 2, and what rule 3 says of ends; each boundary narrowed by the other."""
     open_, closed = items.end_open, items.successor.notnull()
-    latest = ibis.least(items.snapshot, items.dead)
-    sure = ibis.least(items.snapshot, items.dying, _trusted(items, rules))
+    latest = ibis.least(items.snapshot, items.life_end_last)
+    sure = ibis.least(items.snapshot, items.life_end_first, _trusted(items, rules))
     items = items.mutate(
         end_first=ibis.cases(
             (open_ & ~closed & ~items.rival, sure),
@@ -324,7 +333,7 @@ def _begun(items: ir.Table, rules: Rules) -> ir.Table:
             (open_, latest),
             else_=items.end_last,
         ),
-        end_open=open_ & ~closed & (items.dying >= items.snapshot),
+        end_open=open_ & ~closed & (items.life_end_first >= items.snapshot),
         end_inferred=open_ & closed,
     )
     return items.select(

@@ -73,7 +73,7 @@ class Cached(PromptedModel):
 
     Where `texts_only`, an answer without a text is not kept, and is asked for again by a later run.
 
-    `asked` counts different prompts by their form, kept ones too; `told` is called after each
+    `asked` counts different prompts by their form, kept ones too; `on_answer` is called after each
     answer.
     """
 
@@ -92,7 +92,7 @@ class Cached(PromptedModel):
         self.offline = offline
         self.asked: Counter[str] = Counter()
         self.hits = self.misses = 0
-        self.told: Callable[[], None] = lambda: None
+        self.on_answer: Callable[[], None] = lambda: None
         self.path = folder / f"{model.name.split(':')[0]}-{digest(model.identity)}.sqlite"
         self._cache = AnswerCache(self.path)
 
@@ -132,7 +132,7 @@ class Cached(PromptedModel):
                 text = self._cache.keep(names[n], msgspec.json.encode(result).decode())
                 result = msgspec.json.decode(text, type=Result)
             results[names[n]] = result
-            self.told()
+            self.on_answer()
 
         if missing:
             self.model.complete(list(missing.values()), keep, shape=shape, read=read)

@@ -76,8 +76,8 @@ class BatchBackend(p.PromptedModel):
             body = self.settings.body(text, self.seed, shape)
             name = digest([self.identity, body])
             url = _COMPLETION if self.settings.completion else _URL
-            said = self._known.get(name)
-            result = said.result(said.text, whole=shape is not None) if said else None
+            answer = self._known.get(name)
+            result = answer.result(answer.text, whole=shape is not None) if answer else None
             if result is None:
                 self._write({"custom_id": name, "method": "POST", "url": url, "body": body})
                 result = Result(None, WAITING)
@@ -134,13 +134,13 @@ def _result(line: str, path: Path, number: int, usage: Usage) -> tuple[str, Comp
         raise UserError("no result of a batch", where=path, line=number, hint=hint) from None
     response = data.get("response") or {}
     body = response.get("body") if isinstance(response, dict) else None
-    said = content_of(body)
-    if said is None:
+    answer = content_of(body)
+    if answer is None:
         status = response.get("status_code") if isinstance(response, dict) else None
         if status is None or status == 429 or (isinstance(status, int) and status >= 500):
             return name, None
         text = message_in(json.dumps(body or data).encode()) or str(data.get("error"))
         return name, Completion(text[:160], "server_refused", {})
-    read, written = (said.tokens.get(f"{name}_tokens") for name in ("prompt", "completion"))
+    read, written = (answer.tokens.get(f"{name}_tokens") for name in ("prompt", "completion"))
     usage.add(read=int(read or 0), written=int(written or 0))
-    return name, said
+    return name, answer

@@ -385,11 +385,13 @@ class _Asking(NamedTuple):
                 if time or text != ask:
                     yield from self._about("state", text, time, holders, line, span, recent=recent)
         once = len([t for t in terms if t.id == fact.object]) == 1
-        said = _date_of(fact.sentence.text, mine) if fact.changes and once else None
-        if phrases.when and said is not None:
+        named_day = _date_of(fact.sentence.text, mine) if fact.changes and once else None
+        if phrases.when and named_day is not None:
             text, forms = self._text(phrases.when, ""), _day_forms(mine)
             of_event = Grounding(*fact[:3], "event", forms, (), mine.statements, True)
-            yield self._question(text, (said.start, said.end), of_event, "none", recent=new)
+            yield self._question(
+                text, (named_day.start, named_day.end), of_event, "none", recent=new
+            )
 
     def _about(
         self,

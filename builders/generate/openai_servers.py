@@ -215,26 +215,26 @@ class OpenAIBackend(p.PromptedModel):
                 self._held = False
                 reply = free
         if reply.status == 200:
-            said = _text_of(reply)
-            return said.result(client.shown(said.text), whole=shape is not None)
-        told = f"HTTP {reply.status}: {client.words(reply)}"
+            answer = _text_of(reply)
+            return answer.result(client.shown(answer.text), whole=shape is not None)
+        message = f"HTTP {reply.status}: {client.words(reply)}"
         if reply.status in _NOT_ALLOWED:
             hint = f"{self.settings.key_variable} has to hold a key that this server takes"
-            raise UserError(told, where=self._url, hint=hint)
+            raise UserError(message, where=self._url, hint=hint)
         if strict or reply.status not in _OF_ONE:
-            raise UserError(told, where=self._url, hint=_HINT)
-        return Result(None, "server_refused", told)
+            raise UserError(message, where=self._url, hint=_HINT)
+        return Result(None, "server_refused", message)
 
     def _post(self, client: JsonClient, text: str, shape: Shape | None) -> Reply:
         def read(reply: Reply, attempt: int) -> Reply:
             if reply.status == 200:
-                said = _text_of(reply)
+                answer = _text_of(reply)
                 self.usage.add(  # what is asked again is paid for, too
-                    read=_count(said.tokens.get("prompt_tokens")),
-                    written=_count(said.tokens.get("completion_tokens")),
+                    read=_count(answer.tokens.get("prompt_tokens")),
+                    written=_count(answer.tokens.get("completion_tokens")),
                 )
-                if said.bad and attempt <= self.settings.retries:
-                    raise RetryError(said.bad)
+                if answer.bad and attempt <= self.settings.retries:
+                    raise RetryError(answer.bad)
             return reply
 
         spread = 0.5 + share("wait", text)  # so that calls that failed together part
@@ -292,6 +292,6 @@ def _text_of(reply: Reply) -> Completion:
     return content_of(data) or Completion(message_in(reply.body) or str(data), "no_choice", {})
 
 
-def _count(told: object) -> int:
+def _count(value: object) -> int:
     """A number of tokens as a server says it; servers need not."""
-    return told if isinstance(told, int) and told > 0 else 0
+    return value if isinstance(value, int) and value > 0 else 0

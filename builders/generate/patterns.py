@@ -118,8 +118,8 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
     if len(subjects) != 1 or subjects[0].i > root.i:
         return None
     subject = subjects[0]
-    said = (root, *helpers)
-    if any(_elsewhere(t) or (t.tag_ in _FINITE and t not in said) or _vague(t) for t in doc):
+    verbs = (root, *helpers)
+    if any(_elsewhere(t) or (t.tag_ in _FINITE and t not in verbs) or _vague(t) for t in doc):
         return None
     parts: list[tuple[Any, ...]] = []
     for child in root.children:
@@ -196,14 +196,14 @@ def _stands_alone(tokens: Sequence[Any], subject: Any) -> bool:
 def _forms(clause: _Clause, article: Article) -> Iterator[PatternQuestion]:
     """Every question about a clause."""
     root, subject = clause.root, clause.subject
-    told = article.text[len(article.sentences[0]) :]
+    body = article.text[len(article.sentences[0]) :]
     name = list(subject.subtree)
     bare = [t for t in name if t.text.casefold() not in _TITLES and t.dep_ != "det"]
     titled = _is(bare, "PERSON") and name[-1] is bare[-1] and len(name) > len(bare)
     shown = bare if titled else name
 
     def said(tokens: Sequence[Any]) -> str | None:
-        return _said(tokens, told)
+        return _wording(tokens, body)
 
     late = [p for p in clause.parts if p[0].i > root.i]
     early = _text([t for p in clause.parts if p[-1].i < root.i for t in p if t.i > subject.i])
@@ -260,7 +260,7 @@ def _is(span: Sequence[Any], *labels: str) -> bool:
     return bool(span) and len(kinds) == 1 and kinds <= set(labels) and begins == 1
 
 
-def _said(tokens: Sequence[Any], article: str) -> str | None:
+def _wording(tokens: Sequence[Any], article: str) -> str | None:
     """Words inside a sentence, people by their full names; None where the article has not one."""
     names: dict[int, str] = {}
     for t in tokens:
@@ -308,5 +308,5 @@ def _covers(question: str, clause: _Clause, answer: Sequence[Any]) -> bool:
     content = [t for t in doc if t.pos_ in ("NOUN", "PROPN", "VERB", "NUM", "ADJ")]
     inside = {*question.lower().split(), *(w.strip("?,.") for w in question.lower().split())}
     answers = {t.i for t in answer}
-    told = [t for t in content if t.i in answers or {t.lower_, t.lemma_.lower()} & inside]
-    return 2 * len(told) >= len(content)
+    covered = [t for t in content if t.i in answers or {t.lower_, t.lemma_.lower()} & inside]
+    return 2 * len(covered) >= len(content)

@@ -158,8 +158,8 @@ class TransformersBackend(p.PromptedModel):
         new = made if seq2seq else made[:, inputs["input_ids"].shape[1] :]
         written = int((new != tokenizer.pad_token_id).sum())
         self.usage.add(calls=len(texts), read=sum(lengths), written=written, cut=cut)
-        told = model.generation_config.eos_token_id
-        ends = {tokenizer.pad_token_id, *(told if isinstance(told, list) else [told])}
+        found = model.generation_config.eos_token_id
+        ends = {tokenizer.pad_token_id, *(found if isinstance(found, list) else [found])}
         return [
             (
                 tokenizer.decode(first_mask(row, tokenizer), skip_special_tokens=True),
@@ -252,12 +252,12 @@ def _or_told(settings: Transformers, load: Callable[..., Any], **more: Any) -> A
         ) from error
 
 
-def as_chat(text: str, tokenizer: Any, told: Mapping[str, JsonValue] | None = None) -> str:
+def as_chat(text: str, tokenizer: Any, options: Mapping[str, JsonValue] | None = None) -> str:
     """A prompt as the only message of a chat, in the tokenizer's own template."""
     if not tokenizer.chat_template:
         raise UserError("its tokenizer has no chat template", hint="leave out `chat`")
     message = [{"role": "user", "content": text}]
-    more = dict(told or {})
+    more = dict(options or {})
     made = tokenizer.apply_chat_template(
         message, tokenize=False, add_generation_prompt=True, **more
     )

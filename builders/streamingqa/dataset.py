@@ -100,10 +100,10 @@ class StreamingQA(DatasetBuilder):
             *card.statistics(path, dated, summary),
         )
         if "gold" in run.inputs:
-            told = summary_of(folders[-1])
+            summary = summary_of(folders[-1])
             tables += card.baseline(folders[-1])
-            statistics += card.annotation_statistics(folders[-1], told)
-            for line in outcomes(told["gold"]):
+            statistics += card.annotation_statistics(folders[-1], summary)
+            for line in outcomes(summary["gold"]):
                 run.workspace.say(line)
         return Dataset(
             tables=tuple(tables),

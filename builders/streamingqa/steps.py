@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from factdrift.builders import rows
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.hashing import bits, row_id
+from factdrift.builders.core.hashing import hash64, row_id
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.run import Source
@@ -200,7 +200,7 @@ class ModelQuestions(Step):
             return f"{cost([model])}, {len(found):,} questions"
 
         with progress(number, "draws", "asking", usage) as bar:
-            model.told = lambda: bar.advance(0)
+            model.on_answer = lambda: bar.advance(0)
 
             def passing() -> Iterator[rows.Article]:
                 for article in read(files, sorted(draws), jobs=at.jobs):
@@ -242,7 +242,7 @@ class ModelQuestions(Step):
         every = [draw for draws in found.values() for draw in draws]
         if not self.limit:
             return found, len(every)
-        by_hash = sorted(every, key=lambda draw: bits(self.seed, "limit", draw.id))
+        by_hash = sorted(every, key=lambda draw: hash64(self.seed, "limit", draw.id))
         chosen = {draw.id for draw in by_hash[: _SPARE * self.limit]}
         kept = {n: [d for d in draws if d.id in chosen] for n, draws in found.items()}
         return {name: draws for name, draws in kept.items() if draws}, len(every)
@@ -324,7 +324,7 @@ class NewsQuestions(Step):
                 found.append(released(row.item.question, _scores(row), self.filters, self.seed))
         for model in models:
             model.finish()
-        found.sort(key=lambda one: bits(self.seed, "limit", one.id))
+        found.sort(key=lambda one: hash64(self.seed, "limit", one.id))
         for over in found[self.limit or len(found) :]:
             lost.append(rows.Dropped(self.name, "over_limit", over.id, detail=over.question))
         del found[self.limit or len(found) :]

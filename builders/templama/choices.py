@@ -22,7 +22,7 @@ import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity
-from factdrift.builders.core.hashing import bits, one_of, row_id
+from factdrift.builders.core.hashing import hash64, one_of, row_id
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.present import drawn
@@ -199,7 +199,7 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
         return rows.Dropped("choices", "few_distractors", *place, None, detail)
     kinds = {right.id: "answer"} | {one["id"]: one["kind"] for one in picked}
     labels = {right.id: right.label} | {one["id"]: one["label"] for one in picked}
-    order = sorted(labels, key=lambda item: bits(seed, "choices", row["id"], item))
+    order = sorted(labels, key=lambda item: hash64(seed, "choices", row["id"], item))
     rest = {one["id"] for one in row["still_true"]}
     forms = [right, *(one for one in answers if one is not right and one.id not in rest)]
     return rows.ChoiceCloze(

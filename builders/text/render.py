@@ -168,8 +168,8 @@ def _text(
 
 def _article(slot: Placeholder, label: str, articles: Articles) -> str:
     if slot.article == "the":
-        said = articles.get(label)
-        return "the" if (takes_the(label) if said is None else said) else ""
+        article = articles.get(label)
+        return "the" if (takes_the(label) if article is None else article) else ""
     return a_or_an(label) if slot.article else ""
 
 

@@ -162,8 +162,8 @@ def _quote(given: Arguments) -> str:
     by = ", ".join(_some(given, "author", "sign", "by", "source", "title"))
     if not by and given.get("1") and not (given.get("text") or given.get("quote")):
         by = ", ".join(_some(given, "2", "3"))
-    said = _first_of("text", "quote", "quotetext", "1")(given)
-    return f"\n\n{said}\n\n" + (f"— {by}\n\n" if by and said else "")
+    quote = _first_of("text", "quote", "quotetext", "1")(given)
+    return f"\n\n{quote}\n\n" + (f"— {by}\n\n" if by and quote else "")
 
 
 def _places(given: Arguments) -> list[str]:

@@ -38,7 +38,7 @@ from pydantic import Field, model_validator
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.files import disk_errors
-from factdrift.builders.core.hashing import GOLDEN, bits
+from factdrift.builders.core.hashing import GOLDEN, hash64
 from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import Draw, Dropped, NewsSplit, Subset
 from factdrift.builders.wmt.minhash import mix
@@ -116,7 +116,7 @@ def day_number(day: date) -> int:
 
 def stream(*names: object) -> np.uint64:
     """The state at which the random numbers of one purpose begin: a hash of the seed and names."""
-    return _U(bits(*names))
+    return _U(hash64(*names))
 
 
 def hashed(start: np.uint64, numbers: Numbers) -> Numbers:

@@ -12,7 +12,7 @@ import ibis
 from factdrift.builders import rows
 from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Period
-from factdrift.builders.core.hashing import bits, one_of, row_id, share
+from factdrift.builders.core.hashing import hash64, one_of, row_id, share
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.relations import NewsPhrases, Phrases
@@ -211,14 +211,14 @@ class PageStatements(Step):
         years = {str(day.year) for day in (term.start_last, term.end_first) if day}
         others = (entities[t.object] for t in history if t.object != term.object)
         names = {normal_or_all(name) for o in others for name in (o.label, *o.aliases)}
-        said = f" {normal_or_all(text)} "
-        if paragraph.kind != "text" or not any(f" {year} " in said for year in years):
+        wording = f" {normal_or_all(text)} "
+        if paragraph.kind != "text" or not any(f" {year} " in wording for year in years):
             return None
         phrases = self.relations[one.relation]
         words = [normal_or_all(word) for word in (*phrases.cues, *phrases.changes)]
-        if phrases.cues and not any(f" {word} " in said for word in words):
+        if phrases.cues and not any(f" {word} " in wording for word in words):
             return None
-        if term.start_last is None or any(f" {n} " in said for n in names):
+        if term.start_last is None or any(f" {n} " in wording for n in names):
             return None
         id_ = row_id("page", page.page, page.revision, text, term.start_last, *term.statements)
         fact = one.subject, one.relation, term.object, one.object_label
@@ -273,7 +273,7 @@ class AsOfRows(Step):
         number = min(self.questions // 2, *map(len, asked.values()))
         seed, kept = self.evolving.seed, list[AsOfQuestion]()
         for some in asked.values():
-            kept += sorted(some, key=lambda one: bits(seed, "as-of", one.id))[:number]
+            kept += sorted(some, key=lambda one: hash64(seed, "as-of", one.id))[:number]
         with writing(out / "questions.parquet", AsOfQuestion) as questions:
             for question in sorted(kept, key=lambda q: q.id):
                 questions.append(question)
@@ -318,9 +318,9 @@ class _History(NamedTuple):
         asked = names.phrase("ask", one.relation, names.name(one.subject))
         question = f"On {written(one.as_of)}, {asked}?"
         answers = names.accepted(one.objects)
-        right, said = {normal_or_all(name) for name in answers}, set(one.statements)
+        right, stated = {normal_or_all(name) for name in answers}, set(one.statements)
         known = [p for p in self.passages if p.day <= on]
-        evidence = [p for p in known if said & set(p.statements)]
+        evidence = [p for p in known if stated & set(p.statements)]
         id_ = row_id("as-of", one.subject, one.relation, one.as_of, on)
         reason = None
         if {p.object for p in evidence} != set(one.objects):
