@@ -18,7 +18,7 @@ def test_values_that_releases_depend_on(tmp_path: Path) -> None:
     assert hashing.hash64("abc") == int(sha[:16], 16)
     assert hashing.share("abc") == int(sha[:13], 16) / 16**13
     assert hashing.one_of(10, "abc") == int(sha[:16], 16) % 10
-    assert hashing.hash64(1, "a", "b") == hashing.next64("1\ta\tb")
+    assert hashing.hash64(1, "a", "b") == hashing.hash64("1\ta\tb")
     assert hashing.digest({"b": 1, "a": ["é"]}) == hashing.text_sha256('{"a": ["é"], "b": 1}')[:16]
     assert hashing.fast_hash(b"abc").hex() == "d8bb14d833d59559"
     assert hashing.Draws(0).next64() == 0xE220A8397B1DCDAF  # the first of SplitMix64 from 0

@@ -126,6 +126,7 @@ def test_a_stopped_run_goes_on(how: str, jobs: int, again: int, folder: Path, wh
     """No process outlives it, nor memory with a name that nobody would remove."""
     process = start(folder, jobs)
     until(lambda: first_is_whole(folder) and parts(folder) > 80, process)
+    process.send_signal(signal.SIGSTOP)  # so that it does not end meanwhile
     readers = children(process)
     assert len(readers) == (jobs if jobs > 1 else 0)
     maps = [Path(f"/proc/{pid}/maps") for pid in readers]
@@ -136,6 +137,7 @@ def test_a_stopped_run_goes_on(how: str, jobs: int, again: int, folder: Path, wh
         os.killpg(process.pid, signal.SIGINT)
     else:
         os.kill(process.pid if how == "killed" else readers[0], signal.SIGKILL)
+    process.send_signal(signal.SIGCONT)
     errors = [line for line in ended(process)[1].splitlines() if "reading the dump: " not in line]
     assert process.returncode == (-signal.SIGKILL if how == "killed" else 1)
     if how != "killed":

@@ -81,7 +81,7 @@ def test_no_master_answers(tmp_path: Path) -> None:
 def test_no_server_answers(
     listens: bool, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spark, "PATIENCE", 1.0)
+    monkeypatch.setattr(spark, "CONNECT_SECONDS", 1.0)
     with taken_port(listens) as port, pytest.raises(UserError, match=said):
         ready(f"sc://127.0.0.1:{port}", tmp_path)
 

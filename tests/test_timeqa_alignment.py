@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import pytest
 
-from bench import alignment as measure
 from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.text.dates import dates_in
@@ -27,6 +26,7 @@ from factdrift.builders.timeqa.alignment import (
 )
 from factdrift.builders.timeqa.evidence import Naming, PageStates
 from factdrift.builders.timeqa.mentions import PageText
+from tests import alignment_figures as measure
 from tests.conftest import DATA
 from tests.dumps import rows as read
 from tests.histories import Interval, day, parquet

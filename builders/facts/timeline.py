@@ -235,7 +235,7 @@ _ITEM = ["statement", *KEY, "rank", "kind", "reason", *DATES, "end_open", "snaps
 
 
 def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table:
-    """Rule 1. Adds `life_end_first` and `life_end_last`: the first and last possible day of the end of the lives."""
+    """Rule 1. Adds the first and last possible day of the end of the lives: `life_end_…`."""
     if entities is None:
         return items.mutate(life_end_first=_LAST_DAY, life_end_last=_LAST_DAY)
     items = _with_lives(items, entities, rules)

@@ -1,4 +1,4 @@
-"""How well the alignment finds what annotators marked: `python -m bench.alignment FILE`.
+"""How well the alignment finds what annotators marked: `python -m tests.alignment_figures FILE`.
 
 FILE: TimeQA's human-annotated questions (`human_annotated_train.json[.gz]`, repository
 wenhuchen/Time-Sensitive-QA). Each marked answer is aligned with its page again: its words, written
