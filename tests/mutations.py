@@ -105,7 +105,8 @@ def chosen_tests(path: str) -> list[str]:
         if chain := graph.find_shortest_chain(name, module):
             away = sum(one.startswith("factdrift.") for one in chain)
             if away <= _DISTANCE:
-                found.append((away, -len(words.intersection(name.split("_"))), name))
+                alike = len(words.intersection(name.split("_")))
+                found.append((away, len(chain), -alike, name))
     return [f"{name.replace('.', '/')}.py" for *_, name in sorted(found)[:_FILES]]
 
 
