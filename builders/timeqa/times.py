@@ -236,7 +236,7 @@ class Timeline:
         firsts = [s.start_stated for s, b in own if b.start_first == self.first]
         lasts = [s.end_stated and not s.end_inferred for s, b in own if b.end_last == self.last]
         self.begun = bool(firsts) and all(firsts)
-        self.ended = self.last < FAR and bool(lasts) and all(lasts)
+        self.ended = bool(lasts) and all(lasts)
 
     def inside(self, i: int) -> DayRange:
         """The days strictly between the boundaries of a segment, up to the snapshot day."""
