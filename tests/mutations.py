@@ -2,9 +2,9 @@
 
 `python -m tests.mutations` draws changes by a seed (a comparison turned, `and` for `or`, a
 condition negated, a whole number raised by one), makes each in a copy of the tree, and runs the
-tests that import the changed module, nearest first, then the goldens of the samples. Results are
-kept in `build/mutations.jsonl`: a run that was stopped goes on. A change that no test sees wants a
-case, or is code that can go.
+tests that import the changed module, nearest first, then those that look at the samples' rows.
+Results are kept in `build/mutations.jsonl`: a run that was stopped goes on. A change that no test
+sees wants a case, or is code that can go.
 """
 
 import ast
@@ -36,6 +36,8 @@ _DISTANCE = 3
 """Modules on the way from a test to a changed one, with this, at most."""
 _FILES = 10
 """Files of tests for a change, at most."""
+_ROWS = ["tests/test_golden.py", "tests/test_as_of.py"]
+"""What looks at rows of the samples."""
 _SECONDS = 600
 """For the tests of one change; those that never end have seen it."""
 
@@ -142,7 +144,7 @@ def failed(tree: Path, words: Sequence[str], without: Sequence[str] = ()) -> str
 
 
 def is_seen(tree: Path, one: Mutation, known: list[str]) -> bool:
-    """Whether the nearest tests see a change, or the goldens.
+    """Whether the nearest tests see a change, or those of the samples' rows.
 
     `known`: tests that fail without a change, which see nothing; those found are added.
     """
@@ -150,7 +152,7 @@ def is_seen(tree: Path, one: Mutation, known: list[str]) -> bool:
     text = path.read_text("utf-8")
     changed, plain = one.made(text)[1], ast.unparse(ast.parse(text))
     try:
-        for words in (chosen_tests(one.path), ["tests/test_golden.py"]):
+        for words in (chosen_tests(one.path), _ROWS):
             while words:
                 path.write_text(changed, "utf-8")
                 first = failed(tree, words, known)
