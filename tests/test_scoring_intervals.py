@@ -80,6 +80,12 @@ def test_two_models_that_are_alike_differ_by_chance_as_often_as_they_should() ->
     assert 1 <= low <= 14  # 6 expected
 
 
+def test_draws_without_a_row_and_with_one() -> None:
+    one = np.array([SCALE])
+    found = paired(one, one - SCALE, np.array([0]), 3, 0)
+    assert (found.difference, found.low, found.high) == (1, 1, 1)
+
+
 def test_a_better_model_is_told() -> None:
     chance = np.random.default_rng(2)
     mine, theirs = (right_answers(chance, 150, 3, mean).ravel() for mean in (0.7, 0.5))
