@@ -90,6 +90,16 @@ def test_pages_too_long(pack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [d[:2] for d in dropped(tmp_path)] == [("too_long", "x.xml:3"), ("no_page", "Q2")]
 
 
+def test_a_line_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LONGEST", 100_000)
+    monkeypatch.setattr(files, "BLOCK", 30_000)
+    monkeypatch.setattr("factdrift.builders.core.compressed.PIECE", 1 << 14)
+    rows = [{"title": "Good", "text": "a"}, {"title": "Bad", "text": "x y " * 60_000}]
+    read(lines(rows), tmp_path, "x.jsonl")
+    assert titles(tmp_path) == ["Good"]
+    assert ("too_long", "x.jsonl:2", None) in dropped(tmp_path)
+
+
 @pytest.mark.slow
 def test_two_megabytes_in_one_page(tmp_path: Path) -> None:
     """Wikipedia's own limit of a page."""
