@@ -1,4 +1,4 @@
-"""What work by people is ordered with: the options of the commands, and what Python is told."""
+"""Options of the commands for work by people, as dataclasses that Python callers fill, too."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -276,7 +276,7 @@ class Judges(Strict):
         wants = frozenset[str]().union(*(one.needs for one in self.filters))
         context = FilterContext(
             answering=model(self.writer) if self.writer and "answering" in wants else None,
-            names=SpacyFinder(),
+            names=SpacyFinder() if "names" in wants else None,
             model=model,
             search=Index(at.folder(self.index) / "index") if self.index else None,
             cache=at.work("scores"),
