@@ -38,7 +38,7 @@ class FactQuestions(Step):
 
     facts: Source
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Read the facts; one without an answer is left out, and said."""
         rows: dict[str, FactQuestion] = {}
         with writing(out / "dropped.parquet", Dropped) as dropped:
