@@ -72,8 +72,8 @@ def test_a_dataset_is_named_like_ours(package: Path, monkeypatch: pytest.MonkeyP
     ("code", "refusal"),
     [
         ("import not_there", "the dataset 'odd' cannot be loaded: ModuleNotFoundError"),
-        ("Odd = 1", "odd:Odd is no DatasetBuilder"),
-        ("Odd = int", "odd:Odd is no DatasetBuilder"),
+        ("Odd = 1", "odd:Odd is not a DatasetBuilder"),
+        ("Odd = int", "odd:Odd is not a DatasetBuilder"),
         ("", "the dataset 'odd' cannot be loaded: AttributeError"),
     ],
 )
