@@ -12,7 +12,7 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.core.engine import engine
 from factdrift.builders.facts.relations import Phrases
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
 from factdrift.reasoning.names import Verbalizer
@@ -20,7 +20,7 @@ from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import knowledge
 from factdrift.reasoning.writing import Writer
-from factdrift.scoring.sampling import ChosenSplit, drawn
+from factdrift.scoring.sampling import ChosenSplit, draw_ids
 from tests.conftest import ROOT, run
 from tests.histories import day, parquet, timelines_with
 from tests.reasoning_oracle import World, worlds
@@ -188,13 +188,13 @@ def test_a_limit_draws_the_same_questions_alone_and_behind_facts(sample: Path) -
     release = sample / "releases/temporal-reasoning/1.0.0"
     splits = [
         ChosenSplit(config.name, config.roles, split)
-        for config in load(release).configs
+        for config in load_manifest(release).configs
         if config.roles
         for split in config.splits
     ]
     behind = _rows(sample, "releases/temporal-reasoning/1.0.0/data/with_evidence/*.parquet")
     alone = {row["id"]: row["question_id"] for row in behind}
-    few = drawn(release, splits, 20, seed=3)
+    few = draw_ids(release, splits, 20, seed=3)
     assert few["questions"] == {alone[row] for row in few["with_evidence"]}
     assert len(few["questions"]) == 20
 
