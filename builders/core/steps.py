@@ -43,7 +43,7 @@ class Step(Strict):
     name: ClassVar[str]
     """What the folder is called, before its key."""
 
-    def make(self, out: Path, at: "Workspace") -> None:
+    def make(self, out: Path, workspace: "Workspace") -> None:
         """Write the result into the empty folder `out`; nothing else may be written."""
         raise NotImplementedError
 

@@ -19,18 +19,18 @@ class Mine(Step):
     dump: Source
     undated: tuple[str, ...]
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Read the dump once; a run that was stopped goes on where it was."""
         mine(
             self.dump.files,
             out,
             undated=self.undated,
             snapshot=self.dump.snapshot,
-            jobs=at.jobs,
-            memory=at.memory,
-            work=at.work(f"mine-{self.key}"),
+            jobs=workspace.jobs,
+            memory=workspace.memory,
+            work=workspace.work(f"mine-{self.key}"),
             checksums=self.dump.sha256,
-            say=at.say,
+            say=workspace.say,
         )
 
 
