@@ -16,7 +16,7 @@ SKELETONS = resource("builders/recipes/skeletons")
 
 NEXT_STEPS = {
     "dataset": "pip install -e {folder}, then factdrift release {name}, and pytest {folder}",
-    "filter": "pip install -e {folder}, then name {name} among a recipe's filters, and pytest {folder}",
+    "filter": "pip install -e {folder}, then filter: {name} in a recipe, and pytest {folder}",
     "backend": "pip install -e {folder}, then backend: {name} in a recipe, and pytest {folder}",
     "platform": "pip install -e {folder}, then --platform {name}, and pytest {folder}",
     "task": "edit layout.yaml and task.html.j2, then factdrift layouts {folder}",
