@@ -1,7 +1,8 @@
 """A submission: one worker's answers to one HIT, as any platform hands it in.
 
 `submission_from_text` reads the JSON that the page makes (the package's docstring shows it). It
-trusts nothing in it: wrong types, unknown or repeated keys, NaN and unpaired surrogates are refused.
+trusts nothing in it: wrong types, unknown or repeated keys, NaN and halves of surrogate pairs are
+refused.
 """
 
 import json

@@ -33,7 +33,7 @@ from factdrift.annotation.submission import (
     decode_json,
     submission_from_value,
 )
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
 
@@ -113,7 +113,7 @@ class MTurk(Platform):
                 continue
             names = [name for name in row.value if name not in ("Approve", "Reject")]
             rows = rows or [[*map(_escape_formula, names), "Approve", "Reject"]]
-            one = self.submission(row.value, shown(path), row.line, table=True)
+            one = self.submission(row.value, display_path(path), row.line, table=True)
             is_open = row.value.get("AssignmentStatus") in ("Submitted", "", None)
             found = decide(one) if is_open and isinstance(one, Submission) else None
             marks = ["", ""]
