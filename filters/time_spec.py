@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.rows import Question, TimeSpec
 from factdrift.builders.text.dates import asked, time_of, written
 from factdrift.builders.text.en.questions import ago, asks_time, for_good, put
@@ -36,7 +36,7 @@ def specify(question: Question, seed: int) -> Specified:
     if draw.subset == "recent" or question.answer.type == "date" or timeless:
         return Specified(text, "none")
     before = ago(draw.article_day, draw.question_day)
-    code = hash64(seed, "time_spec", question.id) >> 56
+    code = seeded_hash(seed, "time_spec", question.id) >> 56
     if code % 2 or (before and asks_state(text)):
         month = asked("in", written(draw.article_day, "month"))
         return Specified(with_time(text, month), "absolute")

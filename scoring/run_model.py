@@ -28,7 +28,7 @@ from factdrift.builders.text.squad import normal
 from factdrift.scoring.asked import asking_configs, unknown_name
 from factdrift.scoring.local_models import Masked, Writing
 from factdrift.scoring.predictions import Prediction, say_beside, write
-from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
+from factdrift.scoring.sampling import ChosenSplit, Distractors, relation_of, stratified_sample
 from factdrift.scoring.views import Asking, Row, View, names
 
 WINDOW = 512
@@ -128,7 +128,9 @@ class _Run:
         self.order, self.asking, self.model, self.chosen = order, asking, model, chosen
         self.failed = self.left_out = 0
         self._wanted = (
-            drawn(order.release, chosen, order.limit, order.seed) if order.limit else None
+            stratified_sample(order.release, chosen, order.limit, order.seed)
+            if order.limit
+            else None
         )
         self._distractors = (
             Distractors(order.release, chosen, order.seed) if asking.view == "likelihood" else None

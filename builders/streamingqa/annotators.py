@@ -15,7 +15,7 @@ from pydantic import field_validator
 
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict, did_you_mean
-from factdrift.builders.core.hashing import digest, one_of, row_id
+from factdrift.builders.core.hashing import digest, row_id, seeded_index
 from factdrift.builders.generate.candidates import SpacyFinder, sentence_starts
 from factdrift.builders.rows.gold import gold_answers, read_gold
 from factdrift.builders.text.dates import candidates, whole
@@ -250,7 +250,7 @@ class Reviews:
             return row, None
         if not answered.good:
             return _dropped(row, "unanswerable"), None
-        chosen = one_of(answered.asked, seed, "baseline", row.id)
+        chosen = seeded_index(answered.asked, seed, "baseline", row.id)
         given = answered.answers
         answer = given[chosen] if chosen < len(given) else None
         others = tuple(text for n, text in enumerate(given) if n != chosen)

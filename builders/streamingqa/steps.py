@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from factdrift.builders import rows
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.hashing import hash64, row_id
+from factdrift.builders.core.hashing import row_id, seeded_hash
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.run import Source
@@ -85,7 +85,7 @@ class StatedQuestions(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Meet the drawn articles with the facts, parse the others, choose what is asked."""
-        draws = drawn(workspace, self.draws)
+        draws = draws_by_article(workspace, self.draws)
         files = self.draws.articles.news.files
         screen = FilterRun(self.screen, FilterContext(names=SpacyFinder()))
         counts: Counter[str] = Counter()
@@ -238,7 +238,7 @@ class ModelQuestions(Step):
 
     def _asked(self, workspace: Workspace) -> tuple[dict[str, list[rows.Draw]], int]:
         """The draws that are asked about, by article, and how many there are without a limit."""
-        found = drawn(workspace, self.draws)
+        found = draws_by_article(workspace, self.draws)
         if self.stated is not None:
             done = typed_rows(workspace.folder(self.stated) / QUESTIONS, rows.Question)
             for name in {one.draw.article for one in done if one.grounding is not None}:
@@ -246,7 +246,7 @@ class ModelQuestions(Step):
         every = [draw for draws in found.values() for draw in draws]
         if not self.limit:
             return found, len(every)
-        by_hash = sorted(every, key=lambda draw: hash64(self.seed, "limit", draw.id))
+        by_hash = sorted(every, key=lambda draw: seeded_hash(self.seed, "limit", draw.id))
         chosen = {draw.id for draw in by_hash[: _SPARE * self.limit]}
         kept = {n: [d for d in draws if d.id in chosen] for n, draws in found.items()}
         return {name: draws for name, draws in kept.items() if draws}, len(every)
@@ -328,7 +328,7 @@ class NewsQuestions(Step):
                 found.append(released(row.item.question, _scores(row), self.filters, self.seed))
         for model in models:
             model.finish()
-        found.sort(key=lambda one: hash64(self.seed, "limit", one.id))
+        found.sort(key=lambda one: seeded_hash(self.seed, "limit", one.id))
         for over in found[self.limit or len(found) :]:
             lost.append(rows.Dropped(self.name, "over_limit", over.id, detail=over.question))
         del found[self.limit or len(found) :]
@@ -337,7 +337,7 @@ class NewsQuestions(Step):
         summed(out, lost, flow.tallies, calls=dict(sorted(calls.items())))
         if models:
             workspace.say(f"  models of filters: {cost(models)}")
-        number = sum(map(len, drawn(workspace, draws).values()))
+        number = sum(map(len, draws_by_article(workspace, draws).values()))
         text = f"  {len(found):,} rows of {number:,} draws"
         workspace.say(f"{text}; more draws (`dates`) give more rows")
 
@@ -440,18 +440,20 @@ class AnnotatedQuestions(Step):
         """
         if not written:
             return {}
-        shown, drawn = (
+        for_annotators, generated = (
             workspace.folder(draws) / "draws.parquet"
             for draws in (self.shown, self.questions.sources[0].draws)
         )
         found: dict[str, rows.Draw] = {}
-        for table in (shown, drawn):
+        for table in (for_annotators, generated):
             for draw in typed_rows(table, rows.Draw):
                 if draw.id in written:
                     found.setdefault(draw.id, draw)
         count["no_such_row"] += len(written) - len(found)
         articles = {draw.article for draw in found.values()}
-        splits = {d.article: d.split for d in typed_rows(drawn, rows.Draw) if d.article in articles}
+        splits = {
+            d.article: d.split for d in typed_rows(generated, rows.Draw) if d.article in articles
+        }
         by_article: dict[str, list[rows.Draw]] = {}
         for draw in sorted(found.values(), key=lambda draw: draw.id):
             if splits.setdefault(draw.article, draw.split) != draw.split:
@@ -465,7 +467,7 @@ QUESTIONS, BASELINE = "questions.parquet", "baseline.parquet"
 ORDER = ("split", "recent_or_past", "id")
 
 
-def drawn(workspace: Workspace, draws: QuestionDates) -> dict[str, list[rows.Draw]]:
+def draws_by_article(workspace: Workspace, draws: QuestionDates) -> dict[str, list[rows.Draw]]:
     """All draws by their article."""
     found: dict[str, list[rows.Draw]] = {}
     for draw in typed_rows(workspace.folder(draws) / "draws.parquet", rows.Draw):
