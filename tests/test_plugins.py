@@ -28,7 +28,7 @@ def install(site: Path, module: str, entry: str) -> None:
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """The skeleton of `two-hop`, as installed: its folder is what `sys.path` needs."""
-    assert "factdrift release two-hop" in run("new", "two-hop", "--out", tmp_path).stderr
+    assert "factdrift release two-hop" in run("new", "dataset", "two-hop", "--out", tmp_path).stderr
     install(tmp_path / "two-hop", "two_hop", "two-hop = two_hop.dataset:TwoHop")
     return tmp_path / "two-hop"
 
@@ -72,8 +72,8 @@ def test_a_dataset_is_named_like_ours(package: Path, monkeypatch: pytest.MonkeyP
     ("code", "refusal"),
     [
         ("import not_there", "the dataset 'odd' cannot be loaded: ModuleNotFoundError"),
-        ("Odd = 1", "odd:Odd is no DatasetBuilder"),
-        ("Odd = int", "odd:Odd is no DatasetBuilder"),
+        ("Odd = 1", "odd:Odd is not a DatasetBuilder"),
+        ("Odd = int", "odd:Odd is not a DatasetBuilder"),
         ("", "the dataset 'odd' cannot be loaded: AttributeError"),
     ],
 )
@@ -90,13 +90,46 @@ def test_a_package_that_is_broken(
         find_builder("timeq")
 
 
-@pytest.mark.parametrize("name", ["", "Two", "two_hop", "2hop", "a--b", "-a", "a/b", "timeqa"])
-def test_what_no_dataset_is_called(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UserError, match="not a name for a dataset"):
-        write_skeleton(name, tmp_path)
+NAMES_THAT_ARE_REFUSED = {
+    "": "other characters",
+    "Two": "other characters",
+    "two_hop": "other characters",
+    "2hop": "other characters",
+    "a--b": "other characters",
+    "-a": "other characters",
+    "a/b": "other characters",
+    "timeqa": "there is a dataset of that name",
+    "as-of": "there is a dataset of that name",
+    "class": "a word of Python",
+    "json": "Python imports another module",
+    "numpy": "Python imports another module",
+    "scikit-learn": "a package of that name is installed",
+}
+
+
+@pytest.mark.parametrize(("name", "problem"), NAMES_THAT_ARE_REFUSED.items())
+def test_a_name_that_a_package_cannot_have(tmp_path: Path, name: str, problem: str) -> None:
+    with pytest.raises(UserError, match=f"not a name for a dataset: .*{problem}"):
+        write_skeleton("dataset", name, tmp_path)
+
+
+def test_a_skeleton_does_not_overwrite(tmp_path: Path) -> None:
     (tmp_path / "two-hop").mkdir()
     with pytest.raises(UserError, match="is there already"):
-        write_skeleton("two-hop", tmp_path)
+        write_skeleton("dataset", "two-hop", tmp_path)
+    with pytest.raises(UserError, match="no kind 'datset'"):
+        write_skeleton("datset", "three-hop", tmp_path)
+
+
+def test_a_skeleton_without_its_kind_is_a_dataset(tmp_path: Path) -> None:
+    """Version 0.2 had no kinds: `factdrift new two-hop` still writes a dataset."""
+    run("new", "three-hop", "--out", tmp_path)
+    assert (tmp_path / "three-hop/three_hop/dataset.py").is_file()
+
+
+def test_the_skeleton_of_a_task_is_a_layout(tmp_path: Path) -> None:
+    run("new", "task", "judge-answers", "--out", tmp_path)
+    assert "2 attention items" in run("layouts", tmp_path / "judge-answers").stdout
 
 
 @pytest.mark.parametrize(

@@ -212,10 +212,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
         undated=tuple(r for r, one in relations.items() if one.undated == "keep"),
     )
     lines = Timelines(facts=facts, rules=steps.rules(relations))
-    at = Workspace(folder / "build", lambda text: None)
-    made = at.folder(lines)
+    workspace = Workspace(folder / "build", lambda text: None)
+    made = workspace.folder(lines)
     compared: dict[tuple[str, Granularity, str], list[tuple[int, int, str]]] = {}
-    with at.engine() as eng:
+    with workspace.engine() as eng:
         segments = eng.read(made / "timelines.parquet", rows.Segment)
         gaps = eng.read(made / "gaps.parquet", rows.Gap)
         for granularity, undated in BUILT:
