@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
+from factdrift.builders.core.config import Strict, did_you_mean, display_path, load, mistakes
 from factdrift.builders.core.errors import UserError
 from tests.tables import read_table
 
@@ -113,5 +113,5 @@ def test_files_that_cannot_be_read(here: Path) -> None:
 )
 def test_did_you_mean(word: str, choices: list[str], expected: str | None, here: Path) -> None:
     assert did_you_mean(word, choices) == expected
-    assert shown(here / "a" / "b.yaml") == shown(Path("a/b.yaml")) == "a/b.yaml"
-    assert shown(here.parent / "c.yaml") == str(here.parent / "c.yaml")
+    assert display_path(here / "a" / "b.yaml") == display_path(Path("a/b.yaml")) == "a/b.yaml"
+    assert display_path(here.parent / "c.yaml") == str(here.parent / "c.yaml")

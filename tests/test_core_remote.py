@@ -14,7 +14,13 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.http import RetryError, RetryPolicy
-from factdrift.builders.core.inputs import gather, is_remote, plain, without_day, words
+from factdrift.builders.core.inputs import (
+    gather,
+    is_remote,
+    without_credentials,
+    without_day,
+    words,
+)
 from factdrift.builders.core.remote import _errors, local
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
@@ -44,7 +50,7 @@ def fetch(given: list[str], folder: Path, **more: Any) -> list[bytes]:
 
 @pytest.mark.parametrize(("text", "shown"), CASES["shown"])
 def test_what_may_be_a_key_is_not_shown(text: str, shown: str) -> None:
-    assert plain(text) == shown
+    assert without_credentials(text) == shown
     assert is_remote(text) is ("://" in text)
 
 

@@ -64,7 +64,7 @@ def test_where_spark_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     assert [spark.remote(a) for a in (None, "local[2]", "yarn")] == [None, None, "yarn"]
     monkeypatch.setenv("SPARK_REMOTE", "sc://host/;token=s3cret")
-    assert spark.shown(spark.remote(None) or "") == "sc://host"
+    assert spark.redact_address(spark.remote(None) or "") == "sc://host"
 
 
 @pyspark
