@@ -9,7 +9,7 @@ from factdrift.builders.rows import Dropped, Question
 STEP = "choose"
 
 
-def select(
+def select_questions(
     found: Iterable[Question], seed: int, kept: int, share: float
 ) -> tuple[list[Question], list[Dropped]]:
     """The questions that are asked of all that could be, in the order of their ids, and the others.

@@ -74,7 +74,7 @@ class WrittenQuestions:
     shown: str
 
 
-def read_written(gold: rows.Gold) -> WrittenQuestions | None:
+def read_written_questions(gold: rows.Gold) -> WrittenQuestions | None:
     """The questions of a gold row, each once; None where the row is not as the layout has it."""
     answers, shown = gold_answers(gold)
     found: dict[str, dict[str, None]] = {}
@@ -124,14 +124,16 @@ def written_items(
             found = list(finder.find(article)) if found is None else found
             for text, answers in work.questions:
                 id_ = row_id(draw.id, "written", text)
-                answer = placed(answers[0], article, found)
+                answer = locate_answer(answers[0], article, found)
                 yield (
                     QuestionItem(rows.Question(id_, draw, text, answer, ANNOTATORS), article),
                     answers,
                 )
 
 
-def placed(answer: str, article: rows.Article, found: Iterable[rows.Candidate]) -> rows.Candidate:
+def locate_answer(
+    answer: str, article: rows.Article, found: Iterable[rows.Candidate]
+) -> rows.Candidate:
     """An answer where the article has it, with its type.
 
     Where the article does not have it, `start` and `end` are -1 and the text is as it was
@@ -294,7 +296,7 @@ def read_annotations(
             reviews.add(row)
         elif row.decision != "accepted":
             count[row.decision] += 1
-        elif (work := read_written(row)) is None:
+        elif (work := read_written_questions(row)) is None:
             count["not_understood"] += 1
         elif written.setdefault(row.row, work) != work:
             count["contradictory"] += 1

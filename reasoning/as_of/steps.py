@@ -16,7 +16,7 @@ from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
 from factdrift.builders.facts.relations import NewsPhrases, Phrases
 from factdrift.builders.facts.steps import Facts, Timelines
-from factdrift.builders.generate.grounded import GroundedFact, Known, StatedFacts
+from factdrift.builders.generate.grounded import GroundedFact, KnownTerms, StatedFacts
 from factdrift.builders.text.dates import written
 from factdrift.builders.text.sentences import sentence_at, sentence_starts
 from factdrift.builders.text.squad import normal_or_all
@@ -127,7 +127,7 @@ class NewsStatements(Step):
         found: dict[tuple[str, ...], dict[str, DatedPassage]] = defaultdict(dict)
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
             articles = read(self.articles.news.files, refs, jobs=workspace.jobs)
-            for article, stated, known in StatedFacts(db, *paths, self.relations).found(articles):
+            for article, stated, known in StatedFacts(db, *paths, self.relations).find(articles):
                 for one in stated:
                     passage = _of_news(article, one, known)
                     same = found[passage.statements]
@@ -142,7 +142,7 @@ class NewsStatements(Step):
                 passages.append(passage)
 
 
-def _of_news(article: rows.Article, one: GroundedFact, known: Known) -> DatedPassage:
+def _of_news(article: rows.Article, one: GroundedFact, known: KnownTerms) -> DatedPassage:
     """A sentence of an article that states a fact."""
     terms = known.terms["object", one.relation, one.subject]
     day, text = article.day, one.sentence.text.strip()
