@@ -15,16 +15,21 @@ from factdrift.filters.toxicity import AnyScorer
 from factdrift.filters.toxicity.classifier import TransformersScorer
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.perspective import Perspective
-from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
+from factdrift.filters.toxicity.scores import (
+    ATTRIBUTES,
+    PAPER_THRESHOLDS,
+    Thresholds,
+    ToxicityScores,
+)
 from factdrift.filters.toxicity_filter import Toxicity
 from tests.conftest import ROOT
-from tests.tables import table
+from tests.tables import read_table
 from tests.test_filters_run import item
 from tests.test_toxicity_perspective import serve
 
 CALIBRATION = yaml.safe_load(resource("filters/toxicity/calibration.yaml").read_text("utf-8"))
 """The project's own table: 88 questions of one writer, judged by that writer alone."""
-CASES = table("toxicity_cases")
+CASES = read_table("toxicity_cases")
 HARMLESS, TOXIC = CASES["harmless"], CASES["toxic"]
 
 
@@ -69,7 +74,7 @@ def news() -> list[str]:
 
 def test_what_the_local_scorer_gets_wrong() -> None:
     """False positives by kind, and hate that it cannot see, of 80 judged questions."""
-    judged = table("toxicity_judged")
+    judged = read_table("toxicity_judged")
     gone = {kind: len(dropped(Local(), some)) for kind, some in judged["clean"].items()}
     seen = {kind: number for kind, number in gone.items() if number}
     assert seen == {"words_with_two_senses": 2, "reported_insults": 1}
@@ -135,7 +140,7 @@ def test_transformers_mistakes(tiny: Path, settings: dict[str, object], said: st
 def test_presets(tmp_path: Path) -> None:
     """The paper's thresholds, Detoxify's labels, and a copy of the model in a folder."""
     recipe: TypeAdapter[AnyScorer] = TypeAdapter(AnyScorer)
-    assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER
+    assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER_THRESHOLDS
     with pytest.raises(ValidationError):
         recipe.validate_python({"scorer": "transformers", "model": "x", "labels": {}})
     given = {"scorer": "transformers", "preset": "detoxify", "thresholds": {"insult": 0.5}}
@@ -151,7 +156,7 @@ def test_presets(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("scores", "over"), CASES["over"])
 def test_thresholds(scores: dict[str, float], over: str | None) -> None:
-    assert PAPER.over(ToxicityScores(**scores)) == over
+    assert PAPER_THRESHOLDS.over(ToxicityScores(**scores)) == over
 
 
 def test_filter_keeps_scores() -> None:
