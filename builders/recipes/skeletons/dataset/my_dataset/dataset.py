@@ -7,13 +7,22 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from factdrift.builders.core.dataset import Dataset, FromParquet, Table
-from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.hashing import row_id
-from factdrift.builders.core.run import DatasetBuilder, Run, Source
-from factdrift.builders.core.schema import RENDERED, writing
-from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.rows import ColumnRoles, Dropped
+from factdrift.kit import (
+    RENDERED,
+    ColumnRoles,
+    Dataset,
+    DatasetBuilder,
+    Dropped,
+    FromParquet,
+    Run,
+    Source,
+    Step,
+    Table,
+    UserError,
+    Workspace,
+    row_id,
+    writing,
+)
 
 
 @dataclass(frozen=True, slots=True)
