@@ -107,7 +107,7 @@ def open_dataset(
         return DatasetRows(path.name, file_sha256(path), None, (), (path,), columns)
     if not given or not path.is_dir():
         path = _newest_release(given, releases)
-    found = manifest.load(path)
+    found = manifest.load_manifest(path)
     names = [one.name for one in found.configs]
     chosen = found.config(config or (names or [""])[0])
     if chosen is None:

@@ -10,7 +10,7 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import load_manifest, locate_file
 from factdrift.builders.templama.guesses import GUESSES, answers, guesses
-from factdrift.scoring.predictions import Prediction, say_beside, write
+from factdrift.scoring.predictions import Prediction, write_about, write_predictions
 from factdrift.scoring.sampling import ChosenSplit, stratified_sample
 
 _COLUMNS = {"split", "relation", "targets", "previous_answers", "still_true"}

@@ -87,7 +87,7 @@ def read_questions(
             raise UserError(
                 str(error).splitlines()[0], where=display_path(folder), hint=hint
             ) from error
-        (subjects,) = one_row(db, "SELECT max(number) + 1 FROM subjects")
+        (subjects,) = single_row(db, "SELECT max(number) + 1 FROM subjects")
         found = tuple(
             QuestionConfig(entry.name, _source(entry), roles, _strata(db, entry, roles, cutoff))
             for entry, roles in chosen

@@ -20,16 +20,16 @@ from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.prompts import PromptedModel
 from factdrift.builders.generate.transformers_models import Kind, Transformers, model_kind
-from factdrift.builders.release.manifest import Manifest, load
-from factdrift.builders.release.tasks import gaps
+from factdrift.builders.release.manifest import Manifest, load_manifest
+from factdrift.builders.release.tasks import answer_gaps
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.text.prompts import targets as each_once
 from factdrift.builders.text.squad import normal
-from factdrift.scoring.asked import asking_configs, unknown_name
-from factdrift.scoring.local_models import Masked, Writing
-from factdrift.scoring.predictions import Prediction, say_beside, write
-from factdrift.scoring.sampling import ChosenSplit, Distractors, relation_of, stratified_sample
-from factdrift.scoring.views import Asking, Row, View, names
+from factdrift.scoring.local_models import GenerativeModel, MaskedModel
+from factdrift.scoring.predictions import Prediction, write_about, write_predictions
+from factdrift.scoring.questions import question_configs, unknown_name_error
+from factdrift.scoring.sampling import ChosenSplit, Distractors, row_relation, stratified_sample
+from factdrift.scoring.views import PromptRow, RowPrompter, View, answer_names
 
 WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
@@ -123,7 +123,11 @@ class _Run:
     """One run: rows in, predictions out."""
 
     def __init__(
-        self, order: ModelOrder, asking: Asking, model: CachedModel, chosen: Sequence[ChosenSplit]
+        self,
+        order: ModelOrder,
+        asking: RowPrompter,
+        model: CachedModel,
+        chosen: Sequence[ChosenSplit],
     ) -> None:
         self.order, self.asking, self.model, self.chosen = order, asking, model, chosen
         self.failed = self.left_out = 0

@@ -16,8 +16,8 @@ from factdrift.builders.core.dataset import Input, Plot, Statistics
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.names import licence_page
 from factdrift.builders.release import card
-from factdrift.builders.release.card import SECTIONS, escape, read_prose
-from factdrift.builders.release.manifest import canary, load
+from factdrift.builders.release.card import SECTIONS, escape_markdown, read_prose
+from factdrift.builders.release.manifest import canary, load_manifest
 from factdrift.builders.release.plots import draw_plot, period_plot
 from factdrift.builders.release.publish import write_release
 from tests.release_sample import BASE, Sample, cloze, dataset, meta, publish

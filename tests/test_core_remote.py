@@ -24,7 +24,7 @@ from factdrift.builders.core.inputs import (
 from factdrift.builders.core.remote import _errors, local
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
-from factdrift.builders.release.release import ReleaseOptions, rebuild
+from factdrift.builders.release.release import ReleaseOptions, rebuild_command
 from tests.file_server import ServedFiles, serve_files
 from tests.tables import case_lists
 

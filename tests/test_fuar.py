@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.scoring.fuar import fuar, report_fuar
+from factdrift.scoring.fuar import fuar, fuar_lines
 from tests.conftest import run_cli
 
 TABLE = {

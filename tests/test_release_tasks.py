@@ -24,7 +24,7 @@ from factdrift.builders.rows import Cloze, PromptFact
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.rows.timeqa import TimeQuestion
 from factdrift.builders.text import squad
-from factdrift.scoring.views import Asking, Row
+from factdrift.scoring.views import PromptRow, RowPrompter
 from tests.conftest import run_cli
 from tests.release_sample import BASE, Rows, Sample, cloze, from_rows, publish
 from tests.tables import read_table

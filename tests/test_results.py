@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from docs import shared_results
-from factdrift.scoring.results import ANSWERS, FILE, LARGEST, check, read, rows_sha256
+from factdrift.scoring.results import (
+    ANSWERS,
+    FILE,
+    LARGEST,
+    check_results,
+    read_results,
+    rows_sha256,
+)
 from tests.conftest import ROOT, run_cli
 from tests.release_sample import PERIODS, cloze, edited, publish
 from tests.tables import read_table

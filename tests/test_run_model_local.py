@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from factdrift.builders.generate.transformers_models import Transformers, model_kind
-from factdrift.scoring.local_models import LocalModel, Masked, Writing
+from factdrift.scoring.local_models import GenerativeModel, LocalModel, MaskedModel
 from factdrift.scoring.views import ModelQuestion, View
 from tests import known_models as known
 from tests import tiny_model
@@ -39,7 +39,7 @@ AT = {
 def opened(folder: Path, view: View = "likelihood", **how: Any) -> LocalModel:
     settings = Transformers(model=str(folder), batch=3)
     kind = model_kind(settings)
-    model = (Masked if kind == "masked" else Writing)(settings, view, kind, **how)
+    model = (MaskedModel if kind == "masked" else GenerativeModel)(settings, view, kind, **how)
     model.load()
     return model
 

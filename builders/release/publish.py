@@ -30,9 +30,9 @@ from factdrift.builders.release.manifest import (
     Manifest,
     SplitEntry,
 )
-from factdrift.builders.release.parquet import read, type_name, write_split
+from factdrift.builders.release.parquet import read_source, type_name, write_split
 from factdrift.builders.release.plots import draw_plot
-from factdrift.builders.release.version import FIRST, Level, Version, published
+from factdrift.builders.release.version import FIRST, Level, Version, published_versions
 from factdrift.builders.rows import Dropped, PromptFact
 from factdrift.builders.rows.roles import roles_of
 
