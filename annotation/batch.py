@@ -20,7 +20,7 @@ from factdrift.annotation.checks import problems
 from factdrift.annotation.layout import KnownItem, Layout, load_layout
 from factdrift.annotation.reading import json_documents, unbroken
 from factdrift.annotation.submission import Json, decode
-from factdrift.builders.core.config import Strict, shown
+from factdrift.builders.core.config import Strict, display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import digest, file_sha256
 from factdrift.builders.release.manifest import FileEntry, locate
@@ -213,11 +213,15 @@ def load_manifest(folder: Path) -> BatchManifest:
         return MANIFESTS.validate_json(path.read_bytes())
     except OSError as error:
         hint = "is this the folder of a batch, hits/<layout>/<number>?"
-        raise UserError(f"cannot be read: {error.strerror}", where=shown(path), hint=hint) from None
+        raise UserError(
+            f"cannot be read: {error.strerror}", where=display_path(path), hint=hint
+        ) from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise UserError(f"broken manifest: {place}: {first['msg']}", where=shown(path)) from None
+        raise UserError(
+            f"broken manifest: {place}: {first['msg']}", where=display_path(path)
+        ) from None
 
 
 def read_batch(folder: Path) -> HitBatch:
@@ -242,7 +246,7 @@ def read_batch(folder: Path) -> HitBatch:
 
 
 def _edited(path: Path, text: str) -> UserError:
-    return UserError(text, where=shown(path), hint=_NEVER_EDITED)
+    return UserError(text, where=display_path(path), hint=_NEVER_EDITED)
 
 
 def batch_folders(layout_hits: Path) -> list[Path]:

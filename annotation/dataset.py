@@ -19,7 +19,7 @@ from factdrift.annotation.layout import Layout, near_hint
 from factdrift.annotation.reading import json_documents, unbroken
 from factdrift.annotation.submission import Json
 from factdrift.builders.core import duck
-from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import digest, file_sha256, hash64
@@ -111,11 +111,15 @@ def open_dataset(
     names = [one.name for one in found.configs]
     chosen = found.config(config or (names or [""])[0])
     if chosen is None:
-        raise UserError(f"no config {config!r}", where=shown(path), hint=near_hint(config, names))
+        raise UserError(
+            f"no config {config!r}", where=display_path(path), hint=near_hint(config, names)
+        )
     splits = [one for one in chosen.splits if split in (None, one.name)]
     if not splits:
         have = [one.name for one in chosen.splits]
-        raise UserError(f"no split {split!r}", where=shown(path), hint=near_hint(split, have))
+        raise UserError(
+            f"no split {split!r}", where=display_path(path), hint=near_hint(split, have)
+        )
     return DatasetRows(
         name=f"{found.dataset} {found.version}",
         sha256=file_sha256(path / manifest.FILE),
@@ -138,7 +142,7 @@ def _newest(name: str, releases: Path) -> Path:
         have = sorted(p.name for p in releases.iterdir()) if releases.is_dir() else []
         near = did_you_mean(name, have)
         hint = f"did you mean {near}?" if near else "give a release folder, a Parquet or JSONL file"
-    raise UserError(f"no dataset {name!r} in {shown(releases)}", hint=hint)
+    raise UserError(f"no dataset {name!r} in {display_path(releases)}", hint=hint)
 
 
 def _is_parquet(path: Path) -> bool:

@@ -46,7 +46,7 @@ from factdrift.annotation.quality.expert import (
     worker_batches,
 )
 from factdrift.annotation.results import JudgmentTable
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import atomic_folder, disk_errors, locked
 from factdrift.builders.core.hashing import digest, file_sha256, hash64
@@ -99,7 +99,7 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
     if layout.rule.by != "sampled":
         raise UserError(f"the layout {name} has no expert's checks: its rule is {layout.rule.by}")
     if not compared_answers(layout):
-        hint = f"write accept or reject into {shown(order.judgments / name / CHECKS)}"
+        hint = f"write accept or reject into {display_path(order.judgments / name / CHECKS)}"
         raise UserError(f"the layout {name} compares no answers with an expert's", hint=hint)
     layout_hits = order.out / name
     with disk_errors(layout_hits), locked(layout_hits):
@@ -118,7 +118,7 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
         if not wanted:
             hint = "read the workers' results first: factdrift judgments results.jsonl"
             raise UserError(
-                "nothing for an expert to check", where=shown(order.judgments), hint=hint
+                "nothing for an expert to check", where=display_path(order.judgments), hint=hint
             )
         done = []
         for dataset, found in sorted(wanted.items()):
@@ -315,7 +315,7 @@ def _ledger(order: BatchOrder, layout_hits: Path) -> Ledger:
     sent = sent_before(layout_hits).rows
     if not sent:
         hint = "without --open a first batch is made"
-        raise UserError("nothing was sent yet", where=shown(layout_hits), hint=hint)
+        raise UserError("nothing was sent yet", where=display_path(layout_hits), hint=hint)
     path, name = order.judgments / layout_hits.name / FILE, layout_hits.name
     try:
         gold = [*read_gold([path], name)] if path.is_file() else []

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from factdrift.builders.core.config import Loc, Strict, did_you_mean, load, mistakes, shown
+from factdrift.builders.core.config import Loc, Strict, did_you_mean, display_path, load, mistakes
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 
@@ -411,8 +411,8 @@ def load_layout(name: str | Path) -> Layout:
     path = next(found, None)
     if path is None:
         hint = near_hint(str(name), layouts())
-        raise UserError(f"no layout {str(name)!r} in {shown(FOLDER)}", hint=hint)
+        raise UserError(f"no layout {str(name)!r} in {display_path(FOLDER)}", hint=hint)
     layout = load(path / "layout.yaml", Layout).located(path.resolve())
     if not (path / "task.html.j2").is_file():
-        raise UserError("no task.html.j2 beside layout.yaml", where=shown(path))
+        raise UserError("no task.html.j2 beside layout.yaml", where=display_path(path))
     return layout

@@ -26,7 +26,7 @@ from factdrift.annotation.checks import problems
 from factdrift.annotation.layout import Layout, LayoutAnswer
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.submission import Json, Refused, Submission
-from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.hashing import row_id
@@ -84,14 +84,14 @@ class Batches:
             found = load_manifest(folder)
             if found.layout != folder.parent.name:
                 text = f"a batch of the layout {found.layout}, in the folder of another"
-                raise UserError(text, where=shown(folder))
+                raise UserError(text, where=display_path(folder))
             other = self.places.setdefault(found.id, folder)
             if other != folder:
-                text = f"the same batch as {shown(other)}"
-                raise UserError(text, where=shown(folder), hint="remove the copy")
+                text = f"the same batch as {display_path(other)}"
+                raise UserError(text, where=display_path(folder), hint="remove the copy")
         if not self.places:
             hint = "make one with `factdrift hits`, or name their folder with --hits"
-            raise UserError("no batches here", where=shown(self.root), hint=hint)
+            raise UserError("no batches here", where=display_path(self.root), hint=hint)
 
     def get(self, name: str) -> HitBatch | None:
         if name in self.places and name not in self._read:
@@ -126,7 +126,7 @@ class Batches:
             if batch.experts or own.qualifications.expert:
                 version.experts.add(name)
         if not found:
-            raise UserError(f"no batch of the layout {layout!r}", where=shown(self.root))
+            raise UserError(f"no batch of the layout {layout!r}", where=display_path(self.root))
         return self._versions.setdefault(layout, [*found.values()])
 
 
@@ -147,7 +147,7 @@ def match(
         return refused("wrong platform", f"the batch went to {batch.platform}, not to {platform}")
     hit = batch.hit_by_id.get(given.hit)
     if hit is None:
-        return refused("unknown HIT", f"{given.hit[:40]!r} is not in {shown(batch.folder)}")
+        return refused("unknown HIT", f"{given.hit[:40]!r} is not in {display_path(batch.folder)}")
     worker = hash_id(salt, "worker", platform, given.worker.strip())
     wrong = answers_mistake(given, hit, batch.asked, piecewise=platform in PIECEWISE)
     if wrong:
@@ -234,7 +234,10 @@ def read_salt(hits: Path) -> bytes:
     hint = f"give at least {_SHORTEST_SALT} characters that nobody can guess"
     if not salt:
         path = hits / SALT
-        where, hint = shown(path), f"delete it and import all results anew, or set {VARIABLE}"
+        where, hint = (
+            display_path(path),
+            f"delete it and import all results anew, or set {VARIABLE}",
+        )
         with disk_errors(path):
             hits.mkdir(parents=True, exist_ok=True)
             if not path.exists():
@@ -253,7 +256,7 @@ def check_salt(salt: bytes, out: Path) -> None:
     if path.is_file() and path.read_text("utf-8").strip() != mark:
         text = "the judgments here were made with another salt"
         hint = f"set {VARIABLE}, or bring back hits/{SALT}, as it was when they were imported"
-        raise UserError(text, where=shown(out), hint=hint)
+        raise UserError(text, where=display_path(out), hint=hint)
     if not path.is_file():
         path.write_text(mark + "\n", "utf-8")
 

@@ -41,7 +41,7 @@ from factdrift.annotation.layout import (
     near_hint,
 )
 from factdrift.annotation.order import Delivery, web_address
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 
@@ -156,16 +156,16 @@ def render_task(layout: Layout) -> Markup:
             )
         )
     except jinja2.TemplateSyntaxError as error:
-        raise UserError(str(error.message), where=shown(path), line=error.lineno) from None
+        raise UserError(str(error.message), where=display_path(path), line=error.lineno) from None
     except (jinja2.TemplateError, TypeError, UnicodeDecodeError) as error:
-        raise UserError(str(error), where=shown(path), line=_line_of(error, path)) from None
+        raise UserError(str(error), where=display_path(path), line=_line_of(error, path)) from None
     own = [name for name in layout.answers if name not in WAYS_OUT]
     missing = [name for name in own if name not in places.placed]
     if missing:
         hint = f"add {{{{ answer({missing[0]!r}) }}}}"
-        raise UserError(f"nowhere asked: {', '.join(missing)}", where=shown(path), hint=hint)
+        raise UserError(f"nowhere asked: {', '.join(missing)}", where=display_path(path), hint=hint)
     if re.search(r"<(script|style|iframe|object|img|link)\b|\son\w+\s*=", text, re.I):
-        raise UserError("a layout has no scripts and styles of its own", where=shown(path))
+        raise UserError("a layout has no scripts and styles of its own", where=display_path(path))
     return Markup(text.replace("${", "&#36;{"))  # noqa: S704 - a template of ours, autoescaped
 
 
@@ -179,7 +179,9 @@ def check_layouts(folder: Path | None = None) -> list[str]:
     single = (root / "layout.yaml").is_file()
     found = [root] if single else [root / name for name in layouts(root)]
     if not found:
-        raise UserError("no layouts", where=shown(root), hint="a layout is a folder: layout.yaml")
+        raise UserError(
+            "no layouts", where=display_path(root), hint="a layout is a folder: layout.yaml"
+        )
     lines, wrong = [], []
     for place in found:
         try:
@@ -271,7 +273,7 @@ def _layout_line(place: Path) -> str:
         for number, one in enumerate(items, 1):
             if wrong := known_problem(layout, one):
                 text = f"{what} item {number}: {wrong}"
-                raise UserError(text, where=shown(place / "layout.yaml"))
+                raise UserError(text, where=display_path(place / "layout.yaml"))
     pay = layout.pay
     return (
         f"{place.name}: {layout.title}; {layout.assignments} x {pay.per_hit} {pay.currency} for "

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from factdrift.annotation.submission import LONGEST, Refused, decode
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 
 _JSON_LINES = (".jsonl", ".ndjson")
@@ -75,7 +75,7 @@ def _entries(
     path: Path, parse: Callable[[io.TextIOWrapper, str], Entries], newline: str
 ) -> Entries:
     with _opened(path, "surrogateescape", newline) as file:
-        yield from parse(file, shown(path))
+        yield from parse(file, display_path(path))
 
 
 def _table_rows(file: io.TextIOWrapper, where: str) -> Entries:
@@ -120,7 +120,7 @@ def _opened(path: Path, errors: str, newline: str = "\n") -> Iterator[io.TextIOW
         with path.open(encoding="utf-8-sig", errors=errors, newline=newline) as file:
             yield file
     except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}", where=shown(path)) from error
+        raise UserError(f"cannot be read: {error.strerror}", where=display_path(path)) from error
 
 
 def _is_broken(text: str) -> bool:

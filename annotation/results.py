@@ -45,7 +45,7 @@ from factdrift.annotation.quality.report import make_report, render_report, repo
 from factdrift.annotation.quality.rules import ACCEPTED_BATCH
 from factdrift.annotation.reading import head
 from factdrift.annotation.submission import Refused, Submission
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, find_files, locked, replacing
 from factdrift.builders.core.hashing import row_id
@@ -197,8 +197,10 @@ class JudgmentTable:
         found = [_as_it_came(self.by_id[name]) for name in sorted(self.by_id)]
         gone = next((one.batch for one in found if one.batch not in batches), None)
         if gone:
-            text = f"it has judgments of the batch {gone}, which is not in {shown(batches.root)}"
-            raise UserError(text, where=shown(self.folder), hint="bring the batch's folder back")
+            text = f"it has judgments of the batch {gone}, which is not in {display_path(batches.root)}"
+            raise UserError(
+                text, where=display_path(self.folder), hint="bring the batch's folder back"
+            )
         verdicts = read_verdicts(self.folder)
         experts = read_experts(self.folder.parent)
         accepted = {one.id for one in self.by_id.values() if ACCEPTED_BATCH in one.flags}
@@ -305,7 +307,7 @@ class _ImportRun:
         """Take every file; what is refused is written down as it comes."""
         with replacing(self.out / REFUSED) as path, path.open("w", encoding="utf-8") as report:
             for source, platform in sources:
-                say(f"  {shown(source)}: {platform.name}")
+                say(f"  {display_path(source)}: {platform.name}")
                 is_empty = True
                 for found in platform.read(source, self.batches.find):
                     is_empty = False
@@ -316,7 +318,7 @@ class _ImportRun:
                     ):
                         self._refuse(wrong, report)
                 if is_empty:
-                    self._refuse(Refused(shown(source), 0, "no submissions in it"), report)
+                    self._refuse(Refused(display_path(source), 0, "no submissions in it"), report)
 
     def _take(self, given: Submission, platform: Platform) -> Refused | None:
         found = match(given, self.batches, platform.name, self.salt)
@@ -355,7 +357,7 @@ class _ImportRun:
         for name, table in sorted(self.tables.items()):
             self.done.decisions[name] = Counter(r.decision for r in table.settle(self.batches))
             self.done.judgments[name] = len(table.by_id)
-            self.done.written.append(shown(table.report(self.batches, self.out / REFUSED)))
+            self.done.written.append(display_path(table.report(self.batches, self.out / REFUSED)))
 
     def give_feedback(self, sources: Sequence[tuple[Path, Platform]], folder: Path) -> None:
         """Write what the platforms take to approve or reject work, where no release can be."""
@@ -363,7 +365,7 @@ class _ImportRun:
         inside = next((p for p in (place, *place.parents) if (p / "manifest.json").exists()), None)
         if inside is not None:
             text = "these files name participants, and this is a folder of a release or batch"
-            raise UserError(text, where=shown(inside), hint="--feedback pay")
+            raise UserError(text, where=display_path(inside), hint="--feedback pay")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".gitignore").write_text("*\n", "utf-8")
         counts = {"approved": 0, "rejected": 0, "undecided": 0}
@@ -379,10 +381,10 @@ class _ImportRun:
                 return verdict
 
             names = platform.feedback(path, decide, folder)
-            self.done.written += [shown(folder / name) for name in names]
+            self.done.written += [display_path(folder / name) for name in names]
             if not names:
                 text = f"{platform.name} takes no file of approvals; prolific and mturk do"
-                self.done.remarks.append(f"{shown(path)}: {text}")
+                self.done.remarks.append(f"{display_path(path)}: {text}")
         if any(counts.values()):
             outcomes = ", ".join(f"{n:,} {name}" for name, n in counts.items())
             self.done.remarks.append(f"feedback: {outcomes}")
@@ -391,7 +393,9 @@ class _ImportRun:
 def _all_tables(out: Path) -> dict[str, JudgmentTable]:
     places = sorted(out.glob(f"*/{JUDGMENTS}"))
     if not places:
-        raise UserError("no judgments yet", where=shown(out), hint="name the results of a platform")
+        raise UserError(
+            "no judgments yet", where=display_path(out), hint="name the results of a platform"
+        )
     return {place.parent.name: JudgmentTable(place.parent) for place in places}
 
 
@@ -418,7 +422,7 @@ def _read_judgments(path: Path) -> list[Judgment]:
         return [*typed_rows(path, Judgment, 1024)]
     except (OSError, pa.ArrowException, ValueError) as error:
         text = f"not a table of judgments: {error}".splitlines()[0]
-        raise UserError(text, where=shown(path)) from None
+        raise UserError(text, where=display_path(path)) from None
 
 
 def _key_of(one: Judgment) -> SubmissionKey:

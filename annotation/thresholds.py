@@ -22,7 +22,7 @@ from factdrift.annotation.layout import Layout, load_layout
 from factdrift.annotation.order import BandRule, BatchOrder
 from factdrift.annotation.quality.agreement import answers_of
 from factdrift.annotation.results import JudgmentTable
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.schema import reading
@@ -79,7 +79,7 @@ class ThresholdReport:
         out = [line for attribute in self.attributes for line in attribute.lines()]
         if self.sent:
             out.append(f"{self.sent} rows are sent and not judged enough; --again sends them anew")
-        return out + ([f"thresholds: {shown(self.snippet)}"] if self.snippet else [])
+        return out + ([f"thresholds: {display_path(self.snippet)}"] if self.snippet else [])
 
 
 def next_bands(order: BatchOrder, rule: BandRule) -> ThresholdReport:
@@ -131,18 +131,20 @@ def _judge_bands(
     layout: Layout,
     rule: BandRule,
 ) -> AttributeBands:
-    shown = {low: len(rows) for low, rows in rows_of.items()}
+    row_counts = {low: len(rows) for low, rows in rows_of.items()}
     threshold, bands = threshold_by_bands((), rule)
     votes: list[tuple[float, bool]] = []
     for low, rows in rows_of.items():
         lacking = tuple(r for r in rows if len(judged.get(texts[r], ())) < layout.assignments)
         if lacking:
-            return AttributeBands(name, bands, shown, next_band=low, lacking=lacking)
+            return AttributeBands(name, bands, row_counts, next_band=low, lacking=lacking)
         votes += [(low, bool(a.get(name))) for row in rows for a in judged[texts[row]]]
         threshold, bands = threshold_by_bands(votes, rule)
         if threshold is not None:
             break
-    return AttributeBands(name, bands, shown, bands[-1].low if threshold is None else threshold)
+    return AttributeBands(
+        name, bands, row_counts, bands[-1].low if threshold is None else threshold
+    )
 
 
 def _judged_answers(

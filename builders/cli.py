@@ -520,15 +520,19 @@ def templates(
 
 @command()
 def new(
-    name: Annotated[str, Argument(help="Name of the dataset: two-hop.")],
+    kind: Annotated[
+        str, Argument(help="dataset, filter, backend, platform or task; alone: a dataset's name.")
+    ],
+    name: Annotated[str | None, Argument(help="Its name: two-hop.")] = None,
     *,
     out: Annotated[Path, Option(help="Where its folder goes.")] = Path(),
 ) -> None:
-    """Write the skeleton of a dataset of your own, as a package that factdrift finds."""
-    from factdrift.builders.recipes.new import write_skeleton
+    """Write the skeleton of an extension of your own, as a package that factdrift finds."""
+    from factdrift.builders.recipes.new import next_step, write_skeleton
 
-    folder = write_skeleton(name, out)
-    say(f"{folder}: pip install -e {folder}, then factdrift release {name}, and pytest {folder}")
+    if name is None:  # as version 0.2 had it: `factdrift new two-hop`
+        kind, name = "dataset", kind
+    say(next_step(kind, write_skeleton(kind, name, out)))
 
 
 for one in (*commands.ALL, *scoring.ALL):

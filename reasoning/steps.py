@@ -42,13 +42,13 @@ class ReasoningCandidates(Step):
     per_family: int
     seed: int
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Cut timelines into stretches, run the families, draw."""
         kinds = list(Phrases.model_fields)
         having = {k: [r for r, p in self.phrases.items() if getattr(p, k)] for k in kinds}
         scope = Scope(self.first, self.last, having)
-        lines, mined = at.folder(self.timelines), at.folder(self.facts)
-        with at.engine() as eng:
+        lines, mined = workspace.folder(self.timelines), workspace.folder(self.facts)
+        with workspace.engine() as eng:
             segments = eng.read(lines / "timelines.parquet", rows.Segment)
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
             entities = eng.read(mined / "entities.parquet", rows.Entity)
@@ -90,9 +90,9 @@ class ReasoningRows(Step):
     candidates: ReasoningCandidates
     recent: date
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Write every candidate that reads well."""
-        folder, given = at.folder(self.candidates), self.candidates
+        folder, given = workspace.folder(self.candidates), self.candidates
         entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
         segments = typed_rows(folder / "terms.parquet", rows.Segment)
         names = Verbalizer(entities, given.phrases)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import factdrift
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import load, locate
 from factdrift.builders.templama.guesses import GUESSES, answers, guesses
@@ -30,7 +30,7 @@ def _parts(folder: Path) -> tuple[list[ChosenSplit], Path]:
     if not splits or len(timelines) != 1:
         raise UserError(
             "its rows name no answers of the period before, or it has no timelines",
-            where=shown(folder),
+            where=display_path(folder),
             hint="these figures are of cloze releases such as dynamic-templama",
         )
     return splits, locate(folder, timelines[0].file)

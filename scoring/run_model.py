@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 import factdrift
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import Progress, progress
 from factdrift.builders.generate.backends import Cached
@@ -100,14 +100,16 @@ def run_model(order: ModelOrder) -> Path:
     # a view that does not suit is told before weights are loaded
     firsts = {one.config: row for one in chosen for row in islice(run.rows(one), 1)}
     if not firsts:
-        raise UserError("no row has answers to choose among", where=shown(order.release))
+        raise UserError("no row has answers to choose among", where=display_path(order.release))
     for row in firsts.values():
         asking.question(row)
     run.left_out = 0
     with progress(run.total(), "rows", path.name, run.cost) as bar:
         count = write(path, run.predictions(bar))
     _say_beside(path, manifest, order, asking, kind, count)
-    order.say(f"{count:,} predictions in {shown(path)}: {model.hits:,} kept before; {run.cost()}")
+    order.say(
+        f"{count:,} predictions in {display_path(path)}: {model.hits:,} kept before; {run.cost()}"
+    )
     if run.failed:
         order.say(f"  {run.failed:,} without a usable answer; run it again to ask them again")
     if run.left_out:
@@ -232,7 +234,9 @@ def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSpl
     if not suited:
         others = "choices" if any(columns.choices for _, columns in every) else "generate"
         hint = f"its configs suit the view {others!r}"
-        raise UserError(f"no config for the view {view!r}", where=shown(order.release), hint=hint)
+        raise UserError(
+            f"no config for the view {view!r}", where=display_path(order.release), hint=hint
+        )
     splits = {split.name for config, _ in suited for split in config.splits}
     for name in order.splits:
         if name not in splits:

@@ -28,7 +28,7 @@ from factdrift.builders.text.dates import MONTHS, WEEKDAYS
 from factdrift.builders.wmt.lines import sentences_of, sorting_key
 from factdrift.builders.wmt.passages import passage_texts, printable_id
 from tests.annotation_workers import hand_in, handed_in
-from tests.tables import table
+from tests.tables import read_table
 
 Fields = Mapping[str, Any]
 _OLD = re.compile(r"(?:19|20)[0-9]{2}|has been|was born")
@@ -90,7 +90,7 @@ def _facts(fields: Fields) -> dict[str, Any]:
 @cache
 def _careful() -> Mapping[str, dict[str, Any]]:
     """What careful people make of an article of the sample, by its headline."""
-    found: dict[str, dict[str, Any]] = table("rehearsed")
+    found: dict[str, dict[str, Any]] = read_table("rehearsed")
     return found
 
 

@@ -16,11 +16,11 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
 from tests.annotation_items import FIELDS
 from tests.annotation_workers import batch_of, hand_in, order, submission, take
-from tests.conftest import checksums, run
-from tests.tables import table
+from tests.conftest import checksums, run_cli
+from tests.tables import read_table
 from tests.test_annotation_items import ARTICLE_ID
 
-CASES = table("annotation_batches")
+CASES = read_table("annotation_batches")
 
 
 def test_a_batch_on_disk(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_make_hits_from_the_sample(name: str, sample: Path, tmp_path: Path) -> N
         words += ["--until", "2020-04-30"]
     if name in PAGED:
         words += ["--pages", releases / "timeqa/1.0.0/data/pages"]
-    done = run(*words)
+    done = run_cli(*words)
     folder = tmp_path / "hits" / name / "0001"
     manifest = load_manifest(folder)
     assert f"{manifest.counts['items']:,} items of" in done.stderr + done.stdout

@@ -11,7 +11,7 @@ from factdrift.annotation.layout import FOLDER, Check, Layout, load_layout
 from factdrift.annotation.submission import Json
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS
-from tests.tables import table
+from tests.tables import read_table
 
 CASES: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("annotation_checks.json").read_text("utf-8")
@@ -70,7 +70,7 @@ def test_values_that_a_layout_misspells(
         load_layout(str(tmp_path / "mine"))
 
 
-ANSWERS = table("annotation_answers")
+ANSWERS = read_table("annotation_answers")
 LAYOUT = Layout.model_validate(ANSWERS["layout"])
 
 

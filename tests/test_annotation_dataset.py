@@ -13,7 +13,7 @@ import pytest
 from factdrift.annotation.dataset import as_json, open_dataset, row_id_of
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
-from tests.tables import table
+from tests.tables import read_table
 
 
 def test_lines(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_parquet_file(tmp_path: Path) -> None:
     assert dict(found.rows(["id"], chosen)) == {n: {"id": text} for n, text in chosen.items()}
 
 
-CASES = table("annotation_dataset")
+CASES = read_table("annotation_dataset")
 
 
 @pytest.mark.parametrize(("name", "content", "options", "message"), CASES["files"])

@@ -19,7 +19,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
 from tests.annotation_items import own_layout as layout
 from tests.annotation_workers import hand_in
-from tests.tables import table
+from tests.tables import read_table
 
 
 def lines(tmp: Path, rows: Sequence[Mapping[str, Any]]) -> DatasetRows:
@@ -51,7 +51,7 @@ def make(
     )
 
 
-CASES = table("annotation_fields")
+CASES = read_table("annotation_fields")
 
 
 @pytest.mark.parametrize(("shown", "row", "expected"), CASES["fields"])
@@ -69,8 +69,8 @@ def test_fields(shown: dict[str, Any], row: dict[str, Any], expected: Any, tmp_p
 
 def test_days_of_a_parquet_file(tmp_path: Path) -> None:
     path = tmp_path / "days.parquet"
-    table = pa.table({"x": [date(2020, 5, 6)], "id": ["a"]})
-    pq.write_table(table, path)
+    dates = pa.table({"x": [date(2020, 5, 6)], "id": ["a"]})
+    pq.write_table(dates, path)
     given = layout({"x": {"kind": "date"}})
     (item,) = make(tmp_path, given, open_dataset(str(path), tmp_path)).items
     assert (item.row, item.fields) == ("a", {"x": "2020-05-06"})

@@ -22,7 +22,7 @@ from factdrift.builders.core.errors import UserError
 from tests.annotation_items import hit, own_layout
 from tests.annotation_workers import take
 from tests.simulated_workers import HOSTILE, label_studio_export, work, written
-from tests.tables import table
+from tests.tables import read_table
 
 
 def exported(tmp: Path, name: str = "judge_question", hits: int = 3) -> tuple[HitBatch, Path]:
@@ -166,7 +166,7 @@ def control(name: str, *said: Any) -> dict[str, Any]:
     return {"from_name": name, "value": value}
 
 
-@pytest.mark.parametrize(("result", "wanted"), table("annotation_platforms")["label_studio"])
+@pytest.mark.parametrize(("result", "wanted"), read_table("annotation_platforms")["label_studio"])
 def test_results_as_answers(result: list[list[Any]], wanted: object) -> None:
     results = [ControlResult.model_validate(control(*one)) for one in result]
     if isinstance(wanted, str):

@@ -27,10 +27,10 @@ from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import hand_in, handed_in, take
 from tests.browser import Browser, Taker, browser, taker
 from tests.simulated_workers import HOSTILE, mturk_csv, packed, work, written
-from tests.tables import table
+from tests.tables import read_table
 
 __all__ = ["browser", "taker"]  # fixtures
-CASES = table("annotation_platforms")
+CASES = read_table("annotation_platforms")
 ENTER = "\ue007"
 
 MTURK = PLATFORMS["mturk"]

@@ -16,9 +16,9 @@ from factdrift.annotation.layout import Layout, layouts, load_layout
 from factdrift.annotation.order import Delivery
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS, hit, own_layout
-from tests.tables import table
+from tests.tables import read_table
 
-CASES = table("annotation_pages")
+CASES = read_table("annotation_pages")
 NAMES = sorted(FIELDS)
 MODES: tuple[page.PageMode, ...] = ("preview", "static")
 HOSTILE = "</script><script>alert(1)</script> ${data} ]]> <!-- & \u2028 \U0001f600 =1+1"

@@ -21,11 +21,11 @@ from factdrift.annotation.submission import Json
 from tests.annotation_items import FIELDS, hit, own_layout
 from tests.annotation_workers import batch_of, hand_in, refusals, take
 from tests.browser import SIZES, Browser, Taker, browser, served, taker
-from tests.tables import table
+from tests.tables import read_table
 
 __all__ = ["browser", "taker"]  # fixtures
 
-CASES = table("annotation_pages")
+CASES = read_table("annotation_pages")
 BATCHES = (f"page-{n}" for n in itertools.count())
 
 EVERYTHING = own_layout(**CASES["everything"])

@@ -13,7 +13,7 @@ from factdrift.annotation.checks import problems
 from factdrift.annotation.layout import load_layout
 from tests.annotation_items import FIELDS, hit
 from tests.browser import Browser, browser
-from tests.tables import table
+from tests.tables import read_table
 
 __all__ = ["browser"]  # a fixture
 
@@ -81,7 +81,7 @@ def choose(b: Browser, way: str, option: Any) -> None:
         b.keys(*[Keys.DOWN] * b.ask("away", box))
 
 
-LAYOUTS = table("annotation_layouts")
+LAYOUTS = read_table("annotation_layouts")
 WAYS = (("wide", "mouse"), ("phone", "touch"), ("wide", "keys"), ("phone", "keys"))
 CASES = [
     pytest.param(name, *way, marks=[] if place == number % 4 else [pytest.mark.slow])

@@ -17,9 +17,9 @@ from factdrift.annotation.platforms.prolific import read_participants, screening
 from factdrift.annotation.results import Imported
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, submission, take
-from tests.tables import table
+from tests.tables import read_table
 
-CASES = table("annotation_platforms")
+CASES = read_table("annotation_platforms")
 URL = "https://annotate.example.org/lab"
 IDS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 CHECKS = """\

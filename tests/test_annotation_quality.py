@@ -16,7 +16,7 @@ from factdrift.annotation.quality.copies import copied
 from factdrift.annotation.quality.report import make_report
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import TEXT, brief, items, judged, layout, span
-from tests.tables import table
+from tests.tables import read_table
 
 VERDICT: dict[str, dict[str, object]] = {"verdict": {"kind": "choice"}}
 NAMED: dict[str, dict[str, object]] = {
@@ -27,7 +27,7 @@ NAMED: dict[str, dict[str, object]] = {
 }
 
 
-CASES = table("annotation_quality")
+CASES = read_table("annotation_quality")
 
 
 def _verdict(rule: dict[str, object]) -> Layout:

@@ -13,9 +13,9 @@ from factdrift.annotation.quality.expert import checked_share, rejection_reason,
 from factdrift.annotation.quality.sampling import ErrorBound, error_bound, needed, upper_bound
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import items, judged, layout
-from tests.tables import table
+from tests.tables import read_table
 
-CASES = table("annotation_quality")
+CASES = read_table("annotation_quality")
 CHOICE: dict[str, dict[str, object]] = {"verdict": {"kind": "choice"}}
 SAMPLED = layout(CHOICE, {"by": "sampled", "sampled": 2}, assignments=1)
 PART = [judged("w", f"r{n}", hit=f"h{n}", verdict="a") for n in range(30)]

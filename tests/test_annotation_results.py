@@ -20,8 +20,8 @@ from factdrift.annotation.results import import_results
 from factdrift.annotation.submission import Refused, from_value
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
-from tests.conftest import run
-from tests.tables import table
+from tests.conftest import run_cli
+from tests.tables import read_table
 
 
 def judged(tmp: Path, out: str = "judgments") -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ def test_a_worker_who_answers_twice(tmp_path: Path) -> None:
         assert tables(tmp_path) == before
 
 
-CASES = table("annotation_results")
+CASES = read_table("annotation_results")
 
 
 def edit(made: dict[str, Any], place: str, value: Any) -> None:
@@ -213,7 +213,9 @@ def test_hashes_of_ids() -> None:
 def test_a_run_that_takes_nothing(tmp_path: Path) -> None:
     batch_of(tmp_path)
     path = hand_in(tmp_path, [])
-    done = run("judgments", path, "--hits", tmp_path / "hits", "--out", tmp_path / "j", ok=False)
+    done = run_cli(
+        "judgments", path, "--hits", tmp_path / "hits", "--out", tmp_path / "j", ok=False
+    )
     assert done.returncode == 1
     assert "no submission could be taken" in done.stderr
     assert "results.jsonl: no submissions in it" in done.stderr + done.stdout

@@ -16,9 +16,9 @@ from factdrift.annotation.submission import (
     from_value,
 )
 from tests.annotation_workers import handed_in
-from tests.tables import table
+from tests.tables import read_table
 
-CASES = table("annotation_platforms")
+CASES = read_table("annotation_platforms")
 GOOD = handed_in("b", "h", "A1", {"i": {"verdict": "yes"}}, assignment="s", seconds=84.2)
 
 

@@ -19,7 +19,7 @@ from factdrift.builders.rows import Answer, Cloze
 from factdrift.builders.templama.choices import asked_days, choose, offered
 from factdrift.builders.text.squad import normalize_or_keep
 from tests.asking_rows import check
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, run_cli
 from tests.release_sample import cloze
 
 TODAY = date(2026, 1, 1)
@@ -192,7 +192,7 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
     text = (FOLDER / recipe.name).read_text("utf-8").replace("../../", f"{ROOT}/")
     recipe.write_text(f"{text}  choices: 4\n", "utf-8")
     shutil.copytree(sample / "build", tmp_path / "b")  # another test may be at work in its own
-    run("release", recipe, "--out", tmp_path / "releases", "--build", tmp_path / "b")
+    run_cli("release", recipe, "--out", tmp_path / "releases", "--build", tmp_path / "b")
     release = tmp_path / "releases" / "dynamic-templama" / "1.0.0"
     assert check(release)["choices"] > 10_000
     every = pq.read_table(release / "data/choices").to_pylist()

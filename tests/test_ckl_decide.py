@@ -32,7 +32,7 @@ from factdrift.builders.ckl.lama import (
 from factdrift.builders.core.schema import batches
 from factdrift.builders.rows import Article, Gold
 from factdrift.builders.wmt.passages import passage_texts, printable_id
-from tests.tables import table
+from tests.tables import read_table
 
 N = None
 DECIDED: dict[tuple[str | None, ...], tuple[str, str]] = {
@@ -255,7 +255,7 @@ CHECKS: dict[str, Callable[[str, str], bool | str | list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("check", "text", "other", "expected"), table("ckl_checks"))
+@pytest.mark.parametrize(("check", "text", "other", "expected"), read_table("ckl_checks"))
 def test_checks_of_a_cloze(check: str, text: str, other: str, expected: str) -> None:
     try:
         found = CHECKS[check](text, other)

@@ -17,7 +17,7 @@ from transformers import PreTrainedTokenizerFast
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.text.tokens import TokenCounter, load_tokenizer
 from factdrift.builders.text.views import ViewSettings, row_views, view_statistics
-from tests.conftest import ROOT, examples
+from tests.conftest import ROOT, example_count
 
 SAMPLE = ROOT / "samples" / "tokenizer"
 
@@ -111,7 +111,7 @@ def test_each_label_is_split_once() -> None:
     assert counter.counts([]) == []
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=example_count(100))
 @given(st.lists(st.text(min_size=1), max_size=20))
 def test_a_label_counts_the_same_in_any_company(labels: list[str]) -> None:
     counter = load_tokenizer(str(SAMPLE / "tokenizer.json"))

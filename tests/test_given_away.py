@@ -12,9 +12,9 @@ from factdrift.builders.text.given_away import (
     significant_words,
 )
 from factdrift.builders.text.words import word_tokens
-from tests.tables import table
+from tests.tables import read_table
 
-CASES = table("given_away_cases")
+CASES = read_table("given_away_cases")
 
 
 @pytest.mark.parametrize(("text", "answer", "modes"), CASES)
@@ -57,9 +57,9 @@ def test_over_tables_as_over_texts() -> None:
     """Accents aside, which are folded in texts alone."""
     cases = [c for c in CASES if c[0].isascii() and c[1]]
     columns = {"text": [c[0] for c in cases], "answer": [c[1] for c in cases]}
-    table = ibis.memtable(columns)
-    found = over_tables.overlap(table.text, table.answer)
-    rows = table.mutate(found=found).to_pyarrow().to_pylist()
+    answers = ibis.memtable(columns)
+    found = over_tables.overlap(answers.text, answers.answer)
+    rows = answers.mutate(found=found).to_pyarrow().to_pylist()
     assert len(rows) == len(cases)
     for row in rows:
         assert row["found"] == overlaps(row["text"], row["answer"]), row

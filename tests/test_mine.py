@@ -15,7 +15,7 @@ from factdrift.builders.wikidata.finish import TABLES, MinedTables
 from factdrift.builders.wikidata.mine import merge_shares, mine, mine_share
 from factdrift.builders.wikidata.reader import Share, Tuning
 from tests.conftest import checksums
-from tests.conftest import run as command
+from tests.conftest import run_cli as command
 from tests.dumps import (
     Json,
     array,
@@ -29,7 +29,7 @@ from tests.dumps import (
     statement,
     world,
 )
-from tests.tables import lists
+from tests.tables import case_lists
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
@@ -86,7 +86,9 @@ def test_the_tables(tmp_path: Path) -> None:
     assert summary["counts"]["items"] == 12
 
 
-@pytest.mark.parametrize(("name", "before", "between", "behind"), lists("dump_layouts")["layouts"])
+@pytest.mark.parametrize(
+    ("name", "before", "between", "behind"), case_lists("dump_layouts")["layouts"]
+)
 @pytest.mark.parametrize("tuning", [Tuning(), SMALL], ids=["", "small"])
 def test_every_layout_gives_the_same_facts(
     name: str,

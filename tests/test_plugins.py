@@ -13,7 +13,7 @@ from factdrift.builders.recipes.datasets import find_builder, recipe_of
 from factdrift.builders.recipes.new import write_skeleton
 from factdrift.builders.recipes.recipe import find_recipe, read_recipe, recipe_name
 from factdrift.testing import _check_rows
-from tests.conftest import ROOT, alone, run
+from tests.conftest import ROOT, run_cli, run_process
 from tests.release_sample import Sample, cloze, publish
 
 
@@ -28,7 +28,10 @@ def install(site: Path, module: str, entry: str) -> None:
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """The skeleton of `two-hop`, as installed: its folder is what `sys.path` needs."""
-    assert "factdrift release two-hop" in run("new", "two-hop", "--out", tmp_path).stderr
+    assert (
+        "factdrift release two-hop"
+        in run_cli("new", "dataset", "two-hop", "--out", tmp_path).stderr
+    )
     install(tmp_path / "two-hop", "two_hop", "two-hop = two_hop.dataset:TwoHop")
     return tmp_path / "two-hop"
 
@@ -36,7 +39,9 @@ def package(tmp_path: Path) -> Path:
 def own_tests(package: Path) -> tuple[int, str]:
     """The package's own tests, run as its author runs them."""
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    done = alone(*words, cwd=package, ok=False, env={"PYTHONPATH": f"{package}{os.pathsep}{ROOT}"})
+    done = run_process(
+        *words, cwd=package, ok=False, env={"PYTHONPATH": f"{package}{os.pathsep}{ROOT}"}
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -90,13 +95,46 @@ def test_a_package_that_is_broken(
         find_builder("timeq")
 
 
-@pytest.mark.parametrize("name", ["", "Two", "two_hop", "2hop", "a--b", "-a", "a/b", "timeqa"])
-def test_what_no_dataset_is_called(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UserError, match="not a name for a dataset"):
-        write_skeleton(name, tmp_path)
+NAMES_THAT_ARE_REFUSED = {
+    "": "other characters",
+    "Two": "other characters",
+    "two_hop": "other characters",
+    "2hop": "other characters",
+    "a--b": "other characters",
+    "-a": "other characters",
+    "a/b": "other characters",
+    "timeqa": "there is a dataset of that name",
+    "as-of": "there is a dataset of that name",
+    "class": "a word of Python",
+    "json": "Python imports another module",
+    "numpy": "Python imports another module",
+    "scikit-learn": "a package of that name is installed",
+}
+
+
+@pytest.mark.parametrize(("name", "problem"), NAMES_THAT_ARE_REFUSED.items())
+def test_a_name_that_a_package_cannot_have(tmp_path: Path, name: str, problem: str) -> None:
+    with pytest.raises(UserError, match=f"not a name for a dataset: .*{problem}"):
+        write_skeleton("dataset", name, tmp_path)
+
+
+def test_a_skeleton_does_not_overwrite(tmp_path: Path) -> None:
     (tmp_path / "two-hop").mkdir()
     with pytest.raises(UserError, match="is there already"):
-        write_skeleton("two-hop", tmp_path)
+        write_skeleton("dataset", "two-hop", tmp_path)
+    with pytest.raises(UserError, match="no kind 'datset'"):
+        write_skeleton("datset", "three-hop", tmp_path)
+
+
+def test_a_skeleton_without_its_kind_is_a_dataset(tmp_path: Path) -> None:
+    """Version 0.2 had no kinds: `factdrift new two-hop` still writes a dataset."""
+    run_cli("new", "three-hop", "--out", tmp_path)
+    assert (tmp_path / "three-hop/three_hop/dataset.py").is_file()
+
+
+def test_the_skeleton_of_a_task_is_a_layout(tmp_path: Path) -> None:
+    run_cli("new", "task", "judge-answers", "--out", tmp_path)
+    assert "2 attention items" in run_cli("layouts", tmp_path / "judge-answers").stdout
 
 
 @pytest.mark.parametrize(

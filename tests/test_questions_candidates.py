@@ -11,9 +11,9 @@ from factdrift.builders.rows import Article, Candidate
 from factdrift.builders.text.dates import date_candidates
 from tests.conftest import ROOT
 from tests.filter_cases import FINDER
-from tests.tables import table
+from tests.tables import read_table
 
-CASES = table("question_cases")
+CASES = read_table("question_cases")
 
 
 def article(*sentences: str, day: date = date(2020, 1, 6), headline: str = "A headline") -> Article:

@@ -19,9 +19,9 @@ from factdrift.builders.generate.mentions import EntityNames, sentences
 from factdrift.builders.generate.selection import select
 from factdrift.builders.rows import Article, Draw, Entity, Gap, Question, Segment
 from tests.conftest import ROOT
-from tests.tables import table
+from tests.tables import read_table
 
-CASES = table("question_cases")
+CASES = read_table("question_cases")
 
 NEWEST = date(2024, 1, 1)
 NAMES = [

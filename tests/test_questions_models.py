@@ -20,10 +20,10 @@ from factdrift.builders.generate.transformers_models import (
 )
 from tests import tiny_model
 from tests.filter_cases import FINDER
-from tests.tables import table
+from tests.tables import read_table
 from tests.test_questions_candidates import article
 
-CASES = table("question_cases")
+CASES = read_table("question_cases")
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 ARTICLE = article(

@@ -19,10 +19,10 @@ from factdrift.builders.generate.questions import (
 )
 from factdrift.builders.rows import Candidate, Draw
 from tests.filter_cases import FINDER
-from tests.tables import table
+from tests.tables import read_table
 from tests.test_questions_candidates import article
 
-CASES = table("question_cases")
+CASES = read_table("question_cases")
 
 CHAT = {"choices": [{"message": {"content": "Who won?"}, "finish_reason": "stop"}]}
 

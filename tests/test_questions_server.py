@@ -17,7 +17,7 @@ from factdrift.builders.generate.backends import Cached
 from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
 from factdrift.builders.generate.protocol import Query, Request
 from tests.filter_cases import FINDER
-from tests.json_server import Reply, answering, chat
+from tests.json_server import Reply, chat_reply, serve_json
 from tests.test_questions_candidates import article
 
 KEY = "sk-secret-0123456789"
@@ -86,12 +86,12 @@ def says(fault: str, prompt: str) -> object:
         "truncated": held[: len(held) // 2],
         "parts": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": held}],
     }
-    return chat(said.get(fault, question))
+    return chat_reply(said.get(fault, question))
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with answering(answer) as address:
+    with serve_json(answer) as address:
         yield address
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from factdrift.builders.wikidata.documents import DumpRows
 from tests.dumps import Json, item, prop, snak, statement, term, time_snak, value
-from tests.tables import lists
+from tests.tables import case_lists
 
 UNDATED = ("P19",)
 
@@ -20,7 +20,7 @@ def read(*entities: Any) -> DumpRows:
     return rows
 
 
-LINES = lists("dump_lines")
+LINES = case_lists("dump_lines")
 
 
 def written(part: str, given: Any, language: str = "") -> Any:

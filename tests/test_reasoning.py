@@ -21,10 +21,10 @@ from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import knowledge
 from factdrift.reasoning.writing import Writer
 from factdrift.scoring.sampling import ChosenSplit, drawn
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, run_cli
 from tests.histories import day, parquet, timelines_with
 from tests.reasoning_oracle import World, worlds
-from tests.tables import table
+from tests.tables import read_table
 
 SNAPSHOT = date(2024, 1, 15)
 FIRST, LAST = date(2004, 1, 1), date(2023, 12, 31)
@@ -213,7 +213,9 @@ def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
     text = text.replace("../../", f"{ROOT}/")
     recipe = tmp_path / "mine.yaml"
     recipe.write_text(f"{text}  {line}\n", "utf-8")
-    done = run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b", ok=False)
+    done = run_cli(
+        "release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b", ok=False
+    )
     assert message in done.stderr
 
 
@@ -235,7 +237,7 @@ EMPTY: dict[str, Any] = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
 
 
 @pytest.mark.parametrize(
-    "case", table("reasoning_wordings"), ids=lambda case: f"{case[0]} {case[1]}"
+    "case", read_table("reasoning_wordings"), ids=lambda case: f"{case[0]} {case[1]}"
 )
 def test_wording(case: tuple[str, ...]) -> None:
     family, wording, items, relations, number, text = case

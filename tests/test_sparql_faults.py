@@ -14,15 +14,15 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.wikidata.finish import TABLES, MinedTables
 from factdrift.builders.wikidata.sparql import mine_sparql
-from tests.conftest import checksums, started
+from tests.conftest import checksums, start_process
 from tests.dumps import item, lines, statement
 from tests.sparql_server import How, Server, serve
-from tests.tables import lists
+from tests.tables import case_lists
 from tests.test_sparql_mine import AGENT
 
 HASTE = RetryPolicy(timeout=5, attempts=4, first_wait=0.01, longest_wait=2.0)
 PEOPLE = 120
-CASES = lists("sparql_faults")
+CASES = case_lists("sparql_faults")
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +165,7 @@ from factdrift.builders.wikidata.sparql import mine_sparql
 mine_sparql({server.endpoint!r}, Path({str(tmp_path / "out")!r}), relations={{"P39": False}},
     user_agent={AGENT!r}, cache=Path({str(tmp_path / "cache")!r}), page=10, id_page=50)
 """
-    with started(sys.executable, "-c", code) as run:
+    with start_process(sys.executable, "-c", code) as run:
         while len(server.log) < 8 and run.poll() is None:
             time.sleep(0.05)
         run.send_signal(stop)

@@ -15,7 +15,7 @@ from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
 from factdrift.builders.wikidata.finish import MinedTables
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.sparql import mine_sparql
-from tests.conftest import DATA, ROOT, run
+from tests.conftest import DATA, ROOT, run_cli
 from tests.dumps import (
     Json,
     facts_of,
@@ -28,7 +28,7 @@ from tests.dumps import (
     term,
 )
 from tests.sparql_server import Server, serve
-from tests.tables import table
+from tests.tables import read_table
 from tests.wikibase_rdf import Flavour
 
 AGENT = "factdrift-tests/1.0 (mailto:tests@example.org)"
@@ -79,7 +79,7 @@ def assert_same(
 
 # --- every form of a statement ------------------------------------------------------------
 
-ROWS = {form: (value, rank, times) for form, value, rank, times in table("statement_forms")}
+ROWS = {form: (value, rank, times) for form, value, rank, times in read_table("statement_forms")}
 
 
 def _statement(subject: str, number: int, form: str) -> Json:
@@ -159,7 +159,7 @@ def test_the_command_line_passes_the_memory_on(forms: Path, tmp_path: Path) -> N
     with serve(forms) as server:
         words = ["mine", "--endpoint", server.endpoint, "--out", tmp_path, "--user-agent", AGENT]
         words += ["--relations", "P39", "--snapshot-date", DAY, "--memory", "10KB"]
-        done = run(*words, ok=False)
+        done = run_cli(*words, ok=False)
     assert "10KB of memory is too little" in done.stderr
 
 

@@ -22,10 +22,10 @@ from factdrift.builders.wikidata.sparql_rows import (
 from factdrift.builders.wikidata.statements import StatementRows
 from factdrift.builders.wikidata.times import possible_days
 from tests.dumps import GREGORIAN, JULIAN
-from tests.tables import lists
+from tests.tables import case_lists
 from tests.wikibase_rdf import xsd_time
 
-CASES = lists("rdf_terms")
+CASES = case_lists("rdf_terms")
 
 
 @pytest.mark.parametrize(("local", "name", "json_id"), CASES["statements"])

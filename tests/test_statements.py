@@ -16,7 +16,7 @@ from factdrift.builders.wikidata.statements import (
     stated_intervals,
 )
 from tests import histories
-from tests.tables import table
+from tests.tables import read_table
 
 
 def day(text: str) -> PartialDate:
@@ -62,7 +62,7 @@ def times(text: str) -> dict[str, list[Snak]]:
     return found
 
 
-@pytest.mark.parametrize(("given", "expected"), table("statement_times"))
+@pytest.mark.parametrize(("given", "expected"), read_table("statement_times"))
 def test_what_a_statement_says(given: str, expected: str) -> None:
     found = stated_intervals(times(given))
     if expected == "@/2005-12-31!":  # seen in 2005, and ended in 2007 at the earliest
@@ -84,7 +84,7 @@ def test_unusable_times_are_counted(given: str, expected: bool) -> None:
     assert claims.counts["P6/coarse_time"] == expected
 
 
-@pytest.mark.parametrize(("given", "began", "ended"), table("life_dates"))
+@pytest.mark.parametrize(("given", "began", "ended"), read_table("life_dates"))
 def test_when_something_began_or_ended(given: str, began: str, ended: str) -> None:
     """Dates of two properties; `!` is a preferred one, `~` a deprecated one."""
     ranks = {"!": "preferred", "~": "deprecated"}

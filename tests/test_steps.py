@@ -32,7 +32,7 @@ class Numbers(Step):
     settings: Settings = Settings()
     offline: Annotated[bool, NOT_IN_KEY] = False
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         (out / "numbers").write_text(" ".join(map(str, range(self.count))), "utf-8")
 
 
@@ -44,8 +44,8 @@ class Sum(Step):
     numbers: tuple[Numbers, ...]
     other: Numbers | None = None
 
-    def make(self, out: Path, at: Workspace) -> None:
-        found = [(at.folder(one) / "numbers").read_text("utf-8") for one in self.numbers]
+    def make(self, out: Path, workspace: Workspace) -> None:
+        found = [(workspace.folder(one) / "numbers").read_text("utf-8") for one in self.numbers]
         (out / "sum").write_text(str(sum(int(n) for text in found for n in text.split())), "utf-8")
 
 
@@ -54,8 +54,8 @@ class Stealing(Step):
 
     name: ClassVar[str] = "stealing"
 
-    def make(self, out: Path, at: Workspace) -> None:
-        at.folder(Numbers())
+    def make(self, out: Path, workspace: Workspace) -> None:
+        workspace.folder(Numbers())
 
 
 def test_a_copy_with_another_field_has_a_key_of_its_own() -> None:
@@ -67,29 +67,29 @@ def test_a_copy_with_another_field_has_a_key_of_its_own() -> None:
     assert total.model_copy(update={"numbers": (three,)}).inputs == (three,)
 
 
-def workspace(folder: Path) -> tuple[Workspace, list[str]]:
+def open_workspace(folder: Path) -> tuple[Workspace, list[str]]:
     said: list[str] = []
     return Workspace(folder / "build", said.append), said
 
 
 def test_a_step_is_made_once_with_its_inputs_first(tmp_path: Path) -> None:
-    at, said = workspace(tmp_path)
+    workspace, said = open_workspace(tmp_path)
     step = Sum(numbers=(Numbers(count=3), Numbers(count=4)))
-    assert (at.folder(step) / "sum").read_text("utf-8") == "9"
+    assert (workspace.folder(step) / "sum").read_text("utf-8") == "9"
     assert [line.split()[:2] for line in said] == [
         ["numbers:", "making"], ["numbers:", "making"], ["sum:", "making"],
     ]  # fmt: skip
-    again, said = workspace(tmp_path)
+    again, said = open_workspace(tmp_path)
     again.folder(step)
     again.folder(step)
     assert [line.split()[:2] for line in said] == [["sum:", "reused"]]  # said once
 
 
 def test_only_declared_inputs_can_be_read(tmp_path: Path) -> None:
-    at, _ = workspace(tmp_path)
+    workspace, _ = open_workspace(tmp_path)
     with pytest.raises(LookupError, match="stealing reads numbers"):
-        at.folder(Stealing())
-    assert not [p for p in at.root.iterdir() if not p.name.startswith(".")]
+        workspace.folder(Stealing())
+    assert not [p for p in workspace.root.iterdir() if not p.name.startswith(".")]
 
 
 def test_what_a_key_holds(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ class Killed(Step):
 
     name: ClassVar[str] = "killed"
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         first = not any(out.iterdir())
         (out / "half").touch()
         if first:
@@ -142,11 +142,11 @@ class Killed(Step):
 
 
 def test_a_killed_step_begins_anew(tmp_path: Path) -> None:
-    at, _ = workspace(tmp_path)
+    workspace, _ = open_workspace(tmp_path)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            at.folder(Killed())
-    assert [p.name for p in at.root.iterdir()] == [f".killed-{Killed().key}.tmp"]
+            workspace.folder(Killed())
+    assert [p.name for p in workspace.root.iterdir()] == [f".killed-{Killed().key}.tmp"]
 
 
 class Asking(Numbers):

@@ -21,8 +21,8 @@ from factdrift.builders.facts.template_files import (
 )
 from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.text.render import QUESTION_ROLES, object_last, parse_template
-from tests.conftest import run
-from tests.tables import table
+from tests.conftest import run_cli
+from tests.tables import read_table
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 PAPER = ["P6", "P27", "P39", "P54", "P69", "P102", "P106", "P108"]
@@ -125,7 +125,7 @@ def test_check_prints_every_variant(folder: Path) -> None:
     assert len(list(check(TEMPLATES))) >= 5 * len(PAPER)
 
 
-@pytest.mark.parametrize(("old", "new", "message"), table("template_mistakes"))
+@pytest.mark.parametrize(("old", "new", "message"), read_table("template_mistakes"))
 def test_mistakes(folder: Path, old: str, new: str, message: str) -> None:
     old, new, message = (cell.replace("\\n", "\n") for cell in (old, new, message))
     assert old in GOOD
@@ -299,7 +299,7 @@ def test_a_table_becomes_templates(folder: Path, text: str) -> None:
     assert (Path("mine") / SCHEMA).is_file()
 
 
-@pytest.mark.parametrize(("text", "message"), table("template_csv_mistakes"))
+@pytest.mark.parametrize(("text", "message"), read_table("template_csv_mistakes"))
 def test_bad_rows_are_told_and_nothing_is_written(folder: Path, text: str, message: str) -> None:
     with pytest.raises(UserError) as error:
         import_templates(written(text.replace("\\n", "\n")), Path("mine"))
@@ -321,7 +321,7 @@ def test_nothing_is_replaced(folder: Path) -> None:
 
 def test_the_command(folder: Path) -> None:
     written(TABLE)
-    said = run("templates", "--import", "templates.csv", "--out", "mine", cwd=Path.cwd()).stdout
+    said = run_cli("templates", "--import", "templates.csv", "--out", "mine", cwd=Path.cwd()).stdout
     assert "(subject) plays for _X_.  ->  (subject) plays for (object)." in said
-    missing = run("templates", "--import", "templates.csv", cwd=Path.cwd(), ok=False)
+    missing = run_cli("templates", "--import", "templates.csv", cwd=Path.cwd(), ok=False)
     assert "--import FILE.csv and --out FOLDER go together" in missing.stderr

@@ -6,16 +6,16 @@ import pytest
 
 from factdrift.builders.text.en.questions import insert_time, time_ago
 from factdrift.filters.time_spec import specify
-from tests.tables import table
+from tests.tables import read_table
 from tests.test_filters_run import question
 
 
-@pytest.mark.parametrize(("article", "asked", "said"), table("time_ago"))
+@pytest.mark.parametrize(("article", "asked", "said"), read_table("time_ago"))
 def test_ago(article: str, asked: str, said: str) -> None:
     assert time_ago(date.fromisoformat(article), date.fromisoformat(asked)) == said
 
 
-@pytest.mark.parametrize(("question", "expected"), table("time_put"))
+@pytest.mark.parametrize(("question", "expected"), read_table("time_put"))
 def test_a_time_at_the_head_or_the_end(question: str, expected: str) -> None:
     assert insert_time(question, "in May 2017") == expected
 

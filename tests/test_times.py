@@ -7,7 +7,7 @@ import pytest
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.wikidata.times import possible_days, rdf_possible_days
 from tests.dumps import GREGORIAN, JULIAN
-from tests.tables import table
+from tests.tables import read_table
 
 T = "T00:00:00Z"
 
@@ -19,7 +19,7 @@ def days_of(text: str) -> PartialDate | None:
     return PartialDate(date.fromisoformat(first), date.fromisoformat(last or first))
 
 
-@pytest.mark.parametrize(("form", "time", "precision", "days"), table("time_values"))
+@pytest.mark.parametrize(("form", "time", "precision", "days"), read_table("time_values"))
 def test_a_value(form: str, time: str, precision: str, days: str) -> None:
     calendar = {"G": GREGORIAN, "J": JULIAN, "R": ""}[form]
     read = rdf_possible_days(time + T, int(precision))

@@ -18,13 +18,13 @@ from factdrift.filters.toxicity.perspective import Perspective
 from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
 from factdrift.filters.toxicity_filter import Toxicity
 from tests.conftest import ROOT
-from tests.tables import table
+from tests.tables import read_table
 from tests.test_filters_run import item
 from tests.test_toxicity_perspective import serve
 
 CALIBRATION = yaml.safe_load(resource("filters/toxicity/calibration.yaml").read_text("utf-8"))
 """The project's own table: 88 questions of one writer, judged by that writer alone."""
-CASES = table("toxicity_cases")
+CASES = read_table("toxicity_cases")
 HARMLESS, TOXIC = CASES["harmless"], CASES["toxic"]
 
 
@@ -69,7 +69,7 @@ def news() -> list[str]:
 
 def test_what_the_local_scorer_gets_wrong() -> None:
     """False positives by kind, and hate that it cannot see, of 80 judged questions."""
-    judged = table("toxicity_judged")
+    judged = read_table("toxicity_judged")
     gone = {kind: len(dropped(Local(), some)) for kind, some in judged["clean"].items()}
     seen = {kind: number for kind, number in gone.items() if number}
     assert seen == {"words_with_two_senses": 2, "reported_insults": 1}

@@ -23,9 +23,9 @@ from factdrift.builders.wmt.lines import sentences_of
 from factdrift.builders.wmt.read import read_articles
 from tests.conftest import ROOT
 from tests.dumps import rows
-from tests.tables import table
+from tests.tables import read_table
 
-CASES = table("question_cases")
+CASES = read_table("question_cases")
 
 SAMPLES = ROOT / "samples" / "news"
 NAME = "news-docs.2019.en.filtered"

@@ -16,9 +16,9 @@ from factdrift.builders.wmt.passages import (
     write_passages,
 )
 from tests.conftest import ROOT
-from tests.tables import table
+from tests.tables import read_table
 
-CASES = table("question_cases")
+CASES = read_table("question_cases")
 
 SAMPLES = ROOT / "samples" / "news"
 
@@ -61,10 +61,10 @@ def test_a_corpus_until_a_day_is_the_same_for_any_number_of_processes(
     for name in ("passages.parquet", "articles.parquet", "dropped.parquet"):
         left, right = ((tmp_path / side / name).read_bytes() for side in ("one", "two"))
         assert left == right, name
-    table = pq.read_table(tmp_path / "one/passages.parquet")
-    assert max(table["day"].to_pylist()) <= day
+    passages = pq.read_table(tmp_path / "one/passages.parquet")
+    assert max(passages["day"].to_pylist()) <= day
     articles = pq.read_table(tmp_path / "one/articles.parquet")
-    assert set(table["article"].to_pylist()) == set(articles["id"].to_pylist())
+    assert set(passages["article"].to_pylist()) == set(articles["id"].to_pylist())
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES["passages"])

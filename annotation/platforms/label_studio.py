@@ -28,7 +28,7 @@ from factdrift.annotation.platforms.base import FindItem, Platform
 from factdrift.annotation.reading import head, json_documents
 from factdrift.annotation.submission import FORMAT as SUBMISSION
 from factdrift.annotation.submission import Json, Refused, Submission, from_value
-from factdrift.builders.core.config import shown as shown_path
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 
@@ -175,7 +175,7 @@ class LabelStudio(Platform):
         self, path: Path, find: FindItem = lambda *ids: None
     ) -> Iterator[Submission | Refused]:
         """A submission for each annotation of a task; what is skipped or a draft is refused."""
-        where = shown_path(path)
+        where = display_path(path)
         for found in json_documents(path):
             if isinstance(found, Refused):
                 yield found

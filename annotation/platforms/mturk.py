@@ -27,7 +27,7 @@ from factdrift.annotation.page import data, render
 from factdrift.annotation.platforms.base import Decide, Fits, Platform, write_csv
 from factdrift.annotation.reading import csv_rows, head, is_table
 from factdrift.annotation.submission import LONGEST, Refused, Submission, decode, from_value
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
 
@@ -107,7 +107,7 @@ class MTurk(Platform):
                 continue
             names = [name for name in row.value if name not in ("Approve", "Reject")]
             rows = rows or [[*map(_no_formula, names), "Approve", "Reject"]]
-            one = self.submission(row.value, shown(path), row.line, table=True)
+            one = self.submission(row.value, display_path(path), row.line, table=True)
             is_open = row.value.get("AssignmentStatus") in ("Submitted", "", None)
             found = decide(one) if is_open and isinstance(one, Submission) else None
             marks = ["", ""]

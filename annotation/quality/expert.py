@@ -26,7 +26,7 @@ from factdrift.annotation.quality.rules import (
 )
 from factdrift.annotation.quality.sampling import ErrorBound, error_bound, needed
 from factdrift.annotation.reading import csv_rows, unbroken
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.hashing import hash64
@@ -196,11 +196,11 @@ def add_experts(out: Path, given: Path, salt: bytes, platforms: Iterable[str]) -
     try:
         lines = given.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeError) as error:
-        raise UserError(f"cannot be read: {error}", where=shown(given)) from None
+        raise UserError(f"cannot be read: {error}", where=display_path(given)) from None
     names = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if not names:
         hint = "one platform's worker id a line"
-        raise UserError("no worker ids", where=shown(given), hint=hint)
+        raise UserError("no worker ids", where=display_path(given), hint=hint)
     new = {hash_id(salt, "worker", by, name) for by in platforms for name in names}
     with replacing(out / EXPERTS) as path:
         text = "".join(f"{one}\n" for one in sorted(read_experts(out) | new))
@@ -214,10 +214,12 @@ def read_verdicts(folder: Path) -> dict[str, bool]:
     for row in unbroken(csv_rows(path)) if path.is_file() else ():
         word = row.value.get("verdict", "").strip().lower()
         if missing := [name for name in ("judgment", "verdict") if name not in row.value]:
-            raise UserError(f"no column {missing[0]!r}", where=shown(path), line=1)
+            raise UserError(f"no column {missing[0]!r}", where=display_path(path), line=1)
         if word and word not in _VERDICTS:
             hint = "write accept, reject or nothing"
-            raise UserError(f"verdict {word[:40]!r}", where=shown(path), line=row.line, hint=hint)
+            raise UserError(
+                f"verdict {word[:40]!r}", where=display_path(path), line=row.line, hint=hint
+            )
         if word:
             found[row.value["judgment"].strip()] = _VERDICTS[word]
     return found

@@ -16,7 +16,7 @@ from factdrift.annotation.page import hit_file, render
 from factdrift.annotation.receive.journal import Journal
 from factdrift.annotation.receive.pool import HitPool, Visit
 from factdrift.annotation.submission import Refused, Submission, decode, from_text
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked
 from factdrift.builders.core.hashing import digest
@@ -152,7 +152,7 @@ class Desk:
                 or given.batch != self.batch.id
                 or given.hit not in self.pool
             ):
-                where = shown(self.submissions.path)
+                where = display_path(self.submissions.path)
                 hint = "results of each batch lie in a folder of their own"
                 raise UserError("not of this batch", where=where, line=number, hint=hint)
             visit = _visit_of(given)
@@ -180,7 +180,9 @@ def opened(
     batch, code, complete = read_batch(order.batch), order.code, order.complete
     if batch.platform not in SERVED:
         text = f"a batch for {batch.platform}, which has pages of its own"
-        raise UserError(text, where=shown(order.batch), hint=f"make one for {' or '.join(SERVED)}")
+        raise UserError(
+            text, where=display_path(order.batch), hint=f"make one for {' or '.join(SERVED)}"
+        )
     if code and not complete and batch.platform == "prolific":
         complete = PROLIFIC_END.format(code=quote(code, safe=""))
     ending = {"code": code, "complete": web_address(complete)}

@@ -76,14 +76,14 @@ class WorkersClozes(models.ModelStep):
 
     predict: models.PromptedStep | None
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Check the clozes against their articles, and let the model fill the masks."""
         clozes, dropped = workers_clozes(
-            self.gold.files, NewsCorpus.of(self.corpus, at), self.periods
+            self.gold.files, NewsCorpus.of(self.corpus, workspace), self.periods
         )
         names = []
         if self.predict is not None:
-            model = self.model(self.predict, at)
+            model = self.model(self.predict, workspace)
             slots = [{"cloze": one.cloze.replace(BLANK, self.predict.blank)} for one in clozes]
             texts = models.write(model, self.predict, "predict", slots)
             names.append(model.name)

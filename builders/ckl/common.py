@@ -62,9 +62,11 @@ class NewsCorpus:
     jobs: int
 
     @classmethod
-    def of(cls, articles: Articles, at: Workspace) -> Self:
+    def of(cls, articles: Articles, workspace: Workspace) -> Self:
         """The corpus of a step."""
-        return cls(at.folder(articles) / "articles.parquet", articles.news.files, at.jobs)
+        return cls(
+            workspace.folder(articles) / "articles.parquet", articles.news.files, workspace.jobs
+        )
 
     def draw(self, periods: Periods, most: int | None, seed: int) -> list[ArticleRef]:
         """The recent articles, at most `most` of them, drawn by a hash of seed and id.

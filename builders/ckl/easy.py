@@ -144,19 +144,21 @@ class MaskedSentences(models.ModelStep):
     decontextualise: models.PromptedStep | None
     translate: models.Translation | None
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Check the choices against their articles, then rewrite and mask the sentences."""
-        words, dropped = chosen_words(self.gold.files, NewsCorpus.of(self.corpus, at), self.periods)
+        words, dropped = chosen_words(
+            self.gold.files, NewsCorpus.of(self.corpus, workspace), self.periods
+        )
         words.sort(key=lambda word: word.id)
         alone: list[str] = []
         translators: list[str] = []
         if self.decontextualise is not None:
-            model = self.model(self.decontextualise, at)
+            model = self.model(self.decontextualise, workspace)
             words = _alone(model, self.decontextualise, words)
             alone.append(model.name)
         if self.translate is not None:
             for prompt, step in self.translate:  # forward and back
-                model = self.model(step, at)
+                model = self.model(step, workspace)
                 words = _translated(model, step, prompt, words)
                 translators.append(model.name)
         named = ((row_of(word.article.id), word) for word in words)
@@ -226,10 +228,12 @@ class AgreedClozes(common.GoldStep):
     blank: str
     views: ViewSettings
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Check the questions and answers of every masked sentence."""
         counter = self.views.counter()
-        words, dropped = chosen_words(self.gold.files, NewsCorpus.of(self.corpus, at), self.periods)
+        words, dropped = chosen_words(
+            self.gold.files, NewsCorpus.of(self.corpus, workspace), self.periods
+        )
         known = {word.id: word for word in words}
         clozes, refused = read_once(
             self.gold.files, QUESTION, ASK, lambda gold: self._row(gold, known, counter)

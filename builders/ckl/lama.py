@@ -281,10 +281,10 @@ class Decisions(common.GoldStep):
     blank: str
     views: ViewSettings
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Apply the decision rule to every cloze that experts have judged."""
         counter = self.views.counter()
-        corpus = NewsCorpus.of(self.corpus, at)
+        corpus = NewsCorpus.of(self.corpus, workspace)
         clozes, dropped = workers_clozes(self.gold.files, corpus, self.periods)
         written = {one.id: one for one in clozes}
         judgments, refused = expert_judgments(self.gold.files, self.periods.old_until)

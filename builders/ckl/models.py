@@ -45,9 +45,9 @@ class ModelStep(GoldStep):
     seed: int
     offline: Annotated[bool, NOT_IN_KEY]
 
-    def model(self, step: PromptedStep, at: Workspace) -> Cached:
+    def model(self, step: PromptedStep, workspace: Workspace) -> Cached:
         """The model of a step."""
-        return open_model(step.backend, self.seed, at.work("answers"), offline=self.offline)
+        return open_model(step.backend, self.seed, workspace.work("answers"), offline=self.offline)
 
 
 def default_prompt(name: str) -> str:

@@ -85,15 +85,15 @@ class RecentArticles(Step):
     seed: int
     offline: Annotated[bool, NOT_IN_KEY]
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Ask about every article, and list its names and dates."""
         finder = SpacyFinder()
-        settings, answers = self.generate.model, at.work("answers")
+        settings, answers = self.generate.model, workspace.work("answers")
         if isinstance(settings, BatchChat):
             text = "the backend `batch` is for `streamingqa`"
             raise UserError(text, hint="take `openai` here")
         model = open_model(settings, self.seed, answers, offline=self.offline) if settings else None
-        corpus = NewsCorpus.of(self.corpus, at)
+        corpus = NewsCorpus.of(self.corpus, workspace)
         refs = corpus.draw(self.periods, self.articles, self.seed)
         counts = Counter(articles=len(refs))
         passing = corpus.texts(refs)

@@ -47,7 +47,7 @@ RESOURCES = {
 }
 """The functions that find data files, and the path that their literals name."""
 METHODS = {"engine": f"{_CORE}.engine"}
-"""Methods of what a step is given, and the module that does their work: `at.engine()`."""
+"""Methods of what a step is given, and the module that does their work: `workspace.engine()`."""
 
 
 @dataclass(frozen=True)

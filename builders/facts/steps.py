@@ -60,10 +60,10 @@ class Facts(Step):
     undated: tuple[str, ...]
     classes: Mapping[str, tuple[Classes | None, Classes | None]] = {}
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Write a Parquet file for each table, and `mined.json` with what was counted."""
-        folder = at.folder(self.mined)
-        with at.engine() as eng:
+        folder = workspace.folder(self.mined)
+        with workspace.engine() as eng:
             asked = (self.relations, self.pointwise, self.undated, self.classes)
             tables = Stated(eng, folder, *asked)
             written = {
@@ -108,10 +108,10 @@ class Timelines(Step):
     facts: Facts
     rules: Mapping[str, timeline.TimeRule]
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Merge the facts of these relations into segments."""
-        with at.engine() as eng:
-            mined = dump(eng, at.folder(self.facts), self.rules)
+        with workspace.engine() as eng:
+            mined = dump(eng, workspace.folder(self.facts), self.rules)
             line = timeline.timeline(eng, *mined, self.rules)
             eng.write(line.segments, out / "timelines.parquet", rows.Segment, timeline.ORDER)
             eng.write(line.gaps, out / "gaps.parquet", rows.Gap, timeline.GAP_ORDER)
@@ -191,19 +191,21 @@ def _mined(run: Run, source: Source, needed: Mapping[str, bool]) -> Mine | Mined
 
 def _say_before(run: Run, step: Mine) -> None:
     """Say that a dump will be read, how long that takes, and why it is read again where it is."""
-    at = run.workspace
-    if (at.root / f"{step.name}-{step.key}").is_dir():
+    workspace = run.workspace
+    if (workspace.root / f"{step.name}-{step.key}").is_dir():
         return
     size = sum(file.stat().st_size for file in step.dump.files)
     if size < _WORTH_SAYING:
         return
     text = f"  {step.dump.name}: {size / 1e9:.1f} GB are read, about {size / _A_MINUTE:.0f} minutes"
-    earlier = [read_summary(path) for path in sorted(at.root.glob(f"{step.name}-*/{TABLES[-1]}"))]
+    earlier = [
+        read_summary(path) for path in sorted(workspace.root.glob(f"{step.name}-*/{TABLES[-1]}"))
+    ]
     same = [one["undated"] for one in earlier if one["snapshot"] == str(step.dump.snapshot)]
     new = set(step.undated).difference(*same) if same else set()
     if new:
         text += f" again, for the undated statements of {', '.join(sorted(new))}"
-    at.say(text)
+    workspace.say(text)
 
 
 def timelines(of: Facts, relations: Mapping[str, Relation]) -> Timelines:

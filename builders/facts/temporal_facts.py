@@ -71,10 +71,10 @@ class NamedFacts(Step):
     timelines: Timelines
     relations: Mapping[str, str]
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Write a table for each config, and `dropped.parquet`."""
-        folders = [at.folder(one) for one in self.facts]
-        with at.engine() as eng:
+        folders = [workspace.folder(one) for one in self.facts]
+        with workspace.engine() as eng:
             dumps = [steps.dump(eng, folder, self.relations) for folder in folders]
             entities = eng.keep(steps.entities(eng, folders))
 
@@ -86,7 +86,9 @@ class NamedFacts(Step):
             write(
                 "facts", present.identified(seen, snapshot_diff.CONTENT), snapshot_diff.SEEN_ORDER
             )
-            segments = eng.read(at.folder(self.timelines) / "timelines.parquet", rows.Segment)
+            segments = eng.read(
+                workspace.folder(self.timelines) / "timelines.parquet", rows.Segment
+            )
             write("timelines", steps.released(segments), timeline.ORDER)
             if len(dumps) == 2:
                 changes = snapshot_diff.changes(eng, dumps[0], dumps[1], self.timelines.rules)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import RecipePath
 from factdrift.builders.core.hashing import digest
@@ -104,8 +104,8 @@ class BatchBackend(p.PromptedModel):
     def finish(self) -> None:
         """`UserError` with the files of the calls that wait."""
         if self._waiting:
-            folder = shown(self.settings.folder)
-            names = ", ".join(shown(path) for path in self._paths[:3])
+            folder = display_path(self.settings.folder)
+            names = ", ".join(display_path(path) for path in self._paths[:3])
             more = "…" * (len(self._paths) > 3)
             raise UserError(
                 f"{len(self._waiting):,} calls wait for their results: {names}{more}",

@@ -216,7 +216,7 @@ class OpenAIBackend(p.PromptedModel):
                 reply = free
         if reply.status == 200:
             answer = _text_of(reply)
-            return answer.result(client.shown(answer.text), whole=shape is not None)
+            return answer.result(client.redact(answer.text), whole=shape is not None)
         message = f"HTTP {reply.status}: {client.words(reply)}"
         if reply.status in _NOT_ALLOWED:
             hint = f"{self.settings.key_variable} has to hold a key that this server takes"

@@ -33,7 +33,7 @@ class TrexFacts(Step):
     files: Source
     relations: tuple[str, ...]
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Read the lines of these relations."""
         trex.read_trex(self.files.files, self.relations, out)
 
@@ -58,14 +58,14 @@ class InvariantFacts(Step):
     per_relation: int | None
     seed: int
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Give every pair that is left out its reason, and keep the rest."""
-        with at.engine() as eng:
+        with workspace.engine() as eng:
             if isinstance(self.source, TrexFacts):
-                lines = eng.read(at.folder(self.source) / "trex.parquet", rows.TrexFact)
+                lines = eng.read(workspace.folder(self.source) / "trex.parquet", rows.TrexFact)
                 named, drops = invariant.of_lines(lines)
             else:
-                folders = [at.folder(one) for one in self.source]
+                folders = [workspace.folder(one) for one in self.source]
                 named = _of_dumps(eng, folders, self.rules)
                 drops = steps.dropped(eng, *folders)
             met = invariant.judged(
@@ -96,9 +96,9 @@ class InvariantClozeRows(Step):
     blank: str
     views: ViewSettings
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Render every fact with every template of its relation, batch by batch."""
-        folder, counter = at.folder(self.facts), self.views.counter()
+        folder, counter = workspace.folder(self.facts), self.views.counter()
         schema = arrow_schema(rows.InvariantCloze)
         with (
             reading(folder / "facts.parquet") as file,

@@ -15,10 +15,10 @@ from pydantic import (
     field_validator,
 )
 
-from factdrift.builders.core.config import Strict, did_you_mean, load, shown
+from factdrift.builders.core.config import Strict, did_you_mean, display_path, load
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files, recipe_path, resource
-from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, plain, without_day
+from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, without_credentials, without_day
 from factdrift.builders.core.names import Licence, Name
 from factdrift.builders.core.remote import local
 from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Source
@@ -160,7 +160,9 @@ def find_inputs(
         if name not in recipe.inputs:
             near = did_you_mean(name, recipe.inputs)
             hint = f"did you mean {near}?" if near else f"its inputs are {', '.join(recipe.inputs)}"
-            raise UserError(f"the recipe has no input {name!r}", where=shown(path), hint=hint)
+            raise UserError(
+                f"the recipe has no input {name!r}", where=display_path(path), hint=hint
+            )
     sources = recipe.sources(given)
     named = {name: without_day(paths) for name, paths in given.items()}
     abouts = dict(recipe.inputs)
@@ -173,7 +175,7 @@ def find_inputs(
         elif not about.optional:
             option = f"--{name} " if name in INPUTS else f"--input {name}="
             hint = f"give it: {option}path/to/the/file"
-            raise UserError(f"input {name!r} is not given", where=shown(path), hint=hint)
+            raise UserError(f"input {name!r} is not given", where=display_path(path), hint=hint)
     order = sorted(
         (name for name in recipe.inputs if name in named),
         key=lambda name: _AFTER.get(abouts[name].kind, 0),
@@ -209,10 +211,10 @@ def _own(recipe: Path, path: str) -> str:
     """The path or address of an input that a recipe names itself."""
     if not is_remote(path):
         return str(recipe_path(recipe, path))
-    if plain(path) != path:
+    if without_credentials(path) != path:
         text = "an address in a recipe has no user, password or `?…`: recipes are published"
         hint = "give this input on the command line"
-        raise UserError(text, where=shown(recipe), hint=hint)
+        raise UserError(text, where=display_path(recipe), hint=hint)
     return path
 
 
@@ -299,7 +301,7 @@ def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None
     if day is not None or about.kind in ("wikidata", "gold"):
         return snapshot_day(files, day)
     such = "2020-12-31"
-    hint = f"say its last day: --input {name}={shown(files[0])}@{such}, or --snapshot-date {such}"
+    hint = f"say its last day: --input {name}={display_path(files[0])}@{such}, or --snapshot-date {such}"
     return _last_day(files, hint if about.path else hint + ", or `snapshot:` in the recipe")
 
 

@@ -16,9 +16,9 @@ class SearchIndex(Step):
 
     articles: Articles
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Index every article; a killed run is gone on from."""
-        table = at.folder(self.articles) / "articles.parquet"
-        work = at.work(f"search-index-{self.key}")
+        table = workspace.folder(self.articles) / "articles.parquet"
+        work = workspace.work(f"search-index-{self.key}")
         Index.build(read_articles(self.articles.news.files, table), work)
         work.rename(out / "index")

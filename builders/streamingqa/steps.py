@@ -83,9 +83,9 @@ class StatedQuestions(Step):
     screen: tuple[AnyFilter, ...]
     seed: int
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Meet the drawn articles with the facts, parse the others, choose what is asked."""
-        draws = drawn(at, self.draws)
+        draws = drawn(workspace, self.draws)
         files = self.draws.articles.news.files
         screen = FilterRun(self.screen, FilterContext(names=SpacyFinder()))
         counts: Counter[str] = Counter()
@@ -98,12 +98,12 @@ class StatedQuestions(Step):
                 lost.append(refused) if refused else found.append(one)
 
         with progress(len(draws), "articles", "asking") as bar:
-            for article, options in self._grounded(at, draws, counts):
+            for article, options in self._grounded(workspace, draws, counts):
                 take(article, options)
                 bar.advance(0 if self.parse else 1)
             if self.parse:
-                groups = batches(read_articles(files, sorted(draws), jobs=at.jobs), _AT_ONCE)
-                for group in ordered_map(_parsed, groups, jobs=at.jobs):
+                groups = batches(read_articles(files, sorted(draws), jobs=workspace.jobs), _AT_ONCE)
+                for group in ordered_map(_parsed, groups, jobs=workspace.jobs):
                     for article, asked in group:
                         take(article, _of_clauses(asked, draws[article.id]))
                         bar.advance(1)
@@ -114,18 +114,18 @@ class StatedQuestions(Step):
         summed(out, [*lost, *left], screen.tallies, generated=counts)
 
     def _grounded(
-        self, at: Workspace, draws: Mapping[str, Sequence[rows.Draw]], counts: Counter[str]
+        self, workspace: Workspace, draws: Mapping[str, Sequence[rows.Draw]], counts: Counter[str]
     ) -> Iterator[tuple[rows.Article, list[rows.Question]]]:
         """Each drawn article with its questions of facts."""
         if self.facts is None or self.timelines is None:
             return
-        mined, lines = at.folder(self.facts), at.folder(self.timelines)
-        articles = read_articles(self.draws.articles.news.files, sorted(draws), jobs=at.jobs)
+        mined, lines = workspace.folder(self.facts), workspace.folder(self.timelines)
+        articles = read_articles(self.draws.articles.news.files, sorted(draws), jobs=workspace.jobs)
         paths = lines / "timelines.parquet", lines / "gaps.parquet", mined / "entities.parquet"
         newest = duck.query("select max(snapshot) from read_parquet(?)", [str(paths[0])])[0][0]
         if newest is None:
             return
-        with duck.connect(at.work("spill"), at.memory) as db:
+        with duck.connect(workspace.work("spill"), workspace.memory) as db:
             for article, stated, known in StatedFacts(db, *paths, self.relations).found(articles):
                 counts["articles that state a fact"] += bool(stated)
                 counts["facts stated"] += len(stated)
@@ -177,21 +177,25 @@ class ModelQuestions(Step):
     limit: int | None
     offline: Annotated[bool, NOT_IN_KEY]
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Ask about every draw, in rounds, until enough questions may pass."""
         settings = self.generate
         assert settings.model is not None
         finder = SpacyFinder()
-        model = open_model(settings.model, self.seed, at.work("answers"), offline=self.offline)
+        model = open_model(
+            settings.model, self.seed, workspace.work("answers"), offline=self.offline
+        )
         screen = FilterRun(self.screen, FilterContext(names=finder))
-        draws, of_all = self._asked(at)
+        draws, of_all = self._asked(workspace)
         number = sum(map(len, draws.values()))
         files = self.draws.articles.news.files
         if self.limit:
             settings = settings.model_copy(update={"kept": 1})
         if number > _MANY * len(draws):
             text = f"  {number:,} draws of {len(draws):,} articles: about"
-            at.say(f"{text} {number / len(draws):,.0f} times each; fewer `dates` ask fewer times")
+            workspace.say(
+                f"{text} {number / len(draws):,.0f} times each; fewer `dates` ask fewer times"
+            )
         counts: Counter[str] = Counter()
         found: list[rows.Question] = []
         lost: list[rows.Dropped] = []
@@ -203,7 +207,7 @@ class ModelQuestions(Step):
             model.on_answer = lambda: bar.advance(0)
 
             def passing() -> Iterator[rows.Article]:
-                for article in read_articles(files, sorted(draws), jobs=at.jobs):
+                for article in read_articles(files, sorted(draws), jobs=workspace.jobs):
                     yield article
                     bar.advance(len(draws[article.id]))
 
@@ -226,17 +230,17 @@ class ModelQuestions(Step):
         extra = {"calls": dict(model.asked), "draws": number, "of": of_all, "cost": cost([model])}
         write_sorted(out / QUESTIONS, rows.Question, found)
         summed(out, lost, screen.tallies, generated=counts, **extra)
-        at.say(f"  models: {cost([model])}; {len(found):,} questions of {number:,} draws")
+        workspace.say(f"  models: {cost([model])}; {len(found):,} questions of {number:,} draws")
         if self.limit and number and number < of_all:
             times = of_all / number * self.generate.kept
             text = f"{of_all:,} draws: about {model.asked.total() * times:,.0f} calls"
-            at.say(f"  the whole recipe, {text}, {len(found) * times:,.0f} questions")
+            workspace.say(f"  the whole recipe, {text}, {len(found) * times:,.0f} questions")
 
-    def _asked(self, at: Workspace) -> tuple[dict[str, list[rows.Draw]], int]:
+    def _asked(self, workspace: Workspace) -> tuple[dict[str, list[rows.Draw]], int]:
         """The draws that are asked about, by article, and how many there are without a limit."""
-        found = drawn(at, self.draws)
+        found = drawn(workspace, self.draws)
         if self.stated is not None:
-            done = typed_rows(at.folder(self.stated) / QUESTIONS, rows.Question)
+            done = typed_rows(workspace.folder(self.stated) / QUESTIONS, rows.Question)
             for name in {one.draw.article for one in done if one.grounding is not None}:
                 found.pop(name, None)
         every = [draw for draws in found.values() for draw in draws]
@@ -261,12 +265,12 @@ class Judges(Strict):
     seed: int
     offline: Annotated[bool, NOT_IN_KEY]
 
-    def open(self, at: Workspace) -> tuple[FilterContext, list[Cached]]:
+    def open(self, workspace: Workspace) -> tuple[FilterContext, list[Cached]]:
         """What the filters are given, and the models that they have opened so far."""
         models: list[Cached] = []
 
         def model(settings: AnyModel) -> Cached:
-            new = open_model(settings, self.seed, at.work("answers"), offline=self.offline)
+            new = open_model(settings, self.seed, workspace.work("answers"), offline=self.offline)
             for one in models:
                 if (one.identity, one.prompts) == (new.identity, new.prompts):
                     return one
@@ -278,9 +282,9 @@ class Judges(Strict):
             answering=model(self.writer) if self.writer and "answering" in wants else None,
             names=SpacyFinder() if "names" in wants else None,
             model=model,
-            search=Index(at.folder(self.index) / "index") if self.index else None,
-            cache=at.work("scores"),
-            say=at.say,
+            search=Index(workspace.folder(self.index) / "index") if self.index else None,
+            cache=workspace.work("scores"),
+            say=workspace.say,
         )
         return context, models
 
@@ -300,18 +304,18 @@ class NewsQuestions(Step):
     seed: int
     limit: int | None
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Run the filters over what the sources wrote; say when, where a question does not."""
-        context, models = self.judges.open(at)
+        context, models = self.judges.open(workspace)
         by_article: dict[str, list[rows.Question]] = {}
         for source in self.sources:
-            for one in typed_rows(at.folder(source) / QUESTIONS, rows.Question):
+            for one in typed_rows(workspace.folder(source) / QUESTIONS, rows.Question):
                 by_article.setdefault(one.draw.article, []).append(one)
         draws = self.sources[0].draws
 
         def items() -> Iterator[QuestionItem]:
             for article in read_articles(
-                draws.articles.news.files, sorted(by_article), jobs=at.jobs
+                draws.articles.news.files, sorted(by_article), jobs=workspace.jobs
             ):
                 for one in by_article[article.id]:
                     yield QuestionItem(one, article)
@@ -334,10 +338,10 @@ class NewsQuestions(Step):
         write_sorted(out / QUESTIONS, rows.NewsQuestion, found, *ORDER)
         summed(out, lost, flow.tallies, calls=dict(sorted(calls.items())))
         if models:
-            at.say(f"  models of filters: {cost(models)}")
-        number = sum(map(len, drawn(at, draws).values()))
+            workspace.say(f"  models of filters: {cost(models)}")
+        number = sum(map(len, drawn(workspace, draws).values()))
         text = f"  {len(found):,} rows of {number:,} draws"
-        at.say(f"{text}; more draws (`dates`) give more rows")
+        workspace.say(f"{text}; more draws (`dates`) give more rows")
 
 
 class AnnotatedQuestions(Step):
@@ -356,7 +360,7 @@ class AnnotatedQuestions(Step):
     shown: QuestionDates
     people: AnnotatorSettings
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Filter the written questions, and review all; `UserError`: gold has none of the rows."""
         counts: dict[str, Counter[str]] = {layout: Counter() for layout in annotators.LAYOUTS}
         written, reviews = annotators.read_annotations(self.gold.files, counts)
@@ -366,8 +370,8 @@ class AnnotatedQuestions(Step):
         dropped: list[rows.Dropped] = []
         baseline: list[rows.HumanAnswer] = []
         for row in chain(
-            typed_rows(at.folder(self.questions) / QUESTIONS, rows.NewsQuestion),
-            self._written(at, written, counts[annotators.WRITE], tallies),
+            typed_rows(workspace.folder(self.questions) / QUESTIONS, rows.NewsQuestion),
+            self._written(workspace, written, counts[annotators.WRITE], tallies),
         ):
             if isinstance(row, rows.Dropped):
                 dropped.append(row)
@@ -392,23 +396,25 @@ class AnnotatedQuestions(Step):
 
     def _written(
         self,
-        at: Workspace,
+        workspace: Workspace,
         written: Mapping[str, annotators.WrittenQuestions],
         count: Counter[str],
         tallies: list[Tally],
     ) -> Iterator[rows.NewsQuestion | rows.Dropped]:
         """The written questions that pass their filters, and those that do not."""
-        draws = self._draws(at, written, count)
+        draws = self._draws(workspace, written, count)
         if not draws:
             return
         judges = self.questions.judges
-        context, models = judges.open(at)
+        context, models = judges.open(workspace)
         finder = SpacyFinder()
         context = replace(context, names=finder)
         answers: dict[str, tuple[str, ...]] = {}
 
         def items() -> Iterator[QuestionItem]:
-            articles = read_articles(self.shown.articles.news.files, sorted(draws), jobs=at.jobs)
+            articles = read_articles(
+                self.shown.articles.news.files, sorted(draws), jobs=workspace.jobs
+            )
             for item, given in annotators.written_items(articles, draws, written, finder, count):
                 answers[item.question.id] = given
                 yield item
@@ -429,7 +435,7 @@ class AnnotatedQuestions(Step):
         tallies += flow.tallies
 
     def _draws(
-        self, at: Workspace, written: Mapping[str, object], count: Counter[str]
+        self, workspace: Workspace, written: Mapping[str, object], count: Counter[str]
     ) -> dict[str, list[rows.Draw]]:
         """The draws that annotators wrote for, by article.
 
@@ -439,7 +445,7 @@ class AnnotatedQuestions(Step):
         if not written:
             return {}
         shown, drawn = (
-            at.folder(draws) / "draws.parquet"
+            workspace.folder(draws) / "draws.parquet"
             for draws in (self.shown, self.questions.sources[0].draws)
         )
         found: dict[str, rows.Draw] = {}
@@ -463,10 +469,10 @@ QUESTIONS, BASELINE = "questions.parquet", "baseline.parquet"
 ORDER = ("split", "recent_or_past", "id")
 
 
-def drawn(at: Workspace, draws: QuestionDates) -> dict[str, list[rows.Draw]]:
+def drawn(workspace: Workspace, draws: QuestionDates) -> dict[str, list[rows.Draw]]:
     """All draws by their article."""
     found: dict[str, list[rows.Draw]] = {}
-    for draw in typed_rows(at.folder(draws) / "draws.parquet", rows.Draw):
+    for draw in typed_rows(workspace.folder(draws) / "draws.parquet", rows.Draw):
         found.setdefault(draw.article, []).append(draw)
     return found
 

@@ -50,17 +50,17 @@ class ChoiceRows(Step):
     number: int
     seed: int
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Find what may be offered, by joins; then choose, row by row."""
         changes = self.cloze.changes
         offered_path = out / "offered.parquet"
-        with at.engine() as eng:
-            facts = at.folder(changes.facts)
+        with workspace.engine() as eng:
+            facts = workspace.folder(changes.facts)
             entities = eng.read(facts / "entities.parquet", rows.Entity)
             gaps = eng.read(facts / "gaps.parquet", rows.Gap)
-            path = at.folder(changes) / "timelines.parquet"
+            path = workspace.folder(changes) / "timelines.parquet"
             segments = eng.read(path, rows.ReleasedSegment)
-            cloze = eng.read(at.folder(self.cloze) / "cloze.parquet", rows.Cloze)
+            cloze = eng.read(workspace.folder(self.cloze) / "cloze.parquet", rows.Cloze)
             cloze = eng.keep(cloze)
             asked = asked_days(cloze, changes.granularity, changes.at)
             found = offered(asked, segments, gaps, self.seed)

@@ -40,11 +40,16 @@ class ClozeExamples(Step):
     blank: str
     seed: int
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Draw segments by the seed, and keep those with one right answer."""
-        mined, lines = at.folder(self.changes.facts), at.folder(self.changes.timelines)
-        with at.engine() as eng:
-            asked = eng.read(at.folder(self.changes) / "timelines.parquet", rows.ReleasedSegment)
+        mined, lines = (
+            workspace.folder(self.changes.facts),
+            workspace.folder(self.changes.timelines),
+        )
+        with workspace.engine() as eng:
+            asked = eng.read(
+                workspace.folder(self.changes) / "timelines.parquet", rows.ReleasedSegment
+            )
             entities = eng.read(mined / "entities.parquet", rows.Entity)
             segments = eng.read(lines / "timelines.parquet", rows.Segment)
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)

@@ -38,12 +38,12 @@ class ClozeRows(Step):
     blank: str
     views: ViewSettings
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Render every comparison with every template of its relation, batch by batch."""
         counter = self.views.counter()
         kinds = {out / "cloze.parquet": Cloze, out / "paraphrases.parquet": ParaphraseCloze}
         with ExitStack() as stack:
-            named = at.folder(self.changes) / "deltas.parquet"
+            named = workspace.folder(self.changes) / "deltas.parquet"
             file = stack.enter_context(reading(named))
             writers = [
                 stack.enter_context(pq.ParquetWriter(path, arrow_schema(kind)))

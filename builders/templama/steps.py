@@ -61,10 +61,10 @@ class PeriodChanges(ComparisonRules, Step):
     relations: Mapping[str, str]
     silent: tuple[str, ...]
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Compare the answer sets of neighbouring periods, and give them their names."""
-        mined, lines = at.folder(self.facts), at.folder(self.timelines)
-        with at.engine() as eng:
+        mined, lines = workspace.folder(self.facts), workspace.folder(self.timelines)
+        with workspace.engine() as eng:
             entities = eng.read(mined / "entities.parquet", rows.Entity)
             segments = eng.read(lines / "timelines.parquet", rows.Segment)
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)

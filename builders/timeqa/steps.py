@@ -31,15 +31,15 @@ class Histories(Step):
     relations: tuple[str, ...]
     min_segments: int
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Choose the pairs with enough dated segments whose subject has a page.
 
         A segment is dated where its start or its end is known (paper 001, section 2.1). Undated
         segments of such a pair are not left out later, for they put in doubt what else held.
         """
-        mined, lines = at.folder(self.facts), at.folder(self.timelines)
+        mined, lines = workspace.folder(self.facts), workspace.folder(self.timelines)
         pair = list(timeline.PAIR)
-        with at.engine() as eng:
+        with workspace.engine() as eng:
             segments = eng.read(lines / "timelines.parquet", rows.Segment)
             segments = segments.filter(segments.relation.isin(list(self.relations)))
             entities = eng.read(mined / "entities.parquet", rows.Entity)
@@ -83,16 +83,16 @@ class Pages(Step):
     files: Source
     histories: Histories
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Read the wanted pages, with links through redirects followed to the objects' pages."""
-        histories = at.folder(self.histories)
+        histories = workspace.folder(self.histories)
         targets = _columns(histories / "segments.parquet", "object_title")
         read_pages(
             self.files.files,
             _columns(histories / "subjects.parquet", "title", "subject"),
             out,
-            jobs=at.jobs,
-            work=at.work(f"pages-{self.key}"),
+            jobs=workspace.jobs,
+            work=workspace.work(f"pages-{self.key}"),
             targets=(title for (title,) in targets if title),
         )
 
@@ -113,12 +113,12 @@ class Alignments(Step):
     settings: Alignment
     seed: int
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Align page by page, then keep the pairs that are found often enough."""
-        histories, every = at.folder(self.histories), out / "every"
-        pages = at.folder(self.pages) / "pages.parquet"
-        align_file(pages, histories / "segments.parquet", every, self.settings, at.jobs)
-        with at.engine() as eng:
+        histories, every = workspace.folder(self.histories), out / "every"
+        pages = workspace.folder(self.pages) / "pages.parquet"
+        align_file(pages, histories / "segments.parquet", every, self.settings, workspace.jobs)
+        with workspace.engine() as eng:
             found = eng.read(every / "aligned.parquet", rows.AlignedSegment)
             segments, dropped = keep_pairs(found, self.settings, self.seed)
             segments = eng.keep(segments)
@@ -145,18 +145,18 @@ class AskedQuestions(Step):
     alignments: Alignments
     asking: AskSettings
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Ask about one subject after another."""
-        write_questions(self.sources(at), out, self.asking)
+        write_questions(self.sources(workspace), out, self.asking)
 
-    def sources(self, at: Workspace) -> QuestionSources:
+    def sources(self, workspace: Workspace) -> QuestionSources:
         """The tables that the questions are made from."""
-        histories = at.folder(self.alignments.histories)
+        histories = workspace.folder(self.alignments.histories)
         return QuestionSources(
-            at.folder(self.alignments) / "timelines.parquet",
+            workspace.folder(self.alignments) / "timelines.parquet",
             histories / "gaps.parquet",
             histories / "subjects.parquet",
-            at.folder(self.alignments.pages) / "pages.parquet",
+            workspace.folder(self.alignments.pages) / "pages.parquet",
         )
 
 
@@ -168,14 +168,14 @@ class CheckedQuestions(Step):
     gold: Source
     asked: AskedQuestions
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Correct the segments as annotators did, ask anew, and take their paraphrases."""
         asked = self.asked
         write_checked(
             self.gold.files,
-            at.folder(asked.alignments) / "timelines.parquet",
-            asked.sources(at),
-            at.folder(asked) / "questions.parquet",
+            workspace.folder(asked.alignments) / "timelines.parquet",
+            asked.sources(workspace),
+            workspace.folder(asked) / "questions.parquet",
             out,
             asked.asking,
         )

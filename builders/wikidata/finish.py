@@ -191,7 +191,7 @@ def _load(con: duckdb.DuckDBPyConnection, parts: Path) -> None:
         types = dict(_sql_types(row))
         files = sorted(parts.glob(f"[!.]*/{table}.json.zst"))
         if files:
-            names = ", ".join(duck.text(duck.plain(file)) for file in files)
+            names = ", ".join(duck.text(duck.escape_globs(file)) for file in files)
             columns = ", ".join(
                 f"{duck.text(name)}: {duck.text(kind)}" for name, kind in types.items()
             )

@@ -19,18 +19,18 @@ class Mine(Step):
     dump: Source
     undated: tuple[str, ...]
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Read the dump once; a run that was stopped goes on where it was."""
         mine(
             self.dump.files,
             out,
             undated=self.undated,
             snapshot=self.dump.snapshot,
-            jobs=at.jobs,
-            memory=at.memory,
-            work=at.work(f"mine-{self.key}"),
+            jobs=workspace.jobs,
+            memory=workspace.memory,
+            work=workspace.work(f"mine-{self.key}"),
             checksums=self.dump.sha256,
-            say=at.say,
+            say=workspace.say,
         )
 
 
@@ -41,7 +41,7 @@ class MinedFolder(Step):
 
     tables: Source
 
-    def given(self) -> Path:
+    def prebuilt_folder(self) -> Path:
         """The folder itself."""
         assert self.tables.mined is not None
         return self.tables.mined

@@ -235,7 +235,7 @@ def draw_question_dates(
         out.mkdir(parents=True, exist_ok=True)
         with duck.connect() as con:
             con.register("drawn", pa.concat_tables(found))
-            table = duck.text(duck.plain(articles))
+            table = duck.text(duck.escape_globs(articles))
             con.execute(_NAMED.format(articles=table, dataset=duck.text(settings.dataset)))
             for name, kind, query in _QUERIES:
                 write_rows(out / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))

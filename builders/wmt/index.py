@@ -98,7 +98,7 @@ def _load(con: Any, folder: Path, files: Sequence[Path], counts: Sequence[int]) 
     con.execute("CREATE TABLE files (file INTEGER, name VARCHAR, before BIGINT)")
     con.executemany("INSERT INTO files VALUES (?, ?, ?)", named)
     for kind, view in (("raw", "rows_of_files"), ("bad", "bad")):
-        tables = [duck.plain(p) for p in sorted(folder.glob(f"{kind}-*.parquet"))]
+        tables = [duck.escape_globs(p) for p in sorted(folder.glob(f"{kind}-*.parquet"))]
         con.read_parquet(tables).create_view(view)
     con.execute("""
         CREATE VIEW raw AS

@@ -23,7 +23,7 @@ class Articles(Step):
     keep: Source | None
     near_duplicates: float | None
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Read the archives once."""
         index_archive(
             self.news.files,
@@ -31,9 +31,9 @@ class Articles(Step):
             keep=self.keep.files[0] if self.keep else None,
             near_duplicates=self.near_duplicates or 0,
             until=self.news.snapshot,
-            jobs=at.jobs,
-            memory=at.memory,
-            say=at.say,
+            jobs=workspace.jobs,
+            memory=workspace.memory,
+            say=workspace.say,
         )
 
 
@@ -46,10 +46,10 @@ class QuestionDates(Step):
     dates: DateSettings
     seed: int
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Draw days, then articles of them, then days to ask on."""
-        table = at.folder(self.articles) / "articles.parquet"
-        draw_question_dates(table, out, self.dates, self.seed, say=at.say)
+        table = workspace.folder(self.articles) / "articles.parquet"
+        draw_question_dates(table, out, self.dates, self.seed, say=workspace.say)
 
 
 def article_step(run: Run, near_duplicates: float | None = None) -> Articles:

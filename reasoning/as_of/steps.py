@@ -66,10 +66,10 @@ class EvolvingFacts(Step):
     histories: int
     seed: int
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Draw histories by hash, cut them into stretches, draw days of these."""
-        lines, mined = at.folder(self.timelines), at.folder(self.facts)
-        with at.engine() as eng:
+        lines, mined = workspace.folder(self.timelines), workspace.folder(self.facts)
+        with workspace.engine() as eng:
             segments = eng.read(lines / "timelines.parquet", rows.Segment)
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
             entities = eng.read(mined / "entities.parquet", rows.Entity)
@@ -118,17 +118,17 @@ class NewsStatements(Step):
     articles: Articles
     relations: Mapping[str, NewsPhrases]
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Meet every article with the facts of the histories."""
-        folder = at.folder(self.evolving)
-        refs = at.folder(self.articles) / "articles.parquet"
+        folder = workspace.folder(self.evolving)
+        refs = workspace.folder(self.articles) / "articles.parquet"
         none = out / "gaps.parquet"
         with writing(none, rows.Gap):
             pass  # histories with gaps are not asked about
         paths = folder / "terms.parquet", none, folder / "entities.parquet"
         found: dict[tuple[str, ...], dict[str, DatedPassage]] = defaultdict(dict)
-        with duck.connect(at.work("spill"), at.memory) as db:
-            articles = read_articles(self.articles.news.files, refs, jobs=at.jobs)
+        with duck.connect(workspace.work("spill"), workspace.memory) as db:
+            articles = read_articles(self.articles.news.files, refs, jobs=workspace.jobs)
             for article, stated, known in StatedFacts(db, *paths, self.relations).found(articles):
                 for one in stated:
                     passage = _of_news(article, one, known)
@@ -172,9 +172,9 @@ class PageStatements(Step):
     relations: Mapping[str, NewsPhrases]
     day: date
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Cut the sentences of the mentions out of the pages."""
-        folder, aligned = at.folder(self.evolving), at.folder(self.aligned) / "every"
+        folder, aligned = workspace.folder(self.evolving), workspace.folder(self.aligned) / "every"
         terms = _grouped(typed_rows(folder / "terms.parquet", rows.Segment))
         entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
         mentioned: dict[str, list[rows.AlignedSegment]] = defaultdict(list)
@@ -183,7 +183,7 @@ class PageStatements(Step):
             if able and (one.subject, one.relation) in terms:
                 mentioned[one.subject].append(one)
         found: dict[str, DatedPassage] = {}
-        pages = at.folder(self.aligned.pages) / "pages.parquet"
+        pages = workspace.folder(self.aligned.pages) / "pages.parquet"
         for page in typed_rows(pages, rows.Page, 64):
             for one in mentioned.get(page.item, ()):
                 made = self._passage(page, one, terms[one.subject, one.relation], entities)
@@ -243,16 +243,16 @@ class AsOfRows(Step):
     late: float
     questions: int
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Put histories into words, ask of the drawn days what the passages answer."""
-        folder = at.folder(self.evolving)
+        folder = workspace.folder(self.evolving)
         entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
         names = Verbalizer(entities, self.evolving.phrases)
         terms = _grouped(typed_rows(folder / "terms.parquet", rows.Segment))
         stated = [self._statement(one, names) for history in terms.values() for one in history]
         for step in (self.news, self.pages):
             if step is not None:
-                stated += typed_rows(at.folder(step) / "passages.parquet", DatedPassage)
+                stated += typed_rows(workspace.folder(step) / "passages.parquet", DatedPassage)
         stated.sort(key=_by_day)
         with writing(out / "passages.parquet", DatedPassage) as passages:
             for passage in stated:

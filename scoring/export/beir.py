@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from factdrift.builders.core import duck
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import (
@@ -168,7 +168,7 @@ def _news_passages(corpus: Path | None) -> Path:
     if corpus is None or not passages.is_file():
         raise UserError(
             "the text of news is not in the release, and its passages are needed",
-            where=shown(corpus) if corpus else None,
+            where=display_path(corpus) if corpus else None,
             hint="factdrift corpus ARCHIVES --out FOLDER makes them; then --corpus FOLDER",
         )
     return passages

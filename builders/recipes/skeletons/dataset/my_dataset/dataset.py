@@ -7,13 +7,22 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from factdrift.builders.core.dataset import Dataset, FromParquet, Table
-from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.hashing import row_id
-from factdrift.builders.core.run import DatasetBuilder, Run, Source
-from factdrift.builders.core.schema import RENDERED, writing
-from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.rows import ColumnRoles, Dropped
+from factdrift.kit import (
+    RENDERED,
+    ColumnRoles,
+    Dataset,
+    DatasetBuilder,
+    Dropped,
+    FromParquet,
+    Run,
+    Source,
+    Step,
+    Table,
+    UserError,
+    Workspace,
+    row_id,
+    writing,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,7 @@ class FactQuestions(Step):
 
     facts: Source
 
-    def make(self, out: Path, at: Workspace) -> None:
+    def make(self, out: Path, workspace: Workspace) -> None:
         """Read the facts; one without an answer is left out, and said."""
         rows: dict[str, FactQuestion] = {}
         with writing(out / "dropped.parquet", Dropped) as dropped:
