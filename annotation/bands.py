@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from factdrift.annotation.order import BandRule
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def to_judge(
     chosen: dict[int, list[tuple[int, str]]] = {}
     for row, score in scores:
         heap = chosen.setdefault(place(score, rule.width), [])
-        heapq.heappush(heap, (-hash64(seed, row), row))
+        heapq.heappush(heap, (-seeded_hash(seed, row), row))
         if len(heap) > rule.rows:
             heapq.heappop(heap)
     return {

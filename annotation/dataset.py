@@ -22,7 +22,7 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
-from factdrift.builders.core.hashing import digest, file_sha256, hash64
+from factdrift.builders.core.hashing import digest, file_sha256, seeded_hash
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import manifest
 from factdrift.builders.release.version import published
@@ -209,7 +209,7 @@ def sample_rows(
         common = [column_value(row, column) for column in layout.together]
         group = digest(common) if common else name
         value = str(column_value(row, layout.balance)) if layout.balance else ""
-        keys.append(hash64(seed, group))
+        keys.append(seeded_hash(seed, group))
         codes.append(values.setdefault(value, len(values)))
         places.append(place)
     drawn = {"key": keys, "code": codes, "place": places}

@@ -49,7 +49,7 @@ from factdrift.annotation.results import JudgmentTable
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import atomic_folder, disk_errors, locked
-from factdrift.builders.core.hashing import digest, file_sha256, hash64
+from factdrift.builders.core.hashing import digest, file_sha256, seeded_hash
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.release.manifest import FileEntry
 from factdrift.builders.rows.gold import FILE, NoGoldError, read_gold
@@ -171,7 +171,7 @@ def group_into_hits(
     for chosen in _hit_items(items, groups, layout.items_per_hit, enough):
         inside = list(chosen)
         for n in range(checks):
-            own = hash64(seed, *([n] if n else []), *(item.id for item in chosen))
+            own = seeded_hash(seed, *([n] if n else []), *(item.id for item in chosen))
             left = [item for item in known if item not in inside]
             inside.insert(own % (len(inside) + 1), left[(own >> 32) % len(left)])
         hits.append(Hit(digest([seed, [item.id for item in inside]]), tuple(inside)))

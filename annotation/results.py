@@ -197,7 +197,8 @@ class JudgmentTable:
         found = [_as_it_came(self.by_id[name]) for name in sorted(self.by_id)]
         gone = next((one.batch for one in found if one.batch not in batches), None)
         if gone:
-            text = f"it has judgments of the batch {gone}, which is not in {display_path(batches.root)}"
+            root = display_path(batches.root)
+            text = f"it has judgments of the batch {gone}, which is not in {root}"
             raise UserError(
                 text, where=display_path(self.folder), hint="bring the batch's folder back"
             )

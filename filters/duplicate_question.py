@@ -6,7 +6,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import fast_hash
 from factdrift.builders.text.en.answers import answer_key
 from factdrift.builders.text.words import folded_tokens
-from factdrift.filters.base import FilterContext, Items, Need, QuestionItem, Verdicts, judged
+from factdrift.filters.base import FilterContext, Items, Need, QuestionItem, Verdicts, drop_if
 
 
 class DuplicateQuestion(Strict):
@@ -26,7 +26,7 @@ class DuplicateQuestion(Strict):
             own = item.question.id
             first = context.memory.setdefault(_key(item), own)
             reason = None if own == first else "duplicate_question"
-            found.append(judged(reason, f"the same as {first}"))
+            found.append(drop_if(reason, f"the same as {first}"))
         return found
 
 

@@ -17,7 +17,7 @@ from factdrift.filters.base import (
     Need,
     QuestionItem,
     Verdicts,
-    needed,
+    missing_resource,
 )
 from factdrift.filters.toxicity.scores import Share
 
@@ -41,9 +41,9 @@ class RoundTrip(Strict):
 
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop where the backend answers otherwise; `detail` has its answer."""
-        answering = context.asked(self.backend)
+        answering = context.answering_model(self.backend)
         if answering is None:
-            raise needed("answering", "a backend that answers questions", self.filter)
+            raise missing_resource("answering", "a backend that answers questions", self.filter)
         if not items:
             return []
         queries = [

@@ -15,7 +15,7 @@ from factdrift.filters.base import (
     QuestionItem,
     Search,
     Verdicts,
-    needed,
+    missing_resource,
 )
 
 
@@ -36,7 +36,7 @@ class SearchFinds(Strict):
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Keep where the text of a result names the answer; the date before it names nothing."""
         if context.search is None:
-            raise needed("search", "a search index", self.filter)
+            raise missing_resource("search", "a search index", self.filter)
         return [self._one(item, context.search) for item in items]
 
     def _one(self, item: QuestionItem, search: Search) -> FilterVerdict:

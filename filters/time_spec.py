@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.rows import Question, TimeSpec
 from factdrift.builders.text.dates import format_date, time_in_question, with_preposition
 from factdrift.builders.text.en.questions import (
@@ -18,14 +18,14 @@ from factdrift.builders.text.en.tense import asks_state, to_past_tense
 
 
 @dataclass(frozen=True, slots=True)
-class Specified:
+class TimedQuestion:
     """A question's text with its time specification, and of which kind that is."""
 
     text: Annotated[str, "the question to ask"]
     kind: Annotated[TimeSpec, "none, absolute, relative, or own: it had one"]
 
 
-def specify(question: Question, seed: int) -> Specified:
+def add_time_spec(question: Question, seed: int) -> TimedQuestion:
     """The question with a time specification where it needs one (StreamingQA, appendix A.5).
 
     Recent questions, questions for a time and questions that say their time stay as they are, but
@@ -36,19 +36,25 @@ def specify(question: Question, seed: int) -> Specified:
     """
     text, draw = question.question, question.draw
     if own := time_in_question(text):
-        return Specified(to_past_tense(text) if _is_past(own, draw.question_day) else text, "own")
+        return TimedQuestion(
+            to_past_tense(text) if _is_past(own, draw.question_day) else text, "own"
+        )
     timeless = asks_time(text) or asks_permanent_fact(text)
     if draw.subset == "recent" or question.answer.type == "date" or timeless:
-        return Specified(text, "none")
+        return TimedQuestion(text, "none")
     before = time_ago(draw.article_day, draw.question_day)
-    code = hash64(seed, "time_spec", question.id) >> 56
+    code = seeded_hash(seed, "time_spec", question.id) >> 56
     if code % 2 or (before and asks_state(text)):
         month = with_preposition("in", format_date(draw.article_day, "month"))
-        return Specified(with_time(text, month), "absolute")
-    return Specified(with_time(text, before), "relative") if before else Specified(text, "none")
+        return TimedQuestion(ask_in_past(text, month), "absolute")
+    return (
+        TimedQuestion(ask_in_past(text, before), "relative")
+        if before
+        else TimedQuestion(text, "none")
+    )
 
 
-def with_time(question: str, time: str) -> str:
+def ask_in_past(question: str, time: str) -> str:
     """A question with a past time: all its verbs in the past, the time in its place."""
     return insert_time(to_past_tense(question), time)
 

@@ -10,7 +10,7 @@ from factdrift.builders.text.en.question_form import malformation
 from factdrift.builders.text.en.questions import article_day_reason
 from factdrift.builders.text.en.standalone import outside_reference, unresolved_pronoun
 from factdrift.builders.text.words import cuts_word, folded_tokens
-from factdrift.filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, judged
+from factdrift.filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, drop_if
 
 
 class AnswerNotInArticle(ItemFilter):
@@ -23,14 +23,14 @@ class AnswerNotInArticle(ItemFilter):
         answer, article = item.question.answer, item.article
         expected = item.question.draw.article
         if expected != article.id:
-            return judged("other_article", f"{expected!r} is wanted, this is {article.id!r}")
+            return drop_if("other_article", f"{expected!r} is wanted, this is {article.id!r}")
         found = article.text[answer.start : answer.end] if 0 <= answer.start < answer.end else ""
         if not found or found != answer.text:
             detail = f"{answer.text!r} is wanted, the article has {found!r}"
-            return judged("span_does_not_match", detail)
+            return drop_if("span_does_not_match", detail)
         if cuts_word(article.text, answer.start, answer.end):
             around = article.text[max(0, answer.start - 20) : answer.end + 20]
-            return judged("span_cuts_word", f"{answer.text!r} in {around!r}")
+            return drop_if("span_cuts_word", f"{answer.text!r} in {around!r}")
         return KEEP
 
 
@@ -44,7 +44,7 @@ class QuestionMark(ItemFilter):
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Keep a text of one line that ends with its only question mark, and asks."""
-        return judged(malformation(item.question.question))
+        return drop_if(malformation(item.question.question))
 
 
 class Length(ItemFilter):
@@ -94,8 +94,8 @@ class AnswerInQuestion(ItemFilter):
         """Drop where the answer stands in the question, or has no words at all."""
         question, answer = item.question.question, item.question.answer.text
         if not folded_tokens(answer):
-            return judged("empty_answer")
-        return judged("answer_in_question" if gives_answer_away(question, answer) else None)
+            return drop_if("empty_answer")
+        return drop_if("answer_in_question" if gives_answer_away(question, answer) else None)
 
 
 class ContextReference(ItemFilter):
@@ -121,8 +121,8 @@ class ContextReference(ItemFilter):
         if reason is None and (question.answer.type == "date" or asks_time):
             answer = question.answer.text
             if reason := article_day_reason(question.question, answer, relative=relative):
-                return judged(reason, f"{answer!r} answers {question.question!r}")
-        return judged(reason, f"{words!r} in {question.question!r}" if reason else None)
+                return drop_if(reason, f"{answer!r} answers {question.question!r}")
+        return drop_if(reason, f"{words!r} in {question.question!r}" if reason else None)
 
 
 class PronounWithoutAntecedent(ItemFilter):
@@ -139,7 +139,7 @@ class PronounWithoutAntecedent(ItemFilter):
         """Drop, with the pronoun as `detail`."""
         question = item.question.question
         reason, pronoun = unresolved_pronoun(question)
-        return judged(reason, f"{pronoun!r} in {question!r}" if reason else None)
+        return drop_if(reason, f"{pronoun!r} in {question!r}" if reason else None)
 
 
 class Boilerplate(ItemFilter):
@@ -151,7 +151,7 @@ class Boilerplate(ItemFilter):
         """Drop, with the sentence as `detail`."""
         place, sentences = item.question.answer.sentence, item.article.sentences
         kind = boilerplate_kind(sentences[place]) if 0 < place < len(sentences) else None
-        return judged("boilerplate", f"{kind}: {sentences[place]}") if kind else KEEP
+        return drop_if("boilerplate", f"{kind}: {sentences[place]}") if kind else KEEP
 
 
 WordingFilter = (

@@ -7,7 +7,7 @@ from datetime import date
 from itertools import chain, permutations, product
 from typing import TypeVar
 
-from factdrift.builders.core.hashing import hash64, one_of, row_id
+from factdrift.builders.core.hashing import row_id, seeded_hash, seeded_index
 from factdrift.builders.rows import Dropped, Segment
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import normalize_or_keep
@@ -71,7 +71,7 @@ class Writer:
             reason = "no_sentence"
         if reason:
             return _drop(row, reason, text)
-        choices = sorted([label, *wrong], key=lambda c: hash64(self.seed, row.id, c))
+        choices = sorted([label, *wrong], key=lambda c: seeded_hash(self.seed, row.id, c))
         return ReasoningQuestion(
             id=row.id,
             prompt=f"{_INTRODUCTION}\n{text}",
@@ -110,12 +110,12 @@ class Writer:
             return _drop(row, "many_facts", asked.question)
         pairs = {(one.subject, one.relation) for one in self._facts(row)}
         near = [one for pair in sorted(pairs) for one in self.pairs[pair]]
-        near.sort(key=lambda one: hash64(self.seed, row.id, *one.statements))
+        near.sort(key=lambda one: seeded_hash(self.seed, row.id, *one.statements))
         for one in chain(near, self._from_somewhere(row, self.every)):
             if len(lines) == _FACTS:
                 break
             lines.setdefault(self.names.sentence(one))
-        shuffled = sorted(lines, key=lambda line: hash64(self.seed, "context", asked.id, line))
+        shuffled = sorted(lines, key=lambda line: seeded_hash(self.seed, "context", asked.id, line))
         context = "\n".join(f"- {line}" for line in shuffled)
         return replace(
             asked,
@@ -151,7 +151,9 @@ class Writer:
         if row.answer:
             number = int(row.answer)
             near = [number + n for n in (-1, 1, 2, -2, 3) if number + n > 0]
-            return [str(n) for n in sorted(near, key=lambda n: hash64(self.seed, row.id, n))[:most]]
+            return [
+                str(n) for n in sorted(near, key=lambda n: seeded_hash(self.seed, row.id, n))[:most]
+            ]
         given, groups = {*row.answers, *row.items}, self._near(row)
         if row.wording == "longer":
             given, groups = {*row.answers}, iter([row.others])
@@ -169,7 +171,7 @@ class Writer:
         """Objects of the same timeline, of those that share one with it, and of the relation."""
 
         def drawn(items: Iterable[str]) -> list[str]:
-            return sorted(items, key=lambda item: hash64(self.seed, row.id, item))
+            return sorted(items, key=lambda item: seeded_hash(self.seed, row.id, item))
 
         yield drawn(row.others)
         shared = {s for o in (*row.others, *row.answers) for s in self.holders[o, row.relation]}
@@ -178,7 +180,7 @@ class Writer:
 
     def _from_somewhere(self, row: QuestionCandidate, items: Sequence[T]) -> Iterator[T]:
         """All items, from a drawn one on."""
-        start = one_of(len(items), self.seed, row.id) if items else 0
+        start = seeded_index(len(items), self.seed, row.id) if items else 0
         return chain(items[start:], items[:start])
 
 

@@ -16,10 +16,10 @@ import factdrift
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import Progress, progress
-from factdrift.builders.generate.backends import Cached
+from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.prompts import PromptedModel
-from factdrift.builders.generate.transformers_models import Kind, Transformers, kind_of
+from factdrift.builders.generate.transformers_models import Kind, Transformers, model_kind
 from factdrift.builders.release.manifest import Manifest, load
 from factdrift.builders.release.tasks import gaps
 from factdrift.builders.rows.frames import read_frames
@@ -28,7 +28,7 @@ from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.asked import asking_configs, unknown_name
 from factdrift.scoring.local_models import Masked, Writing
 from factdrift.scoring.predictions import Prediction, say_beside, write
-from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
+from factdrift.scoring.sampling import ChosenSplit, Distractors, relation_of, stratified_sample
 from factdrift.scoring.views import Asking, Row, View, names
 
 WINDOW = 512
@@ -78,7 +78,7 @@ def run_model(order: ModelOrder) -> Path:
     `UserError` before any work: PyTorch, the model, a config, or a view that does not suit them.
     """
     server = isinstance(order.settings, OpenAI)
-    kind = kind_of(order.settings) if isinstance(order.settings, Transformers) else "causal"
+    kind = model_kind(order.settings) if isinstance(order.settings, Transformers) else "causal"
     view = order.view or ("mask" if kind == "masked" else "generate")
     _check(view, kind, server)
     manifest = load(order.release)
@@ -93,7 +93,7 @@ def run_model(order: ModelOrder) -> Path:
         writes=server,
     )
     kept = order.build / "work" / "predictions"
-    model = Cached(_model(order, view, kind), kept, offline=order.offline, texts_only=True)
+    model = CachedModel(_model(order, view, kind), kept, offline=order.offline, texts_only=True)
     path = order.out or _path(manifest, order, view)
     path.parent.mkdir(parents=True, exist_ok=True)
     run = _Run(order, asking, model, chosen)
@@ -123,12 +123,14 @@ class _Run:
     """One run: rows in, predictions out."""
 
     def __init__(
-        self, order: ModelOrder, asking: Asking, model: Cached, chosen: Sequence[ChosenSplit]
+        self, order: ModelOrder, asking: Asking, model: CachedModel, chosen: Sequence[ChosenSplit]
     ) -> None:
         self.order, self.asking, self.model, self.chosen = order, asking, model, chosen
         self.failed = self.left_out = 0
         self._wanted = (
-            drawn(order.release, chosen, order.limit, order.seed) if order.limit else None
+            stratified_sample(order.release, chosen, order.limit, order.seed)
+            if order.limit
+            else None
         )
         self._distractors = (
             Distractors(order.release, chosen, order.seed) if asking.view == "likelihood" else None

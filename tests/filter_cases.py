@@ -17,7 +17,7 @@ from factdrift.builders.text.en.boilerplate import boilerplate_kind
 from factdrift.filters import FILTERS
 from factdrift.filters.base import Filter, FilterContext, QuestionItem
 from factdrift.filters.search_index import Index
-from factdrift.filters.time_spec import specify, with_time
+from factdrift.filters.time_spec import add_time_spec, ask_in_past
 
 FOLDER = Path(__file__).with_name("filter_cases")
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
@@ -98,7 +98,7 @@ def _search(answer: str, passage: str, tmp: Path) -> str:
 
 def _office(question: str, article: str, asked: str, wanted: str) -> str:
     one = item(question, day=date.fromisoformat(article), asked=date.fromisoformat(asked))
-    dated = specify(one.question, 0).text
+    dated = add_time_spec(one.question, 0).text
     ends = [end.strip() for end in wanted.replace(" or ", ", ").split(",")]
     return wanted if any(end.casefold() in dated.casefold() for end in ends) else dated
 
@@ -123,7 +123,7 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
         "round_trip", item("Who is it?", c[2], kind=c[1]), FilterContext(answering=Says(c[3]))
     ),
     "search": lambda c, tmp: _search(c[1], c[2], tmp),
-    "tense": lambda c, _: with_time(c[0], c[1]),
+    "tense": lambda c, _: ask_in_past(c[0], c[1]),
     "time_answer": lambda c, _: _judged("context_reference", item(c[2], c[3], kind=c[1])),
     "time_in_question": lambda c, _: "time" if time_in_question(c[1]) else "none",
 }

@@ -15,7 +15,12 @@ from factdrift.filters.toxicity import AnyScorer
 from factdrift.filters.toxicity.classifier import TransformersScorer
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.perspective import Perspective
-from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
+from factdrift.filters.toxicity.scores import (
+    ATTRIBUTES,
+    PAPER_THRESHOLDS,
+    Thresholds,
+    ToxicityScores,
+)
 from factdrift.filters.toxicity_filter import Toxicity
 from tests.conftest import ROOT
 from tests.tables import read_table
@@ -135,7 +140,7 @@ def test_transformers_mistakes(tiny: Path, settings: dict[str, object], said: st
 def test_presets(tmp_path: Path) -> None:
     """The paper's thresholds, Detoxify's labels, and a copy of the model in a folder."""
     recipe: TypeAdapter[AnyScorer] = TypeAdapter(AnyScorer)
-    assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER
+    assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER_THRESHOLDS
     with pytest.raises(ValidationError):
         recipe.validate_python({"scorer": "transformers", "model": "x", "labels": {}})
     given = {"scorer": "transformers", "preset": "detoxify", "thresholds": {"insult": 0.5}}
@@ -151,7 +156,7 @@ def test_presets(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("scores", "over"), CASES["over"])
 def test_thresholds(scores: dict[str, float], over: str | None) -> None:
-    assert PAPER.over(ToxicityScores(**scores)) == over
+    assert PAPER_THRESHOLDS.over(ToxicityScores(**scores)) == over
 
 
 def test_filter_keeps_scores() -> None:

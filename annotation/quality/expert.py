@@ -29,7 +29,7 @@ from factdrift.annotation.reading import csv_rows, unbroken
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.rows import Judgment
 
 EXPERTS, CHECKS = "experts.txt", "check.csv"
@@ -92,7 +92,7 @@ def worker_batches(
         sizes[batch] += len(own)
     found = []
     for (batch, worker), own in sorted(by_worker.items()):
-        order = sorted(own, key=lambda one: (hash64(_SEED, batch, worker, one.item), one.id))
+        order = sorted(own, key=lambda one: (seeded_hash(_SEED, batch, worker, one.item), one.id))
         wanted = checks_wanted(layout, own, sizes[batch])
         sampled: dict[Judgment, bool | None] = {}
         for n, one in enumerate(order):

@@ -30,7 +30,7 @@ from factdrift.builders.core.dataset import Dataset
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
-from factdrift.builders.generate.backends import Cached
+from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.rows import Article, Dropped, Evidence, Gold
 from factdrift.builders.text import prompts
 from factdrift.builders.text.squad import normalize_or_keep
@@ -168,7 +168,7 @@ class MaskedSentences(models.ModelStep):
 
 
 def _alone(
-    model: Cached, step: models.PromptedStep, words: Sequence[ChosenWord]
+    model: CachedModel, step: models.PromptedStep, words: Sequence[ChosenWord]
 ) -> list[ChosenWord]:
     """The sentences made to stand alone; as they were where that would lose the word."""
     slots = [{"sentence": one.text, "article": " ".join(one.article.sentences)} for one in words]
@@ -183,7 +183,7 @@ def _alone(
 
 
 def _translated(
-    model: Cached, step: models.PromptedStep, prompt: str, words: Sequence[ChosenWord]
+    model: CachedModel, step: models.PromptedStep, prompt: str, words: Sequence[ChosenWord]
 ) -> list[ChosenWord]:
     """The sentences in the other language; empty where the model wrote nothing."""
     slots = [{"text": one.text} for one in words if one.text]

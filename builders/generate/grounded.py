@@ -30,7 +30,7 @@ from factdrift.builders.generate.mentions import (
     Mention,
     Sentence,
     batches,
-    sentences,
+    news_sentences,
 )
 from factdrift.builders.generate.protocol import FACTS
 from factdrift.builders.rows import (
@@ -89,7 +89,7 @@ class HeldTerm(NamedTuple):
 
 
 @dataclass
-class Known:
+class KnownTerms:
     """Timelines of the pairs that a batch of articles names, and the names of who is in them."""
 
     terms: dict[tuple[Side, str, str], list[HeldTerm]] = field(default_factory=dict)
@@ -141,12 +141,12 @@ class StatedFacts:
         sides = "select subject from terms where sure union select object from terms where sure"
         self.names = EntityNames(db, entities, sides)
 
-    def found(
+    def find(
         self, articles: Iterable[Article]
-    ) -> Iterator[tuple[Article, list[GroundedFact], Known]]:
+    ) -> Iterator[tuple[Article, list[GroundedFact], KnownTerms]]:
         """Each article with the facts that its sentences state, in their order."""
         for group in batches(articles, _AT_ONCE):
-            parts = [sentences(article) for article in group]
+            parts = [news_sentences(article) for article in group]
             mentions = self.names.find(list(zip(group, parts, strict=True)))
             pairs = {
                 (a, b)
@@ -159,9 +159,11 @@ class StatedFacts:
             for article, texts, one in zip(group, parts, mentions, strict=True):
                 yield article, list(self._stated(article, texts, one, facts, known)), known
 
-    def _known(self, pairs: set[tuple[str, str]]) -> tuple[Known, dict[tuple[str, str], list[str]]]:
+    def _known(
+        self, pairs: set[tuple[str, str]]
+    ) -> tuple[KnownTerms, dict[tuple[str, str], list[str]]]:
         """The timelines around pairs of items, and the relations between the items of each."""
-        known, facts = Known(), dict[tuple[str, str], list[str]]()
+        known, facts = KnownTerms(), dict[tuple[str, str], list[str]]()
         self._register("pairs", sorted(pairs), "a", "b")
         self._db.execute(
             "create or replace temp table joined as select distinct relation, subject, object "
@@ -206,7 +208,7 @@ class StatedFacts:
         texts: Sequence[Sentence],
         mentions: Sequence[Mention],
         facts: Mapping[tuple[str, str], Sequence[str]],
-        known: Known,
+        known: KnownTerms,
     ) -> Iterator[GroundedFact]:
         """The facts that sentences state and that surely hold on the article's day."""
         for first, second in _pairs(mentions):
@@ -245,7 +247,7 @@ def questions(
     article: Article,
     found: Sequence[GroundedFact],
     draw: Draw,
-    known: Known,
+    known: KnownTerms,
     snapshot: date,
     relations: Mapping[str, NewsPhrases],
 ) -> list[Question]:
@@ -265,7 +267,7 @@ class _Asking(NamedTuple):
     article: Article
     fact: GroundedFact
     draw: Draw
-    known: Known
+    known: KnownTerms
     snapshot: date
     cues: tuple[str, ...]
 
@@ -296,7 +298,7 @@ class _Asking(NamedTuple):
                 yield from self._about("event", became, time, began, line, span, recent=True)
             if ask:
                 time, holders = self._state(line, recent=recent)
-                text = ask if time else present(ask)
+                text = ask if time else in_present_tense(ask)
                 if time or text != ask:
                     yield from self._about("state", text, time, holders, line, span, recent=recent)
         once = len([t for t in terms if t.id == fact.object]) == 1
@@ -403,10 +405,10 @@ def _day_forms(term: HeldTerm) -> tuple[str, ...]:
     return format_date(day), f"{month.split()[0]} {day.day}, {day.year}", month
 
 
-def present(ask: str) -> str:
+def in_present_tense(ask: str) -> str:
     """A question about the past as one about today: `who was` as `who is`.
 
-    >>> present("which team did <subject> play for")
+    >>> in_present_tense("which team did <subject> play for")
     'which team does <subject> play for'
     """
     for past, now in (("was", "is"), ("were", "are"), ("did", "does"), ("had", "has")):

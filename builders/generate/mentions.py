@@ -63,7 +63,7 @@ class Mention:
     ids: tuple[str, ...]
 
 
-def sentences(article: Article) -> list[Sentence]:
+def news_sentences(article: Article) -> list[Sentence]:
     """The sentences after the headline that are news; a line of the split text may hold several."""
     found = []
     at = len(article.sentences[0]) + 1
@@ -98,7 +98,7 @@ class EntityNames:
                     (name, id_)
                     for id_, label, aliases in batch
                     for name in map(plain_marks, (label, *(aliases or ())))
-                    if usable(name)
+                    if is_usable_name(name)
                 }
                 | {
                     (adjective, id_)
@@ -135,7 +135,7 @@ class EntityNames:
         ]
 
 
-def usable(name: str) -> bool:
+def is_usable_name(name: str) -> bool:
     """Whether a name can be told from common words: its first and last words are capitalised."""
     if not 3 <= len(name) <= 100 or not name[0].isupper() or name in _NEVER:
         return False

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from factdrift.builders.generate.mentions import Sentence, sentences
+from factdrift.builders.generate.mentions import Sentence, news_sentences
 from factdrift.builders.rows import AnswerType, Article, Candidate
 from factdrift.builders.text.data import word_set
 from factdrift.builders.text.dates import DateMention, dates_in
@@ -86,7 +86,7 @@ def questions(article: Article) -> list[PatternQuestion]:
     """Every question, in the order of the sentences; of a sentence one is to be asked."""
     wanted = [
         s
-        for s in sentences(article)
+        for s in news_sentences(article)
         if _HINT.search(s.text)
         and _SHORTEST <= len(s.text.split()) <= _LONGEST
         and not re.search(r"[\"“”:;()\[\]]", s.text)

@@ -301,7 +301,8 @@ def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None
     if day is not None or about.kind in ("wikidata", "gold"):
         return snapshot_day(files, day)
     such = "2020-12-31"
-    hint = f"say its last day: --input {name}={display_path(files[0])}@{such}, or --snapshot-date {such}"
+    path = display_path(files[0])
+    hint = f"say its last day: --input {name}={path}@{such}, or --snapshot-date {such}"
     return _last_day(files, hint if about.path else hint + ", or `snapshot:` in the recipe")
 
 

@@ -15,7 +15,7 @@ from pydantic import field_validator
 
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict, did_you_mean
-from factdrift.builders.core.hashing import digest, one_of, row_id
+from factdrift.builders.core.hashing import digest, row_id, seeded_index
 from factdrift.builders.generate.candidates import SpacyFinder, sentence_starts
 from factdrift.builders.rows.gold import gold_answers, read_gold
 from factdrift.builders.text.dates import date_candidates, whole_date_pattern
@@ -74,7 +74,7 @@ class WrittenQuestions:
     shown: str
 
 
-def read_written(gold: rows.Gold) -> WrittenQuestions | None:
+def read_written_questions(gold: rows.Gold) -> WrittenQuestions | None:
     """The questions of a gold row, each once; None where the row is not as the layout has it."""
     answers, shown = gold_answers(gold)
     found: dict[str, dict[str, None]] = {}
@@ -124,14 +124,16 @@ def written_items(
             found = list(finder.find(article)) if found is None else found
             for text, answers in work.questions:
                 id_ = row_id(draw.id, "written", text)
-                answer = placed(answers[0], article, found)
+                answer = locate_answer(answers[0], article, found)
                 yield (
                     QuestionItem(rows.Question(id_, draw, text, answer, ANNOTATORS), article),
                     answers,
                 )
 
 
-def placed(answer: str, article: rows.Article, found: Iterable[rows.Candidate]) -> rows.Candidate:
+def locate_answer(
+    answer: str, article: rows.Article, found: Iterable[rows.Candidate]
+) -> rows.Candidate:
     """An answer where the article has it, with its type.
 
     Where the article does not have it, `start` and `end` are -1 and the text is as it was
@@ -250,7 +252,7 @@ class Reviews:
             return row, None
         if not answered.good:
             return _dropped(row, "unanswerable"), None
-        chosen = one_of(answered.asked, seed, "baseline", row.id)
+        chosen = seeded_index(answered.asked, seed, "baseline", row.id)
         given = answered.answers
         answer = given[chosen] if chosen < len(given) else None
         others = tuple(text for n, text in enumerate(given) if n != chosen)
@@ -294,7 +296,7 @@ def read_annotations(
             reviews.add(row)
         elif row.decision != "accepted":
             count[row.decision] += 1
-        elif (work := read_written(row)) is None:
+        elif (work := read_written_questions(row)) is None:
             count["not_understood"] += 1
         elif written.setdefault(row.row, work) != work:
             count["contradictory"] += 1

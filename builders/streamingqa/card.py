@@ -9,7 +9,7 @@ from factdrift.builders import rows
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import FromParquet, Plot, Scalar, Statistics, Table
 from factdrift.builders.generate.backends import AnyModel
-from factdrift.builders.generate.prompts import read, shown_prompt
+from factdrift.builders.generate.prompts import load_prompts, prompt_template
 from factdrift.builders.streamingqa.steps import BASELINE, QUESTIONS
 from factdrift.builders.wmt.card import day_plots, draw_statistics, series_data
 
@@ -52,7 +52,7 @@ def writers(
     texts: list[Mapping[str, Scalar]] = []
     for task, settings in models.items():
         chosen = settings.model_dump(mode="json", exclude=_UNSAID)
-        asked = read(settings.prompts)
+        asked = load_prompts(settings.prompts)
         made.append(
             {
                 "task": task,
@@ -63,7 +63,7 @@ def writers(
                 "parameters": json.dumps(chosen, sort_keys=True, ensure_ascii=False),
             }
         )
-        texts.append({"task": task, "prompt": asked.identity, "text": shown_prompt(asked, task)})
+        texts.append({"task": task, "prompt": asked.identity, "text": prompt_template(asked, task)})
     tables = [Statistics("writers", "What wrote the questions", stated, _STATED)] if stated else []
     if made:
         tables.append(Statistics("models", "Language models", made))

@@ -22,10 +22,10 @@ import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity
-from factdrift.builders.core.hashing import hash64, one_of, row_id
+from factdrift.builders.core.hashing import row_id, seeded_hash, seeded_index
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts.present import drawn
+from factdrift.builders.core.tables import seeded_order
 from factdrift.builders.facts.timeline import PAIR, At
 from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.text.prompts import merge_targets
@@ -144,7 +144,7 @@ def _shared(asked: ir.Table, segments: ir.Table, seed: int) -> ir.Table:
     both = held.join(other, PAIR)
     both = both.filter(both.object != both.other)
     near = both.group_by(["relation", "object", "other"]).agg(holders=both.count())
-    order = [near.holders.desc(), drawn(str(seed), near.object, near.other)]
+    order = [near.holders.desc(), seeded_order(seed, near.object, near.other)]
     by = ibis.window(group_by=["relation", "object"], order_by=order)
     near = near.mutate(place=(ibis.row_number().over(by) + 1).cast("int64"))
     near = near.filter(near.place <= _MAX_CANDIDATES)
@@ -158,7 +158,7 @@ def _same_relation(asked: ir.Table, seed: int) -> ir.Table:
     group = ["relation", "period"]
     right = asked.select("id", *PAIR, "period", object=asked.answers.unnest())
     pool = right.select(*group, "object").distinct()
-    by = ibis.window(group_by=group, order_by=drawn(str(seed), pool.period, pool.object))
+    by = ibis.window(group_by=group, order_by=seeded_order(seed, pool.period, pool.object))
     whole = ibis.window(group_by=group)
     pool = pool.mutate(
         nth=ibis.row_number().over(by).cast("int64"), size=pool.count().over(whole).cast("int64")
@@ -191,7 +191,7 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
     """
     answers = [_answer(one) for one in row["answers"]]
     came = [one for one in answers if one.id in row["added"]] or answers
-    right = came[one_of(len(came), seed, "right", row["id"])]
+    right = came[seeded_index(len(came), seed, "right", row["id"])]
     picked = list(_pick(row, number - 1))
     if len(picked) < number - 1:
         detail = f"{len(row['distractors'])} found"
@@ -199,7 +199,7 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
         return rows.Dropped("choices", "few_distractors", *place, None, detail)
     kinds = {right.id: "answer"} | {one["id"]: one["kind"] for one in picked}
     labels = {right.id: right.label} | {one["id"]: one["label"] for one in picked}
-    order = sorted(labels, key=lambda item: hash64(seed, "choices", row["id"], item))
+    order = sorted(labels, key=lambda item: seeded_hash(seed, "choices", row["id"], item))
     rest = {one["id"] for one in row["still_true"]}
     forms = [right, *(one for one in answers if one is not right and one.id not in rest)]
     return rows.ChoiceCloze(

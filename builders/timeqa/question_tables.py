@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.hashing import share, text_sha256
+from factdrift.builders.core.hashing import seeded_fraction, text_sha256
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.text.en.articles import opening_article
 from factdrift.builders.text.prompts import merge_targets
@@ -38,7 +38,7 @@ LINE_END = "\n"
 
 def split_of(subject: str, seed: int) -> str:
     """The split of a subject, with all its questions: 70, 15 and 15 of 100, by its own hash."""
-    chance = share(seed, "split", subject)
+    chance = seeded_fraction(seed, "split", subject)
     return "train" if chance < 0.70 else "dev" if chance < 0.85 else "test"
 
 

@@ -38,7 +38,7 @@ from pydantic import Field, model_validator
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.files import disk_errors
-from factdrift.builders.core.hashing import GOLDEN, hash64
+from factdrift.builders.core.hashing import GOLDEN, seeded_hash
 from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import Draw, Dropped, NewsSplit, Subset
 from factdrift.builders.wmt.minhash import mix_bits
@@ -116,7 +116,7 @@ def day_number(day: date) -> int:
 
 def stream_start(*names: object) -> np.uint64:
     """The state at which the random numbers of one purpose begin: a hash of the seed and names."""
-    return _U(hash64(*names))
+    return _U(seeded_hash(*names))
 
 
 def random_bits(start: np.uint64, numbers: Numbers) -> Numbers:
@@ -124,7 +124,7 @@ def random_bits(start: np.uint64, numbers: Numbers) -> Numbers:
     return mix_bits(start + (numbers.astype(_U) + _U(1)) * _U(GOLDEN))
 
 
-def uniform_below(bits: Numbers, limits: Numbers) -> Numbers:
+def random_below(bits: Numbers, limits: Numbers) -> Numbers:
     """Uniform whole numbers from 0 to `limits` - 1, from random bits.
 
     The odds of two numbers differ by less than one in 2^32 / limit.
@@ -207,7 +207,7 @@ def draw_question_dates(
     *,
     say: Callable[[str], None] = lambda text: None,
 ) -> None:
-    """Draw question dates for an `articles.parquet` (`rows.ArticleRef`).
+    """Draw question dates for an `articles.parquet` (`rows.ArticleRef`, as `index` makes it).
 
     Writes into the folder `out`: `draws.parquet` (`rows.Draw`, by id), `draws_dropped.parquet`
     (`rows.Dropped` of step `draw`, reasons question_day_outside and article_used_up) and
@@ -335,19 +335,19 @@ class _Drawer:
         first_year = settings.first_day.year
         year = np.full(len(number), settings.year)
         if self.split != "eval":
-            year = first_year + uniform_below(bits[0], settings.year - first_year)
+            year = first_year + random_below(bits[0], settings.year - first_year)
         window = self._window(year)
         inside = window.high > window.low  # without any article there is not even a draw to drop
         low, high, new_year, year_end = (column[inside] for column in window)
-        place = low + uniform_below(bits[1][inside], high - low)
+        place = low + random_below(bits[1][inside], high - low)
         start = pool.starts[place]
-        row = pool.rows[start + uniform_below(bits[2][inside], pool.starts[place + 1] - start)]
+        row = pool.rows[start + random_below(bits[2][inside], pool.starts[place + 1] - start)]
         day = pool.days[place]
         if self.subset == "recent":
             wait, asked_from = settings.recent_days, day
         else:
             wait, asked_from = settings.past_days, np.maximum(day, new_year)
-        asked = asked_from + uniform_below(bits[3][inside], wait + 1)
+        asked = asked_from + random_below(bits[3][inside], wait + 1)
         outside = (asked < new_year) | (asked > year_end)
         days = day.astype(np.int32), asked.astype(np.int32)
         return DrawnDays(number[inside], row, *days), outside

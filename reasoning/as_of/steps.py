@@ -7,17 +7,16 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
-import ibis
-
 from factdrift.builders import rows
 from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Period
-from factdrift.builders.core.hashing import hash64, one_of, row_id, share
+from factdrift.builders.core.hashing import row_id, seeded_fraction, seeded_hash, seeded_index
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.core.tables import has_label, seeded_order
 from factdrift.builders.facts.relations import NewsPhrases, Phrases
 from factdrift.builders.facts.steps import Facts, Timelines
-from factdrift.builders.generate.grounded import GroundedFact, Known, StatedFacts
+from factdrift.builders.generate.grounded import GroundedFact, KnownTerms, StatedFacts
 from factdrift.builders.text.dates import format_date
 from factdrift.builders.text.sentences import sentence_at, sentence_starts
 from factdrift.builders.text.squad import normalize_or_keep
@@ -74,8 +73,8 @@ class EvolvingFacts(Step):
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
             entities = eng.read(mined / "entities.parquet", rows.Entity)
             segments = segments.filter(segments.relation.isin(list(self.phrases)))
-            named = entities.filter(entities.label != "").select(named="id")
-            paged = entities.filter(entities.enwiki.notnull() & (entities.label != ""))
+            named = entities.filter(has_label(entities.label)).select(named="id")
+            paged = entities.filter(entities.enwiki.notnull() & has_label(entities.label))
             segments = segments.semi_join(paged, segments.subject == paged.id)
             known = knowledge(eng, segments, gaps, self.last, self.seed, _MANY)
             t = known.terms
@@ -90,8 +89,7 @@ class EvolvingFacts(Step):
             of = of.filter((of.objects > 1) & (of["first"] > EARLY) & (of["last"] > self.first))
             of = of.filter(of.doubt <= 366)
             of = of.anti_join(unnamed, PAIR)
-            drawn = ibis.literal("\t").join([ibis.literal(str(self.seed)), of.subject, of.relation])
-            of = of.mutate(drawn=drawn.hexdigest("sha256"))
+            of = of.mutate(drawn=seeded_order(self.seed, of.subject, of.relation))
             of = first_rows(of, ["relation"], ["drawn"], int(_SHARE * self.histories))
             pairs = eng.keep(first_rows(of, [], ["drawn"], self.histories).select(*PAIR))
             terms = eng.keep(segments.semi_join(pairs, PAIR).select(segments.columns))
@@ -129,7 +127,7 @@ class NewsStatements(Step):
         found: dict[tuple[str, ...], dict[str, DatedPassage]] = defaultdict(dict)
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
             articles = read_articles(self.articles.news.files, refs, jobs=workspace.jobs)
-            for article, stated, known in StatedFacts(db, *paths, self.relations).found(articles):
+            for article, stated, known in StatedFacts(db, *paths, self.relations).find(articles):
                 for one in stated:
                     passage = _of_news(article, one, known)
                     same = found[passage.statements]
@@ -144,7 +142,7 @@ class NewsStatements(Step):
                 passages.append(passage)
 
 
-def _of_news(article: rows.Article, one: GroundedFact, known: Known) -> DatedPassage:
+def _of_news(article: rows.Article, one: GroundedFact, known: KnownTerms) -> DatedPassage:
     """A sentence of an article that states a fact."""
     terms = known.terms["object", one.relation, one.subject]
     day, text = article.day, one.sentence.text.strip()
@@ -273,7 +271,7 @@ class AsOfRows(Step):
         number = min(self.questions // 2, *map(len, asked.values()))
         seed, kept = self.evolving.seed, list[AsOfQuestion]()
         for some in asked.values():
-            kept += sorted(some, key=lambda one: hash64(seed, "as-of", one.id))[:number]
+            kept += sorted(some, key=lambda one: seeded_hash(seed, "as-of", one.id))[:number]
         with writing(out / "questions.parquet", AsOfQuestion) as questions:
             for question in sorted(kept, key=lambda q: q.id):
                 questions.append(question)
@@ -284,7 +282,7 @@ class AsOfRows(Step):
         yield from {p.day for p in stated if p.source == "page" and p.day > one.as_of}
         first, last = (Period.of(day, "quarter") for day in (one.as_of, self.evolving.last))
         if later := last.index - first.index:
-            drawn = one_of(later, self.evolving.seed, one.subject, one.relation, one.as_of)
+            drawn = seeded_index(later, self.evolving.seed, one.subject, one.relation, one.as_of)
             yield (first + (1 + drawn)).last
 
     def _statement(self, one: rows.Segment, names: Verbalizer) -> DatedPassage:
@@ -292,8 +290,10 @@ class AsOfRows(Step):
         since = one.start_last
         assert since is not None  # of no other history is asked
         seed, (low, high) = self.evolving.seed, _DELAYS
-        day = since + timedelta(days=low + one_of(high - low, seed, "delay", *one.statements))
-        late = day <= self.evolving.last and share(seed, "late", *one.statements) < self.late
+        day = since + timedelta(days=low + seeded_index(high - low, seed, "delay", *one.statements))
+        late = (
+            day <= self.evolving.last and seeded_fraction(seed, "late", *one.statements) < self.late
+        )
         subject, thing = names.name(one.subject), names.name(one.object)
         when = boundary(one.start_first, since)
         exact = one.start_first == since or when.startswith("a day")
