@@ -27,7 +27,6 @@ from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
 from factdrift.builders.text.squad import NO_ANSWER_TEXTS, token_f1
-from factdrift.scoring.asked import Asked
 from factdrift.scoring.intervals import BUNDLES, SCALE
 from factdrift.scoring.knowledge import mark_known_changes
 from factdrift.scoring.questions import ReleaseQuestions

@@ -25,11 +25,11 @@ from factdrift.builders.release.tasks import answer_gaps
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.text.prompts import merge_targets as each_once
 from factdrift.builders.text.squad import normalize_answer
-from factdrift.scoring.asked import asking_configs, unknown_name
-from factdrift.scoring.local_models import Masked, Writing
-from factdrift.scoring.predictions import Prediction, say_beside, write
-from factdrift.scoring.sampling import ChosenSplit, Distractors, relation_of, stratified_sample
-from factdrift.scoring.views import Asking, Row, View, names
+from factdrift.scoring.local_models import GenerativeModel, MaskedModel
+from factdrift.scoring.predictions import Prediction, write_about, write_predictions
+from factdrift.scoring.questions import question_configs, unknown_name_error
+from factdrift.scoring.sampling import ChosenSplit, Distractors, row_relation, stratified_sample
+from factdrift.scoring.views import PromptRow, RowPrompter, View, answer_names
 
 WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
@@ -202,7 +202,9 @@ class _Run:
             return ()
         accepted = {normalize_answer(text) for text in targets}
         best = [
-            text for text in names(row[one.columns.answers]) if normalize_answer(text) in accepted
+            text
+            for text in answer_names(row[one.columns.answers])
+            if normalize_answer(text) in accepted
         ]
         previous, neutral = (
             answer_names(row[column]) if column else []

@@ -12,7 +12,7 @@ from factdrift.builders.release.manifest import SplitEntry, locate_file
 from factdrift.builders.release.tasks import RELATION
 from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text.squad import normalize_answer
-from factdrift.scoring.views import names
+from factdrift.scoring.views import answer_names
 
 _BATCH = 4096
 
