@@ -23,8 +23,8 @@ from factdrift.builders.generate.transformers_models import Kind, Transformers, 
 from factdrift.builders.release.manifest import Manifest, load
 from factdrift.builders.release.tasks import gaps
 from factdrift.builders.rows.frames import read_frames
-from factdrift.builders.text.prompts import targets as each_once
-from factdrift.builders.text.squad import normal
+from factdrift.builders.text.prompts import merge_targets as each_once
+from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.asked import asking_configs, unknown_name
 from factdrift.scoring.local_models import Masked, Writing
 from factdrift.scoring.predictions import Prediction, say_beside, write
@@ -196,14 +196,16 @@ class _Run:
         targets = row[one.columns.targets]
         if self._distractors is None or not targets:
             return ()
-        accepted = {normal(text) for text in targets}
-        best = [text for text in names(row[one.columns.answers]) if normal(text) in accepted]
+        accepted = {normalize_answer(text) for text in targets}
+        best = [
+            text for text in names(row[one.columns.answers]) if normalize_answer(text) in accepted
+        ]
         previous, neutral = (
             names(row[column]) if column else []
             for column in (one.columns.previous, one.columns.neutral)
         )
         own = [*(best or targets)[:_MOST], *previous[:_MOST]]
-        own = [text for text in own if normal(text) in accepted or text not in neutral]
+        own = [text for text in own if normalize_answer(text) in accepted or text not in neutral]
         taken, number = [*targets, *previous, *neutral], self.order.distractors
         wrong = self._distractors.of(row["id"], relation_of(row, one), taken, number)
         return each_once(own, wrong)

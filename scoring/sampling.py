@@ -11,7 +11,7 @@ from factdrift.builders.core.schema import reading
 from factdrift.builders.release.manifest import SplitEntry, locate
 from factdrift.builders.release.tasks import RELATION
 from factdrift.builders.rows.roles import ColumnRoles
-from factdrift.builders.text.squad import normal
+from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.views import names
 
 _BATCH = 4096
@@ -81,7 +81,7 @@ class Distractors:
     def of(self, name: str, relation: str, others: Collection[str], count: int) -> list[str]:
         """Up to `count` answers of a relation that read like none of the others."""
         pool = self._of[relation]
-        taken = {normal(one) for one in others}
+        taken = {normalize_answer(one) for one in others}
         chosen: list[str] = []
         tries = range(8 * count) if len(pool) > 8 * count else range(len(pool))
         order: list[int] = [seeded_hash(self._seed, name, str(n)) for n in tries]
@@ -91,8 +91,8 @@ class Distractors:
             places = sorted(tries, key=lambda n: order[n])
         for place in places:
             text = pool[place]
-            if len(chosen) < count and normal(text) not in taken:
-                taken.add(normal(text))
+            if len(chosen) < count and normalize_answer(text) not in taken:
+                taken.add(normalize_answer(text))
                 chosen.append(text)
         return chosen
 

@@ -8,7 +8,7 @@ of errors count, for some become rows of `dropped.parquet`. Modules are read and
 A package whose `__init__` only imports names (`builders.rows`) is looked through: who takes a
 name from it depends on the module that the name is from.
 
-A data file is named by literals in the call that opens it: `resource("…")`, `data("…")`.
+A data file is named by literals in the call that opens it: `resource("…")`, `language_data("…")`.
 Libraries are the distributions that these modules import; of extras, which need not be installed,
 only those count that a field of the step names (`libraries` of its model).
 

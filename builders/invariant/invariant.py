@@ -27,7 +27,7 @@ REASONS = (
 """Why a pair is left out, in the order in which they are asked."""
 
 _PAIR = ["subject", "relation"]
-_DATE = dates.whole("label")
+_DATE = dates.whole_date_pattern("label")
 _PLACES = ("P19", "P20", "P740")
 """Relations whose answer is a town, or a place in one."""
 _COUNTRY = "P17"
