@@ -3,7 +3,7 @@
 import ibis
 import pytest
 
-from factdrift.builders.facts import names as over_tables
+from factdrift.builders.facts import name_overlap as over_tables
 from factdrift.builders.text.given_away import as_scored, names, overlaps, side_by_side, significant
 from factdrift.builders.text.words import word_tokens
 from tests.tables import table
@@ -52,7 +52,7 @@ def test_over_tables_as_over_texts() -> None:
     cases = [c for c in CASES if c[0].isascii() and c[1]]
     columns = {"text": [c[0] for c in cases], "answer": [c[1] for c in cases]}
     table = ibis.memtable(columns)
-    found = over_tables.overlap(table.text, table.answer)
+    found = over_tables.labels_overlap(table.text, table.answer)
     rows = table.mutate(found=found).to_pyarrow().to_pylist()
     assert len(rows) == len(cases)
     for row in rows:

@@ -12,9 +12,9 @@ import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.schema import arrow_schema
-from factdrift.builders.facts import names
-from factdrift.builders.facts.present import drawn
+from factdrift.builders.facts import name_overlap
 from factdrift.builders.facts.relations import ClozeTemplates
+from factdrift.builders.facts.release_columns import draw_order
 from factdrift.builders.rows.frames import SHOWN
 from factdrift.builders.text import dates
 from factdrift.builders.text.render import query
@@ -130,11 +130,11 @@ def judged(
     """Named pairs with further reasons, for those that have none yet.
 
     `not_functional`, before all others: the relation is one of `many`; `no_sitelink`, where
-    `pages`; `overlap`: `names.overlap`; `non_entity`: the answer is a number or a date or, unless
-    its relation is one of `common_nouns`, has letters in lower case alone; `common_subject`: the
-    subject has; `ambiguous_name`: Wikipedia needs more than the label to name the subject, as in
-    `Trinity College, Oxford`; `whole_country`: see `_whole_country`; `same_query`: see
-    `_asked_twice`.
+    `pages`; `overlap`: `name_overlap.labels_overlap`; `non_entity`: the answer is a number or a
+    date or, unless its relation is one of `common_nouns`, has letters in lower case alone;
+    `common_subject`: the subject has; `ambiguous_name`: Wikipedia needs more than the label to name
+    the subject, as in `Trinity College, Oxford`; `whole_country`: see `_whole_country`;
+    `same_query`: see `_asked_twice`.
     """
     answer, page = found.object_label, found.page.lower()
     label = found.subject_label.lower()
@@ -145,7 +145,7 @@ def judged(
         (found.relation.isin(sorted(many)), "not_functional"),
         (found.reason.notnull(), found.reason),
         (ibis.literal(pages) & page.isnull(), "no_sitelink"),
-        (names.overlap(found.subject_label, answer), "overlap"),
+        (name_overlap.labels_overlap(found.subject_label, answer), "overlap"),
         (number | (_common(answer) & ~noun), "non_entity"),
         (_common(found.subject_label) & ~noun, "common_subject"),
         (qualified.fill_null(False), "ambiguous_name"),
@@ -215,7 +215,7 @@ def capped(found: ir.Table, cap: int, seed: int) -> ir.Table:
     the popularity (T-REx). Ties by the hash of seed and pair.
     """
     found = found.mutate(
-        chance=drawn(str(seed), found.subject, found.relation),
+        chance=draw_order(str(seed), found.subject, found.relation),
         kept=found.reason.isnull(),
         **{f"by_{c}": -found[c].fill_null(0) for c in ("sitelinks", "statements")},
     )
@@ -234,7 +234,8 @@ def held_out(found: ir.Table, seed: int) -> ir.Table:
     fewest, then by the hash of seed and pair.
     """
     found = found.mutate(
-        chance=drawn(f"{seed}\texample", found.subject, found.relation), kept=found.reason.isnull()
+        chance=draw_order(f"{seed}\texample", found.subject, found.relation),
+        kept=found.reason.isnull(),
     )
     of_subject = ibis.window(group_by="subject")
     found = found.mutate(others=found.kept.cast("int64").sum().over(of_subject))

@@ -25,8 +25,8 @@ from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity
 from factdrift.builders.core.hashing import hash64, one_of, row_id
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts.present import drawn
-from factdrift.builders.facts.timeline import PAIR, At
+from factdrift.builders.facts.release_columns import draw_order
+from factdrift.builders.facts.timeline import PAIR, WhenCounted
 from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.squad import normal_or_all
@@ -97,7 +97,7 @@ def offered(asked: ir.Table, segments: ir.Table, gaps: ir.Table, seed: int) -> i
     return found.filter(found.nth == 0).select("id", "object", "kind", "place")
 
 
-def asked_days(cloze: ir.Table, granularity: Granularity, at: At) -> ir.Table:
+def asked_days(cloze: ir.Table, granularity: Granularity, at: WhenCounted) -> ir.Table:
     """The rows with the first and last day that they ask about; at the end of a period, one."""
     deleted = cloze.split == "deleted"  # asked about the period before
     before = cloze.period_first - ibis.interval(months=12 // PERIODS_PER_YEAR[granularity])
@@ -144,7 +144,7 @@ def _shared(asked: ir.Table, segments: ir.Table, seed: int) -> ir.Table:
     both = held.join(other, PAIR)
     both = both.filter(both.object != both.other)
     near = both.group_by(["relation", "object", "other"]).agg(holders=both.count())
-    order = [near.holders.desc(), drawn(str(seed), near.object, near.other)]
+    order = [near.holders.desc(), draw_order(str(seed), near.object, near.other)]
     by = ibis.window(group_by=["relation", "object"], order_by=order)
     near = near.mutate(place=(ibis.row_number().over(by) + 1).cast("int64"))
     near = near.filter(near.place <= _MAX_CANDIDATES)
@@ -158,7 +158,7 @@ def _same_relation(asked: ir.Table, seed: int) -> ir.Table:
     group = ["relation", "period"]
     right = asked.select("id", *PAIR, "period", object=asked.answers.unnest())
     pool = right.select(*group, "object").distinct()
-    by = ibis.window(group_by=group, order_by=drawn(str(seed), pool.period, pool.object))
+    by = ibis.window(group_by=group, order_by=draw_order(str(seed), pool.period, pool.object))
     whole = ibis.window(group_by=group)
     pool = pool.mutate(
         nth=ibis.row_number().over(by).cast("int64"), size=pool.count().over(whole).cast("int64")

@@ -3,8 +3,8 @@
 What is compared differs, and so do the rules: `as_scored` is of CKL's statements (what would be
 scored as right counts), `overlaps` of DynamicTempLAMA and InvariantLAMA (CKL, appendix B), `Names`
 of TimeQA, and `builders.text.en.answers` of news questions. Over tables `overlaps` is an Ibis
-expression (`builders.facts.names`) with the same `WORD` and `APART`, in any case, but with accents
-as they are, as no two engines fold alike.
+expression (`builders.facts.name_overlap`) with the same `WORD` and `APART`, in any case, but with
+accents as they are, as no two engines fold alike.
 """
 
 from collections.abc import Collection, Iterable

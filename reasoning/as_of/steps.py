@@ -15,7 +15,7 @@ from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import hash64, one_of, row_id, share
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts.relations import NewsPhrases, Phrases
+from factdrift.builders.facts.relations import NewsWording, RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate.grounded import GroundedFact, Known, StatedFacts
 from factdrift.builders.text.dates import written
@@ -60,7 +60,7 @@ class EvolvingFacts(Step):
 
     facts: Facts
     timelines: Timelines
-    phrases: Mapping[str, Phrases]
+    phrases: Mapping[str, RelationWording]
     first: date
     last: date
     histories: int
@@ -116,7 +116,7 @@ class NewsStatements(Step):
 
     evolving: EvolvingFacts
     articles: Articles
-    relations: Mapping[str, NewsPhrases]
+    relations: Mapping[str, NewsWording]
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Meet every article with the facts of the histories."""
@@ -169,7 +169,7 @@ class PageStatements(Step):
 
     evolving: EvolvingFacts
     aligned: Alignments
-    relations: Mapping[str, NewsPhrases]
+    relations: Mapping[str, NewsWording]
     day: date
 
     def make(self, out: Path, workspace: Workspace) -> None:
@@ -297,7 +297,7 @@ class AsOfRows(Step):
         subject, thing = names.name(one.subject), names.name(one.object)
         when = boundary(one.start_first, since)
         exact = one.start_first == since or when.startswith("a day")
-        event = names.phrase("event", one.relation, subject, thing)
+        event = names.reworded("event", one.relation, subject, thing)
         text = f"{'On' if exact else 'In'} {when}, {event.removesuffix('.')}."
         id_ = row_id("statement", since, *one.statements)
         day = day if late else since
@@ -315,7 +315,7 @@ class _History(NamedTuple):
     def question(self, one: AskedDay, on: date) -> AsOfQuestion | rows.Dropped:
         """What held on a day, asked on a day, or why it is not asked."""
         names = self.names
-        asked = names.phrase("ask", one.relation, names.name(one.subject))
+        asked = names.reworded("ask", one.relation, names.name(one.subject))
         question = f"On {written(one.as_of)}, {asked}?"
         answers = names.accepted(one.objects)
         right, stated = {normal_or_all(name) for name in answers}, set(one.statements)
