@@ -7,8 +7,8 @@ from typing import NamedTuple
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.facts.relations import RelationWording
-from factdrift.builders.text.dates import written
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.dates import format_date
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.render import phrase
 from factdrift.reasoning.rows import QuestionCandidate
 
@@ -28,15 +28,17 @@ class Verbalizer(NamedTuple):
     def accepted(self, items: Iterable[str]) -> tuple[str, ...]:
         """All names of items, labels before aliases."""
         every = [self.entities[item] for item in items]
-        return targets([one.label for one in every], *(one.aliases for one in every))
+        return merge_targets([one.label for one in every], *(one.aliases for one in every))
 
-    def reworded(self, kind: str, relation: str, subject: str, thing: str = "") -> str:
+    def fill_wording(self, kind: str, relation: str, subject: str, thing: str = "") -> str:
         """A phrase of a relation with names."""
         return phrase(getattr(self.phrases[relation], kind), subject, thing)
 
     def sentence(self, term: rows.Segment) -> str:
         """A fact with its dates, at the precision that they have."""
-        was = self.reworded("was", term.relation, self.name(term.subject), self.name(term.object))
+        was = self.fill_wording(
+            "was", term.relation, self.name(term.subject), self.name(term.object)
+        )
         start = boundary(term.start_first, term.start_last) or "an unknown day"
         end = "now" if term.end_open else boundary(term.end_first, term.end_last)
         return f"{_capital(was)} (from {start} to {end or 'an unknown day'})."
@@ -72,17 +74,17 @@ class _Places:
 
     def _phrase(self, kind: str, relation: int, *items: int) -> str:
         things = [self._items[n] for n in items]
-        return self._names.reworded(kind, self._row.relations[relation], *things)
+        return self._names.fill_wording(kind, self._row.relations[relation], *things)
 
     def _day(self) -> str:
-        return written(self._row.as_of)
+        return format_date(self._row.as_of)
 
     def _year(self) -> str:
-        return written(self._row.since or self._row.as_of, "year")
+        return format_date(self._row.since or self._row.as_of, "year")
 
     def _months(self) -> str:
         days = self._row.since or self._row.as_of, self._row.as_of
-        return " to ".join(written(day, "month") for day in days)
+        return " to ".join(format_date(day, "month") for day in days)
 
     def _offset(self) -> str:
         number = self._row.number or 0
@@ -91,8 +93,8 @@ class _Places:
     def _path(self) -> str:
         thing, row = self._items[0], self._row
         for relation in row.relations[:-1]:
-            thing = self._names.reworded("noun", relation, thing)
-        return self._names.reworded("ask", row.relations[-1], thing)
+            thing = self._names.fill_wording("noun", relation, thing)
+        return self._names.fill_wording("ask", row.relations[-1], thing)
 
 
 def _capital(text: str) -> str:
@@ -104,12 +106,12 @@ def boundary(first: date | None, last: date | None) -> str:
     if first is None or last is None:
         known = first or last
         side = "at the earliest" if first else "at the latest"
-        return f"{written(known)} {side}" if known else ""
+        return f"{format_date(known)} {side}" if known else ""
     if first == last:
-        return written(first)
+        return format_date(first)
     forms: tuple[Granularity, ...] = "year", "month"
     for form in forms:
         period = Period.of(first, form)
         if (first, last) == (period.first, period.last):
-            return written(first, form)
-    return f"a day between {written(first)} and {written(last)}"
+            return format_date(first, form)
+    return f"a day between {format_date(first)} and {format_date(last)}"

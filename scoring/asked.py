@@ -17,14 +17,14 @@ import pyarrow as pa
 from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
-from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, load, locate
 from factdrift.builders.release.tasks import day_of, quoted, type_of
 from factdrift.builders.rows.roles import ColumnRoles
-from factdrift.builders.text.squad import normal
+from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.intervals import BUNDLES
 from factdrift.scoring.predictions import HASH
 
@@ -84,7 +84,9 @@ def read_asked(
             relations = _fill(db, folder, chosen)
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             hint = "factdrift verify says what is damaged"
-            raise UserError(str(error).splitlines()[0], where=shown(folder), hint=hint) from error
+            raise UserError(
+                str(error).splitlines()[0], where=display_path(folder), hint=hint
+            ) from error
         (subjects,) = one_row(db, "SELECT max(number) + 1 FROM subjects")
         found = tuple(
             Config(entry.name, _source(entry), roles, _strata(db, entry, roles, cutoff))
@@ -99,7 +101,7 @@ def asking_configs(
     """The configs that ask, or some of them, with the roles of their columns."""
     found = {entry.name: (entry, entry.roles) for entry in manifest.configs if entry.roles}
     if not found:
-        raise UserError("no config of this release asks anything", where=shown(folder))
+        raise UserError("no config of this release asks anything", where=display_path(folder))
     for name in wanted or ():
         if name not in found:
             raise unknown_name(f"no config {name!r} that asks", name, found, folder)
@@ -110,12 +112,12 @@ def unknown_name(message: str, name: str, known: Iterable[str], release: Path) -
     """What is said of a name that a release does not have, with the one that may be meant."""
     near = did_you_mean(name, known)
     hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
-    return UserError(message, where=shown(release), hint=hint)
+    return UserError(message, where=display_path(release), hint=hint)
 
 
 @lru_cache(maxsize=1 << 19)
 def _normal(text: str | None) -> str:
-    return normal(text or "")
+    return normalize_answer(text or "")
 
 
 def _normals(lists: pa.ChunkedArray) -> pa.Array:

@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import factdrift
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import load, locate
 from factdrift.builders.templama.guesses import GUESSES, answers, guesses
 from factdrift.scoring.predictions import Prediction, say_beside, write
-from factdrift.scoring.sampling import ChosenSplit, drawn
+from factdrift.scoring.sampling import ChosenSplit, stratified_sample
 
 _COLUMNS = {"split", "relation", "targets", "previous_answers", "still_true"}
 
@@ -30,7 +30,7 @@ def _parts(folder: Path) -> tuple[list[ChosenSplit], Path]:
     if not splits or len(timelines) != 1:
         raise UserError(
             "its rows name no answers of the period before, or it has no timelines",
-            where=shown(folder),
+            where=display_path(folder),
             hint="these figures are of cloze releases such as dynamic-templama",
         )
     return splits, locate(folder, timelines[0].file)
@@ -62,7 +62,7 @@ def write_answers(folder: Path, out: Path, limit: int | None) -> Iterator[Path]:
     """
     manifest = load(folder)
     splits, timelines = _parts(folder)
-    wanted = drawn(folder, splits, limit, seed=0) if limit else None
+    wanted = stratified_sample(folder, splits, limit, seed=0) if limit else None
     ids = None if wanted is None else {name for some in wanted.values() for name in some}
     every = [locate(folder, one.split.file) for one in splits]
     rows = [one for one in answers(every, timelines) if ids is None or one[0] in ids]

@@ -18,7 +18,7 @@ import msgspec
 from pydantic import Field, JsonValue, ValidationError
 
 import factdrift
-from factdrift.builders.core.config import Strict, shown
+from factdrift.builders.core.config import Strict, display_path
 from factdrift.builders.core.dataset import Sha256
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing
@@ -110,7 +110,9 @@ def _results(
     options: Options, scores: Scores, asked: Mapping[str, JsonValue], code: str
 ) -> SharedResults:
     if unknown := scores.summary["counts"]["unknown"]:
-        raise UserError(f"{unknown:,} answers are of unknown rows", where=shown(options.file))
+        raise UserError(
+            f"{unknown:,} answers are of unknown rows", where=display_path(options.file)
+        )
     times = [one for one in TIMES if any(mean.stratum == one for mean in scores.table)][:1]
     try:
         return SharedResults(
@@ -132,7 +134,7 @@ def _results(
             ),
         )
     except ValidationError as error:
-        raise UserError(_first(error), where=shown(options.file)) from None
+        raise UserError(_first(error), where=display_path(options.file)) from None
 
 
 def _text(results: SharedResults) -> str:
@@ -155,11 +157,11 @@ def check(folder: Path, release: Path) -> SharedResults:
     theirs, ours = ((one.dataset, one.version) for one in (results, manifest))
     if theirs != ours:
         text = f"these results are of {' '.join(theirs)}, and the release is {' '.join(ours)}"
-        raise UserError(text, where=shown(folder / FILE))
+        raise UserError(text, where=display_path(folder / FILE))
     if rows_sha256(release) != results.rows_sha256:
         raise UserError(
             f"made on other rows than this {' '.join(ours)} has (rows_sha256)",
-            where=shown(folder / FILE),
+            where=display_path(folder / FILE),
             hint="build the release from the same inputs, or ask the model again",
         )
     with TemporaryDirectory() as scratch:
@@ -182,7 +184,7 @@ def check(folder: Path, release: Path) -> SharedResults:
                     (f"{len(claimed)} means", f"{len(found)} means"),
                 )
             text = f"{field}: the answers give {found}, and not {claimed}"
-            raise UserError(text, where=shown(folder / FILE))
+            raise UserError(text, where=display_path(folder / FILE))
     return results
 
 
@@ -202,14 +204,16 @@ def read(folder: Path) -> SharedResults:
         raise UserError.of_disk(error, folder) from error
     if names != [ANSWERS, FILE]:
         what = f"a folder of results has {ANSWERS} and {FILE} alone"
-        raise UserError(f"{what}; here are {', '.join(names) or 'no files'}", where=shown(folder))
+        raise UserError(
+            f"{what}; here are {', '.join(names) or 'no files'}", where=display_path(folder)
+        )
     for path in (folder / ANSWERS, folder / FILE):
         if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
-            raise UserError(f"not a file of at most {LARGEST:,} bytes", where=shown(path))
+            raise UserError(f"not a file of at most {LARGEST:,} bytes", where=display_path(path))
     try:
         results = SharedResults.model_validate_json((folder / FILE).read_bytes())
     except ValidationError as error:
-        raise UserError(_first(error), where=shown(folder / FILE)) from None
+        raise UserError(_first(error), where=display_path(folder / FILE)) from None
     _refuse(_as_data(results), folder / FILE, an_address=_ADDRESS, a_path=_PATH)
     encoder = msgspec.json.Encoder()
     with (folder / ANSWERS).open("rb") as lines:
@@ -217,7 +221,7 @@ def read(folder: Path) -> SharedResults:
             _refuse(msgspec.to_builtins(row), folder / ANSWERS, number)
             if next(lines, b"").rstrip(b"\n") != encoder.encode(row):
                 text = "not as `score --share` writes it: other fields, spaces or an empty line"
-                raise UserError(text, where=shown(folder / ANSWERS), line=number)
+                raise UserError(text, where=display_path(folder / ANSWERS), line=number)
     return results
 
 
@@ -233,7 +237,7 @@ def _refuse(value: object, file: Path, line: int | None = None, **more: re.Patte
             if pattern.search(text):
                 raise UserError(
                     f"{what.replace('_', ' ')} is in {text[:60]!r}",
-                    where=shown(file),
+                    where=display_path(file),
                     line=line,
                     hint="what is shared has no keys, paths, addresses or codes of a terminal",
                 )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import write_json
 from factdrift.scoring.export.beir import QRELS, QUERIES
@@ -75,8 +75,8 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
         measures = {name: _interval(values) for name, values in marks.items()}
         found.append(RetrievalScores(path.stem, len(judged), measures, misled))
     if not found:
-        hint = f"ids of queries are those of {shown(folder / QUERIES)}"
-        raise UserError("the run has no query of this folder", where=shown(run), hint=hint)
+        hint = f"ids of queries are those of {display_path(folder / QUERIES)}"
+        raise UserError("the run has no query of this folder", where=display_path(run), hint=hint)
     return found
 
 
@@ -119,10 +119,14 @@ def _run(path: Path) -> Run:
             value = float(score)
         except ValueError:
             hint = "a line is: query Q0 passage rank score tag"
-            raise UserError("no line of a run", where=shown(path), line=number, hint=hint) from None
+            raise UserError(
+                "no line of a run", where=display_path(path), line=number, hint=hint
+            ) from None
         if not np.isfinite(value) or passage in found[query]:
             text = "a passage twice for one query" if np.isfinite(value) else "no number"
-            raise UserError(text, where=shown(path), line=number, hint="each passage once, a score")
+            raise UserError(
+                text, where=display_path(path), line=number, hint="each passage once, a score"
+            )
         found[query][passage] = value
     return found
 
@@ -135,7 +139,9 @@ def _judged(path: Path) -> Judged:
             found[query][passage] = int(score)
         except ValueError:
             hint = "its columns are query-id, corpus-id, score"
-            raise UserError("no judgment", where=shown(path), line=number, hint=hint) from None
+            raise UserError(
+                "no judgment", where=display_path(path), line=number, hint=hint
+            ) from None
     return found
 
 
@@ -146,7 +152,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 if line.strip():
                     yield number, line.rstrip("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot be read: {error}", where=shown(path)) from None
+        raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
 
 
 def write(found: list[RetrievalScores], path: Path) -> None:

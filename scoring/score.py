@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from factdrift.builders.core import duck
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, writable
 from factdrift.builders.core.hashing import file_sha256
@@ -85,7 +85,7 @@ class Scores:
         """`UserError`: not a folder of scores."""
         path = folder / SUMMARY
         if not folder.is_dir():
-            raise UserError("there is no such folder", where=shown(folder))
+            raise UserError("there is no such folder", where=display_path(folder))
         hint = "a folder that factdrift score made?"
         try:
             summary = json.loads(path.read_bytes())
@@ -93,10 +93,10 @@ class Scores:
             return cls(folder, summary | {"model": str(summary["model"])}, table)
         except OSError as error:
             raise UserError(
-                f"cannot be read: {error.strerror}", where=shown(path), hint=hint
+                f"cannot be read: {error.strerror}", where=display_path(path), hint=hint
             ) from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise UserError("no scores", where=shown(path), hint=hint) from error
+            raise UserError("no scores", where=display_path(path), hint=hint) from error
 
     @property
     def name(self) -> str:
@@ -138,7 +138,7 @@ def score(options: Options) -> Scores:
         out = options.out or Path("scores") / manifest.dataset / folder_name(model)
         if beside and beside.dataset not in (None, manifest.dataset):
             text = f"these are predictions for {beside.dataset}, and the release is"
-            raise UserError(f"{text} {manifest.dataset}", where=shown(options.file))
+            raise UserError(f"{text} {manifest.dataset}", where=display_path(options.file))
         counts = _read(asked, options)
         judge(asked, rouge=options.rouge)
         for left_out in ("undecided", "neutral"):
@@ -150,7 +150,7 @@ def score(options: Options) -> Scores:
             asked.db.execute("SELECT verdict, count(*) FROM marks GROUP BY ALL").fetchall()
         )
         if not verdicts:
-            raise UserError("nothing can be scored", where=shown(options.file))
+            raise UserError("nothing can be scored", where=display_path(options.file))
         metrics = _metrics(asked)
         drawn = weights(asked.bundles, _SEED)
         table = tuple(_table(asked, metrics, drawn))
@@ -207,12 +207,12 @@ def _read(asked: Asked, options: Options) -> dict[str, int]:
         if count and wanted:
             listed = ", ".join(one[:40] for one in ids) + (", …" if count > _TOLD else "")
             text = message.format(count=f"{count:,}", ids=listed)
-            raise UserError(text, where=shown(options.file), hint=hint)
+            raise UserError(text, where=display_path(options.file), hint=hint)
         return int(count)
 
     (read,) = one_row(db, "SELECT count(*) FROM predicted")
     if not read:
-        raise UserError("no predictions", where=shown(options.file))
+        raise UserError("no predictions", where=display_path(options.file))
     refuse(
         """SELECT row AS n, id FROM asked
         WHERE row IN (SELECT row FROM given GROUP BY row HAVING count(*) > 1)""",

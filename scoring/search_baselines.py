@@ -16,13 +16,13 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.progress import progress
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.transformers_models import require_torch
-from factdrift.builders.text.words import WORD, fold_in_place
+from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
 from factdrift.scoring.commands import Baseline
 from factdrift.scoring.export.beir import CORPUS, QUERIES
 
@@ -77,7 +77,7 @@ def _bm25(folder: Path, baseline: Baseline) -> Ranked:
 def _ranked(
     index: Any, searcher: Any, query: dict[str, Any], baseline: Baseline
 ) -> list[tuple[str, float]]:
-    words = sorted(set(WORD.findall(fold_in_place(query["text"]))))
+    words = sorted(set(WORD_PATTERN.findall(fold_in_place(query["text"]))))
     schema, both = index.schema, tantivy.Occur
     terms = [(both.Should, tantivy.Query.term_query(schema, "text", word)) for word in words]
     wanted = tantivy.Query.boolean_query(terms)
@@ -115,7 +115,7 @@ def _index(folder: Path, place: Path, dated: bool) -> Any:
             day = passage["metadata"].get("day")
             if dated and day is None:
                 hint = "only news have days; take bm25"
-                raise UserError("its passages have no days", where=shown(folder), hint=hint)
+                raise UserError("its passages have no days", where=display_path(folder), hint=hint)
             number = date.fromisoformat(day).toordinal() if day else _UNDATED
             text = f"{passage['title']} {passage['text']}"
             writer.add_document(tantivy.Document(id=passage["_id"], text=text, day=number))
@@ -130,14 +130,16 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
     """The records of `corpus.jsonl` or `queries.jsonl`; `UserError`: it is no such file."""
     if not path.is_file():
         hint = "factdrift export RELEASE --format beir makes such a folder"
-        raise UserError("no such file", where=shown(path), hint=hint)
+        raise UserError("no such file", where=display_path(path), hint=hint)
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:
                 record = json.loads(line)
                 record["_id"], record["text"], record["metadata"]
             except (ValueError, KeyError, TypeError):
-                raise UserError("no record of BEIR", where=shown(path), line=number) from None
+                raise UserError(
+                    "no record of BEIR", where=display_path(path), line=number
+                ) from None
             yield record
 
 
@@ -151,7 +153,7 @@ class SentenceEncoder:
 
         if not (folder / "config.json").is_file():
             hint = "the folder of a sentence model, with config.json, weights and tokenizer"
-            raise UserError("no model", where=shown(folder), hint=hint)
+            raise UserError("no model", where=display_path(folder), hint=hint)
         logging: Any = tf.utils.logging
         logging.disable_progress_bar()
         self._torch = torch
@@ -160,7 +162,7 @@ class SentenceEncoder:
             self._model: Any = tf.AutoModel.from_pretrained(str(folder)).eval()
         except (OSError, ValueError) as error:
             text = f"cannot be loaded: {str(error).splitlines()[0]}"
-            raise UserError(text, where=shown(folder)) from error
+            raise UserError(text, where=display_path(folder)) from error
 
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         """A vector of length 1 for each text, a row each."""

@@ -20,7 +20,7 @@ from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Evidence, NewCloze, NewEasyCloze, UpdatedCloze
 from factdrift.scoring.export import NAMES, FormatName, export
 from factdrift.scoring.export.ckl import masked
-from tests.conftest import checksums, run
+from tests.conftest import checksums, run_cli
 from tests.release_sample import Sample, cloze, edit, from_rows, meta, publish
 
 MADE_FROM: dict[FormatName, str] = {
@@ -48,7 +48,7 @@ def exported(release: Folder, tmp_path_factory: pytest.TempPathFactory) -> Folde
 
     def write(name: FormatName) -> Path:
         if not (folder / name).exists():
-            run("export", release(name), "--format", name, "--to", folder / name)
+            run_cli("export", release(name), "--format", name, "--to", folder / name)
         return folder / name
 
     return write
@@ -269,7 +269,7 @@ def test_knowedit(exported: Folder, release: Folder) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_release_of_another_dataset(name: FormatName, sample: Path, tmp_path: Path) -> None:
     dates = sample / "releases" / "wmt-question-dates" / "1.0.0"
-    done = run("export", dates, "--format", name, "--to", tmp_path / "out", ok=False)
+    done = run_cli("export", dates, "--format", name, "--to", tmp_path / "out", ok=False)
     assert f"wmt-question-dates has nothing for the format {name}" in done.stderr
 
 
@@ -290,6 +290,6 @@ def test_pages_without_text(name: FormatName, release: Folder, tmp_path: Path) -
 def test_what_is_in_the_way(release: Folder, tmp_path: Path) -> None:
     (tmp_path / "out").touch()
     words = ["--format", "timeqa", "--to", tmp_path / "out"]
-    done = run("export", release("timeqa"), *words, ok=False)
+    done = run_cli("export", release("timeqa"), *words, ok=False)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

@@ -18,9 +18,9 @@ from factdrift.builders.facts.relations import cloze_templates, load_relations
 from factdrift.builders.invariant import invariant, trex
 from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.rows import Entity, Fact, Gap, NamedInvariant
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, run_cli
 from tests.histories import fact
-from tests.tables import table
+from tests.tables import read_table
 
 OLD, NEW = date(2023, 1, 2), date(2026, 2, 2)
 ENDED = (date(2000, 1, 1), date(2000, 12, 31))
@@ -121,7 +121,7 @@ def pairs_of(duck: Engine, folder: Path, pairs: list[dict[str, Any]], name: str 
     return named.mutate(reason=several, page=pages)
 
 
-CASES = {case: [*rows] for case, rows in groupby(table("invariant_cases"), lambda x: x[0])}
+CASES = {case: [*rows] for case, rows in groupby(read_table("invariant_cases"), lambda x: x[0])}
 NOUNS = ("P279", "P361", "P527")
 
 
@@ -226,7 +226,7 @@ def test_a_release_of_trex_files(tmp_path: Path) -> None:
     (folder / "P19.jsonl").write_text("\n".join(second))
     recipe = ROOT / "builders/recipes/invariant-lama-trex.yaml"
     words = ["release", recipe, "--trex", folder, "--out", tmp_path, "--build", tmp_path / "b"]
-    run(*words, "--snapshot-date", "2019-01-01")
+    run_cli(*words, "--snapshot-date", "2019-01-01")
     made = tmp_path / "invariant-lama-trex" / "1.0.0"
     rows = pq.read_table(made / "data/all/test.parquet").to_pylist()
     assert sorted((r["subject"], r["template"], r["source"], r["query"]) for r in rows) == [

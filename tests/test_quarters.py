@@ -14,7 +14,7 @@ from factdrift.scoring.score import Options, score
 from samples.quarters.make import DAYS, build
 from samples.quarters.simulated import predict, stops_on
 from samples.wikidata.make import MistakeError
-from tests.conftest import ROOT, alone, run
+from tests.conftest import ROOT, run_cli, run_process
 
 RECIPE = ROOT / "samples/quarters/recipe.yaml"
 NAME = "dynamic-templama-quarters"
@@ -41,7 +41,7 @@ def test_a_mistake_in_the_corrections_is_told(tmp_path: Path, line: str, error: 
 
 
 def shell(text: str, folder: Path, env: dict[str, str]) -> None:
-    alone("bash", "-euo", "pipefail", "-c", text, cwd=folder, env=env)
+    run_process("bash", "-euo", "pipefail", "-c", text, cwd=folder, env=env)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_the_walk_runs_as_it_is_written(shop: tuple[Path, dict[str, str]]) -> No
     for version, added, measured in counted:
         old = f"{int(version[0]) - 1}.0.0"
         shelf = folder / "releases" / NAME
-        said = run("diff", shelf / old, shelf / version).stdout
+        said = run_cli("diff", shelf / old, shelf / version).stdout
         assert f"{added} rows added".replace(",", "") in said
         assert f"{measured} rows measured anew".replace(",", "") in said
     assert len(counted) == 3

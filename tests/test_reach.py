@@ -13,8 +13,8 @@ import pytest
 import factdrift.builders.recipes.recipe  # noqa: F401 - it imports every step
 from factdrift.builders.core import files
 from factdrift.builders.core.reach import PLUMBING, parse, reach
-from tests.conftest import alone
-from tests.tables import table
+from tests.conftest import run_process
+from tests.tables import read_table
 
 Write = Callable[[Mapping[str, str]], str]
 _numbers = count()
@@ -40,7 +40,7 @@ B = {"b.py": "def g(): pass", "c.py": "import PKG.d", "d.py": "1 / 0", "e.py": "
 FACADE = {"p/__init__.py": '"""Rows."""\nfrom PKG.b import g\nfrom PKG.c import h as k'}
 
 
-@pytest.mark.parametrize(("source", "modules"), table("reached_modules"))
+@pytest.mark.parametrize(("source", "modules"), read_table("reached_modules"))
 def test_modules(source: str, modules: str, write: Write) -> None:
     package = write({"a.py": source, **B, **FACADE})
     found = {name.removeprefix(f"{package}.") for name in reach(f"{package}.a").modules}
@@ -60,7 +60,7 @@ class C:
 """
 
 
-@pytest.mark.parametrize(("old", "new", "counts"), table("source_edits"))
+@pytest.mark.parametrize(("old", "new", "counts"), read_table("source_edits"))
 def test_what_of_a_source_counts(old: str, new: str, counts: str) -> None:
     """Texts of errors count, for some become rows of `dropped.parquet`."""
     after = BEFORE.replace(old, new)
@@ -157,7 +157,7 @@ def test_an_upgraded_library_remakes_what_uses_it(tmp_path: Path) -> None:
         info.mkdir(parents=True)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 99\n")
         code = KEYS.format(modules=list(STEPS))
-        done = alone(sys.executable, "-c", code, env={"PYTHONPATH": str(info.parent)})
+        done = run_process(sys.executable, "-c", code, env={"PYTHONPATH": str(info.parent)})
         after = dict(line.split() for line in done.stdout.splitlines())
         remade = {module for module in STEPS if after[module] != before[module]}
         assert remade == {module for module in STEPS if name in reach(module).libraries}

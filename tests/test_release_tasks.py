@@ -25,9 +25,9 @@ from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.rows.timeqa import TimeQuestion
 from factdrift.builders.text import squad
 from factdrift.scoring.views import Asking, Row
-from tests.conftest import run
+from tests.conftest import run_cli
 from tests.release_sample import BASE, Rows, Sample, cloze, from_rows, publish
-from tests.tables import table
+from tests.tables import read_table
 
 ROWS: Rows = {
     "unchanged": {
@@ -165,7 +165,7 @@ def test_tasks_are_in_the_manifest_and_other_tasks_are_a_patch(
 def test_a_release_that_asks_nothing_has_no_tasks(tmp_path: Path) -> None:
     folder = publish(tmp_path, Sample({"segments": BASE["segments"]})).folder
     assert not (folder / "tasks").exists()
-    done = run("tasks", folder, "--for", "inspect", "--out", tmp_path / "out", ok=False)
+    done = run_cli("tasks", folder, "--for", "inspect", "--out", tmp_path / "out", ok=False)
     assert "the release has no tasks" in done.stderr
 
 
@@ -181,26 +181,26 @@ def test_tasks_for_another_place(
     release: Path, tmp_path: Path, words: list[str], expected: str
 ) -> None:
     for _ in range(2):  # they may be written again
-        run("tasks", release, "--for", "lm-eval", "--out", tmp_path, *words)
+        run_cli("tasks", release, "--for", "lm-eval", "--out", tmp_path, *words)
     task = read_yaml(tmp_path / "lm-eval" / "unchanged-2021Q3.yaml")
     assert task["dataset_kwargs"]["data_files"]["test"] == expected.format(release=release)
-    run("tasks", release, "--for", "inspect", "--out", tmp_path, *words)
+    run_cli("tasks", release, "--for", "inspect", "--out", tmp_path, *words)
     told = json.loads((tmp_path / "inspect" / "tasks.json").read_text("utf-8"))
     assert f"{told['data']}/data/unchanged/2021Q3.parquet" == expected.format(release=release)
 
 
 def test_only_what_lies_after_a_cut_off(release: Path, tmp_path: Path) -> None:
     words = ["tasks", release, "--for", "lm-eval", "--out", tmp_path]
-    done = run(*words, "--after", "2020-12-31")
+    done = run_cli(*words, "--after", "2020-12-31")
     assert "unchanged: 5 rows" in done.stderr + done.stdout
     folder = tmp_path / "lm-eval"
     assert not (folder / "unchanged-2020Q4.yaml").exists()
     assert read_yaml(folder / "_unchanged_yaml")["process_docs"] == "after.keep"
     told = json.loads((folder / "after.json").read_text("utf-8"))
     assert told == {"after": "2020-12-31", "time": ["period_last"]}
-    refused = run(*words, "--after", "2022-01-01", ok=False)
+    refused = run_cli(*words, "--after", "2022-01-01", ok=False)
     assert "no row asks about a time after 2022" in refused.stderr
-    run(*words, "--after", "2021-09-30")
+    run_cli(*words, "--after", "2021-09-30")
     assert read_yaml(folder / "sample.yaml")["task"] == ["sample-new"]
 
 
@@ -217,7 +217,7 @@ def test_tasks_that_cannot_be_written(
 ) -> None:
     prepare(tmp_path)
     command = ["tasks", release, "--for", "lm-eval", "--out", tmp_path, *words]
-    assert said in run(*command, ok=False).stderr
+    assert said in run_cli(*command, ok=False).stderr
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_after(row: dict[str, Any], expected: bool) -> None:
     assert after.is_after(row, date(2024, 6, 30), columns) is expected
 
 
-@pytest.mark.parametrize(("said", "targets", "exact", "overlap"), table("squad_scores"))
+@pytest.mark.parametrize(("said", "targets", "exact", "overlap"), read_table("squad_scores"))
 def test_scores(said: str, targets: str, exact: str, overlap: str) -> None:
     doc = {"targets": [one for one in targets.split(" | ") if one]}
     found = squad.process_results(doc, [f" {said}\n"])

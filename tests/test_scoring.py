@@ -20,9 +20,9 @@ from factdrift.reasoning.rows import ReasoningQuestion
 from factdrift.scoring.predictions import LONGEST, Prediction, prompt_hash, read, write
 from factdrift.scoring.score import Options, Scores, score
 from samples.quarters.simulated import asked_rows, predict, stops_on
-from tests.conftest import run
+from tests.conftest import run_cli
 from tests.release_sample import Sample, cloze, edited, publish
-from tests.tables import table
+from tests.tables import read_table
 
 Row = Mapping[str, Any]
 
@@ -130,7 +130,7 @@ ROWS: dict[str, Cloze | ReasoningQuestion] = {
     "stays": cloze(7, "updated", previous_answers=BEFORE, still_true=BEFORE),
     "choices": question(7, "Club 9", "Club 7", "Club 8"),
 }
-CASES = table("scoring_cases")
+CASES = read_table("scoring_cases")
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -414,7 +414,7 @@ def test_what_a_search_found(sample: Path, tmp_path: Path) -> None:
     ]
     file = lines(tmp_path / "p.jsonl", *found)
     words = ["--predictions", file, "--cutoff", "2020-06-30", "--out", tmp_path / "s"]
-    assert "100.0" in run("score", release, *words).stdout
+    assert "100.0" in run_cli("score", release, *words).stdout
     scores = Scores.read(tmp_path / "s")
     assert mean(scores, "recall@1")[1] == 0
     assert mean(scores, "recall@5") == mean(scores, "exact_match") == (len(rows), 1)
@@ -429,5 +429,5 @@ def test_what_a_search_found(sample: Path, tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_of_the_command(release: Path, words: list[str], message: str) -> None:
-    done = run("score", release, *words, ok=False)
+    done = run_cli("score", release, *words, ok=False)
     assert done.returncode == 1 and message in done.stderr

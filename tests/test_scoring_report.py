@@ -15,7 +15,7 @@ from factdrift.scoring.report import report
 from factdrift.scoring.score import Options, score
 from samples.quarters.simulated import predict, stops_on
 from tests.browser import SIZES, Browser, browser
-from tests.conftest import run
+from tests.conftest import run_cli
 from tests.release_sample import publish
 
 __all__ = ["browser"]
@@ -47,7 +47,7 @@ def made(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         file = predict(release, folder / f"{number}.jsonl", model, configs)
         scored(release, file, folder / f"scores{number}", name, configs=configs, cutoff=STOPS)
     page = folder / "page/report.html"
-    said = run("report", folder / "scores0", folder / "scores1", "--to", page.parent).stdout
+    said = run_cli("report", folder / "scores0", folder / "scores1", "--to", page.parent).stdout
     assert said == f"open {page}\n"
     return page
 

@@ -13,7 +13,7 @@ from factdrift.annotation.layout import Layout, Rejection
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.reading import csv_rows, is_table, json_documents
 from factdrift.annotation.submission import Refused, Submission
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Verdict:
 
 Decide = Callable[[Submission], Verdict | None]
 """What a submission comes to; None: it is not known yet."""
-Fits = Callable[[Sequence[Item]], bool]
+FitsHit = Callable[[Sequence[Item]], bool]
 """Whether items fit into one HIT."""
 FindItem = Callable[[str, str, str], tuple[Layout, Item] | None]
 """The layout and the item of the ids of batch, HIT and item; None: there is no such item."""
@@ -67,7 +67,7 @@ class Platform(ABC):
         self, path: Path, find: FindItem = lambda *ids: None
     ) -> Iterator[Submission | Refused]:
         """The submissions of a results file, streamed, in order; what is broken is `Refused`."""
-        table, where = is_table(path), shown(path)
+        table, where = is_table(path), display_path(path)
         for found in csv_rows(path) if table else json_documents(path):
             if isinstance(found, Refused):
                 yield found
@@ -86,7 +86,7 @@ class Platform(ABC):
         """
         return []
 
-    def room(self, layout: Layout) -> Fits:
+    def room(self, layout: Layout) -> FitsHit:
         """What tells whether items fit into one HIT of a layout.
 
         HITs are filled so that they fit, and an item that fits none is left out.

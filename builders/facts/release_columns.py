@@ -7,6 +7,7 @@ import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.core.tables import row_id_of
 
 
 def with_labels(
@@ -23,7 +24,7 @@ def with_labels(
 def with_content_ids(table: ir.Table, named_by: Sequence[str]) -> ir.Table:
     """Add `id`: a hash of the columns that name a row, 16 hex digits."""
     parts = [table[c].cast("string").fill_null("") for c in named_by]
-    return table.mutate(id=draw_order(*parts).substr(0, 16))
+    return table.mutate(id=row_id_of(*parts))
 
 
 def as_dropped(table: ir.Table, step: str, **columns: ir.Value) -> ir.Table:
@@ -32,11 +33,6 @@ def as_dropped(table: ir.Table, step: str, **columns: ir.Value) -> ir.Table:
     given = {"item": item, "period": none, "score": ibis.null("float64"), "detail": none} | columns
     table = table.mutate(step=ibis.literal(step), **given)
     return table.select(arrow_schema(rows.Dropped).names)
-
-
-def draw_order(*names: str | ir.StringValue) -> ir.StringValue:
-    """A hash of what is named, usually the seed first: an order draw_order for it."""
-    return ibis.literal("\t").join(names).hexdigest("sha256")
 
 
 def with_valid_dates(table: ir.Table) -> ir.Table:

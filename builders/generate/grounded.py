@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,12 +19,18 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.facts.relations import NewsWording
+from factdrift.builders.facts.text_evidence import (
+    FactDates,
+    FactEvidence,
+    FactPassage,
+    fact_evidence,
+)
 from factdrift.builders.generate.mentions import (
     EntityNames,
     Mention,
     Sentence,
     batches,
-    sentences,
+    news_sentences,
 )
 from factdrift.builders.generate.protocol import FACTS
 from factdrift.builders.rows import (
@@ -39,8 +44,8 @@ from factdrift.builders.rows import (
     Question,
     TimeSpec,
 )
-from factdrift.builders.text.dates import Written, asked, dates_in, written
-from factdrift.builders.text.en.lexicon import ADJECTIVES, COUNTRIES, DEMONYMS, TITLES
+from factdrift.builders.text.dates import DateMention, dates_in, format_date, with_preposition
+from factdrift.builders.text.en.lexicon import ADJECTIVES, COUNTRIES, DEMONYMS
 from factdrift.builders.text.render import phrase
 
 _DATES = ("start_first", "start_last", "end_first", "end_last")
@@ -57,30 +62,8 @@ _OF_SOMEBODY = re.compile(
     r"|European|[A-Z]\w+ (?:Union|Republic))\b"
 )
 """What an office's name has that tells whose it is."""
-_LONGEST = 60
-"""Words of a sentence that can be evidence."""
 _ANSWERS = 3
 """Holders at one time beyond which nobody asks for them."""
-_NEAR = 4
-"""Words from two names to the relation's word."""
-_OTHERS = 2
-"""Other words between the names at most, small ones aside."""
-_SMALL = frozenset(
-    "s a an the of by in at for from with and as to is was were are has had been be his her their "
-    "its this that who which new current incumbent 's ’s".split()
-)
-_CHANGE = re.compile(r"\b(?:appoint|nam|hir|sign|elect|unveil|install|marr|buy|bought|acquir)\w*")
-"""Verbs between two names whose relation is told behind them: appointed … as head coach."""
-_OTHERWISE = re.compile(
-    r"\b(?:[Ff]ormer(?:ly)?|ex|previous(?:ly)?|predecessor|successor|once|late|then|next|future|"
-    r"would-be|potential|possible|candidates?|designate|elect|would|challenger|rival|against|[Dd]eputy|[Vv]ice|[Aa]ssistant|"
-    r"[Aa]cting|interim|caretaker|shadow|opposition|fake|fictional|[Ii]f|linked|could|might|may)\b",
-)
-"""Words of a sentence that tells another relation between the two, or not yet, or no more."""
-
-_PARTS = frozenset("and by in to with from at for that this his her their its".split())
-"""Small words behind which something else begins."""
-_SERVES = re.compile(r"serv\w+|remain\w*|current(?:ly)?|incumbent|new|now|still|long|also")
 
 Side = Literal["object", "subject"]
 
@@ -106,7 +89,7 @@ class HeldTerm(NamedTuple):
 
 
 @dataclass
-class Known:
+class KnownTerms:
     """Timelines of the pairs that a batch of articles names, and the names of who is in them."""
 
     terms: dict[tuple[Side, str, str], list[HeldTerm]] = field(default_factory=dict)
@@ -122,8 +105,7 @@ class GroundedFact(NamedTuple):
     sentence: Sentence
     subject_at: tuple[int, int]
     object_at: tuple[int, int]
-    cue: str
-    changes: bool
+    evidence: FactEvidence
 
 
 class StatedFacts:
@@ -159,12 +141,12 @@ class StatedFacts:
         sides = "select subject from terms where sure union select object from terms where sure"
         self.names = EntityNames(db, entities, sides)
 
-    def found(
+    def find(
         self, articles: Iterable[Article]
-    ) -> Iterator[tuple[Article, list[GroundedFact], Known]]:
+    ) -> Iterator[tuple[Article, list[GroundedFact], KnownTerms]]:
         """Each article with the facts that its sentences state, in their order."""
         for group in batches(articles, _AT_ONCE):
-            parts = [sentences(article) for article in group]
+            parts = [news_sentences(article) for article in group]
             mentions = self.names.find(list(zip(group, parts, strict=True)))
             pairs = {
                 (a, b)
@@ -177,9 +159,11 @@ class StatedFacts:
             for article, texts, one in zip(group, parts, mentions, strict=True):
                 yield article, list(self._stated(article, texts, one, facts, known)), known
 
-    def _known(self, pairs: set[tuple[str, str]]) -> tuple[Known, dict[tuple[str, str], list[str]]]:
+    def _known(
+        self, pairs: set[tuple[str, str]]
+    ) -> tuple[KnownTerms, dict[tuple[str, str], list[str]]]:
         """The timelines around pairs of items, and the relations between the items of each."""
-        known, facts = Known(), dict[tuple[str, str], list[str]]()
+        known, facts = KnownTerms(), dict[tuple[str, str], list[str]]()
         self._register("pairs", sorted(pairs), "a", "b")
         self._db.execute(
             "create or replace temp table joined as select distinct relation, subject, object "
@@ -224,7 +208,7 @@ class StatedFacts:
         texts: Sequence[Sentence],
         mentions: Sequence[Mention],
         facts: Mapping[tuple[str, str], Sequence[str]],
-        known: Known,
+        known: KnownTerms,
     ) -> Iterator[GroundedFact]:
         """The facts that sentences state and that surely hold on the article's day."""
         for first, second in _pairs(mentions):
@@ -234,16 +218,17 @@ class StatedFacts:
                     for relation in facts.get((subject, thing), ()):
                         terms = known.terms["object", relation, subject]
                         day = article.day
-                        if not any(t.id == thing and t.within(day, day) for t in terms):
+                        held = [t for t in terms if t.id == thing and t.within(day, day)]
+                        if not held:
                             continue
-                        phrases = self.relations[relation]
                         spans = (first.start, first.end), (second.start, second.end)
-                        cue = _joined(sentence.text, *spans, phrases.cues, phrases.changes)
-                        if cue is not None:
-                            changes = _joined(sentence.text, *spans, phrases.changes) is not None
-                            yield GroundedFact(
-                                relation, subject, thing, sentence, *spans, cue, changes
-                            )
+                        evidence = fact_evidence(
+                            FactPassage(sentence.text, dates_in(sentence.text), names=spans),
+                            FactDates((held[0].start_first, held[0].start_last), None),
+                            self.relations[relation],
+                        )
+                        if evidence.relation is not None:
+                            yield GroundedFact(relation, subject, thing, sentence, *spans, evidence)
 
 
 def _pairs(mentions: Sequence[Mention]) -> Iterator[tuple[Mention, Mention]]:
@@ -258,81 +243,11 @@ def _pairs(mentions: Sequence[Mention]) -> Iterator[tuple[Mention, Mention]]:
                     yield a, b
 
 
-_WORD = re.compile(r"[\w'’-]+")
-
-
-@cache
-def _cue(cues: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, cues))})\b" if cues else "(?!)", re.I)
-
-
-def _joined(
-    text: str,
-    one: tuple[int, int],
-    other: tuple[int, int],
-    cues: tuple[str, ...],
-    changes: tuple[str, ...] = (),
-) -> str | None:
-    """The word that joins two names of a sentence, if one of these does.
-
-    Without any words the names have to stand together, as an office and its holder do. Else it
-    stands between them, with hardly another word (`Chelsea manager Antonio Conte`), or before or
-    after two names that belong together (`Prime Minister of India Narendra Modi`). Where it tells
-    of a state and not of one of these changes, nothing may come between the first name and it
-    (`visits India and meets Prime Minister Narendra Modi`), nor another such word before a name.
-    """
-    if len(text.split()) > _LONGEST:
-        return None
-    wanted = _cue(cues)
-    (a, b), (c, d) = sorted((one, other))
-    before = [m.start() for m in _WORD.finditer(text, 0, a)][-_NEAR:]
-    after = [m.end() for m in _WORD.finditer(text, d)][:_NEAR]
-    start, end = (before or [a])[0], (after or [d])[-1]
-    if _OTHERWISE.search(text, start, end):
-        return None
-    joins = wanted.search(text, b, c)
-    rest = wanted.sub(" ", text[b:c])
-    if len(re.findall(r"[.;:!?\"“”]|,", rest)) > 2:
-        return None
-    others = [w for w in _WORD.findall(rest) if w not in _SMALL and w not in TITLES]
-    if any(w[0].isupper() for w in others) or len(others) > _OTHERS:
-        return None
-    state = bool(changes) and not _cue(changes).search(text, start, end)
-    if joins:
-        apart = state and _parted(text[b : joins.start()])
-        title = _title(text, a, wanted) or _title(text, c, wanted) or joins[0]
-        return None if apart or title.lower() != joins[0].lower() else joins[0]
-    if not cues:
-        return None if others else ""
-    if (others and not _CHANGE.search(rest)) or (state and _parted(rest)):
-        return None
-    for m in (*wanted.finditer(text, start, a), *wanted.finditer(text, d, end)):
-        gap = text[d : m.start()] if m.start() >= d else text[m.end() : a]
-        near = all(w in _SMALL or w in TITLES for w in _WORD.findall(gap))
-        if near and not (state and _PARTS.intersection(_WORD.findall(gap))):
-            return m[0]
-    return None
-
-
-def _parted(gap: str) -> bool:
-    """Whether what stands between two names, or a name and a word, tells of something else."""
-    words = [w.lower() for w in _WORD.findall(gap)]
-    return any(w in _PARTS or (w not in _SMALL and not _SERVES.fullmatch(w)) for w in words)
-
-
-def _title(text: str, at: int, wanted: re.Pattern[str]) -> str | None:
-    """The word of a relation that stands right before a name."""
-    found = [
-        m for m in wanted.finditer(text, max(at - 40, 0), at) if not text[m.end() : at].strip()
-    ]
-    return found[-1][0] if found else None
-
-
 def questions(
     article: Article,
     found: Sequence[GroundedFact],
     draw: Draw,
-    known: Known,
+    known: KnownTerms,
     snapshot: date,
     relations: Mapping[str, NewsWording],
 ) -> list[Question]:
@@ -352,7 +267,7 @@ class _Asking(NamedTuple):
     article: Article
     fact: GroundedFact
     draw: Draw
-    known: Known
+    known: KnownTerms
     snapshot: date
     cues: tuple[str, ...]
 
@@ -362,7 +277,9 @@ class _Asking(NamedTuple):
         terms = self.known.terms["object", fact.relation, fact.subject]
         mine = next(t for t in terms if t.id == fact.object and t.within(day, day))
         month = Period.of(mine.start_first, "month")
-        new = fact.changes and day - _EVENT <= mine.start_first and mine.start_last <= day
+        new = (
+            fact.evidence.is_change and day - _EVENT <= mine.start_first and mine.start_last <= day
+        )
         recent = day - _RECENT <= mine.start_first
         sides: tuple[tuple[Side, str, tuple[int, int], str | None, str | None], ...] = (
             ("object", fact.subject, fact.object_at, phrases.ask, phrases.became),
@@ -376,16 +293,16 @@ class _Asking(NamedTuple):
             if side == "subject" and not self.cues and not _OF_SOMEBODY.search(office):
                 continue  # many countries have a Leader of the Opposition
             if became and new and mine.start_last <= month.last:
-                time = asked("in", written(month.first, "month"))
+                time = with_preposition("in", format_date(month.first, "month"))
                 began = _began(line, month.first, month.last)
                 yield from self._about("event", became, time, began, line, span, recent=True)
             if ask:
                 time, holders = self._state(line, recent=recent)
-                text = ask if time else present(ask)
+                text = ask if time else in_present_tense(ask)
                 if time or text != ask:
                     yield from self._about("state", text, time, holders, line, span, recent=recent)
         once = len([t for t in terms if t.id == fact.object]) == 1
-        named_day = _date_of(fact.sentence.text, mine) if fact.changes and once else None
+        named_day = _date_of(fact.evidence, mine) if fact.evidence.is_change and once else None
         if phrases.when and named_day is not None:
             text, forms = self._text(phrases.when, ""), _day_forms(mine)
             of_event = Grounding(*fact[:3], "event", forms, (), mine.statements, True)
@@ -422,7 +339,8 @@ class _Asking(NamedTuple):
 
     def _text(self, template: str, time: str) -> str:
         names = (self.known.entities[i].label for i in (self.fact.subject, self.fact.object))
-        cue = next((c for c in self.cues if c.lower() == self.fact.cue.lower()), self.fact.cue)
+        word = self.fact.evidence.relation or ""
+        cue = next((c for c in self.cues if c.lower() == word.lower()), word)
         subject, thing = names
         where = "of which country" if subject in COUNTRIES else "where"
         text = phrase(template.replace("<cue>", cue).replace("<where>", where), subject, thing)
@@ -450,8 +368,10 @@ class _Asking(NamedTuple):
             return "", found
         month = Period.of(day, "month")
         if found := _holders(line, month.first, month.last):
-            return asked("in", written(day, "month")), found
-        return asked("on", written(day)), _holders(line, day - _DAY, day + _DAY) or []
+            return with_preposition("in", format_date(day, "month")), found
+        return with_preposition("on", format_date(day)), _holders(
+            line, day - _DAY, day + _DAY
+        ) or []
 
 
 def _holders(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm] | None:
@@ -469,30 +389,26 @@ def _began(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm]:
     return [] if any(t.start_first <= last and t.start_last >= first for t in others) else sure
 
 
-def _date_of(text: str, term: HeldTerm) -> Written | None:
+def _date_of(evidence: FactEvidence, term: HeldTerm) -> DateMention | None:
     """The date in a sentence that says when a term began, to the month at least."""
     if (term.start_last - term.start_first).days > 31:
         return None
-    for one in dates_in(text).written:
-        near = one.first <= term.start_last and term.start_first <= one.last
-        if near and (one.last - one.first).days <= 31:
-            return one
-    return None
+    return next((w for w in evidence.starts or () if (w.last - w.first).days <= 31), None)
 
 
 def _day_forms(term: HeldTerm) -> tuple[str, ...]:
     """How the day or month on which a term began may be written, the most exact first."""
     day = term.start_first
-    month = written(day, "month")
+    month = format_date(day, "month")
     if day != term.start_last:
         return (month,)
-    return written(day), f"{month.split()[0]} {day.day}, {day.year}", month
+    return format_date(day), f"{month.split()[0]} {day.day}, {day.year}", month
 
 
-def present(ask: str) -> str:
+def in_present_tense(ask: str) -> str:
     """A question about the past as one about today: `who was` as `who is`.
 
-    >>> present("which team did <subject> play for")
+    >>> in_present_tense("which team did <subject> play for")
     'which team does <subject> play for'
     """
     for past, now in (("was", "is"), ("were", "are"), ("did", "does"), ("had", "has")):
