@@ -52,7 +52,7 @@ def test_over_tables_as_over_texts() -> None:
     cases = [c for c in CASES if c[0].isascii() and c[1]]
     columns = {"text": [c[0] for c in cases], "answer": [c[1] for c in cases]}
     answers = ibis.memtable(columns)
-    found = over_tables.overlap(answers.text, read_table.answer)
+    found = over_tables.overlap(answers.text, answers.answer)
     rows = answers.mutate(found=found).to_pyarrow().to_pylist()
     assert len(rows) == len(cases)
     for row in rows:
