@@ -27,7 +27,7 @@ from factdrift.builders.core.hashing import digest
 from factdrift.builders.core.schema import batches, columns
 from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Answer, Cloze
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import exact_match, f1
 from factdrift.scoring.predictions import Prediction, prompt_hash, write
 from tests.release_sample import Sample, cloze, meta
@@ -53,7 +53,7 @@ def clozes(period: Period) -> Iterator[Cloze]:
             relation=RELATIONS[n % 8],
             template=RELATIONS[n % 8],
             answers=(Answer(f"Q{thing}", label, aliases),),
-            targets=targets([label], aliases),
+            targets=merge_targets([label], aliases),
             sitelinks=n % 400,
         )
 

@@ -23,7 +23,7 @@ from factdrift.scoring import commands as scoring
 from factdrift.scoring.export import FormatName
 
 if TYPE_CHECKING:
-    from factdrift.builders.wikidata.mine import Reading
+    from factdrift.builders.wikidata.mine import DumpReader
     from factdrift.builders.wikidata.reader import Share
 
 app = typer.Typer(
@@ -267,9 +267,9 @@ def mine(
     from factdrift.builders.facts.relations import known_relations, select
     from factdrift.builders.facts.steps import needed_of
     from factdrift.builders.recipes.recipe import fetched
-    from factdrift.builders.wikidata.mine import SHARE, merge, mine_share
+    from factdrift.builders.wikidata.mine import SHARE_FILE, merge_shares, mine_share
     from factdrift.builders.wikidata.mine import mine as mine_dump
-    from factdrift.builders.wikidata.shards import snapshot_of
+    from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
 
     known = known_relations(templates)
@@ -293,19 +293,19 @@ def mine(
             relations=wanted,
             user_agent=user_agent,
             cache=out / "answers",
-            snapshot=snapshot_of([], day) if day else None,
+            snapshot=snapshot_day([], day) if day else None,
             memory=memory,
         )
     else:
         dumps = fetched("wikidata", paths, out / "inputs", say)
-        shares = [Path(one) for one in dumps if (Path(one) / SHARE).is_file()]
+        shares = [Path(one) for one in dumps if (Path(one) / SHARE_FILE).is_file()]
         undated = [relation for relation, keep in wanted.items() if keep]
         given: dict[str, Any] = {"undated": undated, "snapshot": day, "jobs": jobs, "say": say}
         if shares and reading:
             text = "these are shares that have been read"
             raise UserError(text, where=shares[0], hint="leave --engine out to merge them")
         if shares:
-            mined = merge(shares, out, memory=memory, jobs=jobs, say=say)
+            mined = merge_shares(shares, out, memory=memory, jobs=jobs, say=say)
         elif shard:
             mine_share(dumps, out, _share(shard), **given)
             say(f"share {shard} in {out}; when all are there: factdrift mine FOLDER… --out MINED")
@@ -317,7 +317,7 @@ def mine(
 
 def _reading(
     engine: str, shards: int | None, jobs: int, out: Path, alone: bool
-) -> "Reading | None":
+) -> "DumpReader | None":
     """How a Spark reads a dump, which it has to be there for; None: processes read it."""
     if engine == "duckdb":
         if shards:
@@ -325,11 +325,11 @@ def _reading(
             raise UserError("--shards is for the tasks of a Spark", hint=hint)
         return None
     from factdrift.builders.core.engine import ready
-    from factdrift.builders.wikidata.tasks import by_tasks
+    from factdrift.builders.wikidata.tasks import spark_reader
 
     if alone:
         raise UserError("--engine is for a whole dump", hint="leave --endpoint and --shard out")
-    reading = by_tasks(engine, shards, jobs)
+    reading = spark_reader(engine, shards, jobs)
     ready(engine, out / "build")
     return reading
 
@@ -376,13 +376,13 @@ def corpus(
         if done.changed or done.missing:
             say(f"{done.changed:,} rows have another text in these pages, {done.missing:,} no page")
         return
-    from factdrift.builders.wikidata.shards import snapshot_of
+    from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wmt.passages import write_passages
 
     write_passages(
         archives,
         out,
-        until=snapshot_of([], until) if until else None,
+        until=snapshot_day([], until) if until else None,
         keep=keep,
         original=original,
         jobs=jobs,

@@ -24,7 +24,7 @@ from factdrift.builders.core.schema import reading
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, load, locate
 from factdrift.builders.release.tasks import day_of, quoted, type_of
 from factdrift.builders.rows.roles import ColumnRoles
-from factdrift.builders.text.squad import normal
+from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.intervals import BUNDLES
 from factdrift.scoring.predictions import HASH
 
@@ -117,7 +117,7 @@ def unknown_name(message: str, name: str, known: Iterable[str], release: Path) -
 
 @lru_cache(maxsize=1 << 19)
 def _normal(text: str | None) -> str:
-    return normal(text or "")
+    return normalize_answer(text or "")
 
 
 def _normals(lists: pa.ChunkedArray) -> pa.Array:

@@ -11,7 +11,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import load, locate
 from factdrift.builders.templama.guesses import GUESSES, answers, guesses
 from factdrift.scoring.predictions import Prediction, say_beside, write
-from factdrift.scoring.sampling import ChosenSplit, drawn
+from factdrift.scoring.sampling import ChosenSplit, stratified_sample
 
 _COLUMNS = {"split", "relation", "targets", "previous_answers", "still_true"}
 
@@ -62,7 +62,7 @@ def write_answers(folder: Path, out: Path, limit: int | None) -> Iterator[Path]:
     """
     manifest = load(folder)
     splits, timelines = _parts(folder)
-    wanted = drawn(folder, splits, limit, seed=0) if limit else None
+    wanted = stratified_sample(folder, splits, limit, seed=0) if limit else None
     ids = None if wanted is None else {name for some in wanted.values() for name in some}
     every = [locate(folder, one.split.file) for one in splits]
     rows = [one for one in answers(every, timelines) if ids is None or one[0] in ids]

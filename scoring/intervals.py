@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 
 SCALE = 1 << 20
 """A metric is kept as a whole number of 1/SCALE, so that sums are exact in any order."""
@@ -129,5 +129,5 @@ def bounds(draws: int) -> list[int]:
 
 def _random(seed: int, name: str, size: int) -> NDArray[np.uint64]:
     """Random bits of a generator whose stream NumPy never changes."""
-    raw = np.random.PCG64(hash64(seed, name)).random_raw(size)
+    raw = np.random.PCG64(seeded_hash(seed, name)).random_raw(size)
     return np.asarray(raw, np.uint64)

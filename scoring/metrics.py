@@ -26,7 +26,7 @@ import pyarrow as pa
 from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
-from factdrift.builders.text.squad import NOTHING, overlap
+from factdrift.builders.text.squad import NO_ANSWER_TEXTS, token_f1
 from factdrift.scoring.asked import Asked
 from factdrift.scoring.intervals import BUNDLES, SCALE
 from factdrift.scoring.knowledge import look_back
@@ -87,7 +87,7 @@ CREATE TABLE said AS
         CASE WHEN from_scores THEN texts WHEN choosing OR alone THEN choices END AS offered,
         coalesce(list_contains(targets, names[1])
             AND (choosing OR regexp_matches(texts[1], '[^\\s\\p{{Z}}]')), false) AS named,
-        NOT choosing AND NOT named AND answer IN {NOTHING} AS silent,
+        NOT choosing AND NOT named AND answer IN {NO_ANSWER_TEXTS} AS silent,
         CASE WHEN from_scores AND list_has_all(targets, names) THEN 'undecided'
             WHEN list_contains(neutral, names[1]) AND NOT named THEN 'neutral'
             WHEN named OR (silent AND len(targets) = 0) THEN 'right'
@@ -201,7 +201,7 @@ def repeated(asked: Asked) -> Repeated | None:
     found = asked.db.execute(f"""
         WITH often AS (
             SELECT answer, count(*) AS times FROM said
-            WHERE NOT choosing AND verdict != 'neutral' AND answer NOT IN {NOTHING}
+            WHERE NOT choosing AND verdict != 'neutral' AND answer NOT IN {NO_ANSWER_TEXTS}
             GROUP BY answer ORDER BY times DESC, answer DESC LIMIT 1
         )
         SELECT answer, times,
@@ -229,7 +229,7 @@ def _best(score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
 
 
 def _f1(name: str, answer: str) -> float:
-    return overlap(name.split(), answer.split())
+    return token_f1(name.split(), answer.split())
 
 
 _ROUGE_WORD = re.compile(r"[a-z0-9]+")

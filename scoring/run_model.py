@@ -16,19 +16,19 @@ import factdrift
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import Progress, progress
-from factdrift.builders.generate.backends import Cached
+from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.prompts import PromptedModel
-from factdrift.builders.generate.transformers_models import Kind, Transformers, kind_of
+from factdrift.builders.generate.transformers_models import Kind, Transformers, model_kind
 from factdrift.builders.release.manifest import Manifest, load
 from factdrift.builders.release.tasks import gaps
 from factdrift.builders.rows.frames import read_frames
-from factdrift.builders.text.prompts import targets as each_once
-from factdrift.builders.text.squad import normal
+from factdrift.builders.text.prompts import merge_targets as each_once
+from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.asked import asking_configs, unknown_name
 from factdrift.scoring.local_models import Masked, Writing
 from factdrift.scoring.predictions import Prediction, say_beside, write
-from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
+from factdrift.scoring.sampling import ChosenSplit, Distractors, relation_of, stratified_sample
 from factdrift.scoring.views import Asking, Row, View, names
 
 WINDOW = 512
@@ -78,7 +78,7 @@ def run_model(order: ModelOrder) -> Path:
     `UserError` before any work: PyTorch, the model, a config, or a view that does not suit them.
     """
     server = isinstance(order.settings, OpenAI)
-    kind = kind_of(order.settings) if isinstance(order.settings, Transformers) else "causal"
+    kind = model_kind(order.settings) if isinstance(order.settings, Transformers) else "causal"
     view = order.view or ("mask" if kind == "masked" else "generate")
     _check(view, kind, server)
     manifest = load(order.release)
@@ -93,7 +93,7 @@ def run_model(order: ModelOrder) -> Path:
         writes=server,
     )
     kept = order.build / "work" / "predictions"
-    model = Cached(_model(order, view, kind), kept, offline=order.offline, texts_only=True)
+    model = CachedModel(_model(order, view, kind), kept, offline=order.offline, texts_only=True)
     path = order.out or _path(manifest, order, view)
     path.parent.mkdir(parents=True, exist_ok=True)
     run = _Run(order, asking, model, chosen)
@@ -123,12 +123,14 @@ class _Run:
     """One run: rows in, predictions out."""
 
     def __init__(
-        self, order: ModelOrder, asking: Asking, model: Cached, chosen: Sequence[ChosenSplit]
+        self, order: ModelOrder, asking: Asking, model: CachedModel, chosen: Sequence[ChosenSplit]
     ) -> None:
         self.order, self.asking, self.model, self.chosen = order, asking, model, chosen
         self.failed = self.left_out = 0
         self._wanted = (
-            drawn(order.release, chosen, order.limit, order.seed) if order.limit else None
+            stratified_sample(order.release, chosen, order.limit, order.seed)
+            if order.limit
+            else None
         )
         self._distractors = (
             Distractors(order.release, chosen, order.seed) if asking.view == "likelihood" else None
@@ -194,14 +196,16 @@ class _Run:
         targets = row[one.columns.targets]
         if self._distractors is None or not targets:
             return ()
-        accepted = {normal(text) for text in targets}
-        best = [text for text in names(row[one.columns.answers]) if normal(text) in accepted]
+        accepted = {normalize_answer(text) for text in targets}
+        best = [
+            text for text in names(row[one.columns.answers]) if normalize_answer(text) in accepted
+        ]
         previous, neutral = (
             names(row[column]) if column else []
             for column in (one.columns.previous, one.columns.neutral)
         )
         own = [*(best or targets)[:_MOST], *previous[:_MOST]]
-        own = [text for text in own if normal(text) in accepted or text not in neutral]
+        own = [text for text in own if normalize_answer(text) in accepted or text not in neutral]
         taken, number = [*targets, *previous, *neutral], self.order.distractors
         wrong = self._distractors.of(row["id"], relation_of(row, one), taken, number)
         return each_once(own, wrong)

@@ -22,7 +22,7 @@ from factdrift.builders.core.files import replacing
 from factdrift.builders.core.progress import progress
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.transformers_models import require_torch
-from factdrift.builders.text.words import WORD, fold_in_place
+from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
 from factdrift.scoring.commands import Baseline
 from factdrift.scoring.export.beir import CORPUS, QUERIES
 
@@ -77,7 +77,7 @@ def _bm25(folder: Path, baseline: Baseline) -> Ranked:
 def _ranked(
     index: Any, searcher: Any, query: dict[str, Any], baseline: Baseline
 ) -> list[tuple[str, float]]:
-    words = sorted(set(WORD.findall(fold_in_place(query["text"]))))
+    words = sorted(set(WORD_PATTERN.findall(fold_in_place(query["text"]))))
     schema, both = index.schema, tantivy.Occur
     terms = [(both.Should, tantivy.Query.term_query(schema, "text", word)) for word in words]
     wanted = tantivy.Query.boolean_query(terms)

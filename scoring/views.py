@@ -18,7 +18,7 @@ import msgspec
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows.frames import BARE_FRAME, Frame, Frames
-from factdrift.builders.text.squad import normal
+from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.predictions import Prediction, prompt_hash
 
 View = Literal["generate", "mask", "rank", "likelihood", "choices"]
@@ -149,8 +149,8 @@ class Asking:
         lines = written.rpartition("</think>")[2].strip().splitlines()
         line = lines[0].strip() if lines else ""
         line = line.removeprefix("Answer:").strip(_QUOTES)
-        nothing = {normal(one) for one in self.frames.no_answer}
-        return line if line and normal(line) not in nothing else None
+        nothing = {normalize_answer(one) for one in self.frames.no_answer}
+        return line if line and normalize_answer(line) not in nothing else None
 
 
 _LETTERS = string.ascii_uppercase
@@ -165,7 +165,10 @@ def chosen(text: str, choices: Sequence[str]) -> int | None:
     place = _LETTERS.find(found[1].upper()) if found else -1
     if 0 <= place < len(choices):
         return place
-    return next((n for n, one in enumerate(choices) if normal(one) == normal(text)), None)
+    return next(
+        (n for n, one in enumerate(choices) if normalize_answer(one) == normalize_answer(text)),
+        None,
+    )
 
 
 def names(value: Any) -> list[str]:

@@ -13,8 +13,8 @@ from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.release.manifest import load
 from factdrift.builders.rows import ChoiceCloze, Cloze, ParaphraseCloze, TimeQuestion
-from factdrift.builders.text.squad import normal_or_all
-from factdrift.builders.wmt.passages import in_words
+from factdrift.builders.text.squad import normalize_or_keep
+from factdrift.builders.wmt.passages import day_in_words
 
 ASKING = [
     one
@@ -64,7 +64,7 @@ def given_away(release: Path) -> dict[str, int]:
 
     @cache
     def words(text: str) -> str:
-        return f" {normal_or_all(text)} "
+        return f" {normalize_or_keep(text)} "
 
     counts: dict[str, int] = {}
     for config, kind, path in asking_tables(release):
@@ -93,7 +93,7 @@ def _expected(kind: type, row: Mapping[str, Any]) -> tuple[str, set[str], set[st
         return row["query"], {row["answer"]["label"]}, _names([row["answer"]])
     if kind is rows.NewsQuestion:
         day = datetime.fromtimestamp(row["question_ts"], UTC).date()
-        asked = f"Today is {in_words(day)}. {row['question']}"
+        asked = f"Today is {day_in_words(day)}. {row['question']}"
         return asked, {*row["answers"][:1]}, {*row["answers"], *row["answers_additional"]}
     if issubclass(kind, TimeQuestion):
         things = row["objects"] if row["answerable"] == "yes" else []

@@ -18,7 +18,7 @@ from factdrift.builders.core.names import licence_page
 from factdrift.builders.release import card
 from factdrift.builders.release.card import SECTIONS, escape, read_prose
 from factdrift.builders.release.manifest import canary, load
-from factdrift.builders.release.plots import draw, period_plot
+from factdrift.builders.release.plots import draw_plot, period_plot
 from factdrift.builders.release.publish import write_release
 from tests.release_sample import BASE, Sample, cloze, dataset, meta, publish
 from tests.tables import FOLDER, read_table
@@ -195,8 +195,8 @@ def test_names_of_many_periods_are_turned(many: int, angle: int, named: int, cou
     ids=["periods", "bars", "expected", "no periods", "no bars"],
 )
 def test_plots_are_the_same_bytes_each_time(tmp_path: Path, plot: Plot) -> None:
-    draw(plot, tmp_path / "a.png")
-    draw(plot, tmp_path / "b.png")
+    draw_plot(plot, tmp_path / "a.png")
+    draw_plot(plot, tmp_path / "b.png")
     data = (tmp_path / "a.png").read_bytes()
     assert data == (tmp_path / "b.png").read_bytes()
     assert data.startswith(b"\x89PNG")

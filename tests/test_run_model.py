@@ -12,7 +12,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate import transformers_models
-from factdrift.builders.generate.backends import Cached
+from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.protocol import Result
 from factdrift.builders.generate.transformers_models import Transformers
@@ -312,13 +312,13 @@ def test_rows_are_read_in_windows(
     release: Path, models: Mapping[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
-    complete = Cached.complete
+    complete = CachedModel.complete
 
-    def counted(model: Cached, texts: Sequence[str]) -> list[Result]:
+    def counted(model: CachedModel, texts: Sequence[str]) -> list[Result]:
         sizes.append(len(texts))
         return complete(model, texts)
 
     monkeypatch.setattr(module, "WINDOW", 5)
-    monkeypatch.setattr(Cached, "complete", counted)
+    monkeypatch.setattr(CachedModel, "complete", counted)
     ordered(release, models["masked"], tmp_path)
     assert sizes == [5, 5, 2]

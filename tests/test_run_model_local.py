@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from factdrift.builders.generate.transformers_models import Transformers, kind_of
+from factdrift.builders.generate.transformers_models import Transformers, model_kind
 from factdrift.scoring.local_models import LocalModel, Masked, Writing
 from factdrift.scoring.views import ModelQuestion, View
 from tests import known_models as known
@@ -38,7 +38,7 @@ AT = {
 
 def opened(folder: Path, view: View = "likelihood", **how: Any) -> LocalModel:
     settings = Transformers(model=str(folder), batch=3)
-    kind = kind_of(settings)
+    kind = model_kind(settings)
     model = (Masked if kind == "masked" else Writing)(settings, view, kind, **how)
     model.load()
     return model
@@ -179,4 +179,4 @@ def test_a_statement_is_filled_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", tiny_model.KINDS)
 def test_the_kind_of_a_model_is_seen(tmp_path: Path, kind: str) -> None:
     tiny_model.KINDS[kind](tmp_path, [])
-    assert kind_of(Transformers(model=str(tmp_path))) == kind
+    assert model_kind(Transformers(model=str(tmp_path))) == kind

@@ -11,7 +11,7 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.rows import Decision, Dropped, Gold, NewsQuestion
 from factdrift.builders.streamingqa import annotators
-from factdrift.builders.streamingqa.annotators import Kind, Reviews, read_written
+from factdrift.builders.streamingqa.annotators import Kind, Reviews, read_written_questions
 from tests.filter_cases import FINDER
 from tests.gold_rows import gold_row
 from tests.tables import read_table
@@ -39,7 +39,7 @@ CASES = read_table("streamingqa_human")
 
 @pytest.mark.parametrize(("answer", "kind", "text"), CASES["placed"])
 def test_answers_are_found_in_the_article(answer: str, kind: str, text: str | None) -> None:
-    found = annotators.placed(answer, ARTICLE, FINDER.find(ARTICLE))
+    found = annotators.locate_answer(answer, ARTICLE, FINDER.find(ARTICLE))
     assert found.type == kind
     if text is None:
         assert (found.start, found.end, found.text) == (-1, -1, answer)
@@ -51,7 +51,7 @@ def test_answers_are_found_in_the_article(answer: str, kind: str, text: str | No
 @pytest.mark.parametrize("case", CASES["written"])
 def test_written_questions_are_read(case: str) -> None:
     given, expected = CASES["written"][case]
-    found = read_written(gold_row("write_questions", "d1", SHOWN, {"questions": given}))
+    found = read_written_questions(gold_row("write_questions", "d1", SHOWN, {"questions": given}))
     assert (found and {q: [*answers] for q, answers in found.questions}) == expected
 
 
@@ -60,7 +60,9 @@ WRITTEN = {"question": ROW.question, "answer": "Kofi Annan"}
 
 @pytest.mark.parametrize("change", [{}, *({name: "2001-01-01"} for name in SHOWN)])
 def test_what_people_saw_must_be_what_is_there(change: dict[str, str]) -> None:
-    one = read_written(gold_row("write_questions", "d1", SHOWN | change, {"questions": [WRITTEN]}))
+    one = read_written_questions(
+        gold_row("write_questions", "d1", SHOWN | change, {"questions": [WRITTEN]})
+    )
     assert one
     counts: Counter[str] = Counter()
     some = annotators.written_items([ARTICLE], {"a1": [DRAW]}, {"d1": one}, FINDER, counts)

@@ -13,7 +13,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
-from factdrift.builders.generate.backends import Cached, ModelSettings, open_model
+from factdrift.builders.generate.backends import AnyImmediateModel, CachedModel, open_model
 
 _SLOT = re.compile(r"<(cloze|article|sentence|text)>")
 
@@ -27,7 +27,7 @@ class PromptedStep(Strict):
     prompt, `<extra_id_0>` for T5.
     """
 
-    backend: ModelSettings
+    backend: AnyImmediateModel
     prompt: str | None = None
     blank: str = BLANK
 
@@ -45,7 +45,7 @@ class ModelStep(GoldStep):
     seed: int
     offline: Annotated[bool, NOT_IN_KEY]
 
-    def model(self, step: PromptedStep, workspace: Workspace) -> Cached:
+    def model(self, step: PromptedStep, workspace: Workspace) -> CachedModel:
         """The model of a step."""
         return open_model(step.backend, self.seed, workspace.work("answers"), offline=self.offline)
 
@@ -56,7 +56,7 @@ def default_prompt(name: str) -> str:
 
 
 def continue_prompts(
-    model: Cached, step: PromptedStep, default: str, slots: Iterable[Mapping[str, str]]
+    model: CachedModel, step: PromptedStep, default: str, slots: Iterable[Mapping[str, str]]
 ) -> list[str | None]:
     """What a model writes after a prompt, for each filling of its slots; None: nothing.
 

@@ -19,12 +19,12 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
-from factdrift.builders.generate.backends import Cached, Parsed, open_model
+from factdrift.builders.generate.backends import CachedModel, Parsed, open_model
 from factdrift.builders.generate.batch_files import BatchChat
 from factdrift.builders.generate.candidates import SpacyFinder
-from factdrift.builders.generate.mentions import sentences
+from factdrift.builders.generate.mentions import news_sentences
 from factdrift.builders.generate.questions import GenerateSettings, generate_questions
-from factdrift.builders.wmt.steps import Articles, articles
+from factdrift.builders.wmt.steps import Articles, article_step
 
 _AT_ONCE = 256
 _SHORTEST, _LONGEST = 6, 40
@@ -52,7 +52,7 @@ class CKLQuestions(common.CKLBuilder):
         """Configs `questions` and `words`; the text stays in the archive."""
         folder = run.folder(
             RecentArticles(
-                corpus=articles(run),
+                corpus=article_step(run),
                 periods=self.periods,
                 articles=self.articles,
                 generate=self.generate,
@@ -116,7 +116,7 @@ class RecentArticles(Step):
         self,
         articles: list[rows.Article],
         finder: SpacyFinder,
-        backend: Cached,
+        backend: CachedModel,
         counts: Counter[str],
     ) -> Iterator[rows.ArticleQuestions | rows.Dropped]:
         draws = {article.id: [_draw(article)] for article in articles}
@@ -138,7 +138,7 @@ def _drafts(
     article: rows.Article, finder: SpacyFinder, most: int, counts: Counter[str]
 ) -> rows.ArticleQuestions | rows.Dropped:
     """Sentences of an article, each with its first name left out."""
-    news = {one.line: one for one in sentences(article)}
+    news = {one.line: one for one in news_sentences(article)}
     found: dict[int, tuple[str, str]] = {}
     for c in finder.find(article):
         one = news.get(c.sentence)

@@ -8,10 +8,10 @@ of errors count, for some become rows of `dropped.parquet`. Modules are read and
 A package whose `__init__` only imports names (`builders.rows`) is looked through: who takes a
 name from it depends on the module that the name is from.
 
-Data files are those that a module names by literals: `resource("…")`, `data("…")`. Libraries are
-the distributions that these modules import; of extras, which need not be installed, only those
-that a field of the step names (`libraries` of its model). Weights that come as a package are named
-by the module that loads them: `__libraries__ = {"name": "version"}`.
+Data files are those that a module names by literals: `resource("…")`, `language_data("…")`.
+Libraries are the distributions that these modules import; of extras, which need not be installed,
+only those that a field of the step names (`libraries` of its model). Weights that come as a
+package are named by the module that loads them: `__libraries__ = {"name": "version"}`.
 """
 
 import ast
@@ -43,7 +43,7 @@ PLUMBING = frozenset(
 uses most of them, so that one edited line would make everything anew."""
 RESOURCES = {
     (f"{_CORE}.files", "resource"): "{}",
-    (f"{ROOT}.builders.text.data", "data"): "builders/text/en/{}.yaml",
+    (f"{ROOT}.builders.text.data", "language_data"): "builders/text/en/{}.yaml",
 }
 """The functions that find data files, and the path that their literals name."""
 METHODS = {"engine": f"{_CORE}.engine"}

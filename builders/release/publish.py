@@ -31,7 +31,7 @@ from factdrift.builders.release.manifest import (
     SplitEntry,
 )
 from factdrift.builders.release.parquet import read, type_name, write_split
-from factdrift.builders.release.plots import draw
+from factdrift.builders.release.plots import draw_plot
 from factdrift.builders.release.version import FIRST, Level, Version, published
 from factdrift.builders.rows import Dropped, PromptFact
 from factdrift.builders.rows.roles import column_roles
@@ -84,7 +84,7 @@ class Draft:
             for row in batch.to_pylist()
         )
         for plot in dataset.plots:
-            draw(plot, folder / "plots" / f"{plot.name}.png")
+            draw_plot(plot, folder / "plots" / f"{plot.name}.png")
         (folder / RECIPE).write_text(meta.recipe, encoding="utf-8")
         self._files = [
             file_entry(folder, path) for path in sorted(folder.rglob("*")) if path.is_file()

@@ -77,7 +77,7 @@ class StreamingQA(DatasetBuilder):
         models = self.models()
         for settings in models.values():
             settings.check(offline=self.offline)
-        found = news.articles(run, self.near_duplicates)
+        found = news.article_step(run, self.near_duplicates)
         draws = news.QuestionDates(articles=found, dates=self.dates, seed=run.seed)
         questions, sources = self._steps(run, found, draws)
         folders = [run.folder(found), *(run.folder(one) for one in (*sources, questions))]

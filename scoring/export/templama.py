@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.hashing import share
+from factdrift.builders.core.hashing import seeded_fraction
 from factdrift.builders.rows import Cloze
 from factdrift.scoring.export.release import Release, Row, blank_of
 
@@ -46,7 +46,7 @@ def write_yearly(release: Release) -> None:
         kept = (
             record
             for record in _records(release)
-            if low <= share("templama", record["id"].partition("_")[0]) < high
+            if low <= seeded_fraction("templama", record["id"].partition("_")[0]) < high
         )
         release.json_lines(f"{part}.json", kept)
 
