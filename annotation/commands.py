@@ -44,7 +44,7 @@ def hits(
     """
     from factdrift.annotation.hits import batch_summary, make_batch, make_expert_batches
     from factdrift.builders.recipes.recipe import fetched
-    from factdrift.builders.wikidata.shards import snapshot_of
+    from factdrift.builders.wikidata.shards import snapshot_day
 
     named = without_day(given.get("pages", ()))[0]
     pages = fetched("pages", named, order.build / "inputs", say)
@@ -54,7 +54,7 @@ def hits(
         order,
         news=_news(given, order.build),
         pages=Path(pages[0]) if pages else None,
-        until=snapshot_of([], until) if until else None,
+        until=snapshot_day([], until) if until else None,
         say=say,
     )
     for made in make_expert_batches(order) if expert else [make_batch(order)]:
@@ -102,11 +102,11 @@ def receive(
     from factdrift.annotation.items import TextSources
     from factdrift.annotation.receive.server import serve
     from factdrift.builders.core.steps import Workspace
-    from factdrift.builders.wikidata.shards import snapshot_of
+    from factdrift.builders.wikidata.shards import snapshot_day
 
     find = None
     if until:
-        last, corpus = snapshot_of([], until), _news(given, build)
+        last, corpus = snapshot_day([], until), _news(given, build)
         find = TextSources(corpus, None, last, Workspace(build, say)).searcher()
     serve(order, find, say)
 

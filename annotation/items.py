@@ -29,8 +29,8 @@ from factdrift.builders.facts.relations import Relation, load_relations
 from factdrift.builders.streamingqa.corpus import SearchIndex
 from factdrift.builders.text.render import sentence
 from factdrift.builders.wmt.archive import find_archives
-from factdrift.builders.wmt.passages import shown_id
-from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.passages import printable_id
+from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import Articles
 from factdrift.filters.search_index import Index
 
@@ -67,7 +67,7 @@ class TextSources:
         """What these keys lead to, as far as it is there."""
         wanted = sorted(set(keys))
         if join == "article":
-            articles = read(list(self.news), wanted, strict=False) if wanted else ()
+            articles = read_articles(list(self.news), wanted, strict=False) if wanted else ()
             return {article.id: list(article.sentences) for article in articles}
         if join == "page":
             return self._pages(wanted) if wanted else {}
@@ -114,7 +114,7 @@ class TextSources:
 
         def find(query: str) -> list[dict[str, str]]:
             hits = engine.search(query, until, PASSAGES)
-            return [{"text": hit.text, "id": shown_id(hit.id)} for hit in hits]
+            return [{"text": hit.text, "id": printable_id(hit.id)} for hit in hits]
 
         return find
 

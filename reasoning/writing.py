@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from factdrift.builders.core.hashing import row_id, seeded_hash, seeded_index
 from factdrift.builders.rows import Dropped, Segment
-from factdrift.builders.text.prompts import targets
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.prompts import merge_targets
+from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
@@ -50,20 +50,20 @@ class Writer:
         """The question of a candidate, or why it is not asked."""
         text = self.names.question(FAMILIES[row.family].texts[row.wording], row)
         label = self.names.name(row.answers[0]) if row.answers else row.answer or ""
-        accepted = self.names.accepted(row.answers) or targets([label])
-        right = {normal_or_all(name) for name in accepted}
+        accepted = self.names.accepted(row.answers) or merge_targets([label])
+        right = {normalize_or_keep(name) for name in accepted}
         shortcuts = (row.newest, row.longest, row.first_hop)
         entities = [self.names.entities.get(item or "") for item in shortcuts]
         newest, longest, first_hop = (one.label if one else None for one in entities)
         facts = self._facts(row)
         of_two = row.wording == "longer" or row.answer in _YES_NO
         wrong = self._wrong(row, right, 1 if of_two else 3)
-        asked, reason = normal_or_all(text), None
+        asked, reason = normalize_or_keep(text), None
         if not of_two and row.answers and any(name in asked for name in right):
             reason = "answer_in_question"
         elif self._alike(row, facts):
             reason = "one_name"
-        elif right & {normal_or_all(name or "") for name in (newest, longest, first_hop)}:
+        elif right & {normalize_or_keep(name or "") for name in (newest, longest, first_hop)}:
             reason = "shortcut"
         elif len(wrong) < (1 if of_two else 3):
             reason = "few_choices"
@@ -140,7 +140,7 @@ class Writer:
         items = set(row.items)
         if row.family == "chain":
             items |= {item for one in facts for item in (one.subject, one.object)}
-        forms = [normal_or_all(self.names.name(item)) for item in items]
+        forms = [normalize_or_keep(self.names.name(item)) for item in items]
         within = [f" {a} " in f" {b} " for a, b in permutations(forms, 2)]
         return len(set(forms)) < len(forms) or (bool(row.answers) and any(within))
 
@@ -161,7 +161,7 @@ class Writer:
         for item in chain.from_iterable(groups):
             if item in self.names.entities and item not in given:
                 label = self.names.name(item)
-                if (form := normal_or_all(label)) not in right:
+                if (form := normalize_or_keep(label)) not in right:
                     found.setdefault(form, label)
             if len(found) == most:
                 break

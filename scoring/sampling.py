@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.core.schema import reading
-from factdrift.builders.release.manifest import SplitEntry, locate
+from factdrift.builders.release.manifest import SplitEntry, locate_file
 from factdrift.builders.release.tasks import RELATION
 from factdrift.builders.rows.roles import ColumnRoles
-from factdrift.builders.text.squad import normal
-from factdrift.scoring.views import names
+from factdrift.builders.text.squad import normalize_answer
+from factdrift.scoring.views import answer_names
 
 _BATCH = 4096
 
@@ -33,7 +33,7 @@ class ChosenSplit(NamedTuple):
         self, release: Path, columns: Sequence[str], size: int = _BATCH
     ) -> Iterator[Mapping[str, Any]]:
         """Some columns of its rows."""
-        with reading(locate(release, self.split.file)) as file:
+        with reading(locate_file(release, self.split.file)) as file:
             for batch in file.iter_batches(size, columns=list(dict.fromkeys(columns))):
                 yield from batch.to_pylist()
 
@@ -75,13 +75,13 @@ class Distractors:
         found: defaultdict[str, set[str]] = defaultdict(set)
         for one in splits:
             for row in one.rows(release, [one.columns.answers, *filter(None, [one.relation])]):
-                found[relation_of(row, one)].update(names(row[one.columns.answers]))
+                found[row_relation(row, one)].update(answer_names(row[one.columns.answers]))
         self._of = {relation: sorted(some) for relation, some in found.items()}
 
     def of(self, name: str, relation: str, others: Collection[str], count: int) -> list[str]:
         """Up to `count` answers of a relation that read like none of the others."""
         pool = self._of[relation]
-        taken = {normal(one) for one in others}
+        taken = {normalize_answer(one) for one in others}
         chosen: list[str] = []
         tries = range(8 * count) if len(pool) > 8 * count else range(len(pool))
         order: list[int] = [seeded_hash(self._seed, name, str(n)) for n in tries]
@@ -91,12 +91,12 @@ class Distractors:
             places = sorted(tries, key=lambda n: order[n])
         for place in places:
             text = pool[place]
-            if len(chosen) < count and normal(text) not in taken:
-                taken.add(normal(text))
+            if len(chosen) < count and normalize_answer(text) not in taken:
+                taken.add(normalize_answer(text))
                 chosen.append(text)
         return chosen
 
 
-def relation_of(row: Mapping[str, Any], one: ChosenSplit) -> str:
+def row_relation(row: Mapping[str, Any], one: ChosenSplit) -> str:
     """The relation that a row asks about; one name for all where rows do not say it."""
     return row[one.relation] or "" if one.relation else ""

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from factdrift.builders import rows
 from factdrift.builders.core.hashing import seeded_fraction, seeded_hash
 from factdrift.builders.text.dates import dates_in
-from factdrift.builders.text.names import names_of
+from factdrift.builders.text.names import all_names
 from factdrift.builders.text.words import fold
 from factdrift.builders.timeqa.alignment import Alignment, align_page
 from factdrift.builders.timeqa.mentions import PageText
@@ -109,7 +109,7 @@ def _kinds(page: rows.Page, cases: Sequence[MarkedAnswer]) -> Iterator[str]:
     found = dict(zip(segments, aligned, strict=True))
     for segment, marks in cases:
         row = found[segment]
-        mentions = text.named(names_of(segment.object_label, (), None), None)
+        mentions = text.named(all_names(segment.object_label, (), None), None)
         wanted, paragraphs = {m[0] for m in marks}, [m.paragraph for m in mentions]
         places = {case.marks for case in cases if case.segment.object == segment.object}
         kinds = {

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, cast
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import Article, Candidate, Draw, Question
-from factdrift.builders.text.dates import time_of
-from factdrift.builders.text.en.boilerplate import boilerplate
+from factdrift.builders.text.dates import time_in_question
+from factdrift.builders.text.en.boilerplate import boilerplate_kind
 from factdrift.filters import FILTERS
 from factdrift.filters.base import Filter, FilterContext, QuestionItem
 from factdrift.filters.search_index import Index
@@ -109,7 +109,7 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
     "answer_not_in_article": lambda c, _: _judged(
         "answer_not_in_article", item("Who is it?", c[2], sentences=c[1].split("\n"))
     ),
-    "boilerplate": lambda c, _: "drop" if boilerplate(c[1]) else "keep",
+    "boilerplate": lambda c, _: "drop" if boilerplate_kind(c[1]) else "keep",
     "context_reference": lambda c, _: _judged("context_reference", item(c[1])),
     "duplicate_question": lambda c, _: _duplicate(*c[1:5]),
     "entity_required": lambda c, _: _judged(
@@ -125,7 +125,7 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
     "search": lambda c, tmp: _search(c[1], c[2], tmp),
     "tense": lambda c, _: ask_in_past(c[0], c[1]),
     "time_answer": lambda c, _: _judged("context_reference", item(c[2], c[3], kind=c[1])),
-    "time_in_question": lambda c, _: "time" if time_of(c[1]) else "none",
+    "time_in_question": lambda c, _: "time" if time_in_question(c[1]) else "none",
 }
 
 

@@ -26,7 +26,7 @@ from factdrift.builders.core.files import resource
 from factdrift.builders.rows import Article
 from factdrift.builders.text.dates import MONTHS, WEEKDAYS
 from factdrift.builders.wmt.lines import sentences_of, sorting_key
-from factdrift.builders.wmt.passages import shown_id, texts
+from factdrift.builders.wmt.passages import passage_texts, printable_id
 from tests.annotation_workers import hand_in, handed_in
 from tests.tables import read_table
 
@@ -180,9 +180,9 @@ def _searched(says: str) -> dict[str, str]:
             sentences = sentences_of(base64.b64decode(split).decode())
             when = date.fromisoformat(day.decode())
             key = sorting_key(when, sha256(whole).digest())
-            for name, text in texts(Article(key, when, sentences, "\n".join(sentences))):
+            for name, text in passage_texts(Article(key, when, sentences, "\n".join(sentences))):
                 if says in text:
-                    return {"id": shown_id(name), "text": text}
+                    return {"id": printable_id(name), "text": text}
     raise AssertionError(f"no article of the sample says {says!r}")
 
 

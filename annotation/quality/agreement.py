@@ -29,7 +29,7 @@ from factdrift.annotation.quality.coefficients import (
 )
 from factdrift.annotation.submission import Json
 from factdrift.builders.rows import Judgment
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.squad import normalize_or_keep
 
 _FEWEST_COMMON = 5
 """Items that two workers have in common for a Cohen's kappa of theirs."""
@@ -77,7 +77,7 @@ def comparison_key(answer: LayoutAnswer, value: Json) -> str:
     A value as JSON (of `choices` in any order), a text after SQuAD normalisation.
     """
     if comparison(answer) in ("text", "span"):
-        return normal_or_all(value_as_text(value))
+        return normalize_or_keep(value_as_text(value))
     if answer.kind == "choices" and isinstance(value, Sequence):
         value = sorted(map(str, value))
     return json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -64,7 +64,7 @@ class InvariantLAMA(ClozeBuilder):
         drops = [chosen]
         statistics = [
             card.by_relation(chosen, steps.labels(relations)),
-            views.statistics(path, card.LAMA),
+            views.view_statistics(path, card.LAMA),
         ]
         if isinstance(facts.source, TrexFacts):
             drops.insert(0, run.folder(facts.source))
@@ -104,7 +104,7 @@ class InvariantLAMA(ClozeBuilder):
             if self.functional
             else (),
             require_pages=self.require_pages and not isinstance(source, TrexFacts),
-            alike=invariant.reads_alike(templates),
+            alike=invariant.alike_relations(templates),
             per_relation=self.per_relation,
             seed=run.seed,
         )

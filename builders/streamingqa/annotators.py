@@ -18,10 +18,10 @@ from factdrift.builders.core.config import Strict, did_you_mean
 from factdrift.builders.core.hashing import digest, row_id, seeded_index
 from factdrift.builders.generate.candidates import SpacyFinder, sentence_starts
 from factdrift.builders.rows.gold import gold_answers, read_gold
-from factdrift.builders.text.dates import candidates, whole
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.dates import date_candidates, whole_date_pattern
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import exact_match, f1
-from factdrift.builders.text.words import tokens
+from factdrift.builders.text.words import folded_tokens
 from factdrift.builders.wmt.dates import DateSettings
 from factdrift.filters import FILTERS
 from factdrift.filters.base import QuestionItem
@@ -32,7 +32,7 @@ STEP = ANNOTATORS = "people"
 _SHOWN = ("question_day", "article_day", "article")
 _SHORT = 3
 """Letters of a word between those of names: of, the, and, bin."""
-_YEAR = re.compile(whole("year"))
+_YEAR = re.compile(whole_date_pattern("year"))
 
 Kind = Literal["written", "generated"]
 
@@ -141,8 +141,8 @@ def locate_answer(
     words; else a date is a `date`, capitalised words with short ones between them are an
     `entity`, and the rest is a `phrase`.
     """
-    words = tokens(answer)
-    same_words = [c for c in found if words and tokens(c.text) == words]
+    words = folded_tokens(answer)
+    same_words = [c for c in found if words and folded_tokens(c.text) == words]
     start = _find(answer, article.text)
     if start < 0 and same_words:
         return same_words[0]
@@ -162,7 +162,7 @@ def _find(answer: str, text: str) -> int:
 
 
 def _type(answer: str) -> rows.AnswerType:
-    whole = any(start == 0 and end == len(answer) for start, end, _ in candidates(answer))
+    whole = any(start == 0 and end == len(answer) for start, end, _ in date_candidates(answer))
     if whole or _YEAR.fullmatch(answer):
         return "date"
     written = answer.split()
@@ -259,7 +259,7 @@ class Reviews:
         known = row.answers + row.answers_additional + others
         scored = rows.HumanAnswer(row.id, answer, exact_match(answer, known), f1(answer, known))
         further = row.answers_additional + others
-        accepted = targets(row.answers, further)
+        accepted = merge_targets(row.answers, further)
         return replace(row, targets=accepted, answers_additional=further), scored
 
     def _of(self, layout: str, row: rows.NewsQuestion) -> QuestionReview | None:

@@ -11,7 +11,7 @@ from factdrift.builders.core.dataset import FromParquet, Plot, Scalar, Statistic
 from factdrift.builders.generate.backends import AnyModel
 from factdrift.builders.generate.prompts import load_prompts, prompt_template
 from factdrift.builders.streamingqa.steps import BASELINE, QUESTIONS
-from factdrift.builders.wmt.card import by_series, day_plots, subsets
+from factdrift.builders.wmt.card import day_plots, draw_statistics, series_data
 
 _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12.4 % date answers."
 _UNSAID = {"backend", "model", "revision", "base_url", "key_variable", "folder"}
@@ -95,7 +95,7 @@ def statistics(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tupl
         for reason, text in tally["examples"]
     ]
     return (
-        subsets(drawn / "draws.parquet"),
+        draw_statistics(drawn / "draws.parquet"),
         Statistics("generated", "What became of the answer candidates", made),
         Statistics("filters", "Filters", _passed(summary), "In the order in which they ran."),
         Statistics("filter_examples", "What filters dropped", examples, "A few for each reason."),
@@ -139,7 +139,7 @@ def plots(questions: Path, drawn: Path) -> tuple[Plot, ...]:
             year(make_timestamp(evidence_ts * 1000000))::varchar, count(*)
         from read_parquet(?) where split = 'eval' group by all order by all
     """
-    years = by_series(duck.query(days, [str(questions)]))
+    years = series_data(duck.query(days, [str(questions)]))
     first = Plot("lengths", "periods", "Lengths", "Words of questions and answers.", lengths)
     about = "Evaluation questions by the year of their article."
     by_year = [Plot("years", "periods", "Article years", about, years)] if years else []

@@ -33,10 +33,10 @@ from factdrift.builders.generate.selection import select_questions
 from factdrift.builders.streamingqa import annotators
 from factdrift.builders.streamingqa.annotators import AnnotatorSettings
 from factdrift.builders.streamingqa.corpus import SearchIndex
-from factdrift.builders.text.dates import time_of
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.dates import time_in_question
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.wmt.passages import question_prefix
-from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import QuestionDates
 from factdrift.filters import AnyFilter
 from factdrift.filters.base import FilterContext, QuestionItem
@@ -102,7 +102,7 @@ class StatedQuestions(Step):
                 take(article, options)
                 bar.advance(0 if self.parse else 1)
             if self.parse:
-                groups = batches(read(files, sorted(draws), jobs=workspace.jobs), _AT_ONCE)
+                groups = batches(read_articles(files, sorted(draws), jobs=workspace.jobs), _AT_ONCE)
                 for group in ordered_map(_parsed, groups, jobs=workspace.jobs):
                     for article, asked in group:
                         take(article, _of_clauses(asked, draws[article.id]))
@@ -120,7 +120,7 @@ class StatedQuestions(Step):
         if self.facts is None or self.timelines is None:
             return
         mined, lines = workspace.folder(self.facts), workspace.folder(self.timelines)
-        articles = read(self.draws.articles.news.files, sorted(draws), jobs=workspace.jobs)
+        articles = read_articles(self.draws.articles.news.files, sorted(draws), jobs=workspace.jobs)
         paths = lines / "timelines.parquet", lines / "gaps.parquet", mined / "entities.parquet"
         newest = duck.query("select max(snapshot) from read_parquet(?)", [str(paths[0])])[0][0]
         if newest is None:
@@ -207,7 +207,7 @@ class ModelQuestions(Step):
             model.on_answer = lambda: bar.advance(0)
 
             def passing() -> Iterator[rows.Article]:
-                for article in read(files, sorted(draws), jobs=workspace.jobs):
+                for article in read_articles(files, sorted(draws), jobs=workspace.jobs):
                     yield article
                     bar.advance(len(draws[article.id]))
 
@@ -314,7 +314,9 @@ class NewsQuestions(Step):
         draws = self.sources[0].draws
 
         def items() -> Iterator[QuestionItem]:
-            for article in read(draws.articles.news.files, sorted(by_article), jobs=workspace.jobs):
+            for article in read_articles(
+                draws.articles.news.files, sorted(by_article), jobs=workspace.jobs
+            ):
                 for one in by_article[article.id]:
                     yield QuestionItem(one, article)
 
@@ -410,7 +412,9 @@ class AnnotatedQuestions(Step):
         answers: dict[str, tuple[str, ...]] = {}
 
         def items() -> Iterator[QuestionItem]:
-            articles = read(self.shown.articles.news.files, sorted(draws), jobs=workspace.jobs)
+            articles = read_articles(
+                self.shown.articles.news.files, sorted(draws), jobs=workspace.jobs
+            )
             for item, given in annotators.written_items(articles, draws, written, finder, count):
                 answers[item.question.id] = given
                 yield item
@@ -527,7 +531,9 @@ def released(
     time specification.
     """
     if answers is not None:
-        dated = TimedQuestion(question.question, "own" if time_of(question.question) else "none")
+        dated = TimedQuestion(
+            question.question, "own" if time_in_question(question.question) else "none"
+        )
     elif question.time_spec is not None:
         dated = TimedQuestion(question.question, question.time_spec)
     else:
@@ -540,7 +546,7 @@ def released(
     return rows.NewsQuestion(
         id=question.id,
         prompt=question_prefix(question.draw.question_day) + dated.text,
-        targets=targets(accepted, additional),
+        targets=merge_targets(accepted, additional),
         qa_id=question.id,
         question=dated.text,
         answers=accepted,

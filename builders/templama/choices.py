@@ -28,8 +28,8 @@ from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import seeded_order
 from factdrift.builders.facts.timeline import PAIR, At
 from factdrift.builders.templama.rendering import ClozeRows
-from factdrift.builders.text.prompts import targets
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.prompts import merge_targets
+from factdrift.builders.text.squad import normalize_or_keep
 
 _ORDER = ("split", "period", "relation", "subject")
 _KINDS = ("stale", "other_time", "shared_holder", "same_relation")
@@ -207,7 +207,7 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
         cloze=row["id"],
         choices=tuple(labels[item] for item in order),
         answer_index=order.index(right.id),
-        targets=targets([one.label for one in forms], *(one.aliases for one in forms)),
+        targets=merge_targets([one.label for one in forms], *(one.aliases for one in forms)),
         choice_ids=tuple(order),
         choice_kinds=tuple(kinds[item] for item in order),
         answers=tuple(answers),
@@ -219,14 +219,14 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
 def _pick(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
     """The hardest distractors with labels of their own and no name of an accepted answer."""
     true = [name for one in row["answers"] for name in (one["label"], *one["aliases"])]
-    accepted = {normal_or_all(name) for name in (*row["targets"], *true)}
-    taken = {normal_or_all(row["subject_label"])}
+    accepted = {normalize_or_keep(name) for name in (*row["targets"], *true)}
+    taken = {normalize_or_keep(row["subject_label"])}
     order = sorted(
         row["distractors"], key=lambda one: (_KINDS.index(one["kind"]), one["place"], one["id"])
     )
     for one in order:
-        label = normal_or_all(one["label"])
-        names = {label, *map(normal_or_all, one["aliases"])}
+        label = normalize_or_keep(one["label"])
+        names = {label, *map(normalize_or_keep, one["aliases"])}
         if number == 0:
             return
         if label in taken or names & accepted:

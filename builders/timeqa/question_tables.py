@@ -14,7 +14,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import seeded_fraction, text_sha256
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.text.en.articles import opening_article
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.evidence import Naming, PageStates
 from factdrift.builders.timeqa.in_order import RowsInOrder
@@ -252,4 +252,4 @@ def _targets(one: PairQuestion, words: Sequence[str]) -> tuple[str, ...]:
         return ()
     own = None if one.segment is None else one.pair.segments[one.segment].object
     ranked = sorted(one.answers, key=lambda s: (s.rule == "none", s.object != own))
-    return targets([s.object_label for s in ranked], words, *(s.aliases for s in ranked))
+    return merge_targets([s.object_label for s in ranked], words, *(s.aliases for s in ranked))

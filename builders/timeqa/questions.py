@@ -32,7 +32,7 @@ from factdrift.builders.rows import (
     Verification,
 )
 from factdrift.builders.text.dates import DayInterval
-from factdrift.builders.text.given_away import names, side_by_side, significant
+from factdrift.builders.text.given_away import object_names, padded_words, significant_words
 from factdrift.builders.text.render import question
 from factdrift.builders.text.words import word_tokens
 from factdrift.builders.timeqa.evidence import Naming
@@ -287,10 +287,10 @@ class _Asker:
         ]
         # The page's words for it are an answer too: `March` of March Engineering, in March 1985.
         self.names = [
-            names(s.object_label, (*s.aliases, s.mention) if s.mention else s.aliases)
+            object_names(s.object_label, (*s.aliases, s.mention) if s.mention else s.aliases)
             for s in pair.segments
         ]
-        self.subject_words = significant(word_tokens(pair.subject_label))
+        self.subject_words = significant_words(word_tokens(pair.subject_label))
         self.serving: dict[Specifier, list[int]] = {}
         for variant, asks in enumerate(relation.questions):
             for specifier in asks.times:
@@ -441,7 +441,7 @@ class _Asker:
         articles = self.relation.articles if the is None else {label: the}
         ask = self.relation.questions[variant].ask
         text = question(ask, label, time_text(time, mode == "easy"), articles)
-        words = side_by_side(word_tokens(text))
+        words = padded_words(word_tokens(text))
         if any(self.names[j].given_away(self.subject_words, words) for j in chosen):
             return "gives_answer"
         template = f"{self.relation.relation}/{variant + 1}"

@@ -371,8 +371,8 @@ def unit_text(unit: TimeUnit) -> str:
     """`5 May 2005`, `May 2005`, `2005`, `the early 1990s`; `AD 37`."""
     if unit.grain == PART:
         form = ("early_decade", "late_decade")[unit.number % 2]
-        return dates.written(date(unit.number // 2 * 10, 1, 1), form)
-    return dates.written(date.fromordinal(unit.first), _FORMS[unit.grain])
+        return dates.format_date(date(unit.number // 2 * 10, 1, 1), form)
+    return dates.format_date(date.fromordinal(unit.first), _FORMS[unit.grain])
 
 
 def time_text(time: Time, easy: bool) -> str:
@@ -383,10 +383,10 @@ def time_text(time: Time, easy: bool) -> str:
     """
     first, last = time.first, time.last
     if time.specifier == "before" and last:
-        return dates.asked("before", last=unit_text(last))
+        return dates.with_preposition("before", last=unit_text(last))
     assert first
     if time.specifier == "after" or last is None:
-        return dates.asked("after", unit_text(first))
+        return dates.with_preposition("after", unit_text(first))
     if time.specifier == "in":
-        return dates.asked("on" if first.grain == DAY else "in", unit_text(first))
-    return dates.asked("from" if easy else "between", unit_text(first), unit_text(last))
+        return dates.with_preposition("on" if first.grain == DAY else "in", unit_text(first))
+    return dates.with_preposition("from" if easy else "between", unit_text(first), unit_text(last))

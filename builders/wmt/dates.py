@@ -41,8 +41,8 @@ from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.hashing import GOLDEN, seeded_hash
 from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import Draw, Dropped, NewsSplit, Subset
-from factdrift.builders.wmt.minhash import mix
-from factdrift.builders.wmt.tables import ROW_GROUP, write
+from factdrift.builders.wmt.minhash import mix_bits
+from factdrift.builders.wmt.tables import ROW_GROUP, write_rows
 
 _U = np.uint64
 Numbers = Any
@@ -121,7 +121,7 @@ def stream_start(*names: object) -> np.uint64:
 
 def random_bits(start: np.uint64, numbers: Numbers) -> Numbers:
     """64 random bits for each number n: the n-th of the stream (SplitMix64)."""
-    return mix(start + (numbers.astype(_U) + _U(1)) * _U(GOLDEN))
+    return mix_bits(start + (numbers.astype(_U) + _U(1)) * _U(GOLDEN))
 
 
 def random_below(bits: Numbers, limits: Numbers) -> Numbers:
@@ -184,7 +184,7 @@ class DrawnDays(NamedTuple):
     question_day: Annotated[Numbers, "days since 1970"]
 
 
-def occurrence(rows: Numbers) -> Numbers:
+def earlier_occurrences(rows: Numbers) -> Numbers:
     """The number of equal values before each place: `[7, 7, 8, 7]` gives `[0, 1, 0, 2]`."""
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
@@ -199,7 +199,7 @@ def occurrence(rows: Numbers) -> Numbers:
 # --- Draws --------------------------------------------------------------------------------------
 
 
-def draws(
+def draw_question_dates(
     articles: Path,
     out: Path,
     settings: DateSettings,
@@ -238,7 +238,7 @@ def draws(
             table = duck.text(duck.escape_globs(articles))
             con.execute(_NAMED.format(articles=table, dataset=duck.text(settings.dataset)))
             for name, kind, query in _QUERIES:
-                write(out / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
+                write_rows(out / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
         pq.write_table(pa.concat_tables(days), out / "article_days.parquet", compression="zstd")
 
 
@@ -315,7 +315,7 @@ class _Drawer:
             if settings.most_draws:
                 places = np.flatnonzero(fits)
                 rows = drawn.row[places]
-                fits[places[used[rows] + occurrence(rows) >= settings.most_draws]] = False
+                fits[places[used[rows] + earlier_occurrences(rows) >= settings.most_draws]] = False
             end = len(fits)
             if have + int(fits.sum()) >= asked:
                 end = int(np.flatnonzero(fits)[asked - have - 1]) + 1
