@@ -12,7 +12,7 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.core.engine import engine
 from factdrift.builders.facts.relations import RelationWording
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
 from factdrift.reasoning.names import Verbalizer
@@ -188,7 +188,7 @@ def test_a_limit_draws_the_same_questions_alone_and_behind_facts(sample: Path) -
     release = sample / "releases/temporal-reasoning/1.0.0"
     splits = [
         ChosenSplit(config.name, config.roles, split)
-        for config in load(release).configs
+        for config in load_manifest(release).configs
         if config.roles
         for split in config.splits
     ]

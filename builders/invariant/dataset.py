@@ -110,7 +110,7 @@ class InvariantLAMA(ClozeBuilder):
             if self.functional
             else (),
             require_pages=self.require_pages and not isinstance(source, TrexFacts),
-            alike=invariant.reads_alike(templates),
+            alike=invariant.alike_relations(templates),
             per_relation=self.per_relation,
             seed=run.seed,
         )
