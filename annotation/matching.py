@@ -22,11 +22,11 @@ from factdrift.annotation.batch import (
     load_manifest,
     read_batch,
 )
-from factdrift.annotation.checks import problems
+from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.layout import Layout, LayoutAnswer
-from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.platforms import is_piecewise
 from factdrift.annotation.submission import Json, Refused, Submission
-from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.hashing import row_id
@@ -34,15 +34,13 @@ from factdrift.builders.rows import Judgment
 
 DUPLICATE = "duplicate_worker"
 """Flag of a worker's further submission for a HIT."""
-PIECEWISE = frozenset(name for name, platform in PLATFORMS.items() if platform.piecewise)
-"""The platforms whose submissions have one item of a HIT."""
 SALT = ".salt"
 VARIABLE = "FACTDRIFT_SALT"
 _SHORTEST_SALT = 16
 """Bytes."""
 
 
-def is_further(one: Judgment) -> bool:
+def is_repeat(one: Judgment) -> bool:
     """Whether it is of a worker's further submission for a HIT: its id says so."""
     return one.id != row_id(one.batch, one.hit, one.item, one.worker)
 
@@ -50,7 +48,8 @@ def is_further(one: Judgment) -> bool:
 def submission_key(one: Judgment) -> tuple[str, str, str, str]:
     """What the judgments of one submission share; those of a HIT that a worker handed in piece by
     piece count as one."""
-    return one.batch, one.hit, one.worker, "" if one.platform in PIECEWISE else one.assignment
+    assignment = "" if is_piecewise(one.platform) else one.assignment
+    return one.batch, one.hit, one.worker, assignment
 
 
 @dataclass
@@ -84,14 +83,14 @@ class Batches:
             found = load_manifest(folder)
             if found.layout != folder.parent.name:
                 text = f"a batch of the layout {found.layout}, in the folder of another"
-                raise UserError(text, where=shown(folder))
+                raise UserError(text, where=display_path(folder))
             other = self.places.setdefault(found.id, folder)
             if other != folder:
-                text = f"the same batch as {shown(other)}"
-                raise UserError(text, where=shown(folder), hint="remove the copy")
+                text = f"the same batch as {display_path(other)}"
+                raise UserError(text, where=display_path(folder), hint="remove the copy")
         if not self.places:
             hint = "make one with `factdrift hits`, or name their folder with --hits"
-            raise UserError("no batches here", where=shown(self.root), hint=hint)
+            raise UserError("no batches here", where=display_path(self.root), hint=hint)
 
     def get(self, name: str) -> HitBatch | None:
         if name in self.places and name not in self._read:
@@ -103,7 +102,7 @@ class Batches:
         known = self.get(batch)
         found = known.hit_by_id.get(hit) if known else None
         items = found.items if found else ()
-        return next(((known.asked, i) for i in items if known and i.id == item), None)
+        return next(((known.layout_as_sent, i) for i in items if known and i.id == item), None)
 
     def __contains__(self, name: str) -> bool:
         return name in self.places
@@ -116,8 +115,8 @@ class Batches:
         for name, folder in self.places.items():
             if folder.parent.name != layout or (batch := self.get(name)) is None:
                 continue
-            own = batch.asked
-            key = _answerable(own)
+            own = batch.layout_as_sent
+            key = _answerable_key(own)
             found[key] = version = found.pop(key, LayoutVersion(own))
             version.layout = own
             version.pay[name] = own.pay.per_hit
@@ -126,11 +125,11 @@ class Batches:
             if batch.experts or own.qualifications.expert:
                 version.experts.add(name)
         if not found:
-            raise UserError(f"no batch of the layout {layout!r}", where=shown(self.root))
+            raise UserError(f"no batch of the layout {layout!r}", where=display_path(self.root))
         return self._versions.setdefault(layout, [*found.values()])
 
 
-def match(
+def match_submission(
     given: Submission, batches: Batches, platform: str, salt: bytes
 ) -> list[Judgment] | Refused:
     """One judgment an item, in the order of the HIT; or the first thing that is wrong with it."""
@@ -147,9 +146,9 @@ def match(
         return refused("wrong platform", f"the batch went to {batch.platform}, not to {platform}")
     hit = batch.hit_by_id.get(given.hit)
     if hit is None:
-        return refused("unknown HIT", f"{given.hit[:40]!r} is not in {shown(batch.folder)}")
+        return refused("unknown HIT", f"{given.hit[:40]!r} is not in {display_path(batch.folder)}")
     worker = hash_id(salt, "worker", platform, given.worker.strip())
-    wrong = answers_mistake(given, hit, batch.asked, piecewise=platform in PIECEWISE)
+    wrong = find_answer_mistake(given, hit, batch.layout_as_sent, piecewise=is_piecewise(platform))
     if wrong:
         reason, detail = wrong
         return refused(reason, f"{detail}, worker {worker}" if reason == "missing item" else detail)
@@ -169,8 +168,8 @@ def match(
             worker=worker,
             platform=platform,
             assignment=assignment,
-            answers=intern(_canonical(given.answers[item.id])),
-            seconds=_seconds(given, item.id, len(answered)),
+            answers=intern(_canonical_answers(given.answers[item.id])),
+            seconds=_item_seconds(given, item.id, len(answered)),
             flags=(),
             counted=True,
         )
@@ -178,7 +177,7 @@ def match(
     ]
 
 
-def answers_mistake(
+def find_answer_mistake(
     given: Submission, hit: Hit, layout: Layout, *, piecewise: bool = False
 ) -> tuple[str, str] | None:
     """What is wrong with the answers to a HIT, a short reason and what was seen; None: nothing.
@@ -194,14 +193,14 @@ def answers_mistake(
     if unknown := sorted(given.item_seconds.keys() - items.keys()):
         return "unknown item", f"{unknown[0][:40]!r} has a time"
     for item in hit.items:
-        wrong = problems(layout, item.fields, given.answers.get(item.id, {}))
+        wrong = answer_problems(layout, item.fields, given.answers.get(item.id, {}))
         if item.id in given.answers and wrong:
             more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
             return "invalid answer", f"item {item.id}: {wrong[0]}{more}"
     return None
 
 
-def _answerable(layout: Layout) -> str:
+def _answerable_key(layout: Layout) -> str:
     def values(asked: Mapping[str, LayoutAnswer]) -> object:
         return [
             [name, one.kind, one.field, sorted(c.value for c in one.choices), values(one.answers)]
@@ -212,12 +211,12 @@ def _answerable(layout: Layout) -> str:
     return json.dumps([values(layout.answers), rule.of, sorted(rule.accept), sorted(rule.reject)])
 
 
-def _canonical(answers: Mapping[str, Json]) -> str:
+def _canonical_answers(answers: Mapping[str, Json]) -> str:
     kept = {name: value for name, value in answers.items() if value not in (None, "", [])}
     return json.dumps(kept, sort_keys=True, ensure_ascii=False)
 
 
-def _seconds(given: Submission, item: str, items: int) -> float | None:
+def _item_seconds(given: Submission, item: str, items: int) -> float | None:
     own = given.item_seconds.get(item)
     if own is not None:
         return round(float(own), 1)
@@ -234,7 +233,10 @@ def read_salt(hits: Path) -> bytes:
     hint = f"give at least {_SHORTEST_SALT} characters that nobody can guess"
     if not salt:
         path = hits / SALT
-        where, hint = shown(path), f"delete it and import all results anew, or set {VARIABLE}"
+        where, hint = (
+            display_path(path),
+            f"delete it and import all results anew, or set {VARIABLE}",
+        )
         with disk_errors(path):
             hits.mkdir(parents=True, exist_ok=True)
             if not path.exists():
@@ -253,7 +255,7 @@ def check_salt(salt: bytes, out: Path) -> None:
     if path.is_file() and path.read_text("utf-8").strip() != mark:
         text = "the judgments here were made with another salt"
         hint = f"set {VARIABLE}, or bring back hits/{SALT}, as it was when they were imported"
-        raise UserError(text, where=shown(out), hint=hint)
+        raise UserError(text, where=display_path(out), hint=hint)
     if not path.is_file():
         path.write_text(mark + "\n", "utf-8")
 

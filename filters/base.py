@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.generate.backends import AnyModel, Cached
+from factdrift.builders.generate.backends import AnyModel, CachedModel
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import Article, Question
 from factdrift.filters.toxicity.scores import ToxicityScores
@@ -42,7 +42,7 @@ KEEP = FilterVerdict(True, "")
 """The verdict of a filter that keeps an item and measures nothing."""
 
 
-class Answering(Protocol):
+class AnsweringModel(Protocol):
     """What the round trip needs of a question backend (`builders.generate.protocol.Backend`)."""
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Result]:
@@ -77,17 +77,19 @@ class NameFinder(Protocol):
 class FilterContext:
     """What a run gives to its filters; `FilterRun` gives each filter its own `memory`."""
 
-    answering: Answering | None = None
+    answering: AnsweringModel | None = None
     search: Search | None = None
     names: NameFinder | None = None
-    model: Annotated[Callable[[AnyModel], Cached] | None, "opens a language model, once"] = None
+    model: Annotated[Callable[[AnyModel], CachedModel] | None, "opens a language model, once"] = (
+        None
+    )
     cache: Annotated[Path | None, "folder for answers of paid services"] = None
     say: Callable[[str], None] = lambda text: None
     memory: Annotated[dict[Any, Any], "what filters remember within one run"] = field(
         default_factory=dict
     )
 
-    def asked(self, own: AnyModel | None) -> Answering | None:
+    def answering_model(self, own: AnyModel | None) -> AnsweringModel | None:
         """The model that a filter asks: its own, or the one that wrote the questions."""
         if own is None:
             return self.answering
@@ -126,7 +128,7 @@ class ItemFilter(Strict, ABC):
         return [self.verdict(item) for item in items]
 
 
-def needed(name: str, what: str, step: str) -> UserError:
+def missing_resource(name: str, what: str, step: str) -> UserError:
     """The error of a filter whose run was not given what it needs."""
     return UserError(
         f"the filter {step!r} needs {what}",
@@ -134,6 +136,6 @@ def needed(name: str, what: str, step: str) -> UserError:
     )
 
 
-def judged(bad: str | None, detail: str | None = None) -> FilterVerdict:
+def drop_if(bad: str | None, detail: str | None = None) -> FilterVerdict:
     """The verdict of a filter that measures nothing: `bad` is the reason to drop, None to keep."""
     return KEEP if bad is None else FilterVerdict(False, bad, detail=detail)

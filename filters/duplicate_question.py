@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import fast_hash
 from factdrift.builders.text.en.answers import answer_key
-from factdrift.builders.text.words import tokens
-from factdrift.filters.base import FilterContext, Items, Need, QuestionItem, Verdicts, judged
+from factdrift.builders.text.words import folded_tokens
+from factdrift.filters.base import FilterContext, Items, Need, QuestionItem, Verdicts, drop_if
 
 
 class DuplicateQuestion(Strict):
@@ -26,10 +26,10 @@ class DuplicateQuestion(Strict):
             own = item.question.id
             first = context.memory.setdefault(_key(item), own)
             reason = None if own == first else "duplicate_question"
-            found.append(judged(reason, f"the same as {first}"))
+            found.append(drop_if(reason, f"the same as {first}"))
         return found
 
 
 def _key(item: QuestionItem) -> bytes:
-    words = " ".join(tokens(item.question.question))
+    words = " ".join(folded_tokens(item.question.question))
     return fast_hash(f"{words}\t{answer_key(item.question.answer.text)}".encode(), 16)

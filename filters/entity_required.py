@@ -3,7 +3,7 @@
 from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
-from factdrift.filters.base import FilterContext, Items, Need, Verdicts, judged, needed
+from factdrift.filters.base import FilterContext, Items, Need, Verdicts, drop_if, missing_resource
 
 
 class EntityRequired(Strict):
@@ -18,8 +18,8 @@ class EntityRequired(Strict):
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop a question without an entity where the answer's type asks for one."""
         if context.names is None:
-            raise needed("names", "a pipeline that finds names", self.filter)
+            raise missing_resource("names", "a pipeline that finds names", self.filter)
         asked = [item for item in items if item.question.answer.type == "phrase"]
         found = context.names.names([item.question.question for item in asked])
         without = {item.question.id for item, names in zip(asked, found, strict=True) if not names}
-        return [judged("no_entity" if i.question.id in without else None) for i in items]
+        return [drop_if("no_entity" if i.question.id in without else None) for i in items]

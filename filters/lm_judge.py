@@ -3,10 +3,18 @@
 from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
-from factdrift.builders.generate.backends import AnyModel, Cached
+from factdrift.builders.generate.backends import AnyModel, CachedModel
 from factdrift.builders.generate.prompts import YES
 from factdrift.builders.generate.protocol import Query, Result
-from factdrift.filters.base import KEEP, FilterContext, FilterVerdict, Items, Need, Verdicts, needed
+from factdrift.filters.base import (
+    KEEP,
+    FilterContext,
+    FilterVerdict,
+    Items,
+    Need,
+    Verdicts,
+    missing_resource,
+)
 
 _REASONS = {
     "no: answerable": "not_answerable",
@@ -29,9 +37,9 @@ class LMJudge(Strict):
 
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop what the model says no to, and what it says neither yes nor no to."""
-        model = context.asked(self.backend)
-        if not isinstance(model, Cached):
-            raise needed("model", "a language model", self.filter)
+        model = context.answering_model(self.backend)
+        if not isinstance(model, CachedModel):
+            raise missing_resource("model", "a language model", self.filter)
         if not items:
             return []
         asked = [

@@ -59,9 +59,7 @@ class FilterRun:
         for one, own, _ in self._filters:
             one.judge([], own)  # a filter that lacks something says so now, not after an hour
 
-    def over(
-        self, items: Iterable[QuestionItem], size: int = BATCH
-    ) -> Iterator[KeptItem | Dropped]:
+    def run(self, items: Iterable[QuestionItem], size: int = BATCH) -> Iterator[KeptItem | Dropped]:
         """`KeptItem` for what every filter keeps, and `Dropped` for the rest, `size` at a time."""
         for group in batches(items, size):
             kept = [KeptItem(item) for item in group]
@@ -76,7 +74,7 @@ class FilterRun:
                         yield tally.drop(k.item, verdict)
             yield from kept
 
-    def refusal(self, question: Question, article: Article) -> Dropped | None:
+    def screen(self, question: Question, article: Article) -> Dropped | None:
         """Why one question goes, if it does."""
-        found = next(self.over([QuestionItem(question, article)]))
+        found = next(self.run([QuestionItem(question, article)]))
         return found if isinstance(found, Dropped) else None

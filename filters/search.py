@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 from pydantic import PositiveInt
 
 from factdrift.builders.core.config import Strict
-from factdrift.builders.text.en.answers import names
-from factdrift.builders.wmt.passages import in_words
+from factdrift.builders.text.en.answers import names_answer
+from factdrift.builders.wmt.passages import day_in_words
 from factdrift.filters.base import (
     FilterContext,
     FilterVerdict,
@@ -15,7 +15,7 @@ from factdrift.filters.base import (
     QuestionItem,
     Search,
     Verdicts,
-    needed,
+    missing_resource,
 )
 
 
@@ -36,16 +36,16 @@ class SearchFinds(Strict):
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Keep where the text of a result names the answer; the date before it names nothing."""
         if context.search is None:
-            raise needed("search", "a search index", self.filter)
+            raise missing_resource("search", "a search index", self.filter)
         return [self._one(item, context.search) for item in items]
 
     def _one(self, item: QuestionItem, search: Search) -> FilterVerdict:
         question, draw = item.question, item.question.draw
-        query = f"{question.question} {in_words(draw.article_day)}"
+        query = f"{question.question} {day_in_words(draw.article_day)}"
         answer = question.answer.text
         hits = search.search(query, draw.question_day, self.k)
         for rank, hit in enumerate(hits, 1):
-            if names(hit.text.removeprefix(f"{in_words(hit.day)}. "), answer):
+            if names_answer(hit.text.removeprefix(f"{day_in_words(hit.day)}. "), answer):
                 return FilterVerdict(True, "", rank)
         if not hits:
             return FilterVerdict(False, "no_results")

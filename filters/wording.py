@@ -4,13 +4,13 @@ from typing import Literal
 
 from pydantic import PositiveInt, model_validator
 
-from factdrift.builders.text.en.alone import loose_pronoun, points_outside
-from factdrift.builders.text.en.answers import given_away
-from factdrift.builders.text.en.boilerplate import boilerplate
-from factdrift.builders.text.en.form import misshapen
-from factdrift.builders.text.en.questions import day_of_article
-from factdrift.builders.text.words import cuts_word, tokens
-from factdrift.filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, judged
+from factdrift.builders.text.en.answers import gives_answer_away
+from factdrift.builders.text.en.boilerplate import boilerplate_kind
+from factdrift.builders.text.en.question_form import malformation
+from factdrift.builders.text.en.questions import article_day_reason
+from factdrift.builders.text.en.standalone import outside_reference, unresolved_pronoun
+from factdrift.builders.text.words import cuts_word, folded_tokens
+from factdrift.filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, drop_if
 
 
 class AnswerNotInArticle(ItemFilter):
@@ -23,14 +23,14 @@ class AnswerNotInArticle(ItemFilter):
         answer, article = item.question.answer, item.article
         expected = item.question.draw.article
         if expected != article.id:
-            return judged("other_article", f"{expected!r} is wanted, this is {article.id!r}")
+            return drop_if("other_article", f"{expected!r} is wanted, this is {article.id!r}")
         found = article.text[answer.start : answer.end] if 0 <= answer.start < answer.end else ""
         if not found or found != answer.text:
             detail = f"{answer.text!r} is wanted, the article has {found!r}"
-            return judged("span_does_not_match", detail)
+            return drop_if("span_does_not_match", detail)
         if cuts_word(article.text, answer.start, answer.end):
             around = article.text[max(0, answer.start - 20) : answer.end + 20]
-            return judged("span_cuts_word", f"{answer.text!r} in {around!r}")
+            return drop_if("span_cuts_word", f"{answer.text!r} in {around!r}")
         return KEEP
 
 
@@ -44,7 +44,7 @@ class QuestionMark(ItemFilter):
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Keep a text of one line that ends with its only question mark, and asks."""
-        return judged(misshapen(item.question.question))
+        return drop_if(malformation(item.question.question))
 
 
 class Length(ItemFilter):
@@ -93,9 +93,9 @@ class AnswerInQuestion(ItemFilter):
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop where the answer stands in the question, or has no words at all."""
         question, answer = item.question.question, item.question.answer.text
-        if not tokens(answer):
-            return judged("empty_answer")
-        return judged("answer_in_question" if given_away(question, answer) else None)
+        if not folded_tokens(answer):
+            return drop_if("empty_answer")
+        return drop_if("answer_in_question" if gives_answer_away(question, answer) else None)
 
 
 class ContextReference(ItemFilter):
@@ -116,13 +116,13 @@ class ContextReference(ItemFilter):
         """Drop, with the words that point outwards as `detail`."""
         question, draw = item.question, item.question.draw
         relative = self.relative == "drop" and draw.article_day != draw.question_day
-        reason, words = points_outside(question.question, relative=relative)
+        reason, words = outside_reference(question.question, relative=relative)
         asks_time = question.question.lower().startswith("when ")
         if reason is None and (question.answer.type == "date" or asks_time):
             answer = question.answer.text
-            if reason := day_of_article(question.question, answer, relative=relative):
-                return judged(reason, f"{answer!r} answers {question.question!r}")
-        return judged(reason, f"{words!r} in {question.question!r}" if reason else None)
+            if reason := article_day_reason(question.question, answer, relative=relative):
+                return drop_if(reason, f"{answer!r} answers {question.question!r}")
+        return drop_if(reason, f"{words!r} in {question.question!r}" if reason else None)
 
 
 class PronounWithoutAntecedent(ItemFilter):
@@ -138,8 +138,8 @@ class PronounWithoutAntecedent(ItemFilter):
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop, with the pronoun as `detail`."""
         question = item.question.question
-        reason, pronoun = loose_pronoun(question)
-        return judged(reason, f"{pronoun!r} in {question!r}" if reason else None)
+        reason, pronoun = unresolved_pronoun(question)
+        return drop_if(reason, f"{pronoun!r} in {question!r}" if reason else None)
 
 
 class Boilerplate(ItemFilter):
@@ -150,8 +150,8 @@ class Boilerplate(ItemFilter):
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop, with the sentence as `detail`."""
         place, sentences = item.question.answer.sentence, item.article.sentences
-        kind = boilerplate(sentences[place]) if 0 < place < len(sentences) else None
-        return judged("boilerplate", f"{kind}: {sentences[place]}") if kind else KEEP
+        kind = boilerplate_kind(sentences[place]) if 0 < place < len(sentences) else None
+        return drop_if("boilerplate", f"{kind}: {sentences[place]}") if kind else KEEP
 
 
 WordingFilter = (

@@ -17,7 +17,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from factdrift.builders.core.config import Strict, load, shown
+from factdrift.builders.core.config import Strict, display_path, load
 from factdrift.builders.core.errors import UserError
 from factdrift.scoring.score import Scores
 
@@ -68,7 +68,7 @@ def fuar(
     return Fuar(lost, gained)
 
 
-def report_fuar(file: Path) -> Iterator[str]:
+def fuar_lines(file: Path) -> Iterator[str]:
     """A line a model with its scores, in per cent, and FUAR of the last one.
 
     `UserError`: no such folder, no scores, none of the metric; scores of one task that are of
@@ -82,10 +82,14 @@ def report_fuar(file: Path) -> Iterator[str]:
         release = f"{model.summary['dataset']} {model.summary['version']}"
         if releases.setdefault(task, release) != release:
             text = f"scores of {release}, and those of other models are of {releases[task]}"
-            raise UserError(text, where=shown(model.folder), hint="score all on the same release")
+            raise UserError(
+                text, where=display_path(model.folder), hint="score all on the same release"
+            )
         mean = model.means("all", series.metric, model.whole).get("all")
         if mean is None:
-            raise UserError(f"no {series.metric!r} in these scores", where=shown(model.folder))
+            raise UserError(
+                f"no {series.metric!r} in these scores", where=display_path(model.folder)
+            )
         return 100 * mean.mean
 
     forgotten = [{i: score(f"T{i}", f) for i, f in m.forgotten.items()} for m in series.models]

@@ -17,14 +17,14 @@ import msgspec
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate import prompts as p
-from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
+from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
 from factdrift.builders.generate.transformers_models import (
     Kind,
     Transformers,
-    as_chat,
-    content_of,
-    load,
-    room_of,
+    chat_prompt,
+    context_size,
+    load_model,
+    weights_fingerprint,
 )
 from factdrift.scoring.views import ModelQuestion, View
 
@@ -59,24 +59,24 @@ class LocalModel(p.PromptedModel):
         self, settings: Transformers, view: View, kind: Kind, blank: str | None = None
     ) -> None:
         self.settings, self.view, self.kind, self.blank = settings, view, kind, blank
-        self.prompts, self.characters = p.read(settings.prompts), settings.characters
+        self.prompts, self.characters = p.load_prompts(settings.prompts), settings.characters
         self.name = f"transformers:{Path(settings.model).name}"
-        self.identity = p.identity_of(
+        self.identity = p.model_identity(
             view="likelihood" if view == "choices" else view,
             kind=kind,
             **settings.model_dump(include={"model", "revision", "dtype", "chat", "batch"}),
             blank=blank,
-            **content_of(settings.model),
+            **weights_fingerprint(settings.model),
         )
         self.usage = Usage()
 
     def complete(
         self,
         texts: Sequence[str],
-        done: Done | None = None,
+        on_result: OnResult | None = None,
         *,
         shape: Shape | None = None,
-        read: p.Read | None = None,
+        parse: p.ParseText | None = None,
     ) -> list[Result]:
         """What the model says of each question."""
         self.load()
@@ -86,17 +86,17 @@ class LocalModel(p.PromptedModel):
             some = [msgspec.json.decode(t, type=ModelQuestion) for t in texts[at : at + size]]
             for answer in self.answers(some):
                 found.append(Result(msgspec.json.encode(answer).decode()))
-                if done:
-                    done(len(found) - 1, found[-1])
+                if on_result:
+                    on_result(len(found) - 1, found[-1])
         return found
 
     def load(self) -> None:
         """Load the weights, once. `UserError` where the model cannot be asked for numbers."""
         if self.torch:
             return
-        self.torch, self.tokenizer, self.model, _ = load(self.settings, self.kind)
+        self.torch, self.tokenizer, self.model, _ = load_model(self.settings, self.kind)
         # before a whole text that is gone on with there is a token more
-        self.room = room_of(self.model, self.tokenizer) - (self.kind == "causal")
+        self.room = context_size(self.model, self.tokenizer) - (self.kind == "causal")
         if not self.tokenizer.is_fast:
             raise UserError(
                 "its tokenizer does not say where in a text its tokens stand",
@@ -170,7 +170,7 @@ class LocalModel(p.PromptedModel):
         return found
 
 
-class Masked(LocalModel):
+class MaskedModel(LocalModel):
     """A model that fills in masks (BERT, RoBERTa)."""
 
     def answers(self, questions: Sequence[ModelQuestion]) -> Sequence[object]:
@@ -281,7 +281,7 @@ class Masked(LocalModel):
         return str(self.tokenizer.decode(ids, skip_special_tokens=True)).strip()
 
 
-class Writing(LocalModel):
+class GenerativeModel(LocalModel):
     """A model that writes (causal, sequence-to-sequence), asked how likely texts are."""
 
     def likelihoods(self, questions: Sequence[ModelQuestion]) -> list[Scores]:
@@ -293,7 +293,7 @@ class Writing(LocalModel):
         found = []
         for one in questions:
             if self.settings.chat:
-                text = as_chat(one.text, self.tokenizer)
+                text = chat_prompt(one.text, self.tokenizer)
                 found.append(ask(text, [option.lstrip() + one.after for option in one.options]))
             else:
                 found.append(ask(one.text, [option + one.after for option in one.options]))

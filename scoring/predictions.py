@@ -30,7 +30,7 @@ from msgspec import UNSET, UnsetType
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from factdrift.builders.core.compressed import Compressed
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.hashing import text_sha256
@@ -79,7 +79,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     evidence: list[str] | None = None
 
 
-class About(BaseModel):
+class PredictionsAbout(BaseModel):
     """What the file beside the predictions says of them; further fields are left alone."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -100,37 +100,37 @@ def prompt_hash(prompt: str) -> str:
     return text_sha256(prompt)[:HASH]
 
 
-def beside(path: Path) -> Path:
+def about_path(path: Path) -> Path:
     """The file that says what the predictions of a file are of."""
     plain = path.with_suffix("") if path.suffix in (".gz", ".zst") else path
     return plain.with_suffix(".json")
 
 
-def about(path: Path) -> About | None:
+def read_about(path: Path) -> PredictionsAbout | None:
     """What is said beside a file of predictions; None where nothing is.
 
     `UserError`: the file beside it is broken.
     """
-    file = beside(path)
+    file = about_path(path)
     if file == path or not file.is_file():
         return None
     try:
-        return About.model_validate_json(file.read_bytes())
+        return PredictionsAbout.model_validate_json(file.read_bytes())
     except (OSError, ValidationError) as error:
         raise UserError(
             "does not say what model the predictions are of",
-            where=shown(file),
+            where=display_path(file),
             hint='write {"model": "…"}, or remove it',
         ) from error
 
 
-def say_beside(path: Path, about: Mapping[str, object]) -> None:
+def write_about(path: Path, about: Mapping[str, object]) -> None:
     """Write the file that says what the predictions of a file are of."""
-    with replacing(beside(path)) as unfinished:
+    with replacing(about_path(path)) as unfinished:
         write_json(unfinished, about, sort_keys=True)
 
 
-def read(path: Path) -> Iterator[pa.RecordBatch]:
+def read_predictions(path: Path) -> Iterator[pa.RecordBatch]:
     """The predictions of a file in batches of `SCHEMA`, in bounded memory.
 
     `UserError` with file and line: a line that is no prediction or is longer than `LONGEST`, a row
@@ -146,7 +146,7 @@ def read(path: Path) -> Iterator[pa.RecordBatch]:
         yield _batch(some)
 
 
-def write(path: Path, rows: Iterable[Prediction]) -> int:
+def write_predictions(path: Path, rows: Iterable[Prediction]) -> int:
     """Write predictions as JSON lines (`.gz`, `.zst`: packed) or `.parquet`; the number of rows.
 
     The file appears when it is whole; the same rows give the same bytes.
@@ -184,10 +184,10 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
             row = decoder.decode(line)
         except RecursionError:
             what = "brackets too deep"
-            raise UserError(what, where=shown(path), line=number, hint=_HINT) from None
+            raise UserError(what, where=display_path(path), line=number, hint=_HINT) from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             text = f"no prediction: {str(error).replace(chr(10), ' ')}"
-            raise UserError(text, where=shown(path), line=number, hint=_HINT) from None
+            raise UserError(text, where=display_path(path), line=number, hint=_HINT) from None
         yield number, _checked(row, path, number)
 
 
@@ -209,7 +209,9 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _check_length(line: bytes, path: Path, number: int) -> None:
     if len(line) > LONGEST:
-        raise UserError(f"a line of more than {LONGEST:,} bytes", where=shown(path), line=number)
+        raise UserError(
+            f"a line of more than {LONGEST:,} bytes", where=display_path(path), line=number
+        )
 
 
 def _batch(rows: Sequence[Prediction]) -> pa.RecordBatch:
@@ -233,7 +235,7 @@ def _checked(row: Prediction, path: Path, number: int) -> Prediction:
         return row
     answers = {0: "no answer", 1: "a score that is not a finite number"}
     wrong = answers.get(kinds, "more than one kind of answer")
-    raise UserError(wrong, where=shown(path), line=number, hint=_HINT)
+    raise UserError(wrong, where=display_path(path), line=number, hint=_HINT)
 
 
 def _ranked(scores: dict[str, float]) -> list[str]:
@@ -248,7 +250,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
             if "id" not in names or names.isdisjoint(_ANSWERS):
                 columns = ", ".join(sorted(names)[:20])
                 message = f"no column id, or none of {', '.join(_ANSWERS)}; it has {columns}"
-                raise UserError(message, where=shown(path))
+                raise UserError(message, where=display_path(path))
             wanted = [name for name in Prediction.__struct_fields__ if name in names]
             batches = file.iter_batches(_ROWS, columns=wanted)
             rows = (row for batch in batches for row in batch.to_pylist())
@@ -257,10 +259,10 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
                     yield number, _checked(msgspec.convert(_plain(row), Prediction), path, number)
                 except msgspec.ValidationError as error:
                     text = f"no prediction: {error}"
-                    raise UserError(text, where=shown(path), line=number) from None
+                    raise UserError(text, where=display_path(path), line=number) from None
     except (pa.ArrowException, OSError) as error:
         what = str(error).split("\n")[0]
-        raise UserError(f"no predictions: {what}", where=shown(path)) from error
+        raise UserError(f"no predictions: {what}", where=display_path(path)) from error
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

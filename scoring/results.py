@@ -18,16 +18,16 @@ import msgspec
 from pydantic import Field, JsonValue, ValidationError
 
 import factdrift
-from factdrift.builders.core.config import Strict, shown
+from factdrift.builders.core.config import Strict, display_path
 from factdrift.builders.core.dataset import Sha256
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing
 from factdrift.builders.core.names import Name
-from factdrift.builders.release.manifest import load
-from factdrift.scoring.predictions import beside, numbered_rows, write
+from factdrift.builders.release.manifest import load_manifest
+from factdrift.scoring.predictions import about_path, numbered_rows, write_predictions
 from factdrift.scoring.report import TIMES
 from factdrift.scoring.sampling import ChosenSplit
-from factdrift.scoring.score import Mean, Options, Scores, folder_name, score
+from factdrift.scoring.score import Mean, ScoreOptions, Scores, folder_name, score_predictions
 
 FILE, ANSWERS = "results.json", "answers.jsonl"
 LARGEST = 16 << 20
@@ -67,7 +67,7 @@ def rows_sha256(release: Path) -> str:
     """A fingerprint of what a release asks: of config, split, id, prompt and accepted answers of
     every row, in the order of the release. Files of another Parquet library have the same."""
     found = sha256()
-    for config in load(release).configs:
+    for config in load_manifest(release).configs:
         for split in config.splits:
             if config.roles is None:
                 continue
@@ -79,14 +79,14 @@ def rows_sha256(release: Path) -> str:
     return found.hexdigest()
 
 
-def share(options: Options, scores: Scores, to: Path) -> Path:
+def share_results(options: ScoreOptions, scores: Scores, to: Path) -> Path:
     """Write predictions that were scored as a folder of results below `to`; that folder.
 
     The address of a server and fields of a prediction that nobody reads are left out.
     `UserError`: what is left has a key, a path or an address in it.
     """
     about: Any = {}
-    if (file := beside(options.file)).is_file() and file != options.file:
+    if (file := about_path(options.file)).is_file() and file != options.file:
         about = json.loads(file.read_bytes())
     asked = {name: value for name, value in about.items() if name not in _ELSEWHERE}
     if isinstance(asked.get("settings"), dict):
@@ -100,17 +100,19 @@ def share(options: Options, scores: Scores, to: Path) -> Path:
     _refuse(_as_data(results), file, an_address=_ADDRESS, a_path=_PATH)
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        write(folder / ANSWERS, rows)
+        write_predictions(folder / ANSWERS, rows)
         with replacing(folder / FILE) as path:
             path.write_text(_text(results), encoding="utf-8")
     return folder
 
 
 def _results(
-    options: Options, scores: Scores, asked: Mapping[str, JsonValue], code: str
+    options: ScoreOptions, scores: Scores, asked: Mapping[str, JsonValue], code: str
 ) -> SharedResults:
     if unknown := scores.summary["counts"]["unknown"]:
-        raise UserError(f"{unknown:,} answers are of unknown rows", where=shown(options.file))
+        raise UserError(
+            f"{unknown:,} answers are of unknown rows", where=display_path(options.file)
+        )
     times = [one for one in TIMES if any(mean.stratum == one for mean in scores.table)][:1]
     try:
         return SharedResults(
@@ -132,7 +134,7 @@ def _results(
             ),
         )
     except ValidationError as error:
-        raise UserError(_first(error), where=shown(options.file)) from None
+        raise UserError(_first(error), where=display_path(options.file)) from None
 
 
 def _text(results: SharedResults) -> str:
@@ -144,26 +146,26 @@ def _text(results: SharedResults) -> str:
     return f'{head.removesuffix("}").rstrip()},\n  "table": [\n{rows}\n  ]\n}}\n'
 
 
-def check(folder: Path, release: Path) -> SharedResults:
+def check_results(folder: Path, release: Path) -> SharedResults:
     """Score the answers of a folder again; its results.
 
     `UserError`: other files in it; a key, path, address or control character; unknown rows; another
     release, or its version with other rows; figures that the answers do not give.
     """
-    results = read(folder)
-    manifest = load(release)
+    results = read_results(folder)
+    manifest = load_manifest(release)
     theirs, ours = ((one.dataset, one.version) for one in (results, manifest))
     if theirs != ours:
         text = f"these results are of {' '.join(theirs)}, and the release is {' '.join(ours)}"
-        raise UserError(text, where=shown(folder / FILE))
+        raise UserError(text, where=display_path(folder / FILE))
     if rows_sha256(release) != results.rows_sha256:
         raise UserError(
             f"made on other rows than this {' '.join(ours)} has (rows_sha256)",
-            where=shown(folder / FILE),
+            where=display_path(folder / FILE),
             hint="build the release from the same inputs, or ask the model again",
         )
     with TemporaryDirectory() as scratch:
-        options = Options(
+        options = ScoreOptions(
             release=release,
             file=folder / ANSWERS,
             out=Path(scratch),
@@ -173,7 +175,7 @@ def check(folder: Path, release: Path) -> SharedResults:
             partial=results.partial,
             say=lambda _: None,
         )
-        again = _results(options, score(options), results.asked, results.code_version)
+        again = _results(options, score_predictions(options), results.asked, results.code_version)
     for field in SharedResults.model_fields:
         if (claimed := getattr(results, field)) != (found := getattr(again, field)):
             if field == "table":
@@ -182,19 +184,19 @@ def check(folder: Path, release: Path) -> SharedResults:
                     (f"{len(claimed)} means", f"{len(found)} means"),
                 )
             text = f"{field}: the answers give {found}, and not {claimed}"
-            raise UserError(text, where=shown(folder / FILE))
+            raise UserError(text, where=display_path(folder / FILE))
     return results
 
 
-def check_all(folders: list[Path], release: Path) -> Iterator[str]:
+def check_all_results(folders: list[Path], release: Path) -> Iterator[str]:
     """Check folders of results; a line of each."""
     for folder in folders:
-        one = check(folder, release)
+        one = check_results(folder, release)
         until = one.knowledge["last_known"] if one.knowledge else "–"
         yield f"{one.model}: {one.dataset} {one.version}, knows what changed until {until}: fits"
 
 
-def read(folder: Path) -> SharedResults:
+def read_results(folder: Path) -> SharedResults:
     """The results of a folder by their form alone. `UserError`: see `check`."""
     try:
         names = sorted(path.name for path in folder.iterdir())
@@ -202,14 +204,16 @@ def read(folder: Path) -> SharedResults:
         raise UserError.of_disk(error, folder) from error
     if names != [ANSWERS, FILE]:
         what = f"a folder of results has {ANSWERS} and {FILE} alone"
-        raise UserError(f"{what}; here are {', '.join(names) or 'no files'}", where=shown(folder))
+        raise UserError(
+            f"{what}; here are {', '.join(names) or 'no files'}", where=display_path(folder)
+        )
     for path in (folder / ANSWERS, folder / FILE):
         if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
-            raise UserError(f"not a file of at most {LARGEST:,} bytes", where=shown(path))
+            raise UserError(f"not a file of at most {LARGEST:,} bytes", where=display_path(path))
     try:
         results = SharedResults.model_validate_json((folder / FILE).read_bytes())
     except ValidationError as error:
-        raise UserError(_first(error), where=shown(folder / FILE)) from None
+        raise UserError(_first(error), where=display_path(folder / FILE)) from None
     _refuse(_as_data(results), folder / FILE, an_address=_ADDRESS, a_path=_PATH)
     encoder = msgspec.json.Encoder()
     with (folder / ANSWERS).open("rb") as lines:
@@ -217,7 +221,7 @@ def read(folder: Path) -> SharedResults:
             _refuse(msgspec.to_builtins(row), folder / ANSWERS, number)
             if next(lines, b"").rstrip(b"\n") != encoder.encode(row):
                 text = "not as `score --share` writes it: other fields, spaces or an empty line"
-                raise UserError(text, where=shown(folder / ANSWERS), line=number)
+                raise UserError(text, where=display_path(folder / ANSWERS), line=number)
     return results
 
 
@@ -233,7 +237,7 @@ def _refuse(value: object, file: Path, line: int | None = None, **more: re.Patte
             if pattern.search(text):
                 raise UserError(
                     f"{what.replace('_', ' ')} is in {text[:60]!r}",
-                    where=shown(file),
+                    where=display_path(file),
                     line=line,
                     hint="what is shared has no keys, paths, addresses or codes of a terminal",
                 )

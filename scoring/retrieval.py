@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import write_json
 from factdrift.scoring.export.beir import QRELS, QUERIES
-from factdrift.scoring.intervals import SCALE, Interval, intervals, weights
+from factdrift.scoring.intervals import SCALE, Interval, bundle_weights, mean_intervals
 
 MEASURES = {
     "ndcg_cut_10": "nDCG@10",
@@ -75,12 +75,12 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
         measures = {name: _interval(values) for name, values in marks.items()}
         found.append(RetrievalScores(path.stem, len(judged), measures, misled))
     if not found:
-        hint = f"ids of queries are those of {shown(folder / QUERIES)}"
-        raise UserError("the run has no query of this folder", where=shown(run), hint=hint)
+        hint = f"ids of queries are those of {display_path(folder / QUERIES)}"
+        raise UserError("the run has no query of this folder", where=display_path(run), hint=hint)
     return found
 
 
-def table(found: list[RetrievalScores]) -> Iterator[str]:
+def retrieval_lines(found: list[RetrievalScores]) -> Iterator[str]:
     """The scores as lines of text, in per cent."""
     names = [*MEASURES.values(), _STALE, _MISLED]
     names = [name for name in names if any(name in one.measures for one in found)]
@@ -97,7 +97,9 @@ def _cell(of: Interval) -> str:
 def _interval(values: list[float]) -> Interval:
     sums = np.array([[round(value * SCALE) for value in values]], np.int64)
     number = sums.shape[1]
-    (made,) = intervals(sums, np.ones_like(sums), np.array([number]), weights(number, 0))
+    (made,) = mean_intervals(
+        sums, np.ones_like(sums), np.array([number]), bundle_weights(number, 0)
+    )
     return made
 
 
@@ -119,10 +121,14 @@ def _run(path: Path) -> Run:
             value = float(score)
         except ValueError:
             hint = "a line is: query Q0 passage rank score tag"
-            raise UserError("no line of a run", where=shown(path), line=number, hint=hint) from None
+            raise UserError(
+                "no line of a run", where=display_path(path), line=number, hint=hint
+            ) from None
         if not np.isfinite(value) or passage in found[query]:
             text = "a passage twice for one query" if np.isfinite(value) else "no number"
-            raise UserError(text, where=shown(path), line=number, hint="each passage once, a score")
+            raise UserError(
+                text, where=display_path(path), line=number, hint="each passage once, a score"
+            )
         found[query][passage] = value
     return found
 
@@ -135,7 +141,9 @@ def _judged(path: Path) -> Judged:
             found[query][passage] = int(score)
         except ValueError:
             hint = "its columns are query-id, corpus-id, score"
-            raise UserError("no judgment", where=shown(path), line=number, hint=hint) from None
+            raise UserError(
+                "no judgment", where=display_path(path), line=number, hint=hint
+            ) from None
     return found
 
 
@@ -146,10 +154,10 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 if line.strip():
                     yield number, line.rstrip("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot be read: {error}", where=shown(path)) from None
+        raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
 
 
-def write(found: list[RetrievalScores], path: Path) -> None:
+def write_retrieval(found: list[RetrievalScores], path: Path) -> None:
     """The scores as JSON."""
     rows = [
         {**one._asdict(), "measures": {name: of._asdict() for name, of in one.measures.items()}}

@@ -16,13 +16,13 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.progress import progress
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.transformers_models import require_torch
-from factdrift.builders.text.words import WORD, fold_in_place
+from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
 from factdrift.scoring.commands import Baseline
 from factdrift.scoring.export.beir import CORPUS, QUERIES
 
@@ -40,7 +40,7 @@ Ranked = Iterator[tuple[str, list[tuple[str, float]]]]
 """Ids of queries, each with its results and their scores, best first."""
 
 
-def search(
+def search_passages(
     folder: Path,
     out: Path,
     baseline: Baseline = "bm25",
@@ -70,14 +70,14 @@ def _bm25(folder: Path, baseline: Baseline) -> Ranked:
     with tempfile.TemporaryDirectory() as place:
         index = _index(folder, Path(place), dated=baseline != "bm25")
         searcher = index.searcher()
-        for query in records(folder / QUERIES):
+        for query in beir_records(folder / QUERIES):
             yield query["_id"], _ranked(index, searcher, query, baseline)
 
 
 def _ranked(
     index: Any, searcher: Any, query: dict[str, Any], baseline: Baseline
 ) -> list[tuple[str, float]]:
-    words = sorted(set(WORD.findall(fold_in_place(query["text"]))))
+    words = sorted(set(WORD_PATTERN.findall(fold_in_place(query["text"]))))
     schema, both = index.schema, tantivy.Occur
     terms = [(both.Should, tantivy.Query.term_query(schema, "text", word)) for word in words]
     wanted = tantivy.Query.boolean_query(terms)
@@ -111,11 +111,11 @@ def _index(folder: Path, place: Path, dated: bool) -> Any:
     )
     writer = index.writer(heap_size=_HEAP, num_threads=1)
     try:
-        for passage in records(folder / CORPUS):
+        for passage in beir_records(folder / CORPUS):
             day = passage["metadata"].get("day")
             if dated and day is None:
                 hint = "only news have days; take bm25"
-                raise UserError("its passages have no days", where=shown(folder), hint=hint)
+                raise UserError("its passages have no days", where=display_path(folder), hint=hint)
             number = date.fromisoformat(day).toordinal() if day else _UNDATED
             text = f"{passage['title']} {passage['text']}"
             writer.add_document(tantivy.Document(id=passage["_id"], text=text, day=number))
@@ -126,18 +126,20 @@ def _index(folder: Path, place: Path, dated: bool) -> Any:
     return index
 
 
-def records(path: Path) -> Iterator[dict[str, Any]]:
+def beir_records(path: Path) -> Iterator[dict[str, Any]]:
     """The records of `corpus.jsonl` or `queries.jsonl`; `UserError`: it is no such file."""
     if not path.is_file():
         hint = "factdrift export RELEASE --format beir makes such a folder"
-        raise UserError("no such file", where=shown(path), hint=hint)
+        raise UserError("no such file", where=display_path(path), hint=hint)
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:
                 record = json.loads(line)
                 record["_id"], record["text"], record["metadata"]
             except (ValueError, KeyError, TypeError):
-                raise UserError("no record of BEIR", where=shown(path), line=number) from None
+                raise UserError(
+                    "no record of BEIR", where=display_path(path), line=number
+                ) from None
             yield record
 
 
@@ -151,7 +153,7 @@ class SentenceEncoder:
 
         if not (folder / "config.json").is_file():
             hint = "the folder of a sentence model, with config.json, weights and tokenizer"
-            raise UserError("no model", where=shown(folder), hint=hint)
+            raise UserError("no model", where=display_path(folder), hint=hint)
         logging: Any = tf.utils.logging
         logging.disable_progress_bar()
         self._torch = torch
@@ -160,7 +162,7 @@ class SentenceEncoder:
             self._model: Any = tf.AutoModel.from_pretrained(str(folder)).eval()
         except (OSError, ValueError) as error:
             text = f"cannot be loaded: {str(error).splitlines()[0]}"
-            raise UserError(text, where=shown(folder)) from error
+            raise UserError(text, where=display_path(folder)) from error
 
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         """A vector of length 1 for each text, a row each."""
@@ -180,11 +182,11 @@ class SentenceEncoder:
 
 def _nearest(folder: Path, encoder: SentenceEncoder) -> Ranked:
     """Of each query its id and the nearest passages, by the cosine of their vectors."""
-    queries = list(records(folder / QUERIES))
+    queries = list(beir_records(folder / QUERIES))
     asked = encoder([query["text"] for query in queries])
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
     with progress(None, "passages", "embedding") as bar:
-        for block in batches(records(folder / CORPUS), _BLOCK):
+        for block in batches(beir_records(folder / CORPUS), _BLOCK):
             vectors = encoder([f"{one['title']} {one['text']}".strip() for one in block])
             scores = np.round(asked @ vectors.T, 4)
             for found, row in zip(best, scores, strict=True):

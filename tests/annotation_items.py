@@ -6,9 +6,9 @@ from typing import Any
 from factdrift.annotation.batch import Hit, Item
 from factdrift.annotation.layout import Layout
 from factdrift.annotation.submission import Json
-from tests.tables import table
+from tests.tables import read_table
 
-FIELDS: dict[str, dict[str, Any]] = table("annotation_items")
+FIELDS: dict[str, dict[str, Any]] = read_table("annotation_items")
 ARTICLE: str = FIELDS["write_questions"]["article"]
 FIELDS["easy_select"]["sentences"] = ARTICLE.split("\n")
 

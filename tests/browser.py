@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tests.file_server import listening
+from tests.file_server import serve_requests
 
 T = TypeVar("T")
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
@@ -80,7 +80,7 @@ def served(folder: Path) -> Iterator[Taker]:
     while the machine is busy (measured: 107 of 400 loads, and none of 341 by HTTP).
     """
     taker = Taker()
-    with listening(partial(_Pages, directory=str(folder), taker=taker)) as taker.address:
+    with serve_requests(partial(_Pages, directory=str(folder), taker=taker)) as taker.address:
         yield taker
 
 

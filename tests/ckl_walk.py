@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from factdrift.annotation.batch import HitBatch, Item, read_batch
-from factdrift.annotation.checks import problems
+from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import load_layout
 from factdrift.annotation.order import BatchOrder
@@ -25,12 +25,12 @@ from factdrift.builders.release.publish import Published
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.rows import Decision, Gold
 from tests.conftest import ROOT
-from tests.json_server import Reply, answering, chat
-from tests.tables import table
+from tests.json_server import Reply, chat_reply, serve_json
+from tests.tables import read_table
 
 RECIPES = ROOT / "builders" / "recipes"
 NEWS = ROOT / "samples" / "news"
-PEOPLE = table("ckl_people")
+PEOPLE = read_table("ckl_people")
 CLOZES: dict[str, dict[str, Any]] = PEOPLE["clozes"]
 
 
@@ -93,8 +93,8 @@ class Walk:
         """Put gold rows where `make judgments` puts them, in place of those of before."""
         path = self.folder / "judgments" / layout / "gold.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        table = pa.Table.from_batches(list(batches(Gold, found)), schema=arrow_schema(Gold))
-        pq.write_table(table, path)
+        judged = pa.Table.from_batches(list(batches(Gold, found)), schema=arrow_schema(Gold))
+        pq.write_table(judged, path)
         return path
 
 
@@ -123,7 +123,7 @@ def gold(
 
 def valid(layout: str, item: Item, answers: Mapping[str, Any]) -> Mapping[str, Any]:
     """The answers, after the check that the import of results makes."""
-    assert problems(load_layout(layout), item.fields, answers) == []
+    assert answer_problems(load_layout(layout), item.fields, answers) == []
     return answers
 
 
@@ -154,9 +154,9 @@ def chat_server(answer: Callable[[str], str | None]) -> Iterator[dict[str, Any]]
 
     def reply(_: object, body: Any) -> Reply:
         said = answer(body["messages"][0]["content"].rstrip())
-        return (503, {}) if said is None else (200, chat(said))
+        return (503, {}) if said is None else (200, chat_reply(said))
 
-    with answering(reply) as root:
+    with serve_json(reply) as root:
         backend = {"backend": "openai", "base_url": f"{root}/v1", "model": "m", "retries": 0}
         yield {"backend": backend}
 

@@ -47,7 +47,7 @@ def real_data() -> Path:
     return DATA
 
 
-def examples(number: int) -> int:
+def example_count(number: int) -> int:
     """How many random tables a test draws: other ones each time, and a third without SLOW=1."""
     return number if os.environ.get("SLOW") else -(-number // 3)
 
@@ -59,21 +59,21 @@ def duck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield opened
 
 
-Done = subprocess.CompletedProcess[str]
+Completed = subprocess.CompletedProcess[str]
 
 
-def run(*words: object, cwd: Path = ROOT, ok: bool = True) -> Done:
+def run_cli(*words: object, cwd: Path = ROOT, ok: bool = True) -> Completed:
     """Run the command line as `python -m factdrift WORDS` does; with `ok` it has to succeed.
 
     In this process, which has imported everything already: a start of its own is a second or two.
     """
     command = ["factdrift", *map(str, words)]
-    said, errors = io.StringIO(), io.StringIO()
+    output, errors = io.StringIO(), io.StringIO()
     status: object = 0
     with (
         pytest.MonkeyPatch.context() as patch,
         contextlib.chdir(cwd),
-        contextlib.redirect_stdout(said),
+        contextlib.redirect_stdout(output),
         contextlib.redirect_stderr(errors),
     ):
         patch.setattr(sys, "argv", command)
@@ -86,13 +86,15 @@ def run(*words: object, cwd: Path = ROOT, ok: bool = True) -> Done:
             status = 1
     assert not ok or status == 0, errors.getvalue()
     assert isinstance(status, int)
-    return Done(command, status, said.getvalue(), errors.getvalue())
+    return Completed(command, status, output.getvalue(), errors.getvalue())
 
 
-Env = dict[str, str]
+Environment = dict[str, str]
 
 
-def alone(*command: object, cwd: Path = ROOT, ok: bool = True, env: Env | None = None) -> Done:
+def run_process(
+    *command: object, cwd: Path = ROOT, ok: bool = True, env: Environment | None = None
+) -> Completed:
     """A command in a process of its own, with the project on Python's path."""
     words, env = [*map(str, command)], os.environ | {"PYTHONPATH": str(ROOT)} | (env or {})
     done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env=env)
@@ -100,7 +102,7 @@ def alone(*command: object, cwd: Path = ROOT, ok: bool = True, env: Env | None =
     return done
 
 
-def started(*command: object) -> subprocess.Popen[str]:
+def start_process(*command: object) -> subprocess.Popen[str]:
     """The same, not waited for: a process that leads a group of its own, as at a terminal."""
     words, env, pipe = [*map(str, command)], os.environ | {"PYTHONPATH": str(ROOT)}, subprocess.PIPE
     return subprocess.Popen(
@@ -125,18 +127,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _needs_sample(item: pytest.Item) -> bool:
-    return "building" in getattr(item, "fixturenames", ())
+    return "sample_build" in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(scope="session", autouse=True)
-def early(request: pytest.FixtureRequest) -> None:
+def start_sample_build(request: pytest.FixtureRequest) -> None:
     """Begin the samples' run with the first test of a session in which another one needs it."""
     if any(map(_needs_sample, request.session.items)):
-        request.getfixturevalue("building")
+        request.getfixturevalue("sample_build")
 
 
 @pytest.fixture(scope="session")
-def building(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Future[Path]]:
+def sample_build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Future[Path]]:
     """The samples' run, made once, by whichever process of pytest-xdist comes first."""
     base = tmp_path_factory.getbasetemp()
     with ThreadPoolExecutor(1) as thread:
@@ -149,12 +151,12 @@ def _build(shared: Path) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "made").exists():
             words = ["--out", folder / "releases", "--build", folder / "build", "--jobs", 1]
-            alone(sys.executable, "-m", "factdrift", "release", *words)
+            run_process(sys.executable, "-m", "factdrift", "release", *words)
             (folder / "made").touch()
     return folder
 
 
 @pytest.fixture(scope="session")
-def sample(building: Future[Path]) -> Path:
+def sample(sample_build: Future[Path]) -> Path:
     """The folder of a run of all sample recipes: `releases/` and `build/` in it."""
-    return building.result()
+    return sample_build.result()

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 
-class Quiet(BaseHTTPRequestHandler):
+class QuietHandler(BaseHTTPRequestHandler):
     """A handler that logs nothing, and that callers may leave in the middle of an answer."""
 
     protocol_version = "HTTP/1.1"
@@ -41,7 +41,7 @@ class Quiet(BaseHTTPRequestHandler):
 
 
 @dataclass
-class Files:
+class ServedFiles:
     """Files by path, what goes wrong at the next requests of each, and what was asked."""
 
     url: str = ""
@@ -53,8 +53,8 @@ class Files:
     asked: list[str] = field(default_factory=list)
 
 
-def _handler(served: Files) -> type[Quiet]:
-    class FileHandler(Quiet):
+def _handler(served: ServedFiles) -> type[QuietHandler]:
+    class FileHandler(QuietHandler):
         def do_GET(self) -> None:
             path, asked = unquote(urlsplit(self.path).path), self.headers.get("Range", "")
             served.asked.append(f"{self.command} {path} {asked}".strip())
@@ -88,7 +88,7 @@ def _handler(served: Files) -> type[Quiet]:
 
 
 @contextmanager
-def listening(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
+def serve_requests(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
     """The address of a server on a free port of this machine."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
@@ -99,8 +99,8 @@ def listening(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
 
 
 @contextmanager
-def serving() -> Iterator[Files]:
+def serve_files() -> Iterator[ServedFiles]:
     """A server on this machine, and what it has."""
-    served = Files()
-    with listening(_handler(served)) as served.url:
+    served = ServedFiles()
+    with serve_requests(_handler(served)) as served.url:
         yield served

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, cast
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import Article, Candidate, Draw, Question
-from factdrift.builders.text.dates import time_of
-from factdrift.builders.text.en.boilerplate import boilerplate
+from factdrift.builders.text.dates import time_in_question
+from factdrift.builders.text.en.boilerplate import boilerplate_kind
 from factdrift.filters import FILTERS
 from factdrift.filters.base import Filter, FilterContext, QuestionItem
 from factdrift.filters.search_index import Index
-from factdrift.filters.time_spec import specify, with_time
+from factdrift.filters.time_spec import add_time_spec, ask_in_past
 
 FOLDER = Path(__file__).with_name("filter_cases")
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
@@ -98,7 +98,7 @@ def _search(answer: str, passage: str, tmp: Path) -> str:
 
 def _office(question: str, article: str, asked: str, wanted: str) -> str:
     one = item(question, day=date.fromisoformat(article), asked=date.fromisoformat(asked))
-    dated = specify(one.question, 0).text
+    dated = add_time_spec(one.question, 0).text
     ends = [end.strip() for end in wanted.replace(" or ", ", ").split(",")]
     return wanted if any(end.casefold() in dated.casefold() for end in ends) else dated
 
@@ -109,7 +109,7 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
     "answer_not_in_article": lambda c, _: _judged(
         "answer_not_in_article", item("Who is it?", c[2], sentences=c[1].split("\n"))
     ),
-    "boilerplate": lambda c, _: "drop" if boilerplate(c[1]) else "keep",
+    "boilerplate": lambda c, _: "drop" if boilerplate_kind(c[1]) else "keep",
     "context_reference": lambda c, _: _judged("context_reference", item(c[1])),
     "duplicate_question": lambda c, _: _duplicate(*c[1:5]),
     "entity_required": lambda c, _: _judged(
@@ -123,9 +123,9 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
         "round_trip", item("Who is it?", c[2], kind=c[1]), FilterContext(answering=Says(c[3]))
     ),
     "search": lambda c, tmp: _search(c[1], c[2], tmp),
-    "tense": lambda c, _: with_time(c[0], c[1]),
+    "tense": lambda c, _: ask_in_past(c[0], c[1]),
     "time_answer": lambda c, _: _judged("context_reference", item(c[2], c[3], kind=c[1])),
-    "time_in_question": lambda c, _: "time" if time_of(c[1]) else "none",
+    "time_in_question": lambda c, _: "time" if time_in_question(c[1]) else "none",
 }
 
 

@@ -17,7 +17,7 @@ from factdrift.builders.rows import Decision, Gold
 from tests.conftest import ROOT
 
 
-def items(layout: str, dataset: Path, out: Path, **more: Any) -> list[Item]:
+def batch_items(layout: str, dataset: Path, out: Path, **more: Any) -> list[Item]:
     """The items of a batch drawn from a release, attention items left out."""
     news = [str(ROOT / "samples" / "news")]
     order = BatchOrder(
@@ -28,7 +28,7 @@ def items(layout: str, dataset: Path, out: Path, **more: Any) -> list[Item]:
     return [item for hit in read_batch(folder).hits for item in hit.items if item.row]
 
 
-def gold(
+def gold_row(
     layout: str,
     row: str,
     shown: Mapping[str, Any],
@@ -43,7 +43,7 @@ def gold(
     return Gold(row, layout, dataset, decision, said, seen, judgments, agreeing)
 
 
-def write(folder: Path, found: Iterable[Gold]) -> Path:
+def write_gold(folder: Path, found: Iterable[Gold]) -> Path:
     """A gold table in a layout's folder."""
     folder.mkdir(parents=True)
     some = sorted(found, key=lambda one: one.row)
@@ -51,14 +51,14 @@ def write(folder: Path, found: Iterable[Gold]) -> Path:
     return folder
 
 
-def config(release: Path, name: str) -> list[dict[str, Any]]:
+def config_rows(release: Path, name: str) -> list[dict[str, Any]]:
     """All rows of a config of a release."""
     table = ds.dataset(sorted((release / "data" / name).glob("*.parquet"))).to_table()
     found: list[dict[str, Any]] = table.to_pylist()
     return found
 
 
-def figure(release: Path, name: str) -> list[dict[str, Any]]:
+def figure_rows(release: Path, name: str) -> list[dict[str, Any]]:
     """The rows of a figure of the manifest."""
     manifest = json.loads((release / "manifest.json").read_text("utf-8"))
     found: list[dict[str, Any]] = next(f["rows"] for f in manifest["figures"] if f["name"] == name)

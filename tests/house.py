@@ -20,7 +20,7 @@ def package_of(module: str) -> str:
     return ".".join(parts[:2]) if parts[0] == "builders" else parts[0]
 
 
-def imports() -> dict[str, Counter[str]]:
+def package_imports() -> dict[str, Counter[str]]:
     """How many modules of each package import something of each other package."""
     graph = grimp.build_graph("factdrift", cache_dir=None)
     graph.remove_import(importer="factdrift", imported="factdrift.api")  # it imports on demand
@@ -33,20 +33,20 @@ def imports() -> dict[str, Counter[str]]:
     return dict(found)
 
 
-def ordered(graph: dict[str, Counter[str]]) -> list[str]:
+def top_down(graph: dict[str, Counter[str]]) -> list[str]:
     """The packages, those that import nothing last; a circle is a `graphlib.CycleError`."""
     return [*TopologicalSorter(graph).static_order()][::-1]
 
 
-def modules() -> list[Path]:
+def product_modules() -> list[Path]:
     """Every module of the product."""
     return [path for root in ROOTS for path in sorted((ROOT / root).rglob("*.py"))]
 
 
-def sizes() -> dict[str, tuple[int, int]]:
+def package_sizes() -> dict[str, tuple[int, int]]:
     """Modules and lines of each package."""
     found: dict[str, tuple[int, int]] = {}
-    for path in modules():
+    for path in product_modules():
         parts = path.relative_to(ROOT).with_suffix("").parts
         here = package_of(".".join(p for p in parts if p != "__init__"))
         number, lines = found.get(here, (0, 0))
@@ -57,7 +57,7 @@ def sizes() -> dict[str, tuple[int, int]]:
 def repeated_classes() -> dict[str, int]:
     """Class names that more than one module has."""
     names: Counter[str] = Counter()
-    for path in modules():
+    for path in product_modules():
         tree = ast.parse(path.read_text("utf-8"))
         names.update(node.name for node in tree.body if isinstance(node, ast.ClassDef))
     return {n: k for n, k in sorted(names.items()) if k > 1}
@@ -65,9 +65,9 @@ def repeated_classes() -> dict[str, int]:
 
 def main() -> None:
     """Print the table."""
-    graph, measured = imports(), sizes()
+    graph, measured = package_imports(), package_sizes()
     print(f"{'package':<24}{'modules':>8}{'lines':>8}  imports (modules that do)")
-    for package in ordered(graph):
+    for package in top_down(graph):
         number, lines = measured.get(package, (0, 0))
         below = sorted(graph[package].items(), key=lambda x: (-x[1], x[0]))
         text = ", ".join(f"{name.removeprefix('builders.')} {n}" for name, n in below)

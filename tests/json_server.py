@@ -6,17 +6,17 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.file_server import Quiet, listening
+from tests.file_server import QuietHandler, serve_requests
 
 Reply = tuple[int, object] | tuple[int, object, Mapping[str, str]] | None
 """Status, body (texts go as they are) and headers; None: the connection is closed."""
 
 
 @contextmanager
-def answering(answer: Callable[[BaseHTTPRequestHandler, Any], Reply]) -> Iterator[str]:
+def serve_json(answer: Callable[[BaseHTTPRequestHandler, Any], Reply]) -> Iterator[str]:
     """The address of a server on a free port of this machine."""
 
-    class JsonHandler(Quiet):
+    class JsonHandler(QuietHandler):
         def post(self, body: bytes) -> None:
             said = answer(self, json.loads(body))
             if said is None:
@@ -26,11 +26,11 @@ def answering(answer: Callable[[BaseHTTPRequestHandler, Any], Reply]) -> Iterato
             data = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
             self.send(status, data, {"Content-Type": "application/json"} | dict(*more))
 
-    with listening(JsonHandler) as address:
+    with serve_requests(JsonHandler) as address:
         yield address
 
 
-def chat(said: object, **more: object) -> dict[str, Any]:
+def chat_reply(said: object, **more: object) -> dict[str, Any]:
     """What a chat server replies when its model says this."""
     message = {"role": "assistant", "content": said}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}

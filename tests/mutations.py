@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import grimp
 
 from factdrift.builders.core.hashing import digest
-from tests.house import ROOT, modules
+from tests.house import ROOT, product_modules
 
 _TURNED: dict[type[ast.AST], type[ast.AST]] = {ast.And: ast.Or, ast.Lt: ast.LtE, ast.Gt: ast.GtE}
 _TURNED |= {ast.Eq: ast.NotEq, ast.In: ast.NotIn, ast.Is: ast.IsNot}
@@ -89,7 +89,7 @@ class Mutation(NamedTuple):
 def drawn(number: int, seed: int, only: Sequence[str] = ()) -> list[Mutation]:
     """So many changes of the product, or of the paths that begin with one of `only`."""
     found: list[Mutation] = []
-    for path in modules():
+    for path in product_modules():
         name = path.relative_to(ROOT).as_posix()
         if not only or name.startswith(tuple(only)):
             tree = ast.parse(path.read_text("utf-8"))

@@ -14,7 +14,7 @@ from pyoxigraph import QueryResultsFormat, QuerySolutions, Store
 
 from factdrift.builders.core.compressed import pieces
 from tests import wikibase_rdf
-from tests.file_server import Quiet, listening
+from tests.file_server import QuietHandler, serve_requests
 
 STACK_TRACE = b"\njava.util.concurrent.TimeoutException\n\tat java.util.concurrent.FutureTask.get\n"
 """What Blazegraph adds to an answer that it had begun when time ran out."""
@@ -46,8 +46,8 @@ class Server:
         self.faults, self.log = list(faults), []
 
 
-def _handler(server: Server) -> type[Quiet]:
-    class SparqlHandler(Quiet):
+def _handler(server: Server) -> type[QuietHandler]:
+    class SparqlHandler(QuietHandler):
         def post(self, body: bytes) -> None:
             query = parse_qs(body.decode())["query"][0]
             names = {"agent": "User-Agent", "form": "Content-Type", "login": "Authorization"}
@@ -106,6 +106,6 @@ def serve(
     if dated:
         store.add(wikibase_rdf.dataset(dated))
     server = Server(store)
-    with listening(_handler(server)) as url:
+    with serve_requests(_handler(server)) as url:
         server.endpoint = f"{url}/sparql"
         yield server

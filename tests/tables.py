@@ -10,7 +10,7 @@ import yaml
 FOLDER = Path(__file__).with_name("tables")
 
 
-def table(name: str) -> Any:
+def read_table(name: str) -> Any:
     """What a YAML file holds, or the rows of a TSV file below its line of heads, each as long.
 
     A cell that begins with a quotation mark is JSON; a line that begins with `# ` is a remark.
@@ -27,12 +27,12 @@ def _read(cell: str) -> Any:
     return json.loads(cell) if cell.startswith('"') else cell
 
 
-def cases(name: str) -> list[Any]:
+def table_cases(name: str) -> list[Any]:
     """Rows for `parametrize`; the first cell of a row is its name, and a value, too."""
-    return [pytest.param(*row, id=row[0]) for row in table(name)]
+    return [pytest.param(*row, id=row[0]) for row in read_table(name)]
 
 
-def lists(name: str) -> dict[str, list[Any]]:
+def case_lists(name: str) -> dict[str, list[Any]]:
     """The lists of a YAML file for `parametrize`, each the cases of a test."""
-    read = table(name)
+    read = read_table(name)
     return {of: [pytest.param(*row, id=str(row)) for row in rows] for of, rows in read.items()}

@@ -17,11 +17,11 @@ from factdrift.annotation.quality.coefficients import (
     fleiss_kappa,
     majority,
 )
-from tests.tables import table
+from tests.tables import read_table
 
 TABLES = json.loads(Path(__file__).with_name("annotation_agreement_tables.json").read_text())
 
-CASES = table("annotation_coefficients")
+CASES = read_table("annotation_coefficients")
 
 
 def _columns(text: str) -> list[list[int]]:

@@ -10,8 +10,8 @@ import pytest
 
 from factdrift.annotation.batch import HitBatch
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
-from tests.conftest import alone
-from tests.tables import table
+from tests.conftest import run_process
+from tests.tables import read_table
 
 EVIL = (
     "=cmd|'/C calc'!A0 @SUM(1) +1 -1 <script>alert(1)</script> ${x} {{7*7}} '; DROP TABLE x; -- "
@@ -52,7 +52,7 @@ def test_answers_come_back_unharmed_and_are_never_run(tmp_path: Path) -> None:
 
 
 CASES = [
-    *table("annotation_platforms")["results_files"],
+    *read_table("annotation_platforms")["results_files"],
     ("a bomb of brackets", "r.jsonl", "[" * 10**6 + "\nA\n", 1, [[1, "not valid JSON"]]),
 ]
 
@@ -184,7 +184,7 @@ def test_200_megabytes(kind: str, name: str, taken: int, refused: range, tmp_pat
     path = tmp_path / name
     _big(kind, path, good)
     assert path.stat().st_size >= SIZE
-    done = alone(sys.executable, "-c", BIG, tmp_path, path)
+    done = run_process(sys.executable, "-c", BIG, tmp_path, path)
     before, after, came, out, took = map(int, done.stdout.split())
     print(f"{kind}: {after} MB at most, {before} MB for one line, {took} s")
     path.unlink()

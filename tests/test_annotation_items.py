@@ -19,7 +19,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
 from tests.annotation_items import own_layout as layout
 from tests.annotation_workers import hand_in
-from tests.tables import table
+from tests.tables import read_table
 
 
 def lines(tmp: Path, rows: Sequence[Mapping[str, Any]]) -> DatasetRows:
@@ -42,7 +42,7 @@ def make(
 ) -> ItemSelection:
     dataset = rows if isinstance(rows, DatasetRows) else lines(tmp, rows)
     return make_items(
-        given.located(Path("some")),
+        given.with_folder(Path("some")),
         dataset,
         joined or sources(tmp),
         number=number,
@@ -51,7 +51,7 @@ def make(
     )
 
 
-CASES = table("annotation_fields")
+CASES = read_table("annotation_fields")
 
 
 @pytest.mark.parametrize(("shown", "row", "expected"), CASES["fields"])
@@ -69,8 +69,8 @@ def test_fields(shown: dict[str, Any], row: dict[str, Any], expected: Any, tmp_p
 
 def test_days_of_a_parquet_file(tmp_path: Path) -> None:
     path = tmp_path / "days.parquet"
-    table = pa.table({"x": [date(2020, 5, 6)], "id": ["a"]})
-    pq.write_table(table, path)
+    dates = pa.table({"x": [date(2020, 5, 6)], "id": ["a"]})
+    pq.write_table(dates, path)
     given = layout({"x": {"kind": "date"}})
     (item,) = make(tmp_path, given, open_dataset(str(path), tmp_path)).items
     assert (item.row, item.fields) == ("a", {"x": "2020-05-06"})
@@ -199,7 +199,7 @@ def test_packing(groups: str, size: int, expected: list[str]) -> None:
 
 def test_every_hit_has_one_attention_item_at_a_place_of_its_own() -> None:
     known = [{"fields": {"a": f"k{n}"}, "answers": {"note": "x"}} for n in range(3)]
-    given = layout({"a": {}}, items_per_hit=4, attention=known).located(Path("some"))
+    given = layout({"a": {}}, items_per_hit=4, attention=known).with_folder(Path("some"))
     some = attention_items(given)
     assert [item.row for item in some] == ["", "", ""]
     assert some[0].id == item_id("some", {"a": "k0"})

@@ -17,9 +17,9 @@ import pytest
 from factdrift.annotation import page
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.hits import make_batch
-from factdrift.annotation.layout import layouts, load_layout
+from factdrift.annotation.layout import layout_names, load_layout
 from factdrift.annotation.order import BatchOrder
-from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.platforms import find_platform
 from factdrift.annotation.platforms.base import Verdict
 from factdrift.annotation.platforms.mturk import LARGEST, SITE, VARIABLE
 from factdrift.annotation.submission import Refused
@@ -27,16 +27,16 @@ from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import hand_in, handed_in, take
 from tests.browser import Browser, Taker, browser, taker
 from tests.simulated_workers import HOSTILE, mturk_csv, packed, work, written
-from tests.tables import table
+from tests.tables import read_table
 
 __all__ = ["browser", "taker"]  # fixtures
-CASES = table("annotation_platforms")
+CASES = read_table("annotation_platforms")
 ENTER = "\ue007"
 
-MTURK = PLATFORMS["mturk"]
+MTURK = find_platform("mturk")
 
 
-@pytest.mark.parametrize("name", layouts())
+@pytest.mark.parametrize("name", layout_names())
 def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> None:
     batch = written(tmp_path, name, "mturk")
     folder = batch.folder / "mturk"
@@ -47,7 +47,7 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
     assert len(template) < 48_000  # MTurk takes 65,535 bytes with the item
     assert re.findall(r"\$\{[^}]*\}", template) == [VARIABLE]
     for hit in batch.hits:
-        assert len(template.replace(VARIABLE, page.data(hit, batch.id)).encode()) <= LARGEST
+        assert len(template.replace(VARIABLE, page.packed_hit(hit, batch.id)).encode()) <= LARGEST
     with (folder / "hits.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [set(row) for row in rows] == [{"data"}] * len(batch.hits)

@@ -13,16 +13,16 @@ import pytest
 
 from factdrift.annotation.batch import Item, read_batch
 from factdrift.annotation.hits import make_batch, make_expert_batches
-from factdrift.annotation.matching import Batches, match, read_salt
+from factdrift.annotation.matching import Batches, match_submission, read_salt
 from factdrift.annotation.order import BatchOrder
 from factdrift.annotation.quality.expert import CHECKS
 from factdrift.annotation.results import JudgmentTable
-from factdrift.annotation.submission import Refused, Submission, from_value
+from factdrift.annotation.submission import Refused, Submission, submission_from_value
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.people import people_statistics
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, submission, take, work
 from tests.browser import SIZES, Browser, browser
-from tests.tables import table
+from tests.tables import read_table
 
 __all__ = ["browser"]
 
@@ -243,7 +243,7 @@ def test_the_figures_of_a_report(tmp_path: Path) -> None:
     assert people_statistics([tmp_path / "gold.parquet"]) == ()
 
 
-@pytest.mark.parametrize(("line", "message"), table("annotation_quality")["known"])
+@pytest.mark.parametrize(("line", "message"), read_table("annotation_quality")["known"])
 def test_known_answers_of_ones_own(tmp_path: Path, line: Any, message: str) -> None:
     more = {"fields": {"question": "Is ice hot?"}, "answers": {"verdict": "no"}}
     known = hand_in(tmp_path, [more, line], "known.jsonl")
@@ -295,14 +295,14 @@ def test_a_hit_is_paid_once_to_a_worker(tmp_path: Path) -> None:
     assert (done.new, done.further) == (0, 1)
     report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
     assert "<b>0.50</b><span>USD due" in report
-    table = JudgmentTable(tmp_path / "judgments/quick")
+    judgments = JudgmentTable(tmp_path / "judgments/quick")
     batches = Batches(tmp_path / "hits")
-    table.settle(batches)
+    judgments.settle(batches)
     for assignment, reason in (("one", ""), ("two", "You handed in this HIT before")):
-        given = from_value({**first, "assignment": assignment}, "x", 1)
+        given = submission_from_value({**first, "assignment": assignment}, "x", 1)
         assert isinstance(given, Submission)
-        found = match(given, batches, "static", read_salt(tmp_path / "hits"))
+        found = match_submission(given, batches, "static", read_salt(tmp_path / "hits"))
         assert not isinstance(found, Refused)
-        verdict = table.verdict(found, batches)
+        verdict = judgments.verdict(found, batches)
         assert verdict is not None and verdict.reason.startswith(reason)
         assert bool(verdict.reason) == bool(reason)

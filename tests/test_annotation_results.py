@@ -13,15 +13,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import HitBatch
-from factdrift.annotation.matching import DUPLICATE, Batches, hash_id, match, read_salt
+from factdrift.annotation.matching import DUPLICATE, Batches, hash_id, match_submission, read_salt
 from factdrift.annotation.order import ImportOrder
 from factdrift.annotation.reading import Entry, csv_rows
 from factdrift.annotation.results import import_results
-from factdrift.annotation.submission import Refused, from_value
+from factdrift.annotation.submission import Refused, submission_from_value
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
-from tests.conftest import run
-from tests.tables import table
+from tests.conftest import run_cli
+from tests.tables import read_table
 
 
 def judged(tmp: Path, out: str = "judgments") -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ def test_a_worker_who_answers_twice(tmp_path: Path) -> None:
         assert tables(tmp_path) == before
 
 
-CASES = table("annotation_results")
+CASES = read_table("annotation_results")
 
 
 def edit(made: dict[str, Any], place: str, value: Any) -> None:
@@ -130,9 +130,9 @@ def test_results_of_another_batch_of_the_same_rows(tmp_path: Path) -> None:
 
 def test_a_batch_of_another_platform(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
-    given = from_value(submission(batch, "A1"), "f", 1)
+    given = submission_from_value(submission(batch, "A1"), "f", 1)
     assert not isinstance(given, Refused)
-    found = match(given, Batches(tmp_path / "hits"), "mturk", b"salt")
+    found = match_submission(given, Batches(tmp_path / "hits"), "mturk", b"salt")
     assert isinstance(found, Refused)
     assert (found.reason, found.detail) == (
         "wrong platform",
@@ -213,7 +213,9 @@ def test_hashes_of_ids() -> None:
 def test_a_run_that_takes_nothing(tmp_path: Path) -> None:
     batch_of(tmp_path)
     path = hand_in(tmp_path, [])
-    done = run("judgments", path, "--hits", tmp_path / "hits", "--out", tmp_path / "j", ok=False)
+    done = run_cli(
+        "judgments", path, "--hits", tmp_path / "hits", "--out", tmp_path / "j", ok=False
+    )
     assert done.returncode == 1
     assert "no submission could be taken" in done.stderr
     assert "results.jsonl: no submissions in it" in done.stderr + done.stdout

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.testing import check_dataset
-from tests.conftest import ROOT, Done, run
+from tests.conftest import ROOT, Completed, run_cli
 from tests.histories import timelines_with
 from tests.reasoning_oracle import worlds
 
@@ -26,17 +26,17 @@ def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The exports of the sample's release."""
     folder = tmp_path_factory.mktemp("as-of")
     for name in ("beir", "dpr", "mteb", "stream"):
-        run("export", sample / RELEASE, "--format", name, "--to", folder / name)
+        run_cli("export", sample / RELEASE, "--format", name, "--to", folder / name)
     return folder
 
 
-def release(folder: Path, *more: str, drop: str = "nothing", ok: bool = True) -> Done:
+def release(folder: Path, *more: str, drop: str = "nothing", ok: bool = True) -> Completed:
     """Run the recipe with lines more, and without those that hold a word."""
     text = (ROOT / "builders/recipes/as-of.yaml").read_text("utf-8").replace("../../", f"{ROOT}/")
     kept = [line for line in text.splitlines() if drop not in line]
     recipe = folder / "mine.yaml"
     recipe.write_text("\n".join([*kept, *(f"  {line}" for line in more)]) + "\n", "utf-8")
-    return run("release", recipe, "--out", folder / "out", "--build", folder / "b", ok=ok)
+    return run_cli("release", recipe, "--out", folder / "out", "--build", folder / "b", ok=ok)
 
 
 def rows(folder: Path, name: str) -> Rows:
@@ -124,8 +124,8 @@ def test_the_same_judgments_in_every_format(folder: Path, questions: Rows) -> No
 def searched(folder: Path, out: Path, *words: object) -> dict[str, float]:
     """The measures of a search."""
     out.mkdir(exist_ok=True)
-    run("search", folder / "beir", *words, "--out", out / "run.trec")
-    run("score", folder / "beir", "--run", out / "run.trec", "--out", out)
+    run_cli("search", folder / "beir", *words, "--out", out / "run.trec")
+    run_cli("score", folder / "beir", "--run", out / "run.trec", "--out", out)
     (found,) = json.loads((out / "retrieval.json").read_text("utf-8"))
     return {name: one["mean"] for name, one in found["measures"].items()}
 
@@ -143,7 +143,7 @@ def test_the_memory_that_keeps_validity_wins(sample: Path, folder: Path, tmp_pat
     means: dict[tuple[str, str, str], float] = {}
     for memory in ("last", "validity"):
         out = tmp_path / memory
-        run("score", sample / RELEASE, "--predictions", f"{out}.jsonl", "--out", out)
+        run_cli("score", sample / RELEASE, "--predictions", f"{out}.jsonl", "--out", out)
         for mean in json.loads((out / "scores.json").read_text("utf-8"))["table"]:
             if mean["stratum"] == "superseded" and mean["config"] == "questions":
                 means[memory, mean["value"], mean["metric"]] = mean["mean"]
@@ -179,13 +179,13 @@ def test_the_text_of_news_stays_out_and_is_put_back(folder: Path, tmp_path: Path
     found = rows(made, "data/passages/*.parquet")
     assert {not one["text"] for one in found if one["source"] == "news"} == {True}
     assert all(one["text"] for one in found if one["source"] != "news")
-    run("corpus", ROOT / "samples/news", "--out", tmp_path / "all")
-    run("corpus", ROOT / "samples/news", "--out", tmp_path / "few", "--until", "2015-12-31")
+    run_cli("corpus", ROOT / "samples/news", "--out", tmp_path / "all")
+    run_cli("corpus", ROOT / "samples/news", "--out", tmp_path / "few", "--until", "2015-12-31")
     for name, file in (("beir", "corpus.jsonl"), ("stream", "stream.jsonl")):
         words = ("export", made, "--format", name, "--to", tmp_path / name)
-        assert "--corpus FOLDER" in run(*words, ok=False).stderr
-        assert "it lacks" in run(*words, "--corpus", tmp_path / "few", ok=False).stderr
-        run(*words, "--corpus", tmp_path / "all")
+        assert "--corpus FOLDER" in run_cli(*words, ok=False).stderr
+        assert "it lacks" in run_cli(*words, "--corpus", tmp_path / "few", ok=False).stderr
+        run_cli(*words, "--corpus", tmp_path / "all")
         assert (tmp_path / name / file).read_bytes() == (folder / name / file).read_bytes()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.scoring.retrieval import RetrievalScores, score_run
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, run_cli
 
 FILES = ("corpus.jsonl", "queries.jsonl")
 
@@ -37,11 +37,11 @@ def names(passage: Mapping[str, Any], targets: list[str]) -> bool:
 @pytest.fixture(scope="module")
 def news(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("news")
-    run("corpus", ROOT / "samples/news", "--until", "2020-12-31", "--out", folder / "corpus")
+    run_cli("corpus", ROOT / "samples/news", "--until", "2020-12-31", "--out", folder / "corpus")
     release = sample / "releases/streamingqa/1.0.0"
     words = ("--format", "beir", "--corpus", folder / "corpus", "--to")
-    run("export", release, *words, folder / "beir")
-    run("export", release, *words, folder / "again")
+    run_cli("export", release, *words, folder / "beir")
+    run_cli("export", release, *words, folder / "again")
     for name in FILES:
         assert (folder / "beir" / name).read_bytes() == (folder / "again" / name).read_bytes()
     return folder / "beir"
@@ -50,7 +50,7 @@ def news(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages") / "beir"
-    run("export", sample / "releases/timeqa/1.0.0", "--format", "beir", "--to", folder)
+    run_cli("export", sample / "releases/timeqa/1.0.0", "--format", "beir", "--to", folder)
     return folder
 
 
@@ -84,7 +84,7 @@ def test_a_search_by_day_finds_nothing_later(news: Path, pages: Path, tmp_path: 
     means = {}
     for by in ("bm25", "day", "newest"):
         file = tmp_path / f"{by}.trec"
-        run("search", news, "--out", file, "--by", by)
+        run_cli("search", news, "--out", file, "--by", by)
         found = [line.split() for line in file.read_text("utf-8").splitlines()]
         later = sum(
             passages[passage]["metadata"]["day"] > queries[query]["metadata"]["day"]
@@ -94,7 +94,7 @@ def test_a_search_by_day_finds_nothing_later(news: Path, pages: Path, tmp_path: 
         (test,) = [one for one in score_run(news, file) if one.split == "test"]
         means[by] = test.measures["nDCG@10"].mean
     assert means["day"] > means["bm25"] > means["newest"]
-    said = run("search", pages, "--out", tmp_path / "x", "--by", "day", ok=False).stderr
+    said = run_cli("search", pages, "--out", tmp_path / "x", "--by", "day", ok=False).stderr
     assert "its passages have no days" in said
 
 
@@ -146,6 +146,6 @@ def test_what_an_export_lacks(sample: Path, tmp_path: Path) -> None:
         ("invariant-lama", "has nothing for the format beir"),
     ):
         words = (sample / "releases" / name / "1.0.0", "--format", "beir", "--to", tmp_path / "b")
-        assert message in run("export", *words, ok=False).stderr
-    said = run("score", tmp_path, ok=False).stderr
+        assert message in run_cli("export", *words, ok=False).stderr
+    said = run_cli("score", tmp_path, ok=False).stderr
     assert "give either --predictions FILE or --run FILE" in said

@@ -17,9 +17,9 @@ from factdrift.builders.facts.timeline import At
 from factdrift.builders.recipes.recipe import FOLDER
 from factdrift.builders.rows import Answer, Cloze
 from factdrift.builders.templama.choices import asked_days, choose, offered
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.squad import normalize_or_keep
 from tests.asking_rows import check
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, run_cli
 from tests.release_sample import cloze
 
 TODAY = date(2026, 1, 1)
@@ -192,7 +192,7 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
     text = (FOLDER / recipe.name).read_text("utf-8").replace("../../", f"{ROOT}/")
     recipe.write_text(f"{text}  choices: 4\n", "utf-8")
     shutil.copytree(sample / "build", tmp_path / "b")  # another test may be at work in its own
-    run("release", recipe, "--out", tmp_path / "releases", "--build", tmp_path / "b")
+    run_cli("release", recipe, "--out", tmp_path / "releases", "--build", tmp_path / "b")
     release = tmp_path / "releases" / "dynamic-templama" / "1.0.0"
     assert check(release)["choices"] > 10_000
     every = pq.read_table(release / "data/choices").to_pylist()
@@ -201,8 +201,8 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
     for one in every:
         right = one["choices"][one["answer_index"]]
         assert len(one["choices"]) == len(set(one["choices"])) == 4 and right == one["targets"][0]
-        accepted = {normal_or_all(name) for name in one["targets"]}
-        assert [c for c in one["choices"] if normal_or_all(c) in accepted] == [right]
+        accepted = {normalize_or_keep(name) for name in one["targets"]}
+        assert [c for c in one["choices"] if normalize_or_keep(c) in accepted] == [right]
         for item, kind in zip(one["choice_ids"], one["choice_kinds"], strict=True):
             own = (one["subject"], one["relation"], item) in stated
             assert own == (kind in ("answer", "stale", "other_time"))

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from factdrift.builders.text import render
 from factdrift.builders.text.en.articles import a_or_an, opening_article, takes_the
-from factdrift.builders.text.render import object_last, parse, query, sentence
-from tests.tables import table
+from factdrift.builders.text.render import object_last, parse_template, query, sentence
+from tests.tables import read_table
 
 PLAYS = "<subject> plays for <object>."
 COACH = "<the object> has <subject> as its head coach."
@@ -23,14 +23,16 @@ TEMPLATES = [PLAYS, COACH, TRADE, OWNED, KIND, "In sport, <a object> is what <th
 NAMED = {"plays": PLAYS, "coach": COACH, "trade": TRADE, "owned": OWNED, "kind": KIND}
 FUNCTIONS: dict[str, Callable[[str, str, str], object]] = {
     "query": lambda text, subject, blank: query(NAMED[text], subject, blank),
-    "parse": lambda text, *_: parse(text),
+    "parse": lambda text, *_: parse_template(text),
     "object last": lambda text, *_: object_last(NAMED.get(text, text)),
     "opening": lambda text, name, _: opening_article(text, name),
     "a or an": lambda words, *_: " ".join({a_or_an(one) for one in words.split("|")}),
 }
 
 
-@pytest.mark.parametrize(("function", "text", "more", "blank", "expected"), table("render_cases"))
+@pytest.mark.parametrize(
+    ("function", "text", "more", "blank", "expected"), read_table("render_cases")
+)
 def test_parts(function: str, text: str, more: str, blank: str, expected: str) -> None:
     try:
         found = str(FUNCTIONS[function](text, more, blank))
@@ -39,12 +41,14 @@ def test_parts(function: str, text: str, more: str, blank: str, expected: str) -
     assert found.startswith(expected)
 
 
-@pytest.mark.parametrize(("template", "subject", "answer", "expected"), table("rendered_sentences"))
+@pytest.mark.parametrize(
+    ("template", "subject", "answer", "expected"), read_table("rendered_sentences")
+)
 def test_sentence(template: str, subject: str, answer: str, expected: str) -> None:
     assert sentence(NAMED[template], subject, answer) == expected
 
 
-@pytest.mark.parametrize(("wanted", "names"), table("names_with_the"))
+@pytest.mark.parametrize(("wanted", "names"), read_table("names_with_the"))
 def test_names_with_and_without_the(wanted: str, names: str) -> None:
     found = {name: takes_the(name) for name in names.split("|")}
     assert found == dict.fromkeys(found, wanted == "the")

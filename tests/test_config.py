@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
+from factdrift.builders.core.config import Strict, did_you_mean, display_path, load, mistakes
 from factdrift.builders.core.errors import UserError
-from tests.tables import table
+from tests.tables import read_table
 
 
 class Inner(Strict):
@@ -74,12 +74,12 @@ def written(folder: Path, text: str, name: str = "a.yaml") -> Path:
     return path
 
 
-@pytest.mark.parametrize(("text", "field", "value"), table("config_meant"))
+@pytest.mark.parametrize(("text", "field", "value"), read_table("config_meant"))
 def test_what_is_meant(here: Path, text: str, field: str, value: str) -> None:
     assert repr(getattr(load(written(here, text), Outer), field)) == value
 
 
-@pytest.mark.parametrize(("text", "message"), table("config_mistakes"))
+@pytest.mark.parametrize(("text", "message"), read_table("config_mistakes"))
 def test_mistakes(here: Path, text: str, message: str) -> None:
     """Each on its line, in the order of the file; one slip is one line."""
     with pytest.raises(UserError) as e:
@@ -113,5 +113,5 @@ def test_files_that_cannot_be_read(here: Path) -> None:
 )
 def test_did_you_mean(word: str, choices: list[str], expected: str | None, here: Path) -> None:
     assert did_you_mean(word, choices) == expected
-    assert shown(here / "a" / "b.yaml") == shown(Path("a/b.yaml")) == "a/b.yaml"
-    assert shown(here.parent / "c.yaml") == str(here.parent / "c.yaml")
+    assert display_path(here / "a" / "b.yaml") == display_path(Path("a/b.yaml")) == "a/b.yaml"
+    assert display_path(here.parent / "c.yaml") == str(here.parent / "c.yaml")

@@ -21,7 +21,7 @@ from factdrift.builders.core.http import (
     retry_after,
     short,
 )
-from tests.json_server import Reply, answering
+from tests.json_server import Reply, serve_json
 
 KEY = "sk-secret"
 HASTE = RetryPolicy(timeout=60, attempts=3, first_wait=0.01, longest_wait=1.5)
@@ -53,7 +53,7 @@ def server() -> Iterator[tuple[str, list[Any]]]:
         handler.close_connection = kind == "short"
         return DOWN if kind == "busy" and first else ANSWERS.get(kind, (200, "fine"))
 
-    with answering(answer) as url:
+    with serve_json(answer) as url:
         yield url, seen
 
 

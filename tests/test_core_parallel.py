@@ -11,7 +11,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.parallel import ordered_map
-from tests.conftest import alone, started
+from tests.conftest import run_process, start_process
 
 
 def square(n: int) -> int:
@@ -109,7 +109,7 @@ def test_ctrl_c_while_processes_start(tmp_path: Path) -> None:
     script, notes = tmp_path / "run.py", tmp_path / "notes"
     notes.mkdir()
     script.write_text(RUN)
-    process = started(sys.executable, script, notes)
+    process = start_process(sys.executable, script, notes)
     assert process.stdout
     process.stdout.readline()
     time.sleep(0.2)
@@ -132,7 +132,7 @@ sys.meta_path.insert(0, Finder())
 IN_A_QUERY = """
 import os, signal, threading
 import duckdb
-import factdrift.builders.cli as cli
+import factdrift.builders.cli
 
 def query(**given):
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
@@ -148,6 +148,6 @@ cli.app = query
 @pytest.mark.parametrize("code", [LOADING, IN_A_QUERY])
 def test_ctrl_c_is_one_line(code: str) -> None:
     program = f"{code}\nfrom factdrift.__main__ import main\nmain()"
-    done = alone(sys.executable, "-c", program, ok=False)
+    done = run_process(sys.executable, "-c", program, ok=False)
     assert done.returncode == 130, done.stderr
     assert done.stderr == "interrupted: the same command goes on from here\n"

@@ -14,24 +14,30 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.http import RetryError, RetryPolicy
-from factdrift.builders.core.inputs import gather, is_remote, plain, without_day, words
+from factdrift.builders.core.inputs import (
+    gather,
+    is_remote,
+    without_credentials,
+    without_day,
+    words,
+)
 from factdrift.builders.core.remote import _errors, local
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
-from factdrift.builders.release.release import ReleaseOptions, rebuild
-from tests.file_server import Files, serving
-from tests.tables import lists
+from factdrift.builders.release.release import ReleaseOptions, rebuild_command
+from tests.file_server import ServedFiles, serve_files
+from tests.tables import case_lists
 
 QUICK = RetryPolicy(timeout=5.0, attempts=3, first_wait=0.01, longest_wait=0.05)
 DATA = bytes(range(256)) * 20_000
-CASES = lists("remote_faults")
+CASES = case_lists("remote_faults")
 SECRET = "s3cr3t"  # noqa: S105 - nobody's
 LARGE, SMALL = "/dump/a 1.json.gz", "/dump/b.json.gz"
 
 
 @pytest.fixture
-def served() -> Iterator[Files]:
-    with serving() as files:
+def served() -> Iterator[ServedFiles]:
+    with serve_files() as files:
         files.files = {LARGE: DATA, SMALL: b"b" * 1000}
         yield files
 
@@ -44,7 +50,7 @@ def fetch(given: list[str], folder: Path, **more: Any) -> list[bytes]:
 
 @pytest.mark.parametrize(("text", "shown"), CASES["shown"])
 def test_what_may_be_a_key_is_not_shown(text: str, shown: str) -> None:
-    assert plain(text) == shown
+    assert without_credentials(text) == shown
     assert is_remote(text) is ("://" in text)
 
 
@@ -60,7 +66,7 @@ def test_addresses_among_paths() -> None:
 
 @pytest.mark.parametrize(("faults", "asked"), CASES["files"])
 def test_a_file_of_a_web_server(
-    faults: list[int | str], asked: list[str], served: Files, tmp_path: Path
+    faults: list[int | str], asked: list[str], served: ServedFiles, tmp_path: Path
 ) -> None:
     served.faults[LARGE] = faults
     assert fetch([f"{served.url}/dump/a%201.json.gz"], tmp_path) == [DATA]
@@ -72,7 +78,7 @@ def test_a_file_of_a_web_server(
 
 @pytest.mark.parametrize(("drips", "tries"), [(2, 7), (9, 3)])
 def test_what_drips_is_asked_for_again(
-    drips: int, tries: int, served: Files, tmp_path: Path
+    drips: int, tries: int, served: ServedFiles, tmp_path: Path
 ) -> None:
     """A byte now and then does not begin the policy anew."""
     served.faults[LARGE] = ["ok", *["drip"] * drips]
@@ -85,7 +91,7 @@ def test_what_drips_is_asked_for_again(
 
 @pytest.mark.parametrize(("least", "done"), [(500, True), (501, False)])
 def test_so_many_bytes_begin_the_policy_anew(
-    least: int, done: bool, served: Files, tmp_path: Path
+    least: int, done: bool, served: ServedFiles, tmp_path: Path
 ) -> None:
     served.faults[SMALL] = ["ok", "cut"]  # half of 1,000 bytes, then the rest
     policy = replace(QUICK, attempts=1, least_bytes=least)
@@ -93,7 +99,9 @@ def test_so_many_bytes_begin_the_policy_anew(
         assert fetch([served.url + SMALL], tmp_path, policy=policy)
 
 
-def test_what_is_there_is_taken_up_while_it_is_the_same(served: Files, tmp_path: Path) -> None:
+def test_what_is_there_is_taken_up_while_it_is_the_same(
+    served: ServedFiles, tmp_path: Path
+) -> None:
     url = f"{served.url}{SMALL}"
     assert fetch([url], tmp_path) == [b"b" * 1000]
     assert fetch([f"{url}?sig={SECRET}"], tmp_path) == [b"b" * 1000]
@@ -106,7 +114,7 @@ def test_what_is_there_is_taken_up_while_it_is_the_same(served: Files, tmp_path:
         fetch([f"{url}?v=1", f"{url}?v=2"], tmp_path)
 
 
-def test_a_stopped_fetch_goes_on(served: Files, tmp_path: Path) -> None:
+def test_a_stopped_fetch_goes_on(served: ServedFiles, tmp_path: Path) -> None:
     url = f"{served.url}/dump/a%201.json.gz"
     served.faults[LARGE] = ["ok", "cut", 404]
     with pytest.raises(UserError, match="no such file"):
@@ -131,7 +139,7 @@ def test_what_cannot_be_fetched_is_told_without_keys(
     path: str,
     faults: list[int | str],
     expected: str,
-    served: Files,
+    served: ServedFiles,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -144,7 +152,9 @@ def test_what_cannot_be_fetched_is_told_without_keys(
     assert not list(tmp_path.rglob("*.gz"))
 
 
-def test_a_release_of_inputs_elsewhere_is_that_of_the_files(served: Files, tmp_path: Path) -> None:
+def test_a_release_of_inputs_elsewhere_is_that_of_the_files(
+    served: ServedFiles, tmp_path: Path
+) -> None:
     folder = resource("samples/wikidata")
     dump = next(path for path in sorted(folder.iterdir()) if path.name.endswith(".json.gz"))
     served.files[f"/w/{dump.name}"] = dump.read_bytes()
@@ -158,7 +168,7 @@ def test_a_release_of_inputs_elsewhere_is_that_of_the_files(served: Files, tmp_p
     options = ReleaseOptions(
         given={"dump": [url]}, snapshot=None, templates=tmp_path, build=store.root, say=store.say
     )
-    command = rebuild(path, recipe, options)
+    command = rebuild_command(path, recipe, options)
     assert command == f"factdrift release temporal-facts --dump {dump.name}"
     kept = "".join(p.read_text("latin-1") for p in store.root.rglob("*.json"))
     assert SECRET not in kept + json.dumps([str(f) for f in there["dump"].files])

@@ -22,8 +22,8 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.facts.relations import Relation
 from factdrift.builders.recipes.recipe import Recipe, recipes
 from factdrift.builders.rows import ckl
-from tests.conftest import ROOT, Done
-from tests.house import imports, ordered, repeated_classes
+from tests.conftest import ROOT, Completed
+from tests.house import package_imports, repeated_classes, top_down
 
 MODELS = [Recipe, *nested(Recipe), Relation, *nested(Relation)]
 
@@ -226,13 +226,13 @@ def test_the_house_is_as_it_is_described() -> None:
 
 def test_no_class_name_stands_twice_and_no_imports_run_in_a_circle() -> None:
     assert repeated_classes() == {}
-    order = ordered(imports())
+    order = top_down(package_imports())
     assert (
         order.index("builders.cli") < order.index("builders.release") < order.index("builders.core")
     )
 
 
-def make(*words: object) -> Done:
+def make(*words: object) -> Completed:
     """What `make WORDS` does, also where make itself runs the tests."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
     command = ["make", *map(str, words)]

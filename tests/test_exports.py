@@ -15,12 +15,12 @@ import pytest
 
 from factdrift.builders.core.dataset import Dataset, Table
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.invariant.trex import parse
+from factdrift.builders.invariant.trex import parse_fact
 from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Evidence, NewCloze, NewEasyCloze, UpdatedCloze
-from factdrift.scoring.export import NAMES, FormatName, export
+from factdrift.scoring.export import NAMES, FormatName, export_release
 from factdrift.scoring.export.ckl import masked
-from tests.conftest import checksums, run
+from tests.conftest import checksums, run_cli
 from tests.release_sample import Sample, cloze, edit, from_rows, meta, publish
 
 MADE_FROM: dict[FormatName, str] = {
@@ -48,7 +48,7 @@ def exported(release: Folder, tmp_path_factory: pytest.TempPathFactory) -> Folde
 
     def write(name: FormatName) -> Path:
         if not (folder / name).exists():
-            run("export", release(name), "--format", name, "--to", folder / name)
+            run_cli("export", release(name), "--format", name, "--to", folder / name)
         return folder / name
 
     return write
@@ -73,7 +73,7 @@ def rows(release: Path, config: str, split: str | None = None) -> list[dict[str,
 def test_the_same_release_gives_the_same_bytes(
     name: FormatName, exported: Folder, release: Folder, tmp_path: Path
 ) -> None:
-    export(release(name), name, tmp_path / "again", lambda _: None)
+    export_release(release(name), name, tmp_path / "again", lambda _: None)
     assert checksums(tmp_path / "again") == checksums(exported(name)) != {}
 
 
@@ -152,9 +152,9 @@ def test_templama_has_each_subject_in_one_file(tmp_path: Path) -> None:
     }
     folder = publish(tmp_path, Sample({"unchanged": asked})).folder
     with pytest.raises(UserError, match="TempLAMA asks by year, and this release by quarter"):
-        export(folder, "templama", tmp_path / "out", lambda _: None)
+        export_release(folder, "templama", tmp_path / "out", lambda _: None)
     edit(folder, "parameters.window.granularity", "year")
-    export(folder, "templama", tmp_path / "out", lambda _: None)
+    export_release(folder, "templama", tmp_path / "out", lambda _: None)
     train, val, test = (lines(tmp_path / f"out/{part}.json") for part in ("train", "val", "test"))
     parts = [{one["id"].partition("_")[0] for one in part} for part in (train, val, test)]
     assert sum(map(len, parts)) == len(set().union(*parts)) == 299
@@ -167,7 +167,7 @@ def test_lama_is_read_by_this_projects_own_reader(exported: Folder, release: Fol
     facts = {}
     for relation in lines(folder / "relations.jsonl"):
         for line in (folder / "TREx" / f"{relation['relation']}.jsonl").read_bytes().splitlines():
-            fact = parse(line)
+            fact = parse_fact(line)
             facts[fact["subject"], fact["relation"]] = fact["object"]
             record = json.loads(line)
             assert all(text.count("[MASK]") == 1 for text in record["masked_sentences"])
@@ -239,7 +239,7 @@ def test_news_clozes_of_ckl(
         tables=(Table("all", type(row), "Rows.", {"test": from_rows(type(row), [row])}),)
     )
     folder = write_release(data, meta(Sample({})), tmp_path).folder
-    export(folder, "ckl", tmp_path / "out", lambda _: None)
+    export_release(folder, "ckl", tmp_path / "out", lambda _: None)
     with (tmp_path / "out" / table).open(newline="", encoding="utf-8") as file:
         assert list(csv.DictReader(file)) == [expected]
     by_id = json.loads((tmp_path / "out" / answers).read_text("utf-8"))
@@ -269,7 +269,7 @@ def test_knowedit(exported: Folder, release: Folder) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_release_of_another_dataset(name: FormatName, sample: Path, tmp_path: Path) -> None:
     dates = sample / "releases" / "wmt-question-dates" / "1.0.0"
-    done = run("export", dates, "--format", name, "--to", tmp_path / "out", ok=False)
+    done = run_cli("export", dates, "--format", name, "--to", tmp_path / "out", ok=False)
     assert f"wmt-question-dates has nothing for the format {name}" in done.stderr
 
 
@@ -284,12 +284,12 @@ def test_pages_without_text(name: FormatName, release: Folder, tmp_path: Path) -
             empty = [""] * table.num_rows
             pq.write_table(table.set_column(place, table.schema.field(place), [empty]), path)
     with pytest.raises(UserError, match="without the text of pages"):
-        export(folder, name, tmp_path / "out", lambda _: None)
+        export_release(folder, name, tmp_path / "out", lambda _: None)
 
 
 def test_what_is_in_the_way(release: Folder, tmp_path: Path) -> None:
     (tmp_path / "out").touch()
     words = ["--format", "timeqa", "--to", tmp_path / "out"]
-    done = run("export", release("timeqa"), *words, ok=False)
+    done = run_cli("export", release("timeqa"), *words, ok=False)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

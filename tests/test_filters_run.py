@@ -45,7 +45,7 @@ def test_order_counts_and_examples() -> None:
     items.append(item(id="good"))
     for batch in (1, 3, 100):
         done = FilterRun([QuestionMark(), Length()])
-        rows = list(done.over(items, batch))
+        rows = list(done.run(items, batch))
         kept = [r for r in rows if isinstance(r, KeptItem)]
         dropped = [r for r in rows if isinstance(r, Dropped)]
         assert [k.item.question.id for k in kept] == ["good"] and len(kept[0].verdicts) == 2
@@ -70,7 +70,7 @@ def test_the_first_of_equal_questions_stays_with_its_scores() -> None:
         [Toxicity(), DuplicateQuestion()],
     ]
     for filters in orders:
-        kept = [r for r in FilterRun(filters).over(items, 2) if isinstance(r, KeptItem)]
+        kept = [r for r in FilterRun(filters).run(items, 2) if isinstance(r, KeptItem)]
         assert [k.item for k in kept] == items[:2]
         assert all(any(v.scores for v in k.verdicts) for k in kept)
 
@@ -93,7 +93,7 @@ class Short:
 
 def test_a_verdict_for_each() -> None:
     with pytest.raises(ValueError, match="shorter"):
-        list(FilterRun([Short()]).over([item()]))
+        list(FilterRun([Short()]).run([item()]))
 
 
 def test_table_and_recipe() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.scoring.fuar import fuar, report_fuar
-from tests.conftest import run
+from factdrift.scoring.fuar import fuar, fuar_lines
+from tests.conftest import run_cli
 
 TABLE = {
     # Jang et al. (2022), table 2: IL, UL, NL, FUAR; of the first row, T5-Initial, they are the base
@@ -49,7 +49,7 @@ def series(folder: Path, *models: tuple[float, ...]) -> Path:
 def test_the_papers_table(tmp_path: Path, name: str) -> None:
     *before, _ = TABLE["T5-Initial"]
     *after, expected = TABLE[name]
-    said = run("fuar", series(tmp_path, tuple(before), tuple(after))).stdout
+    said = run_cli("fuar", series(tmp_path, tuple(before), tuple(after))).stdout
     assert f"LM_1{after[0]:>13.2f}{after[1]:>9.2f}{after[2]:>9.2f}\n" in said
     assert f"\nFUAR {expected}: " in said
     assert name != "T5-Vanilla" or said.endswith(": 11.28 forgotten, 10.44 gained\n")
@@ -82,4 +82,4 @@ def test_scores_that_do_not_belong_together_are_told(tmp_path: Path) -> None:
     ):
         file.write_text(written)
         with pytest.raises(UserError, match=message):
-            list(report_fuar(file))
+            list(fuar_lines(file))

@@ -12,11 +12,11 @@ from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, read_recipe
 from factdrift.builders.rows.gold import find_gold, gold_answers, read_gold
 from tests.conftest import ROOT
-from tests.gold_rows import gold, write
+from tests.gold_rows import gold_row, write_gold
 
 
 def made(tmp: Path, layout: str, row: str) -> Path:
-    return write(tmp / "judgments" / layout, [gold(layout, row, {}, {})]) / "gold.parquet"
+    return write_gold(tmp / "judgments" / layout, [gold_row(layout, row, {}, {})]) / "gold.parquet"
 
 
 def test_found_by_file_by_layout_and_all_together(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_what_is_no_gold_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000])
 def test_answers_that_are_no_object_say_nothing(text: str) -> None:
-    right = gold("paraphrase", "a", {}, {"paraphrase": "x"})
+    right = gold_row("paraphrase", "a", {}, {"paraphrase": "x"})
     assert gold_answers(right) == ({"paraphrase": "x"}, {})
     for wrong in (replace(right, answers=text), replace(right, shown=text)):
         assert gold_answers(wrong) == ({}, {})

@@ -19,8 +19,8 @@ import pytest
 from factdrift import score
 from samples.quarters.simulated import asked_rows
 from tests import tiny_model
-from tests.conftest import run
-from tests.json_server import Reply, answering, chat
+from tests.conftest import run_cli
+from tests.json_server import Reply, chat_reply, serve_json
 from tests.release_sample import Sample, cloze, publish
 
 pytestmark = pytest.mark.slow
@@ -51,7 +51,7 @@ def answer(_: BaseHTTPRequestHandler, asked: Any) -> Reply:
     about: dict[str, Any] = {"id": "x", "created": 0, "model": "m", "usage": usage}
     if "messages" in asked:
         text = said(asked["messages"][-1]["content"])
-        return 200, chat(text, **about, object="chat.completion")
+        return 200, chat_reply(text, **about, object="chat.completion")
     prompts = asked["prompt"] if isinstance(asked["prompt"], list) else [asked["prompt"]]
     choices = [
         {"index": n, "text": f" {said(text)}", "finish_reason": "stop"}
@@ -62,7 +62,7 @@ def answer(_: BaseHTTPRequestHandler, asked: Any) -> Reply:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with answering(answer) as address:
+    with serve_json(answer) as address:
         yield f"{address}/v1"
 
 
@@ -97,7 +97,7 @@ def inspected(release: Path, folder: Path, *words: str, **more: str) -> Any:
 def test_lm_eval(release: Path, server: str, expected: dict[str, float], tmp_path: Path) -> None:
     if not find_spec("lm_eval"):
         pytest.skip("lm-eval is not installed (extra: harness)")
-    run("tasks", release, "--for", "lm-eval", "--out", tmp_path)
+    run_cli("tasks", release, "--for", "lm-eval", "--out", tmp_path)
     model = f"model=m,base_url={server}/completions,tokenizer_backend=None,tokenized_requests=False"
     words = ["lm_eval", "run", "--model", "local-completions", "--model_args", model]
     words += ["--include_path", str(tmp_path / "lm-eval"), "--tasks", "sample"]

@@ -10,7 +10,7 @@ from factdrift.builders.core.keys import key_for
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.recipes.recipe import read_recipe
 from tests.conftest import ROOT
-from tests.tables import table
+from tests.tables import read_table
 
 EVIL = "https://evil.example"
 
@@ -24,7 +24,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(keys.VARIABLE, raising=False)
 
 
-@pytest.mark.parametrize(("variable", "address", "granted", "goes"), table("where_a_key_goes"))
+@pytest.mark.parametrize(("variable", "address", "granted", "goes"), read_table("where_a_key_goes"))
 def test_where_a_key_goes(
     variable: str, address: str, granted: str, goes: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +81,7 @@ def test_a_server_without_a_key_of_its_own_gets_none() -> None:
     assert OpenAI(base_url=f"{EVIL}/v1", model="m").key() is None
 
 
-@pytest.mark.parametrize(("old", "new", "refusal"), table("hostile_recipes"))
+@pytest.mark.parametrize(("old", "new", "refusal"), read_table("hostile_recipes"))
 def test_a_recipe_that_would_do_more_than_name_things(
     tmp_path: Path, old: str, new: str, refusal: str
 ) -> None:

@@ -18,16 +18,16 @@ from factdrift.builders.facts.relations import load_relations
 from factdrift.builders.facts.steps import Facts, facts
 from factdrift.builders.wikidata.reader import Tuning
 from factdrift.builders.wikidata.steps import Mine
-from tests.conftest import ROOT, alone, checksums
+from tests.conftest import ROOT, checksums, run_process
 from tests.dumps import array, compressed, lines, rows, world
-from tests.tables import lists
+from tests.tables import case_lists
 from tests.test_mine import SMALL, run
 
 SLOW = pytest.mark.slow
 BAD = {
     **{
         str(one.values[0]).encode("latin-1"): "malformed_line"
-        for one in lists("dump_lines")["no_entity"]
+        for one in case_lists("dump_lines")["no_entity"]
     },
     b'{"id":"Q7","x":' + b"[" * 50_000: "malformed_line",
     b'{"id":"Q7","x":"' + b"x" * 100_000 + b'"}': "line_too_long",
@@ -74,7 +74,7 @@ def test_a_line_of_any_length_takes_bounded_memory(tmp_path: Path) -> None:
     assert peak < 100_000_000
 
 
-@pytest.mark.parametrize(("content", "message", "jobs"), lists("no_dumps")["files"])
+@pytest.mark.parametrize(("content", "message", "jobs"), case_lists("no_dumps")["files"])
 def test_a_file_that_is_no_dump(content: str, message: str, jobs: int, tmp_path: Path) -> None:
     path = tmp_path / "dump.json"
     path.write_bytes(content.encode("latin-1"))
@@ -149,7 +149,7 @@ def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None
         "except UserError as error:\n"
         "    sys.exit(f'UserError: {error}')\n"
     )
-    done = alone(sys.executable, "-c", code, ok=False)
+    done = run_process(sys.executable, "-c", code, ok=False)
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith("UserError: "), done.stderr
     assert "File too large" in done.stderr

@@ -16,7 +16,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.wikidata.reader import Tuning
-from tests.conftest import checksums, started
+from tests.conftest import checksums, start_process
 from tests.dumps import shards, world
 from tests.test_mine import run
 
@@ -57,7 +57,7 @@ def folder(whole: Path, tmp_path: Path) -> Path:
 
 
 def start(folder: Path, jobs: int) -> subprocess.Popen[str]:
-    return started(sys.executable, folder / "run.py", folder, jobs)
+    return start_process(sys.executable, folder / "run.py", folder, jobs)
 
 
 def parts(folder: Path) -> int:

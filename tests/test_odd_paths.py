@@ -12,7 +12,7 @@ import typer
 from factdrift.builders.cli import app
 from factdrift.builders.core.inputs import INPUTS
 from tests.annotation_workers import batch_of, hand_in, submission
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, run_cli
 from tests.release_sample import publish
 from torture import not_for_ever
 
@@ -55,7 +55,7 @@ class Place:
         predictions = tmp / "p.jsonl"
         predictions.write_text(json.dumps({"id": "0000-2021Q3", "prediction": "x"}) + "\n")
         words = ["--partial", "--out", tmp / "scores", "--share", tmp / "shared"]
-        run("score", release, "--predictions", predictions, *words)
+        run_cli("score", release, "--predictions", predictions, *words)
         one = "{forgotten: {0: scores}, updated: scores, new: scores}"
         (tmp / "series.yaml").write_text(f"models: [{one}, {one}]")
         self.good = {
@@ -120,7 +120,7 @@ def test_an_odd_path(command: str, one: Any, odd: str, place: Place) -> None:
     else:
         words += [option, path]
     with not_for_ever(SECONDS):
-        done = run(command, *words, cwd=place.folder / "out", ok=False)
+        done = run_cli(command, *words, cwd=place.folder / "out", ok=False)
     said = done.stderr + done.stdout
     assert "Traceback" not in said
     assert odd not in ("long", "newline") or path not in said

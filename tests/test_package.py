@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from factdrift import __version__
-from tests.conftest import ROOT, alone, checksums, run
+from tests.conftest import ROOT, checksums, run_cli, run_process
 
 QUICK = ("dynamic-templama", "wmt-question-dates")
 
@@ -49,7 +49,7 @@ def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def factdrift(program: Path, folder: Path, *words: object) -> str:
     """What `factdrift WORDS` says in a folder."""
-    done = alone(program, *words, cwd=folder, env={"PYTHONPATH": ""})
+    done = run_process(program, *words, cwd=folder, env={"PYTHONPATH": ""})
     return done.stdout + done.stderr
 
 
@@ -71,7 +71,7 @@ HEAVY = tuple(
     ],
 )
 def test_a_start_imports_no_more_than_it_needs(module: str, heavy: tuple[str, ...]) -> None:
-    done = alone(sys.executable, "-c", f"import sys, {module}; print(*sys.modules)")
+    done = run_process(sys.executable, "-c", f"import sys, {module}; print(*sys.modules)")
     assert set(done.stdout.split()) & set(heavy) == set()
 
 
@@ -133,7 +133,7 @@ def test_releases_in_an_empty_folder(program: Path, tmp_path: Path) -> None:
     card = (here / "releases/dynamic-templama/1.0.0/README.md").read_text("utf-8")
     assert "factdrift release dynamic-templama\n" in card
 
-    run("release", QUICK[0], "--out", there / "releases", "--build", there / "build")
+    run_cli("release", QUICK[0], "--out", there / "releases", "--build", there / "build")
     same = checksums(there / "releases" / QUICK[0])
     assert checksums(here / "releases" / QUICK[0]) == same
 

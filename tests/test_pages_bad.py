@@ -13,7 +13,7 @@ from factdrift.builders.wikipedia import dump, files
 from factdrift.builders.wikipedia.read import read_pages
 from tests import exports
 from tests.exports import HEAD, TAIL, export, lines, multistream, page
-from tests.tables import table
+from tests.tables import read_table
 
 GOOD = page("Good", "good text", number=7)
 WANTED = {"Good": "Q1", "Bad": "Q2"}
@@ -38,7 +38,7 @@ def titles(tmp_path: Path) -> list[str]:
 BAD = page("Bad", "TEXT", number=3)
 
 
-@pytest.mark.parametrize(("old", "new", "reason"), table("bad_pages"))
+@pytest.mark.parametrize(("old", "new", "reason"), read_table("bad_pages"))
 def test_bad_page(old: str, new: str, reason: str, tmp_path: Path) -> None:
     read(export([BAD.replace(old, new), GOOD]), tmp_path)
     assert titles(tmp_path) == ["Good"]
@@ -150,7 +150,7 @@ def test_a_page_in_another_language_is_dropped_and_counted(
 
 
 @pytest.mark.parametrize(
-    ("line", "reason"), [*table("bad_page_lines"), ("[" * 100_000, "bad_json")]
+    ("line", "reason"), [*read_table("bad_page_lines"), ("[" * 100_000, "bad_json")]
 )
 def test_bad_line(line: str, reason: str, tmp_path: Path) -> None:
     good = b'{"title": "Good", "text": "g"}\n'

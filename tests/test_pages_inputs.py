@@ -13,11 +13,11 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
-from factdrift.builders.release.contexts import put_back
+from factdrift.builders.release.contexts import restore_contexts
 from factdrift.builders.wikipedia.html import is_html, text_of_html
 from factdrift.builders.wikipedia.inputs import check_pages
 from factdrift.builders.wikipedia.read import read_pages
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, run_cli
 from tests.exports import export, multistream, page, write
 
 DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
@@ -106,7 +106,7 @@ def test_the_command_refuses_before_it_mines(tmp_path: Path) -> None:
     path = tmp_path / "enwiki-20260201-pages-articles.xml.bz2"
     path.write_bytes(WEB_PAGE)
     words = ["--dump", DUMP, "--pages", path, "--build", tmp_path / "b", "--out", tmp_path / "r"]
-    done = run("release", "timeqa", *words, ok=False)
+    done = run_cli("release", "timeqa", *words, ok=False)
     assert done.returncode == 1
     assert f"error: {path}: this is a web page (404 Not Found)" in done.stderr
     assert "making" not in done.stdout + done.stderr
@@ -117,7 +117,7 @@ def test_a_release_that_asks_nothing_says_why(sample: Path, tmp_path: Path) -> N
     path = tmp_path / "few-20200101.jsonl"
     path.write_bytes(line(title="No such page", text=ENGLISH))
     words = ["--dump", DUMP, "--pages", path, "--build", tmp_path / "b", "--out", tmp_path / "r"]
-    done = run("release", "timeqa", *words, ok=False)
+    done = run_cli("release", "timeqa", *words, ok=False)
     assert done.returncode == 1
     said = done.stderr.split("error: ")[1].split("\n")
     assert said[0].startswith("nothing is left for timeqa: ") and "no_page" in said[0]
@@ -192,15 +192,15 @@ def test_the_text_is_put_back(sample: Path, tmp_path: Path) -> None:
         table = table.set_column(place, table.schema.field(place), empty)
         pq.write_table(table, bare / "data" / file)
     out = tmp_path / "whole"
-    done = run("corpus", PAGES, "--release", bare, "--out", out)
+    done = run_cli("corpus", PAGES, "--release", bare, "--out", out)
     assert "rows with their text in" in done.stdout + done.stderr
     for file in files:
         assert pq.read_table(out / file).equals(pq.read_table(made / "data" / file))
-    again = run("corpus", PAGES, "--release", bare, "--out", out, ok=False)
+    again = run_cli("corpus", PAGES, "--release", bare, "--out", out, ok=False)
     assert "there is something already" in again.stderr
     other = tmp_path / "x.jsonl"
     other.write_bytes(line(title="No such page", text="x"))
     with pytest.raises(UserError, match="no page is as the release has it") as error:
-        put_back(bare, [str(other)], tmp_path / "none", jobs=1)
+        restore_contexts(bare, [str(other)], tmp_path / "none", jobs=1)
     assert PAGES.name in str(error.value)
     assert not (tmp_path / "none").exists()

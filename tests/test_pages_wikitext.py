@@ -12,7 +12,7 @@ from factdrift.builders.rows import Paragraph
 from factdrift.builders.wikipedia.titles import normalise
 from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_of
 from tests.conftest import ROOT
-from tests.tables import table
+from tests.tables import read_table
 
 
 def shown(text: str) -> list[str]:
@@ -28,7 +28,7 @@ def _marked(p: Paragraph) -> str:
     return ("" if p.kind == "text" else p.kind + " ") + out + p.text[at:]
 
 
-@pytest.mark.parametrize(("text", "expected"), table("wikitext_cases"))
+@pytest.mark.parametrize(("text", "expected"), read_table("wikitext_cases"))
 def test_what_a_person_reads(text: str, expected: str) -> None:
     assert "\n".join(shown(text)) == expected
 

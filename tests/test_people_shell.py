@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, alone
+from tests.conftest import ROOT, run_process
 
 RUN = "import sys; from factdrift.builders.cli import main; main()"
 
@@ -36,5 +36,7 @@ def test_what_is_typed_says_what_stands_there(tmp_path: Path) -> None:
     for typed, lines in transcript():
         words = shlex.split(typed)
         command = [*commands.get(words[0], words[:1]), *words[1:]]
-        said = alone("sh", "-c", 'exec "$@" 2>&1', "sh", *command, cwd=tmp_path, env=wide).stdout
+        said = run_process(
+            "sh", "-c", 'exec "$@" 2>&1', "sh", *command, cwd=tmp_path, env=wide
+        ).stdout
         assert re.fullmatch(pattern(lines), said), f"{typed}\n{said}"

@@ -19,7 +19,7 @@ from factdrift.builders.facts import period_diff as pd
 from factdrift.builders.facts.timeline import snapshot_day, timeline
 from factdrift.builders.rows import Delta, Entity, Fact, Gap, Segment
 from tests.histories import NO_LIFE, day, fact, parquet
-from tests.tables import table
+from tests.tables import read_table
 
 NOW = date(2022, 9, 15)
 P = Period.parse
@@ -68,7 +68,7 @@ def stated(text: str, subject: str) -> Fact | Gap:
 
 
 LONG = one("Q2", "2015-01-01")
-CASES = table("period_cases")
+CASES = read_table("period_cases")
 
 
 @pytest.fixture(scope="module")
@@ -224,10 +224,10 @@ def test_written_by_number_whatever_the_threads(tmp_path: Path) -> None:
             found = compared(duck, tmp_path, facts, "2018Q1 2021Q4")
             out = tmp_path / f"{threads}.parquet"
             rows = duck.write(pd.deltas(found), out, Delta, pd.ORDER)
-            table = pq.read_table(out, columns=["subject", "relation", "period"])
+            written = pq.read_table(out, columns=["subject", "relation", "period"])
             places = [
                 (int(q[1:]), int(r[1:]), n)
-                for q, r, n in zip(*(c.to_pylist() for c in table.columns), strict=True)
+                for q, r, n in zip(*(c.to_pylist() for c in written.columns), strict=True)
             ]
             assert places == sorted(places) and len(places) == rows > 70_000
             written.append(out.read_bytes())
@@ -272,15 +272,15 @@ def test_buildable(ends: str, snapshot: str, count: int, expected: str) -> None:
 
 def test_one_snapshot_a_table(duck: Engine, tmp_path: Path) -> None:
     facts = [one("Q2", "2019")]
-    table = duck.read(parquet(tmp_path / "a.parquet", Fact, facts), Fact)
-    assert snapshot_day(duck, table) == NOW
+    facts_table = duck.read(parquet(tmp_path / "a.parquet", Fact, facts), Fact)
+    assert snapshot_day(duck, facts_table) == NOW
     facts.append(replace(facts[0], snapshot=date(2023, 1, 1)))
-    table = duck.read(parquet(tmp_path / "b.parquet", Fact, facts), Fact)
+    facts_table = duck.read(parquet(tmp_path / "b.parquet", Fact, facts), Fact)
     with pytest.raises(UserError, match="several snapshot days"):
-        snapshot_day(duck, table)
-    table = duck.read(parquet(tmp_path / "c.parquet", Fact, []), Fact)
+        snapshot_day(duck, facts_table)
+    facts_table = duck.read(parquet(tmp_path / "c.parquet", Fact, []), Fact)
     with pytest.raises(UserError, match="no row"):
-        snapshot_day(duck, table)
+        snapshot_day(duck, facts_table)
 
 
 def test_what_cannot_be_read(duck: Engine, tmp_path: Path) -> None:
@@ -315,8 +315,8 @@ def test_equal_facts_of_many_objects(duck: Engine, tmp_path: Path) -> None:
         for _ in range(8)
     ]
     Random(1).shuffle(facts)
-    table = duck.read(parquet(tmp_path / "facts.parquet", Fact, facts), Fact)
-    segments = timeline(duck, table).segments
+    facts_table = duck.read(parquet(tmp_path / "facts.parquet", Fact, facts), Fact)
+    segments = timeline(duck, facts_table).segments
     dates = segments.select("start_first", "end_last", "statements").distinct()
     for _ in range(4):
         assert [r["statements"] for r in duck.rows(dates)] == [["same"]] * 3

@@ -13,7 +13,7 @@ from factdrift.builders.recipes.datasets import find_builder, recipe_of
 from factdrift.builders.recipes.new import write_skeleton
 from factdrift.builders.recipes.recipe import find_recipe, read_recipe, recipe_name
 from factdrift.testing import _check_rows
-from tests.conftest import ROOT, alone, run
+from tests.conftest import ROOT, run_cli, run_process
 from tests.release_sample import Sample, cloze, publish
 
 
@@ -28,7 +28,10 @@ def install(site: Path, module: str, entry: str) -> None:
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """The skeleton of `two-hop`, as installed: its folder is what `sys.path` needs."""
-    assert "factdrift release two-hop" in run("new", "dataset", "two-hop", "--out", tmp_path).stderr
+    assert (
+        "factdrift release two-hop"
+        in run_cli("new", "dataset", "two-hop", "--out", tmp_path).stderr
+    )
     install(tmp_path / "two-hop", "two_hop", "two-hop = two_hop.dataset:TwoHop")
     return tmp_path / "two-hop"
 
@@ -36,7 +39,9 @@ def package(tmp_path: Path) -> Path:
 def own_tests(package: Path) -> tuple[int, str]:
     """The package's own tests, run as its author runs them."""
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    done = alone(*words, cwd=package, ok=False, env={"PYTHONPATH": f"{package}{os.pathsep}{ROOT}"})
+    done = run_process(
+        *words, cwd=package, ok=False, env={"PYTHONPATH": f"{package}{os.pathsep}{ROOT}"}
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -123,13 +128,13 @@ def test_a_skeleton_does_not_overwrite(tmp_path: Path) -> None:
 
 def test_a_skeleton_without_its_kind_is_a_dataset(tmp_path: Path) -> None:
     """Version 0.2 had no kinds: `factdrift new two-hop` still writes a dataset."""
-    run("new", "three-hop", "--out", tmp_path)
+    run_cli("new", "three-hop", "--out", tmp_path)
     assert (tmp_path / "three-hop/three_hop/dataset.py").is_file()
 
 
 def test_the_skeleton_of_a_task_is_a_layout(tmp_path: Path) -> None:
-    run("new", "task", "judge-answers", "--out", tmp_path)
-    assert "2 attention items" in run("layouts", tmp_path / "judge-answers").stdout
+    run_cli("new", "task", "judge-answers", "--out", tmp_path)
+    assert "2 attention items" in run_cli("layouts", tmp_path / "judge-answers").stdout
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from factdrift.builders.release.manifest import load
-from factdrift.scoring.score import Options, score
+from factdrift.builders.release.manifest import load_manifest
+from factdrift.scoring.score import ScoreOptions, score_predictions
 from samples.quarters.make import DAYS, build
 from samples.quarters.simulated import predict, stops_on
 from samples.wikidata.make import MistakeError
-from tests.conftest import ROOT, alone, run
+from tests.conftest import ROOT, run_cli, run_process
 
 RECIPE = ROOT / "samples/quarters/recipe.yaml"
 NAME = "dynamic-templama-quarters"
@@ -41,7 +41,7 @@ def test_a_mistake_in_the_corrections_is_told(tmp_path: Path, line: str, error: 
 
 
 def shell(text: str, folder: Path, env: dict[str, str]) -> None:
-    alone("bash", "-euo", "pipefail", "-c", text, cwd=folder, env=env)
+    run_process("bash", "-euo", "pipefail", "-c", text, cwd=folder, env=env)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_the_walk_runs_as_it_is_written(shop: tuple[Path, dict[str, str]]) -> No
     for version, added, measured in counted:
         old = f"{int(version[0]) - 1}.0.0"
         shelf = folder / "releases" / NAME
-        said = run("diff", shelf / old, shelf / version).stdout
+        said = run_cli("diff", shelf / old, shelf / version).stdout
         assert f"{added} rows added".replace(",", "") in said
         assert f"{measured} rows measured anew".replace(",", "") in said
     assert len(counted) == 3
@@ -100,15 +100,17 @@ def test_the_example_workflow_makes_the_year(shop: tuple[Path, dict[str, str]]) 
     releases = sorted((folder / "releases" / NAME).iterdir())
     knows = stops_on(releases[0], date(2025, 4, 7))
     for release, quarter, day in zip(releases, quarters, DAYS, strict=True):
-        manifest = load(release)
+        manifest = load_manifest(release)
         config = manifest.config("updated")
         assert config and max(split.name for split in config.splits) == quarter
         assert manifest.inputs[0].snapshot == date.fromisoformat(day)
         file = predict(release, folder / f"{release.name}.jsonl", knows)
         out = folder / "scores" / release.name
-        given = Options(release=release, file=file, out=out, model="simulated", say=lambda _: None)
+        given = ScoreOptions(
+            release=release, file=file, out=out, model="simulated", say=lambda _: None
+        )
         wanted = ("updated", None, "all", "outdated")
-        table = score(given).table
+        table = score_predictions(given).table
         stale += [o.mean for o in table if (o.config, o.split, o.stratum, o.metric) == wanted]
     assert stale[0] == 0 and stale[-1] > 0.05
     assert stale == sorted(stale) and len(stale) == 4

@@ -14,14 +14,14 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.schema import writing
 from factdrift.builders.facts.relations import NewsPhrases, load_relations
 from factdrift.builders.generate import grounded
-from factdrift.builders.generate.grounded import StatedFacts, present
-from factdrift.builders.generate.mentions import EntityNames, sentences
-from factdrift.builders.generate.selection import select
+from factdrift.builders.generate.grounded import StatedFacts, in_present_tense
+from factdrift.builders.generate.mentions import EntityNames, news_sentences
+from factdrift.builders.generate.selection import select_questions
 from factdrift.builders.rows import Article, Draw, Entity, Gap, Question, Segment
 from tests.conftest import ROOT
-from tests.tables import table
+from tests.tables import read_table
 
-CASES = table("question_cases")
+CASES = read_table("question_cases")
 
 NEWEST = date(2024, 1, 1)
 NAMES = [
@@ -94,7 +94,7 @@ def ask(tables: tuple[Path, Path, Path], relations: dict[str, NewsPhrases]) -> A
         article = written(published, text)
         draw = Draw("d", "a", "eval", subset, article.day, day(later or published), "")
         with duck.connect() as db:
-            ((_, found, known),) = StatedFacts(db, *tables, relations).found([article])
+            ((_, found, known),) = StatedFacts(db, *tables, relations).find([article])
             made = grounded.questions(article, found, draw, known, NEWEST, relations)
         for one in made:
             assert article.text[one.answer.start : one.answer.end] == one.answer.text
@@ -146,12 +146,12 @@ def test_whether_it_still_holds(ask: Ask, later: str, holds: bool | None) -> Non
 
 @pytest.mark.parametrize(("past", "now"), CASES["present"])
 def test_present(past: str, now: str) -> None:
-    assert present(past) == now
+    assert in_present_tense(past) == now
 
 
 def test_captions_and_headlines_are_no_evidence() -> None:
     text = "FILE PHOTO: Chelsea manager Antonio Conte.\nHe won. He laughed."
-    found = sentences(written("2017-01-01", text, "Chelsea manager Antonio Conte wins"))
+    found = news_sentences(written("2017-01-01", text, "Chelsea manager Antonio Conte wins"))
     assert [one.text for one in found][-2:] == ["He won.", "He laughed."]
     assert all(one.line > 0 for one in found)
 
@@ -161,7 +161,7 @@ def test_names(tables: tuple[Path, Path, Path]) -> None:
     article = written("2017-01-01", text)
     with duck.connect() as db:
         ids = "select unnest(['Q1', 'Q2', 'Q6'])"
-        (found,) = EntityNames(db, tables[2], ids).find([(article, sentences(article))])
+        (found,) = EntityNames(db, tables[2], ids).find([(article, news_sentences(article))])
     # two Contes: the last word stands for neither
     assert [m.ids for m in found] == [("Q1",), ("Q6",), ("Q2",)]
 
@@ -181,10 +181,10 @@ def test_one_question_a_line_and_every_word_in_turn() -> None:
         for line in range(2)
         for word in ("Who", "When")
     ]
-    chosen, dropped = select(found, 1, kept=4, share=1)
+    chosen, dropped = select_questions(found, 1, kept=4, share=1)
     assert len(chosen) == 60 and not dropped
     assert {sum(q.question.startswith(w) for q in chosen) for w in ("Who", "When")} == {30}
-    assert len(select(found, 1, kept=1, share=1)[0]) == 30
+    assert len(select_questions(found, 1, kept=1, share=1)[0]) == 30
 
 
 @pytest.mark.parametrize(("counts", "share", "wanted"), CASES["shares"])
@@ -193,7 +193,7 @@ def test_a_relation_has_at_most_its_share(
 ) -> None:
     spread = [relation for relation, n in counts.items() for _ in range(n)]
     found = [_question(n, 1, relation, f"Who {n}?") for n, relation in enumerate(spread)]
-    chosen, dropped = select(found, 1, kept=4, share=share)
+    chosen, dropped = select_questions(found, 1, kept=4, share=share)
     assert Counter(q.grounding and q.grounding.relation for q in chosen) == counts | wanted
     assert len(dropped) == len(found) - len(chosen)
     assert {row.reason for row in dropped} <= {"relation_share"}
@@ -205,5 +205,5 @@ def test_a_pair_is_asked_once_a_year() -> None:
         assert one.grounding is not None
         return replace(one, grounding=replace(one.grounding, object="Q5"))
 
-    chosen, dropped = select([same(1, 2020), same(2, 2020), same(3, 2021)], 1, 4, 1)
+    chosen, dropped = select_questions([same(1, 2020), same(2, 2020), same(3, 2021)], 1, 4, 1)
     assert len(chosen) == 2 and [row.reason for row in dropped] == ["same_pair"]

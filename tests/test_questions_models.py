@@ -11,19 +11,19 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate import prompts as p
-from factdrift.builders.generate.backends import Cached
+from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.generate.protocol import Query, Request
 from factdrift.builders.generate.transformers_models import (
     Transformers,
     TransformersBackend,
-    as_chat,
+    chat_prompt,
 )
 from tests import tiny_model
 from tests.filter_cases import FINDER
-from tests.tables import table
+from tests.tables import read_table
 from tests.test_questions_candidates import article
 
-CASES = table("question_cases")
+CASES = read_table("question_cases")
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 ARTICLE = article(
@@ -71,10 +71,10 @@ def test_results_of_one_batch_size_serve_no_other(model: Path, tmp_path: Path) -
     assert len(names) == 3 and backend(model, device="cpu").identity in names
     sampled = {backend(model, batch=n, temperature=1.0).identity for n in (1, 2, 8)}
     assert len(sampled) == 1
-    two = Cached(backend(model, batch=2), tmp_path)
+    two = CachedModel(backend(model, batch=2), tmp_path)
     two.generate(requests()[:2])
     with pytest.raises(UserError, match="not in the cache"):
-        Cached(backend(model, batch=1), tmp_path, offline=True).generate(requests()[:2])
+        CachedModel(backend(model, batch=1), tmp_path, offline=True).generate(requests()[:2])
 
 
 def test_sampling_depends_on_the_seed_and_the_request_alone(model: Path) -> None:
@@ -86,9 +86,9 @@ def test_sampling_depends_on_the_seed_and_the_request_alone(model: Path) -> None
 
 
 def test_results_are_kept(model: Path, tmp_path: Path) -> None:
-    first = Cached(backend(model), tmp_path)
+    first = CachedModel(backend(model), tmp_path)
     results = first.generate(requests())
-    offline = Cached(backend(Path(str(model))), tmp_path, offline=True)
+    offline = CachedModel(backend(Path(str(model))), tmp_path, offline=True)
     assert offline.generate(requests()) == results and offline.hits == len(requests())
     with pytest.raises(UserError, match="not in the cache"):
         offline.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
@@ -110,7 +110,7 @@ def test_a_chat_model_reads_its_own_template(tmp_path: Path) -> None:
     tokenizer = load(folder)
     tokenizer.chat_template = CHATML
     tokenizer.save_pretrained(folder)
-    told = as_chat("Who?", load(folder), {"enable_thinking": False})
+    told = chat_prompt("Who?", load(folder), {"enable_thinking": False})
     assert told.startswith("<|im_start|>user\nWho?<|im_end|>\n<|im_start|>assistant\n<think>")
     plain, chat = backend(folder), backend(folder, chat=True)
     quick = backend(folder, chat=True, template={"enable_thinking": False})
@@ -135,7 +135,7 @@ def test_a_model_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_prompt() -> None:
-    text = p.question_prompt(p.read(None), requests()[0], 4000)
+    text = p.question_prompt(p.load_prompts(None), requests()[0], 4000)
     assert text.endswith("Answer: Zoran Milanović\nQuestion:")
     assert "Article (Monday, 6 January 2020): " in text and "<" not in text
 
@@ -145,31 +145,31 @@ TOO_LONG = ("x" * 400 + "?", None, "too_long")
 
 @pytest.mark.parametrize(("written", "text", "reason"), [*CASES["written"], TOO_LONG])
 def test_what_a_model_wrote_as_a_result(written: str, text: str | None, reason: str | None) -> None:
-    result = p.as_result(written, p.read(None), question=True)
+    result = p.parse_reply(written, p.load_prompts(None), question=True)
     assert (result.text, result.reason) == (text, reason)
 
 
 @pytest.mark.parametrize(("written", "text"), CASES["answers"])
 def test_answers(written: str, text: str) -> None:
-    assert p.as_result(written, p.read(None), question=False).text == text
+    assert p.parse_reply(written, p.load_prompts(None), question=False).text == text
 
 
 @pytest.mark.parametrize(("written", "text"), CASES["verdicts"])
 def test_verdicts(written: str, text: str | None) -> None:
-    assert p.as_verdict(written).text == text
+    assert p.parse_verdict(written).text == text
 
 
 @pytest.mark.parametrize(("old", "new", "said"), CASES["prompt_mistakes"])
 def test_mistakes_of_a_prompt_file(tmp_path: Path, old: str, new: str, said: str) -> None:
     bad = tmp_path / "mine.yaml"
-    text = p.DEFAULT.read_text("utf-8")
+    text = p.DEFAULT_PROMPTS.read_text("utf-8")
     assert old in text
     bad.write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(UserError, match=said):
-        p.read(bad)
+        p.load_prompts(bad)
 
 
 def test_window() -> None:
     long = article(*(f"Sentence number {n}." for n in range(50)))
-    shown = p.window(long, 25, 100)
+    shown = p.article_excerpt(long, 25, 100)
     assert len(shown) <= 100 and long.sentences[25] in shown

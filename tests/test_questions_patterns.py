@@ -6,9 +6,9 @@ import pytest
 
 from factdrift.builders.generate.patterns import questions
 from factdrift.builders.rows import Article
-from tests.tables import table
+from tests.tables import read_table
 
-CASES = table("question_cases")
+CASES = read_table("question_cases")
 
 ASKED = CASES["clauses"]
 

@@ -9,27 +9,27 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.batch_files import BatchChat
-from factdrift.builders.generate.openai_servers import content_of
+from factdrift.builders.generate.openai_servers import parse_completion
 from factdrift.builders.generate.protocol import WAITING, Result
 from factdrift.builders.generate.questions import (
     GenerateSettings,
+    can_be_answer,
     generate_questions,
-    is_answer,
-    rank,
+    rank_candidates,
 )
 from factdrift.builders.rows import Candidate, Draw
 from tests.filter_cases import FINDER
-from tests.tables import table
+from tests.tables import read_table
 from tests.test_questions_candidates import article
 
-CASES = table("question_cases")
+CASES = read_table("question_cases")
 
 CHAT = {"choices": [{"message": {"content": "Who won?"}, "finish_reason": "stop"}]}
 
 
 @pytest.mark.parametrize(("reply", "whole", "wanted"), CASES["replies"])
 def test_what_a_reply_says(reply: Any, whole: bool, wanted: list[Any] | None) -> None:
-    said = content_of(reply)
+    said = parse_completion(reply)
     assert (said.result(said.text, whole=whole) if said else None) == (
         Result(*wanted) if wanted else None
     )
@@ -37,7 +37,7 @@ def test_what_a_reply_says(reply: Any, whole: bool, wanted: list[Any] | None) ->
 
 @pytest.mark.parametrize(("text", "kind", "good"), CASES["can_be_answers"])
 def test_what_can_be_an_answer(text: str, kind: Any, good: bool) -> None:
-    assert is_answer(Candidate(0, len(text), text, kind, None, 1)) is good
+    assert can_be_answer(Candidate(0, len(text), text, kind, None, 1)) is good
 
 
 def test_what_is_not_asked_for() -> None:
@@ -46,7 +46,7 @@ def test_what_is_not_asked_for() -> None:
     name = Candidate(11, 23, "Ada Lovelace", "entity", "PERSON", 1)
     today = Candidate(30, 35, "today", "date", "RELATIVE", 1)
     number = Candidate(39, 41, "10", "phrase", "CARDINAL", 1)
-    assert rank([name, today, number], text, draw, 9, 1) == (name,)
+    assert rank_candidates([name, today, number], text, draw, 9, 1) == (name,)
 
 
 @pytest.mark.parametrize(("answer", "again"), CASES["failed"])

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.generate.backends import Cached
+from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
 from factdrift.builders.generate.protocol import Query, Request
 from tests.filter_cases import FINDER
-from tests.json_server import Reply, answering, chat
+from tests.json_server import Reply, chat_reply, serve_json
 from tests.test_questions_candidates import article
 
 KEY = "sk-secret-0123456789"
@@ -86,12 +86,12 @@ def says(fault: str, prompt: str) -> object:
         "truncated": held[: len(held) // 2],
         "parts": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": held}],
     }
-    return chat(said.get(fault, question))
+    return chat_reply(said.get(fault, question))
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    with answering(answer) as address:
+    with serve_json(answer) as address:
         yield address
 
 
@@ -165,7 +165,7 @@ def test_other_fields_of_a_call(server: str) -> None:
 def test_the_first_answers_end_a_run_that_is_of_no_use(
     server: str, tmp_path: Path, fault: str, said: str
 ) -> None:
-    kept = Cached(backend(server, fault, concurrency=1), tmp_path)
+    kept = CachedModel(backend(server, fault, concurrency=1), tmp_path)
     with pytest.raises(UserError, match=f"none of the first 10 answers .*{said}"):
         kept.generate(REQUESTS)
     assert kept_in(kept.path) == [], "a run that is mended asks again"
@@ -210,19 +210,19 @@ def kept_in(path: Path) -> list[tuple[str, str]]:
 
 
 def test_the_cache_goes_on_where_a_run_died(server: str, tmp_path: Path) -> None:
-    broken = Cached(backend(server, "dies", longest_wait=0.1), tmp_path)
+    broken = CachedModel(backend(server, "dies", longest_wait=0.1), tmp_path)
     with pytest.raises(UserError, match="run again to go on"):
         broken.generate(REQUESTS)
     kept = kept_in(broken.path)
     assert 5 <= len(kept) < len(REQUESTS)
     assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.iterdir())
     ok = backend(server, "dies")
-    whole = Cached(ok, tmp_path)
+    whole = CachedModel(ok, tmp_path)
     whole.model = backend(server, "ok")
     results = whole.generate(REQUESTS)
     assert all(r.text for r in results)
     assert whole.asked["writing"] - whole.misses == len(kept)
-    again = Cached(ok, tmp_path, offline=True)
+    again = CachedModel(ok, tmp_path, offline=True)
     assert again.generate([*REQUESTS, REQUESTS[0]]) == [*results, results[0]]
     assert again.misses == 0
     with pytest.raises(UserError, match="1 of 1 results"):
@@ -231,7 +231,7 @@ def test_the_cache_goes_on_where_a_run_died(server: str, tmp_path: Path) -> None
 
 def test_a_file_that_is_no_cache(tmp_path: Path) -> None:
     b = backend("http://127.0.0.1:9", "x")
-    path = tmp_path / Cached(b, tmp_path / "other").path.name
+    path = tmp_path / CachedModel(b, tmp_path / "other").path.name
     path.write_bytes(b"something else, and more of it than a header" * 9)
     with pytest.raises(UserError, match="cache cannot be opened: file is not a database"):
-        Cached(b, tmp_path)
+        CachedModel(b, tmp_path)

@@ -3,6 +3,7 @@
 Small packages are written to a temporary folder; what they must reach is in the tables.
 """
 
+import ast
 import sys
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -12,9 +13,9 @@ import pytest
 
 import factdrift.builders.recipes.recipe  # noqa: F401 - it imports every step
 from factdrift.builders.core import files
-from factdrift.builders.core.reach import PLUMBING, parse, reach
-from tests.conftest import alone
-from tests.tables import table
+from factdrift.builders.core.reach import is_outside_keys, parse, reach
+from tests.conftest import ROOT, run_process
+from tests.tables import read_table
 
 Write = Callable[[Mapping[str, str]], str]
 _numbers = count()
@@ -40,7 +41,7 @@ B = {"b.py": "def g(): pass", "c.py": "import PKG.d", "d.py": "1 / 0", "e.py": "
 FACADE = {"p/__init__.py": '"""Rows."""\nfrom PKG.b import g\nfrom PKG.c import h as k'}
 
 
-@pytest.mark.parametrize(("source", "modules"), table("reached_modules"))
+@pytest.mark.parametrize(("source", "modules"), read_table("reached_modules"))
 def test_modules(source: str, modules: str, write: Write) -> None:
     package = write({"a.py": source, **B, **FACADE})
     found = {name.removeprefix(f"{package}.") for name in reach(f"{package}.a").modules}
@@ -60,16 +61,18 @@ class C:
 """
 
 
-@pytest.mark.parametrize(("old", "new", "counts"), table("source_edits"))
+@pytest.mark.parametrize(("old", "new", "counts"), read_table("source_edits"))
 def test_what_of_a_source_counts(old: str, new: str, counts: str) -> None:
     """Texts of errors count, for some become rows of `dropped.parquet`."""
     after = BEFORE.replace(old, new)
     assert after != BEFORE
-    assert (parse("a", after).form != parse("a", BEFORE).form) is (counts == "yes")
+    assert (parse("a", after).normalised_source != parse("a", BEFORE).normalised_source) is (
+        counts == "yes"
+    )
 
 
 def test_a_form_is_the_same_on_every_python() -> None:
-    assert parse("a", "x = f'{y!r:>{z}}' + 'b'  # c").form == (
+    assert parse("a", "x = f'{y!r:>{z}}' + 'b'  # c").normalised_source == (
         "(Module body=(Assign targets=(Name id='x' ) value=(BinOp left=(JoinedStr values="
         "(FormattedValue value=(Name id='y' ) conversion=114  format_spec=(JoinedStr values="
         "(Constant value='>' )(FormattedValue value=(Name id='z' ) conversion=-1 ))))"
@@ -132,7 +135,7 @@ def test_the_projects_own_steps(module: str) -> None:
     assert f"factdrift.builders.{inside}" in found.modules
     assert f"factdrift.builders.{outside}" not in found.modules
     assert used in found.libraries and unused not in found.libraries
-    assert not PLUMBING & found.modules
+    assert not any(map(is_outside_keys, found.modules))
 
 
 def test_extras_count_where_a_field_names_them() -> None:
@@ -157,8 +160,25 @@ def test_an_upgraded_library_remakes_what_uses_it(tmp_path: Path) -> None:
         info.mkdir(parents=True)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 99\n")
         code = KEYS.format(modules=list(STEPS))
-        done = alone(sys.executable, "-c", code, env={"PYTHONPATH": str(info.parent)})
+        done = run_process(sys.executable, "-c", code, env={"PYTHONPATH": str(info.parent)})
         after = dict(line.split() for line in done.stdout.splitlines())
         remade = {module for module in STEPS if after[module] != before[module]}
         assert remade == {module for module in STEPS if name in reach(module).libraries}
         assert bool(remade) == (name != "matplotlib")
+
+
+def test_every_function_that_finds_data_files_is_declared() -> None:
+    """Outside of keys no literal is looked for, so a wrapper of `resource` has to say it is one."""
+    undeclared: list[str] = []
+    for path in (ROOT / "builders").rglob("*.py"):
+        source = path.read_text("utf-8")
+        if "__outside_step_keys__" not in source or path.stem in ("files", "reach"):
+            continue
+        for function in ast.walk(ast.parse(source)):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+            finds = any(getattr(call.func, "id", "") == "resource" for call in calls)
+            if finds and f'"{function.name}": "' not in source:
+                undeclared.append(f"{path.name}: {function.name}")
+    assert not undeclared

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.release.verify import verify_release
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, run_cli
 
 pytestmark = pytest.mark.slow
 ROWS = 40
@@ -39,8 +39,8 @@ def asked(sample: Path, weights: Path, tmp_path_factory: pytest.TempPathFactory)
         file = folder / f"{view}.jsonl"
         words: list[object] = ["run-model", release, "--model", weights, "--view", view]
         words += ["--limit", ROWS, "--distractors", 5, "--build", folder / "build", "--out", file]
-        run(*words)
-        run("score", release, "--predictions", file, "--partial", "--out", folder / view)
+        run_cli(*words)
+        run_cli("score", release, "--predictions", file, "--partial", "--out", folder / view)
     return folder
 
 
@@ -67,7 +67,7 @@ def test_what_it_chooses_is_better_than_chance(asked: Path) -> None:
 
 
 def test_both_views_stand_in_one_report(asked: Path) -> None:
-    run("report", asked / "generate", asked / "likelihood", "--to", asked / "page")
+    run_cli("report", asked / "generate", asked / "likelihood", "--to", asked / "page")
     text = (asked / "page/report.html").read_text("utf-8")
     assert "Scores of choosing" in text and "(likelihood)" in text
     assert "Model against model" not in text
@@ -85,11 +85,11 @@ def test_streamingqa_lm_comes_to_an_honest_end(weights: Path, tmp_path: Path) ->
     recipe = tmp_path / "mine.yaml"
     recipe.write_text(json.dumps(made), "utf-8")
     words = ["release", recipe, "--build", tmp_path / "build", "--out", tmp_path / "out"]
-    done = run(*words)
+    done = run_cli(*words)
     assert "questions of 20 draws" in done.stderr
     release = tmp_path / "out/streamingqa-lm/1.0.0"
     assert verify_release(release) == []
-    manifest = load(release)
+    manifest = load_manifest(release)
     rows = sum(split.rows for one in manifest.configs if one.name == "all" for split in one.splits)
     assert rows < sum(drop.rows for drop in manifest.drops)
-    assert run(*words).stderr.count(" calls, ") <= 1  # what it said is kept
+    assert run_cli(*words).stderr.count(" calls, ") <= 1  # what it said is kept

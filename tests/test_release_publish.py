@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.release.publish import STAGING, NothingLeftError, write_release
 from factdrift.builders.release.verify import verify_release
-from tests.conftest import ROOT, alone, checksums
+from tests.conftest import ROOT, checksums, run_process
 from tests.release_sample import BASE, Sample, changed, dataset, from_rows, meta, publish
-from tests.tables import table
+from tests.tables import read_table
 
 SAME = Sample(BASE)
 OTHERS = [1, 2, 3, 4]
@@ -49,7 +49,9 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     return lambda versions, folder: shutil.copytree(made(versions), folder, dirs_exist_ok=True)
 
 
-@pytest.mark.parametrize(("earlier", "name", "version", "expected"), table("published_versions"))
+@pytest.mark.parametrize(
+    ("earlier", "name", "version", "expected"), read_table("published_versions")
+)
 def test_version(
     history: History, tmp_path: Path, earlier: str, name: str, version: str, expected: str
 ) -> None:
@@ -57,12 +59,12 @@ def test_version(
     found = publish(tmp_path, SAMPLES[name], version)
     assert f"{found.version} {found.level}" == expected
     assert found.folder == tmp_path / "sample" / found.version
-    assert load(found.folder).version == found.version
+    assert load_manifest(found.folder).version == found.version
     assert verify_release(found.folder) == []
     assert not (tmp_path / "sample" / STAGING).exists()
 
 
-@pytest.mark.parametrize(("earlier", "name", "version", "message"), table("refused_versions"))
+@pytest.mark.parametrize(("earlier", "name", "version", "message"), read_table("refused_versions"))
 def test_refused(
     history: History, tmp_path: Path, earlier: str, name: str, version: str, message: str
 ) -> None:
@@ -186,7 +188,7 @@ def test_full_disk(tmp_path: Path, limit: int, rows: int) -> None:
     """A limit on file size plays the full disk, for Parquet and a document."""
     publish(tmp_path)
     before = checksums(tmp_path)
-    said = alone(sys.executable, "-c", FULL, tmp_path, limit, rows).stdout
+    said = run_process(sys.executable, "-c", FULL, tmp_path, limit, rows).stdout
     assert "UserError" in said and "could not be written: File too large" in said
     assert checksums(tmp_path) == before
     assert not (tmp_path / "sample" / STAGING).exists()

@@ -13,7 +13,7 @@ from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
 
 from factdrift.builders.release import manifest
 from factdrift.builders.release import push as pushing
-from tests.conftest import Done, run
+from tests.conftest import Completed, run_cli
 from tests.release_sample import changed, publish
 
 REPO = "me/mine"
@@ -77,13 +77,13 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Hub:
     return found
 
 
-def push(folder: Path, *words: object, ok: bool = True) -> Done:
-    return run("push", folder, "--repo", REPO, *words, ok=ok)
+def push(folder: Path, *words: object, ok: bool = True) -> Completed:
+    return run_cli("push", folder, "--repo", REPO, *words, ok=ok)
 
 
 def test_a_release_and_the_next(hub: Hub, tmp_path: Path) -> None:
     first = publish(tmp_path, changed({"gone/2021Q3": [8]})).folder
-    listed = {entry.path for entry in manifest.load(first).files} | {manifest.FILE}
+    listed = {entry.path for entry in manifest.load_manifest(first).files} | {manifest.FILE}
     assert f"{len(listed)} files in {REPO}, tagged 1.0.0" in push(first, "--private").stderr
     assert hub.private is True
     there = hub.commits[hub.tags["1.0.0"]]

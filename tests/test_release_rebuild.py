@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, run_cli
 from tests.release_sample import edit
 from tests.test_tidy import RECIPE, release
 
@@ -15,7 +15,7 @@ NEWS = ROOT / "samples/news"
 def rebuild(folder: Path, made: Path, *more: object, ok: bool = True) -> str:
     shutil.rmtree(folder / "again", ignore_errors=True)
     words = ("--out", folder / "again", "--build", folder / "b2", *more)
-    done = run("rebuild", made, *words, ok=ok)
+    done = run_cli("rebuild", made, *words, ok=ok)
     assert "Traceback" not in done.stderr
     return done.stdout if ok else done.stderr
 

@@ -12,12 +12,12 @@ import pytest
 import yaml
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.release.publish import file_entry
 from factdrift.builders.release.verify import verify_release
-from tests.conftest import run
+from tests.conftest import run_cli
 from tests.release_sample import BASE, Sample, edit, publish
-from tests.tables import table
+from tests.tables import read_table
 
 SPLIT = "data/unchanged/2021Q3.parquet"
 
@@ -132,10 +132,10 @@ NAMES = (UP, "..", ".", "", "/tmp/escaped", "a/b", "a\\b", ".hidden", "-o", "a\n
 def test_a_name_that_is_no_name(release: Path, place: str, name: str) -> None:
     edit(release, place, name)
     with pytest.raises(UserError, match=f"broken manifest: {place}: "):
-        load(release)
+        load_manifest(release)
 
 
-@pytest.mark.parametrize(("place", "value", "problem"), table("manifest_mistakes"))
+@pytest.mark.parametrize(("place", "value", "problem"), read_table("manifest_mistakes"))
 def test_a_manifest_that_says_something_else(
     release: Path, place: str, value: str, problem: str
 ) -> None:
@@ -170,7 +170,7 @@ def test_no_command_writes_outside_of_its_folder(
     monkeypatch.chdir(tmp_path / "a/b/c")
     edit(release, place, UP)
     before = set(tmp_path.rglob("*"))
-    said = run(*command.format(release).split(), ok=False)
+    said = run_cli(*command.format(release).split(), ok=False)
     assert "is not a name" in said.stdout + said.stderr
     assert set(tmp_path.rglob("*")) == before
 
@@ -180,7 +180,7 @@ def test_a_link_is_not_followed(release: Path, tmp_path: Path, name: str) -> Non
     target = tmp_path / "elsewhere"
     (release / name).rename(target)
     (release / name).symlink_to(target)
-    said = run("score", release, "--predictions", release / "recipe.yaml", ok=False)
+    said = run_cli("score", release, "--predictions", release / "recipe.yaml", ok=False)
     assert "is a link, and links are not followed" in said.stderr
 
 
@@ -190,5 +190,5 @@ def test_a_link_is_not_followed(release: Path, tmp_path: Path, name: str) -> Non
 def test_a_bad_name_of_the_hub_is_refused_before_anything_is_asked(
     release: Path, repo: str
 ) -> None:
-    said = run("push", release, "--repo", repo, "--dry-run", ok=False)
+    said = run_cli("push", release, "--repo", repo, "--dry-run", ok=False)
     assert "not a name of the Hub" in said.stderr

@@ -8,10 +8,17 @@ from typing import Any
 import pytest
 
 from docs import shared_results
-from factdrift.scoring.results import ANSWERS, FILE, LARGEST, check, read, rows_sha256
-from tests.conftest import ROOT, run
+from factdrift.scoring.results import (
+    ANSWERS,
+    FILE,
+    LARGEST,
+    check_results,
+    read_results,
+    rows_sha256,
+)
+from tests.conftest import ROOT, run_cli
 from tests.release_sample import PERIODS, cloze, edited, publish
-from tests.tables import table
+from tests.tables import read_table
 
 REFERENCE = sorted(path.parent for path in (ROOT / "docs/results").glob("*/*/results.json"))
 
@@ -36,12 +43,12 @@ def shared(release: Path, tmp_path: Path) -> Path:
     about |= {"dataset": "sample", "version": "1.0.0", "code_version": "0.1.9"}
     file.with_suffix(".json").write_text(json.dumps(about))
     words = ["--partial", "--out", tmp_path / "scores", "--share", tmp_path / "shared"]
-    run("score", release, "--predictions", file, *words)
+    run_cli("score", release, "--predictions", file, *words)
     return tmp_path / "shared/sample-1.0.0/acme-m-1"
 
 
 def test_what_is_shared_fits(shared: Path, release: Path) -> None:
-    results = check(shared, release)
+    results = check_results(shared, release)
     assert (results.model, results.code_version) == ("acme/m-1", "0.1.9")
     assert results.asked == {"view": "generate", "limit": 5, "settings": {"threads": 1}}
     means = {(m.config, m.stratum, m.value): m for m in results.table if m.metric == "exact_match"}
@@ -49,11 +56,11 @@ def test_what_is_shared_fits(shared: Path, release: Path) -> None:
     assert [means[None, "period", period].mean for period in PERIODS] == [1.0, 0.0]
     assert ("unchanged", "period", PERIODS[0]) not in means
     assert b"logprob" not in (shared / ANSWERS).read_bytes()
-    done = run("results", release, shared)
+    done = run_cli("results", release, shared)
     assert done.stdout == "acme/m-1: sample 1.0.0, knows what changed until –: fits\n"
     written = [(shared / name).read_bytes() for name in (FILE, ANSWERS)]
     words = ["--partial", "--out", shared.parents[2] / "scores", "--share", shared.parents[1]]
-    run("score", release, "--predictions", shared.parents[2] / "p.jsonl", *words)
+    run_cli("score", release, "--predictions", shared.parents[2] / "p.jsonl", *words)
     assert written == [(shared / name).read_bytes() for name in (FILE, ANSWERS)]
 
 
@@ -61,16 +68,16 @@ def test_a_server_s_key_beside_the_answers_is_not_shared(release: Path, tmp_path
     file = tmp_path / "p.jsonl"
     file.write_text('{"id": "0000-2021Q3", "prediction": "sk-abcdefghijklmnop1234"}')
     words = ["--partial", "--out", tmp_path / "scores", "--share", tmp_path / "shared"]
-    done = run("score", release, "--predictions", file, *words, ok=False)
+    done = run_cli("score", release, "--predictions", file, *words, ok=False)
     assert "p.jsonl:1: a key is in 'sk-abcdefghijklmnop1234'" in done.stderr
     assert not (tmp_path / "shared").exists()
 
 
-MISTAKES = table("shared_mistakes")
+MISTAKES = read_table("shared_mistakes")
 
 
 def refused(release: Path, shared: Path, message: str) -> None:
-    done = run("results", release, shared, ok=False)
+    done = run_cli("results", release, shared, ok=False)
     assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
 
 
@@ -133,10 +140,10 @@ def test_the_fingerprint_is_of_what_is_asked(
 
 @pytest.mark.parametrize("folder", REFERENCE, ids=lambda folder: folder.name)
 def test_the_reference_results_fit_the_samples(folder: Path, sample: Path) -> None:
-    results = read(folder)
+    results = read_results(folder)
     release = sample / "releases" / results.dataset / results.version
     if release.is_dir() or results.dataset in ("dynamic-templama", "invariant-lama"):
-        check(folder, release)
+        check_results(folder, release)
     assert folder == ROOT / "docs/results" / results.name
 
 
@@ -148,13 +155,13 @@ def test_the_reference_results_are_few_and_small() -> None:
 def test_answers_that_know_nothing(sample: Path, tmp_path: Path) -> None:
     """Scored as predictions, the guesses have the figures that `baselines` prints."""
     release = sample / "releases/dynamic-templama/1.0.0"
-    lines = run("baselines", release, "--out", tmp_path).stdout.splitlines()
+    lines = run_cli("baselines", release, "--out", tmp_path).stdout.splitlines()
     updated = next(line.split() for line in lines if line.startswith("updated "))
     for place, guess in ((3, "longest-held"), (4, "most-frequent")):
         words = ["--config", "updated", "--partial", "--out", tmp_path / guess]
-        run("score", release, "--predictions", tmp_path / f"{guess}.jsonl", *words)
-        table = json.loads((tmp_path / guess / "scores.json").read_text())["table"]
-        means = {(o["stratum"], o["metric"], o["split"]): o["mean"] for o in table}
+        run_cli("score", release, "--predictions", tmp_path / f"{guess}.jsonl", *words)
+        scores = json.loads((tmp_path / guess / "scores.json").read_text())["table"]
+        means = {(o["stratum"], o["metric"], o["split"]): o["mean"] for o in scores}
         assert f"{100 * means['all', 'exact_match', None]:.1f}" == updated[place]
 
 
@@ -171,7 +178,7 @@ def test_the_page_shows_every_folder(shared: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_curve_of_many_periods_is_of_years(shared: Path) -> None:
-    results = read(shared)
+    results = read_results(shared)
     (year,) = shared_results._curve_of(results, "exact_match", True).values()
     assert (year.value, year.n, year.mean, year.low) == ("2021", 10, 0.5, None)
     quarters = shared_results._curve_of(results, "exact_match", False)

@@ -10,9 +10,9 @@ import pytest
 
 from factdrift.builders.core.progress import echo, say
 from factdrift.builders.templama.dataset import Window
-from tests.conftest import ROOT, checksums, run
+from tests.conftest import ROOT, checksums, run_cli
 from tests.release_sample import SAMPLED
-from tests.tables import table
+from tests.tables import read_table
 
 TEMPLAMA = ROOT / "builders/recipes/dynamic-templama.yaml"
 NEWS = ROOT / "builders/recipes/streamingqa.yaml"
@@ -28,7 +28,7 @@ def test_same_bytes_in_another_folder_with_two_processes(
     sample: Path, tmp_path: Path, datasets: tuple[str, ...]
 ) -> None:
     recipes = () if datasets == SAMPLED else datasets
-    run("release", *recipes, "--out", tmp_path / "r", "--build", tmp_path / "b", "--jobs", 2)
+    run_cli("release", *recipes, "--out", tmp_path / "r", "--build", tmp_path / "b", "--jobs", 2)
     first, second = checksums(sample / "releases"), checksums(tmp_path / "r")
     assert {Path(path).parts[0] for path in first} == set(SAMPLED)
     assert {p: sum_ for p, sum_ in first.items() if Path(p).parts[0] in datasets} == second
@@ -41,7 +41,7 @@ def test_a_second_run_reuses_everything_and_writes_nothing(
     sample: Path, datasets: tuple[str, ...]
 ) -> None:
     before = {p: p.stat().st_mtime_ns for p in (sample / "releases").rglob("*.*") if p.is_file()}
-    done = run("release", *datasets, "--out", sample / "releases", "--build", sample / "build")
+    done = run_cli("release", *datasets, "--out", sample / "releases", "--build", sample / "build")
     assert "making" not in done.stderr
     assert "nothing written" in done.stderr
     assert {p: p.stat().st_mtime_ns for p in before} == before
@@ -60,18 +60,20 @@ def test_editing_a_template_renders_anew_and_never_reads_the_dump(
     words = ["release", TEMPLAMA, "--out", tmp_path / "r"]
     words += ["--build", tmp_path / "b", "--templates", tmp_path / "t"]
 
-    planned = run("steps", TEMPLAMA, *words[4:]).stdout
+    planned = run_cli("steps", TEMPLAMA, *words[4:]).stdout
     assert re.findall(r"there +([a-z]+)-", planned) == ["mine", "facts", "timelines", "deltas"]
     assert re.findall(r"to make +([a-z]+)-", planned) == ["cloze", "examples"]
-    refused = run(*words, "--version", "1.0.0", ok=False)
+    refused = run_cli(*words, "--version", "1.0.0", ok=False)
     assert refused.returncode == 1
     assert "--version 1.0.1" in refused.stderr  # rendered anew: a patch
     assert "mine: making" not in refused.stderr
     assert "deltas: reused" in refused.stderr
     assert "cloze: making" in refused.stderr
 
-    assert "making" not in run(*words).stderr
-    diff = run("diff", tmp_path / "r/dynamic-templama/1.0.0", tmp_path / "r/dynamic-templama/1.0.1")
+    assert "making" not in run_cli(*words).stderr
+    diff = run_cli(
+        "diff", tmp_path / "r/dynamic-templama/1.0.0", tmp_path / "r/dynamic-templama/1.0.1"
+    )
     assert "rendered anew" in diff.stdout
     assert "edited" not in diff.stdout
 
@@ -97,7 +99,7 @@ def test_the_examples_of_the_paper_at_the_end_of_a_quarter(
     assert row["prompt"].startswith("On 3")
 
 
-@pytest.mark.parametrize(("command", "said"), table("command_mistakes"))
+@pytest.mark.parametrize(("command", "said"), read_table("command_mistakes"))
 def test_a_mistake_is_one_clear_message(command: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "undated.json").write_text("[\n]\n")
     recipe, latest = (ROOT / f"builders/recipes/dynamic-templama{x}.yaml" for x in ("", "-latest"))
@@ -105,7 +107,7 @@ def test_a_mistake_is_one_clear_message(command: str, said: str, tmp_path: Path)
     if words[0] == "release":
         for option in {"--out", "--build"} - {*words}:
             words += [option, str(tmp_path / option)]
-    done = run(*words, ok=False)
+    done = run_cli(*words, ok=False)
     assert done.returncode == 1 + (said == "write a size"), done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr and "making" not in done.stderr
@@ -117,7 +119,7 @@ def test_the_rules_rebuild_offline_with_nothing_kept(sample: Path, tmp_path: Pat
     recipe = tmp_path / "streamingqa.yaml"
     text = NEWS.read_text("utf-8").replace("../../samples", str(ROOT / "samples"))
     recipe.write_text(text + "  offline: true\n", "utf-8")
-    run("release", recipe, "--out", tmp_path / "r", "--build", tmp_path / "b")
+    run_cli("release", recipe, "--out", tmp_path / "r", "--build", tmp_path / "b")
     old, new = (f / "streamingqa/1.0.0/data" for f in (sample / "releases", tmp_path / "r"))
     assert checksums(old) == checksums(new)
 
@@ -156,9 +158,9 @@ def test_windows_that_contradict_themselves(window: dict[str, object], said: str
 
 
 def test_a_mined_folder_says_how_much_and_is_checked_for_relations(tmp_path: Path) -> None:
-    refused = run("mine", DUMP, "--out", tmp_path / "m", "--relations", " P6, P39,", ok=False)
+    refused = run_cli("mine", DUMP, "--out", tmp_path / "m", "--relations", " P6, P39,", ok=False)
     assert "a dump is mined for every relation" in refused.stderr
-    done = run("mine", DUMP, "--out", tmp_path / "m")
+    done = run_cli("mine", DUMP, "--out", tmp_path / "m")
     summary = tmp_path / "m/mined.json"
     known = json.loads(summary.read_text())
     counted = f"{known['counts']['statements']:,} statements of 2026-02-02"
@@ -166,11 +168,11 @@ def test_a_mined_folder_says_how_much_and_is_checked_for_relations(tmp_path: Pat
     words = ["release", TEMPLAMA, "--dump", tmp_path / "m"]
     words += ["--build", tmp_path / "b", "--out", tmp_path / "r"]
     summary.write_text(json.dumps({**known, "asked": ["P6", "P39"]}))  # as an endpoint is mined
-    said = run(*words, ok=False).stderr
+    said = run_cli(*words, ok=False).stderr
     assert "error: " in said
     assert "it was not mined for P102, P106, " in said
     summary.write_text("{}")
-    assert "not what mining writes" in run(*words, ok=False).stderr
+    assert "not what mining writes" in run_cli(*words, ok=False).stderr
 
 
 @pytest.mark.parametrize(

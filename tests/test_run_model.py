@@ -12,19 +12,19 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate import transformers_models
-from factdrift.builders.generate.backends import Cached
+from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.protocol import Result
 from factdrift.builders.generate.transformers_models import Transformers
 from factdrift.builders.rows.frames import Frames
 from factdrift.scoring import run_model as module
-from factdrift.scoring.predictions import about, prompt_hash
+from factdrift.scoring.predictions import prompt_hash, read_about
 from factdrift.scoring.run_model import ModelOrder, run_model
-from factdrift.scoring.views import Asking, Row
+from factdrift.scoring.views import PromptRow, RowPrompter
 from tests import known_models as known
 from tests import tiny_model
-from tests.conftest import alone, run
-from tests.json_server import Reply, answering, chat
+from tests.conftest import run_cli, run_process
+from tests.json_server import Reply, chat_reply, serve_json
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
 
 pytest.importorskip("torch")
@@ -85,7 +85,7 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
     bytes_before = (tmp_path / "out.jsonl").read_bytes()
     again = ordered(release, models[kind], tmp_path, view=view, offline=True)
     assert again == rows and (tmp_path / "out.jsonl").read_bytes() == bytes_before
-    beside = about(tmp_path / "out.jsonl")
+    beside = read_about(tmp_path / "out.jsonl")
     assert beside and (beside.model, beside.dataset, beside.version) == (kind, "sample", "1.0.0")
     assert str(models[kind].parent) not in (tmp_path / "out.json").read_text("utf-8")
 
@@ -129,8 +129,8 @@ def test_a_base_model_stops_where_it_is_told(
     + [(said, None) for said in ("E.", "Oslo", "")],
 )
 def test_the_choice_that_a_server_names(said: str, place: int | None) -> None:
-    asking = Asking(view="choices", frames=Frames(), gaps=(), writes=True)
-    row = Row(id="a", config="c", split="s", prompt="?", choices=("Rome", "Paris"))
+    asking = RowPrompter(view="choices", frames=Frames(), gaps=(), writes=True)
+    row = PromptRow(id="a", config="c", split="s", prompt="?", choices=("Rome", "Paris"))
     found = asking.prediction(row, asking.question(row), said)
     assert found.choice_scores == [float(n == place) for n in range(2)]
 
@@ -142,9 +142,9 @@ def test_the_choice_that_a_server_names(said: str, place: int | None) -> None:
 def test_a_statement_is_asked_whole_unless_its_gap_is_written(
     blank: str | None, after: str, option: str
 ) -> None:
-    asking = Asking(view="likelihood", frames=Frames(), gaps=("_X_",), blank=blank)
+    asking = RowPrompter(view="likelihood", frames=Frames(), gaps=("_X_",), blank=blank)
     told: dict[str, Any] = {"id": "a", "config": "c", "split": "s"}
-    row = Row(**told, prompt="I say _X_ is right.", candidates=("Rome",))
+    row = PromptRow(**told, prompt="I say _X_ is right.", candidates=("Rome",))
     asked = asking.question(row)
     assert (asked.after, asked.options) == (after, (option,))
 
@@ -179,7 +179,7 @@ def test_without_torch_nothing_begins(
 ) -> None:
     monkeypatch.setattr(transformers_models, "find_spec", lambda name: None)
     words = ["run-model", release, "--model", "gpt2", "--build", tmp_path / "build"]
-    done = run(*words, ok=False)
+    done = run_cli(*words, ok=False)
     assert done.returncode == 1 and "pip install -e '.[lm]'" in done.stderr
     assert not (tmp_path / "build").exists()
 
@@ -196,7 +196,7 @@ def test_a_killed_run_goes_on(release: Path, models: Mapping[str, Path], tmp_pat
     """Killed when some batches are kept: the next run asks the others, and writes the same."""
     words = ["run-model", release, "--model", models["masked"], "--batch", 1]
     whole = tmp_path / "whole.jsonl"
-    run(*words, "--build", tmp_path / "other", "--out", whole)
+    run_cli(*words, "--build", tmp_path / "other", "--out", whole)
     words += ["--build", tmp_path / "build", "--out", tmp_path / "out.jsonl"]
     code = f"""
 import os, signal, sys
@@ -213,10 +213,10 @@ AnswerCache.keep = until
 sys.argv = {["factdrift", *map(str, words)]!r}
 main()
 """
-    done = alone(sys.executable, "-c", code, cwd=tmp_path, ok=False)
+    done = run_process(sys.executable, "-c", code, cwd=tmp_path, ok=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not (tmp_path / "out.jsonl").exists()
-    said = run(*words).stderr
+    said = run_cli(*words).stderr
     assert ": 4 kept before; " in said, said
     assert (tmp_path / "out.jsonl").read_bytes() == whole.read_bytes()
 
@@ -238,9 +238,9 @@ def server(calls: list[tuple[str | None, Any]]) -> Iterator[str]:
             return 200, "<html>login</html>"
         known = "<think>Let me see.</think>\n\nClub 7, of course\nand more"
         said = known if "Person 7 plays for _X_" in text else "unknown"
-        return 200, chat(said, usage={"prompt_tokens": 11, "completion_tokens": 3})
+        return 200, chat_reply(said, usage={"prompt_tokens": 11, "completion_tokens": 3})
 
-    with answering(answer) as address:
+    with serve_json(answer) as address:
         yield address
 
 
@@ -256,7 +256,7 @@ def test_a_server_is_asked(
 ) -> None:
     monkeypatch.setenv("THE_KEY", KEY)
     words = asked(server, release, tmp_path)
-    done = run(*words)
+    done = run_cli(*words)
     assert "12 calls, 132 tokens read, 36 written" in done.stderr
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     by_id = {row["id"]: row["prediction"] for row in rows}
@@ -267,7 +267,7 @@ def test_a_server_is_asked(
     body = calls[-1][1]
     assert (body["model"], body["seed"], body["max_tokens"]) == ("org/m-1.5", 3, 16)
     assert "Each statement has a gap, _X_." in body["messages"][0]["content"]
-    assert "12 kept before; 0 calls" in run(*words).stderr
+    assert "12 kept before; 0 calls" in run_cli(*words).stderr
     assert len(calls) == 12
     beside = json.loads((tmp_path / "out.json").read_text("utf-8"))
     assert beside["model"] == "org/m-1.5" and beside["settings"]["base_url"].startswith(server)
@@ -278,7 +278,7 @@ def test_a_server_is_asked(
 
 
 def test_a_server_that_refuses_ends_the_run(server: str, release: Path, tmp_path: Path) -> None:
-    done = run(*asked(server, release, tmp_path, "down"), "--concurrency", 1, ok=False)
+    done = run_cli(*asked(server, release, tmp_path, "down"), "--concurrency", 1, ok=False)
     assert done.returncode == 1 and "HTTP 400: no such person" in done.stderr
     assert not (tmp_path / "out.jsonl").exists()
 
@@ -304,7 +304,7 @@ def test_what_is_no_answer_is_told_and_not_kept(server: str, release: Path, tmp_
     ],
 )
 def test_mistakes_with_a_server(release: Path, tmp_path: Path, words: list[str], said: str) -> None:
-    done = run(*asked("http://127.0.0.1:9", release, tmp_path), *words, ok=False)
+    done = run_cli(*asked("http://127.0.0.1:9", release, tmp_path), *words, ok=False)
     assert done.returncode == 1 and said in done.stderr and "pw@" not in done.stderr
 
 
@@ -312,13 +312,13 @@ def test_rows_are_read_in_windows(
     release: Path, models: Mapping[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
-    complete = Cached.complete
+    complete = CachedModel.complete
 
-    def counted(model: Cached, texts: Sequence[str]) -> list[Result]:
+    def counted(model: CachedModel, texts: Sequence[str]) -> list[Result]:
         sizes.append(len(texts))
         return complete(model, texts)
 
     monkeypatch.setattr(module, "WINDOW", 5)
-    monkeypatch.setattr(Cached, "complete", counted)
+    monkeypatch.setattr(CachedModel, "complete", counted)
     ordered(release, models["masked"], tmp_path)
     assert sizes == [5, 5, 2]

@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from samples.wikidata import make
-from tests.conftest import ROOT, alone
-from tests.tables import cases
+from tests.conftest import ROOT, run_process
+from tests.tables import table_cases
 
 FOLDER = ROOT / "samples" / "wikidata"
 NEWER, OLDER = "wikidata-20260202-all.json.gz", "wikidata-20230102-all.json.gz"
@@ -79,7 +79,7 @@ def test_ids_are_real_or_reserved_and_statement_ids_differ() -> None:
     assert not any("mul" in (e.get("labels") or {}) for e in entities(OLDER))
 
 
-@pytest.mark.parametrize(("quirk", "part", "pattern"), cases("sample_quirks"))
+@pytest.mark.parametrize(("quirk", "part", "pattern"), table_cases("sample_quirks"))
 def test_quirk(quirk: str, part: str, pattern: str) -> None:
     texts = (s for *_, s in statements()) if part == "statement" else iter(entities(NEWER))
     assert any(re.search(pattern, json.dumps(text)) for text in texts), quirk
@@ -103,6 +103,6 @@ def test_a_mistake_names_file_and_item(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "w")
     wrong = "items:\n  A:\n    P6:\n      - B: 2019-13/..\n"
     (tmp_path / "w" / "facts" / "zz.yaml").write_text(wrong)
-    done = alone(sys.executable, tmp_path / "w" / "make.py", ok=False)
+    done = run_process(sys.executable, tmp_path / "w" / "make.py", ok=False)
     assert done.returncode == 1
     assert "zz.yaml: A: `2019-13` is no date" in done.stderr

@@ -8,7 +8,7 @@ import pytest
 
 from bench import Cost, cost
 from bench.scale import BLOCK, fit, table
-from tests.conftest import ROOT, alone
+from tests.conftest import ROOT, run_process
 
 PAGE = (ROOT / "SCALE.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE, re.M | re.S)
@@ -52,6 +52,6 @@ def test_shares_and_their_merge_run_as_written(tmp_path: Path) -> None:
     (block,) = [one for one in BLOCKS if "--shard " in one]
     (tmp_path / DUMP).symlink_to(ROOT / "samples/wikidata/wikidata-20260202-all.json.gz")
     program = f'factdrift() {{ "{sys.executable}" -m factdrift "$@"; }}\nset -e\n'
-    alone("bash", "-c", program + block, cwd=tmp_path)
+    run_process("bash", "-c", program + block, cwd=tmp_path)
     assert (tmp_path / "releases/dynamic-templama-latest/1.0.0/README.md").is_file()
     assert all((tmp_path / f"share{n}").is_dir() for n in (1, 2, 3, 4))

@@ -15,7 +15,7 @@ from factdrift.builders.facts.snapshot_diff import SEEN_ORDER, Dump, changes, se
 from factdrift.builders.facts.timeline import KEY, TimeRule
 from factdrift.builders.rows import Entity, Fact, FactChange, Gap, SeenFact
 from tests.histories import NO_LIFE, day, fact, parquet
-from tests.tables import table
+from tests.tables import read_table
 
 OLD, NEW = date(2021, 1, 15), date(2022, 9, 15)
 EXCLUSIVE = {"P6": TimeRule(exclusive=True)}
@@ -52,7 +52,7 @@ def dumps(
     return [Dump(f, g, entities) for f, g in zip(facts, holes, strict=True)]
 
 
-RULES = table("snapshot_rules")
+RULES = read_table("snapshot_rules")
 """The terms of the older dump (2021-01-15), those of the newer (2022-09-15), and the change."""
 
 

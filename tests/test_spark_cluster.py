@@ -21,8 +21,8 @@ import pytest
 from factdrift.builders.core import spark
 from factdrift.builders.core.engine import ready
 from factdrift.builders.core.errors import UserError
-from tests.conftest import Env, alone, checksums
-from tests.tables import cases
+from tests.conftest import Environment, checksums, run_process
+from tests.tables import table_cases
 
 FRUGAL = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """A JVM that lives for a minute spends most of it on compiling itself."""
@@ -50,7 +50,7 @@ def taken_port(listens: bool) -> Iterator[int]:
         yield held.getsockname()[1]
 
 
-@pytest.mark.parametrize(("address", "said"), cases("spark_addresses"))
+@pytest.mark.parametrize(("address", "said"), table_cases("spark_addresses"))
 def test_addresses(address: str, said: str, tmp_path: Path) -> None:
     if not said:
         assert spark.checked(address) == address
@@ -64,7 +64,7 @@ def test_where_spark_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     assert [spark.remote(a) for a in (None, "local[2]", "yarn")] == [None, None, "yarn"]
     monkeypatch.setenv("SPARK_REMOTE", "sc://host/;token=s3cret")
-    assert spark.shown(spark.remote(None) or "") == "sc://host"
+    assert spark.redact_address(spark.remote(None) or "") == "sc://host"
 
 
 @pyspark
@@ -173,9 +173,9 @@ def connect_server(home: Path) -> Iterator[str]:
         server.wait()
 
 
-def release(home: Path, *options: str, env: Env | None = None) -> str:
+def release(home: Path, *options: str, env: Environment | None = None) -> str:
     words = ["release", "dynamic-templama", "--out", "releases", "--build", "build [1]", *options]
-    return alone(sys.executable, "-m", "factdrift", *words, cwd=home, env=env).stderr
+    return run_process(sys.executable, "-m", "factdrift", *words, cwd=home, env=env).stderr
 
 
 @pytest.fixture(scope="module")
@@ -230,5 +230,7 @@ def test_a_process_that_spark_submit_starts(tmp_path: Path) -> None:
     submit = [spark_home / "bin/spark-submit", "--master", "local[1]"]
     places = {"SPARK_HOME": str(spark_home), "HOME": str(tmp_path)}
     env = {**FRUGAL, **places, "PYSPARK_PYTHON": sys.executable}
-    done = alone(*submit, "--conf", "spark.ui.enabled=false", "script.py", cwd=tmp_path, env=env)
+    done = run_process(
+        *submit, "--conf", "spark.ui.enabled=false", "script.py", cwd=tmp_path, env=env
+    )
     assert "local[1] [1, 2]\n" in done.stdout

@@ -12,17 +12,17 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
-from factdrift.builders.wikidata.finish import TABLES, Mined
+from factdrift.builders.wikidata.finish import TABLES, MinedTables
 from factdrift.builders.wikidata.sparql import mine_sparql
-from tests.conftest import checksums, started
+from tests.conftest import checksums, start_process
 from tests.dumps import item, lines, statement
 from tests.sparql_server import How, Server, serve
-from tests.tables import lists
+from tests.tables import case_lists
 from tests.test_sparql_mine import AGENT
 
 HASTE = RetryPolicy(timeout=5, attempts=4, first_wait=0.01, longest_wait=2.0)
 PEOPLE = 120
-CASES = lists("sparql_faults")
+CASES = case_lists("sparql_faults")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,9 @@ def expected(server: Server, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return mine_mayors(server, tmp_path_factory.mktemp("expected")).statements.read_bytes()
 
 
-def mine_mayors(server: Server, folder: Path, policy: RetryPolicy = HASTE, **options: Any) -> Mined:
+def mine_mayors(
+    server: Server, folder: Path, policy: RetryPolicy = HASTE, **options: Any
+) -> MinedTables:
     given: dict[str, Any] = {"relations": {"P39": False}, "user_agent": AGENT}
     given |= {"cache": folder / "cache", "page": 40, "id_page": 100, "policy": policy}
     return mine_sparql(options.pop("endpoint", server.endpoint), folder / "out", **given | options)
@@ -163,7 +165,7 @@ from factdrift.builders.wikidata.sparql import mine_sparql
 mine_sparql({server.endpoint!r}, Path({str(tmp_path / "out")!r}), relations={{"P39": False}},
     user_agent={AGENT!r}, cache=Path({str(tmp_path / "cache")!r}), page=10, id_page=50)
 """
-    with started(sys.executable, "-c", code) as run:
+    with start_process(sys.executable, "-c", code) as run:
         while len(server.log) < 8 and run.poll() is None:
             time.sleep(0.05)
         run.send_signal(stop)

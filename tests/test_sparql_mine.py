@@ -12,10 +12,10 @@ from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.facts.relations import load_relations
 from factdrift.builders.facts.steps import needed_of
 from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
-from factdrift.builders.wikidata.finish import Mined
+from factdrift.builders.wikidata.finish import MinedTables
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.sparql import mine_sparql
-from tests.conftest import DATA, ROOT, run
+from tests.conftest import DATA, ROOT, run_cli
 from tests.dumps import (
     Json,
     facts_of,
@@ -28,7 +28,7 @@ from tests.dumps import (
     term,
 )
 from tests.sparql_server import Server, serve
-from tests.tables import table
+from tests.tables import read_table
 from tests.wikibase_rdf import Flavour
 
 AGENT = "factdrift-tests/1.0 (mailto:tests@example.org)"
@@ -37,18 +37,22 @@ DAY = date(2026, 2, 2)
 
 def mine_dump(
     paths: list[Path], out: Path, relations: dict[str, bool], day: date | str = DAY
-) -> Mined:
+) -> MinedTables:
     undated = [relation for relation, keep in relations.items() if keep]
     return mine(paths, out, undated=undated, snapshot=day)
 
 
-def mine_endpoint(server: Server, out: Path, relations: dict[str, bool], **options: Any) -> Mined:
+def mine_endpoint(
+    server: Server, out: Path, relations: dict[str, bool], **options: Any
+) -> MinedTables:
     given: dict[str, Any] = {"cache": out / "cache", "user_agent": AGENT}
     given["policy"] = RetryPolicy(timeout=5, attempts=2)
     return mine_sparql(server.endpoint, out, relations=relations, **given | options)
 
 
-def assert_same(dump: Mined, sparql: Mined, build: Path, relations: dict[str, bool]) -> int:
+def assert_same(
+    dump: MinedTables, sparql: MinedTables, build: Path, relations: dict[str, bool]
+) -> int:
     """Row for row; the number of rows compared.
 
     The facts of an entity are those of every relation, of which an endpoint was not asked.
@@ -75,7 +79,7 @@ def assert_same(dump: Mined, sparql: Mined, build: Path, relations: dict[str, bo
 
 # --- every form of a statement ------------------------------------------------------------
 
-ROWS = {form: (value, rank, times) for form, value, rank, times in table("statement_forms")}
+ROWS = {form: (value, rank, times) for form, value, rank, times in read_table("statement_forms")}
 
 
 def _statement(subject: str, number: int, form: str) -> Json:
@@ -155,7 +159,7 @@ def test_the_command_line_passes_the_memory_on(forms: Path, tmp_path: Path) -> N
     with serve(forms) as server:
         words = ["mine", "--endpoint", server.endpoint, "--out", tmp_path, "--user-agent", AGENT]
         words += ["--relations", "P39", "--snapshot-date", DAY, "--memory", "10KB"]
-        done = run(*words, ok=False)
+        done = run_cli(*words, ok=False)
     assert "10KB of memory is too little" in done.stderr
 
 

@@ -25,7 +25,7 @@ from factdrift.builders.wikidata.finish import TABLES
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.steps import MinedFolder
 from tests.dumps import JULIAN, Json, array, item, statement, time_snak
-from tests.tables import table
+from tests.tables import read_table
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 SNAPSHOT, LAST = date(2026, 1, 15), date(2025, 12, 31)
@@ -99,7 +99,7 @@ def _case(name: str, relation: str, said: str, outcomes: str, segments: str, lif
     )
 
 
-CASES = [_case(*row) for row in table("spec_cases")]
+CASES = [_case(*row) for row in read_table("spec_cases")]
 
 BUILT: list[tuple[Granularity, Undated]] = [
     ("month", "accept"),

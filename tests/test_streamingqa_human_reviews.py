@@ -11,10 +11,10 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.rows import Decision, Dropped, Gold, NewsQuestion
 from factdrift.builders.streamingqa import annotators
-from factdrift.builders.streamingqa.annotators import Kind, Reviews, read_written
+from factdrift.builders.streamingqa.annotators import Kind, Reviews, read_written_questions
 from tests.filter_cases import FINDER
-from tests.gold_rows import gold
-from tests.tables import table
+from tests.gold_rows import gold_row
+from tests.tables import read_table
 
 SENTENCES = (
     "Ban Ki-moon starts work",
@@ -34,12 +34,12 @@ ROW = NewsQuestion(
     holds=None, generator="parse", filters=(), **dict.fromkeys(TOXICITY),
 )  # fmt: skip
 
-CASES = table("streamingqa_human")
+CASES = read_table("streamingqa_human")
 
 
 @pytest.mark.parametrize(("answer", "kind", "text"), CASES["placed"])
 def test_answers_are_found_in_the_article(answer: str, kind: str, text: str | None) -> None:
-    found = annotators.placed(answer, ARTICLE, FINDER.find(ARTICLE))
+    found = annotators.locate_answer(answer, ARTICLE, FINDER.find(ARTICLE))
     assert found.type == kind
     if text is None:
         assert (found.start, found.end, found.text) == (-1, -1, answer)
@@ -51,7 +51,7 @@ def test_answers_are_found_in_the_article(answer: str, kind: str, text: str | No
 @pytest.mark.parametrize("case", CASES["written"])
 def test_written_questions_are_read(case: str) -> None:
     given, expected = CASES["written"][case]
-    found = read_written(gold("write_questions", "d1", SHOWN, {"questions": given}))
+    found = read_written_questions(gold_row("write_questions", "d1", SHOWN, {"questions": given}))
     assert (found and {q: [*answers] for q, answers in found.questions}) == expected
 
 
@@ -60,7 +60,9 @@ WRITTEN = {"question": ROW.question, "answer": "Kofi Annan"}
 
 @pytest.mark.parametrize("change", [{}, *({name: "2001-01-01"} for name in SHOWN)])
 def test_what_people_saw_must_be_what_is_there(change: dict[str, str]) -> None:
-    one = read_written(gold("write_questions", "d1", SHOWN | change, {"questions": [WRITTEN]}))
+    one = read_written_questions(
+        gold_row("write_questions", "d1", SHOWN | change, {"questions": [WRITTEN]})
+    )
     assert one
     counts: Counter[str] = Counter()
     some = annotators.written_items([ARTICLE], {"a1": [DRAW]}, {"d1": one}, FINDER, counts)
@@ -71,14 +73,16 @@ def test_what_people_saw_must_be_what_is_there(change: dict[str, str]) -> None:
 
 def answered(answer: Any, decision: Decision = "accepted", agreeing: int = 3) -> Gold:
     said = {"answer": answer, "answerable": "yes"}
-    return gold("answer_question", "q1", {"question": ROW.question}, said, decision, 3, agreeing)
+    return gold_row(
+        "answer_question", "q1", {"question": ROW.question}, said, decision, 3, agreeing
+    )
 
 
 def reviewed(given: Any) -> Gold:
     """A gold row as the table has it: a decision on the question, or an answer to it."""
     if "answer" in given:
         return answered(**given)
-    one = gold("judge_question", "q1", {"question": ROW.question}, {}, "open", 3, 3)
+    one = gold_row("judge_question", "q1", {"question": ROW.question}, {}, "open", 3, 3)
     return replace(one, **({"decision": given} if isinstance(given, str) else given))
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.text.dates import WEEKDAYS
-from tests.conftest import ROOT, run
-from tests.gold_rows import config
-from tests.json_server import answering, chat
+from tests.conftest import ROOT, run_cli
+from tests.gold_rows import config_rows
+from tests.json_server import chat_reply, serve_json
 
 NAME = re.compile(r"[A-Z]\w+(?: [A-Z]\w+)*")
 
@@ -58,7 +58,7 @@ class Model:
 def model() -> Iterator[tuple[str, Model]]:
     known = Model()
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
-    with answering(lambda _, body: (200, chat(known.say(body), usage=usage))) as address:
+    with serve_json(lambda _, body: (200, chat_reply(known.say(body), usage=usage))) as address:
         yield f"{address}/v1", known
 
 
@@ -85,7 +85,7 @@ def manifest(release: Path) -> Any:
 
 
 def figure(release: Path, name: str) -> Any:
-    return next(one.rows for one in load(release).figures if one.name == name)
+    return next(one.rows for one in load_manifest(release).figures if one.name == name)
 
 
 @pytest.mark.slow
@@ -99,16 +99,16 @@ def test_the_whole_way(model: tuple[str, Model], tmp_path: Path) -> None:
     }
     path = recipe(tmp_path / "r", backend)
     words: list[Any] = ["--build", tmp_path / "build", "--out", tmp_path / "out"]
-    few = run("release", path, *words, "--limit", 8)
+    few = run_cli("release", path, *words, "--limit", 8)
     assert "the whole recipe, " in few.stderr and "tokens read" in few.stderr
     limited = tmp_path / "out/streamingqa-lm-limit-8/1.0.0"
-    assert len(config(limited, "all")) == 8
+    assert len(config_rows(limited, "all")) == 8
     assert "--limit 8" in manifest(limited)["rebuild"]
     before = len(known.calls)
     assert before < 8 * 6
-    run("release", path, *words)
+    run_cli("release", path, *words)
     whole = tmp_path / "out/streamingqa-lm/1.0.0"
-    rows = config(whole, "all")
+    rows = config_rows(whole, "all")
     calls = {row["calls"]: row for row in figure(whole, "calls")}
     assert len(rows) > 50
     assert calls["all"]["for each row kept"] <= 3
@@ -129,7 +129,7 @@ def test_the_whole_way(model: tuple[str, Model], tmp_path: Path) -> None:
     (again / "build").mkdir()
     (tmp_path / "work").rename(again / "build/work")
     offline = recipe(tmp_path / "r", backend, offline=True)
-    run("release", offline, "--build", again / "build", "--out", again / "out")
+    run_cli("release", offline, "--build", again / "build", "--out", again / "out")
     assert len(known.calls) == before
     data = sorted(p.relative_to(whole) for p in (whole / "data").rglob("*.parquet"))
     other = again / "out/streamingqa-lm/1.0.0"
@@ -145,7 +145,7 @@ def test_batch_files(model: tuple[str, Model], tmp_path: Path) -> None:
     words: list[Any] = ["--build", tmp_path / "build", "--out", tmp_path / "out", "--limit", 6]
     folder = tmp_path / "r/batches"
     for turn in range(6):
-        done = run("release", path, *words, ok=False)
+        done = run_cli("release", path, *words, ok=False)
         if done.returncode == 0:
             break
         assert "calls wait for their results: " in done.stderr, done.stderr
@@ -160,7 +160,7 @@ def test_batch_files(model: tuple[str, Model], tmp_path: Path) -> None:
         assert results
         (folder / f"results-{turn}.jsonl").write_text("\n".join(results) + "\n", "utf-8")
     assert done.returncode == 0 and 1 < turn < 5
-    assert len(config(tmp_path / "out/streamingqa-lm-limit-6/1.0.0", "all")) == 6
+    assert len(config_rows(tmp_path / "out/streamingqa-lm-limit-6/1.0.0", "all")) == 6
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,9 @@ def test_mistakes_are_told_before_any_work(
     tmp_path: Path, backend: dict[str, Any], said: str
 ) -> None:
     path = recipe(tmp_path / "r", backend)
-    done = run("release", path, "--build", tmp_path / "build", "--out", tmp_path / "out", ok=False)
+    done = run_cli(
+        "release", path, "--build", tmp_path / "build", "--out", tmp_path / "out", ok=False
+    )
     assert done.returncode == 1 and said in done.stderr, done.stderr
     assert "making" not in done.stderr
 
@@ -195,9 +197,9 @@ def test_other_models_answer_and_judge(model: tuple[str, Model], tmp_path: Path)
     path = recipe(tmp_path / "r", one, filters=filters)
     at = len(known.calls)
     words: list[Any] = ["--build", tmp_path / "build", "--out", tmp_path / "out", "--limit", 4]
-    run("release", path, *words)
+    run_cli("release", path, *words)
     release = tmp_path / "out/streamingqa-lm-limit-4/1.0.0"
-    assert len(config(release, "all")) == 4
+    assert len(config_rows(release, "all")) == 4
     assert {call["model"] for call in known.calls[at:]} == {"m-1", "m-2", "m-3"}
     assert [row["model"] for row in figure(release, "models")] == ["m-1", "m-2", "m-3"]
     assert {row["calls"] for row in figure(release, "calls")} == {

@@ -20,9 +20,9 @@ from factdrift.builders.facts.template_files import (
     write_schema,
 )
 from factdrift.builders.invariant.dataset import RELATIONS
-from factdrift.builders.text.render import QUESTION, object_last, parse
-from tests.conftest import run
-from tests.tables import table
+from factdrift.builders.text.render import QUESTION_ROLES, object_last, parse_template
+from tests.conftest import run_cli
+from tests.tables import read_table
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 PAPER = ["P6", "P27", "P39", "P54", "P69", "P102", "P106", "P108"]
@@ -83,7 +83,9 @@ def test_relations_that_change_are_asked_about_with_every_specifier() -> None:
 @pytest.mark.parametrize("relation", SHIPPED)
 def test_each_question_keeps_the_house_rules(relation: str) -> None:
     for asked in SHIPPED[relation].questions:
-        fixed = " ".join(part for part in parse(asked.ask, QUESTION) if isinstance(part, str))
+        fixed = " ".join(
+            part for part in parse_template(asked.ask, QUESTION_ROLES) if isinstance(part, str)
+        )
         assert not re.search(r"\d|\b(now|currently|today|still|is|are|does|has)\b", fixed)
         # the time brings its preposition: "of in 2012" reads, "in in 2012" does not
         assert not re.search(r"\b(in|on|from|between|before|after) <time>", asked.ask)
@@ -98,7 +100,7 @@ def test_each_template_keeps_the_house_rules(relation: str) -> None:
     assert len(template.examples) >= 2
     assert any(object_last(text) for text in template.cloze)
     for text in template.cloze:
-        fixed = [part for part in parse(text) if isinstance(part, str)]
+        fixed = [part for part in parse_template(text) if isinstance(part, str)]
         assert not re.search(r"\d|\b(now|currently|was|were|today|still)\b", " ".join(fixed))
         # an article outside its placeholder would stand before the blank and tell
         assert not re.search(r"\b(a|an|the) <", text, re.I)
@@ -123,7 +125,7 @@ def test_check_prints_every_variant(folder: Path) -> None:
     assert len(list(check(TEMPLATES))) >= 5 * len(PAPER)
 
 
-@pytest.mark.parametrize(("old", "new", "message"), table("template_mistakes"))
+@pytest.mark.parametrize(("old", "new", "message"), read_table("template_mistakes"))
 def test_mistakes(folder: Path, old: str, new: str, message: str) -> None:
     old, new, message = (cell.replace("\\n", "\n") for cell in (old, new, message))
     assert old in GOOD
@@ -297,7 +299,7 @@ def test_a_table_becomes_templates(folder: Path, text: str) -> None:
     assert (Path("mine") / SCHEMA).is_file()
 
 
-@pytest.mark.parametrize(("text", "message"), table("template_csv_mistakes"))
+@pytest.mark.parametrize(("text", "message"), read_table("template_csv_mistakes"))
 def test_bad_rows_are_told_and_nothing_is_written(folder: Path, text: str, message: str) -> None:
     with pytest.raises(UserError) as error:
         import_templates(written(text.replace("\\n", "\n")), Path("mine"))
@@ -319,7 +321,7 @@ def test_nothing_is_replaced(folder: Path) -> None:
 
 def test_the_command(folder: Path) -> None:
     written(TABLE)
-    said = run("templates", "--import", "templates.csv", "--out", "mine", cwd=Path.cwd()).stdout
+    said = run_cli("templates", "--import", "templates.csv", "--out", "mine", cwd=Path.cwd()).stdout
     assert "(subject) plays for _X_.  ->  (subject) plays for (object)." in said
-    missing = run("templates", "--import", "templates.csv", cwd=Path.cwd(), ok=False)
+    missing = run_cli("templates", "--import", "templates.csv", cwd=Path.cwd(), ok=False)
     assert "--import FILE.csv and --out FOLDER go together" in missing.stderr

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.tidy import clean, look, note_use
-from tests.conftest import ROOT, run
-from tests.tables import table
+from tests.conftest import ROOT, run_cli
+from tests.tables import read_table
 
 RECIPE = "builders/recipes/wmt-question-dates.yaml"
 
 
 def release(folder: Path, recipe: Path | str = RECIPE, *more: object) -> None:
-    run("release", recipe, "--out", folder / "r", "--build", folder / "b", *more)
+    run_cli("release", recipe, "--out", folder / "r", "--build", folder / "b", *more)
 
 
 @pytest.mark.slow
@@ -25,18 +25,20 @@ def test_what_the_newest_release_needs_stays(tmp_path: Path) -> None:
         edited.write_text(f"seed: {seed}\n{text}", "utf-8")
         release(tmp_path, edited)
     (build / f".cloze-{'0' * 16}.tmp").mkdir()
-    told = run("clean", "--build", build, "--dry-run").stdout
+    told = run_cli("clean", "--build", build, "--dry-run").stdout
     assert "would be removed" in told and len(list(build.glob("draws-*"))) == 3
-    assert run("clean", "--build", build).stdout.replace("removed,", "would be removed,") == told
+    assert (
+        run_cli("clean", "--build", build).stdout.replace("removed,", "would be removed,") == told
+    )
     left = sorted(path.name.partition("-")[0] for path in build.iterdir())
     assert left == ["articles", "checksums.json", "draws", "used"]
-    again = run("release", edited, "--out", tmp_path / "r", "--build", build).stderr
+    again = run_cli("release", edited, "--out", tmp_path / "r", "--build", build).stderr
     assert "making" not in again and "nothing written" in again
     shutil.rmtree(tmp_path / "r")
     assert {one.why for one in look(build)} == {"no release"}
 
 
-@pytest.mark.parametrize(("name", "why"), table("build_entries"))
+@pytest.mark.parametrize(("name", "why"), read_table("build_entries"))
 def test_what_each_entry_is(tmp_path: Path, name: str, why: str) -> None:
     note_use(tmp_path, "mine", tmp_path, ["0123456789abcdef"])
     (tmp_path / name).mkdir(parents=True)
@@ -52,8 +54,8 @@ def test_what_each_entry_is(tmp_path: Path, name: str, why: str) -> None:
 
 
 def test_mistakes(tmp_path: Path) -> None:
-    assert "no such folder" in run("clean", "--build", tmp_path / "no", ok=False).stderr
+    assert "no such folder" in run_cli("clean", "--build", tmp_path / "no", ok=False).stderr
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "x.json").write_text("{")
-    said = run("clean", "--build", tmp_path, ok=False).stderr
+    said = run_cli("clean", "--build", tmp_path, ok=False).stderr
     assert "x.json: broken note" in said and "Traceback" not in said

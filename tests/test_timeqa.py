@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, run_cli
 
 MODES = ("easy", "hard", "consistency")
 
@@ -80,7 +80,7 @@ def test_without_text_a_release_has_offsets_and_checksums(sample: Path, tmp_path
     text = text.replace("../../samples", str(ROOT / "samples"))
     recipe.write_text(text + "  text: false\n", "utf-8")
     shutil.copytree(sample / "build", tmp_path / "b")
-    run("release", recipe, "--out", tmp_path / "r", "--build", tmp_path / "b")
+    run_cli("release", recipe, "--out", tmp_path / "r", "--build", tmp_path / "b")
     full, without = (
         pq.read_table(folder / "timeqa/1.0.0/data/easy/train.parquet").to_pylist()
         for folder in (sample / "releases", tmp_path / "r")

@@ -14,7 +14,7 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.text.dates import dates_in
-from factdrift.builders.text.names import names_of
+from factdrift.builders.text.names import all_names
 from factdrift.builders.text.sentences import sentence_starts
 from factdrift.builders.text.words import fold_in_place
 from factdrift.builders.timeqa.alignment import (
@@ -30,7 +30,7 @@ from tests import alignment_figures as measure
 from tests.conftest import DATA
 from tests.dumps import rows as read
 from tests.histories import Interval, day, parquet
-from tests.tables import table
+from tests.tables import read_table
 
 ALIGNMENT = Alignment()
 BASE = [f.name for f in fields(rows.Segment)]
@@ -101,7 +101,7 @@ def _names(text: str) -> Names:
     return Names(label, tuple(aliases), title or None)
 
 
-@pytest.mark.parametrize("case", table("alignment_cases"), ids=lambda case: case[0] or case[4])
+@pytest.mark.parametrize("case", read_table("alignment_cases"), ids=lambda case: case[0] or case[4])
 def test_one_segment_and_its_page(case: tuple[str, ...]) -> None:
     _, names, start, end, text, *wanted = case
     one = segment(start or None, None if end == "open" else end)
@@ -236,10 +236,10 @@ def test_the_measure_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert re.search(r"exact span +\d+ +[\d.]+% +\d+ +[\d.]+% +1 100\.0%", printed)
 
 
-@pytest.mark.parametrize(("label", "text", "wanted"), table("names_in_pages"))
+@pytest.mark.parametrize(("label", "text", "wanted"), read_table("names_in_pages"))
 def test_names(label: str, text: str, wanted: str) -> None:
     paragraphs = (rows.Paragraph("text", "", "Não é.", ()), rows.Paragraph("text", "", text, ()))
-    found = PageText(rows.Page("Q1", "T", 1, 1, paragraphs)).named(names_of(label, (), None), None)
+    found = PageText(rows.Page("Q1", "T", 1, 1, paragraphs)).named(all_names(label, (), None), None)
     assert all(m.paragraph == 1 for m in found)
     assert "; ".join(text[m.start : m.end] for m in found) == wanted
 
@@ -253,7 +253,7 @@ def test_folding_keeps_the_length() -> None:
     assert fold_in_place("Łódź ÉCOLE İstanbul") == "lodz ecole istanbul"
 
 
-@pytest.mark.parametrize(("text", "wanted", "stretches"), table("date_cases"))
+@pytest.mark.parametrize(("text", "wanted", "stretches"), read_table("date_cases"))
 def test_dates(text: str, wanted: str, stretches: str) -> None:
     found = dates_in(f"It was {text}.")
     assert " ".join(written(w.first, w.last) for w in found.written) == wanted

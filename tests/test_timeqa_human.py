@@ -12,8 +12,8 @@ from factdrift.annotation.batch import Item
 from factdrift.builders.release.compare import compare
 from factdrift.builders.rows import Decision, Gold, ReleasedAlignedSegment
 from tests.asking_rows import check
-from tests.conftest import ROOT, run
-from tests.gold_rows import config, figure, gold, items, write
+from tests.conftest import ROOT, run_cli
+from tests.gold_rows import batch_items, config_rows, figure_rows, gold_row, write_gold
 
 RECIPE = ROOT / "builders/recipes/timeqa.yaml"
 CHANGES = ("object", "place", "span", "unanswerable", "time")
@@ -67,14 +67,14 @@ class Run:
         shutil.copytree(sample / "releases/timeqa", folder / "releases/timeqa")
         self.old = folder / "releases/timeqa/1.0.0"
         pages = self.old / "data/pages"
-        self.items = items("verify_facts", self.old, folder / "hits", number=150, pages=pages)
+        self.items = batch_items("verify_facts", self.old, folder / "hits", number=150, pages=pages)
         found = [
-            gold("verify_facts", item.row, item.fields, judge(item, number))
+            gold_row("verify_facts", item.row, item.fields, judge(item, number))
             for number, item in enumerate(self.items)
         ]
-        write(folder / "judgments/verify_facts", [*found, *self.useless()])
+        write_gold(folder / "judgments/verify_facts", [*found, *self.useless()])
         words = ("--gold", folder / "judgments", "--out", folder / "releases")
-        run("release", RECIPE, *words, "--build", self.build)
+        run_cli("release", RECIPE, *words, "--build", self.build)
         self.new = folder / "releases/timeqa/1.1.0"
 
     def useless(self) -> list[Gold]:
@@ -82,10 +82,10 @@ class Run:
         one, shown = self.items[0].row, self.items[0].fields
         right = {"verdict": "correct", "time": "known"}
         return [
-            gold("verify_facts", "0" * 16, shown, right),
-            gold("verify_facts", one, shown, {"verdict": "unanswerable"}, "rejected"),
-            gold("verify_facts", one, shown, {"verdict": "who knows"}),
-            gold("verify_facts", one, shown, {"verdict": "other", "time": "known"}),
+            gold_row("verify_facts", "0" * 16, shown, right),
+            gold_row("verify_facts", one, shown, {"verdict": "unanswerable"}, "rejected"),
+            gold_row("verify_facts", one, shown, {"verdict": "who knows"}),
+            gold_row("verify_facts", one, shown, {"verdict": "other", "time": "known"}),
         ]
 
 
@@ -100,14 +100,14 @@ def test_what_changed_is_what_people_verified(done: Run) -> None:
     more = {name for name, by in changed.rows.items() if any(by.values())}
     assert more == {"human", "human_timelines"}
     assert set(changed.totals()) == {"added"}
-    shown = {row["id"]: row for row in config(done.old, "timelines")}
+    shown = {row["id"]: row for row in config_rows(done.old, "timelines")}
     own = {"id", "verification", "segment", "revisions", "suggested", "complete"}
     names = {f.name for f in fields(ReleasedAlignedSegment)} - own
     place = {"rule", "paragraph", "start", "end", "mention", "score"}
     place |= {"start_stated", "end_stated", "evidence", "contradicted"}
     names_of_it = {"object", "object_label", "aliases"}
     seen = set()
-    for row in config(done.new, "human_timelines"):
+    for row in config_rows(done.new, "human_timelines"):
         before, revisions = shown[row["segment"]], set(row["revisions"])
         seen.add(row["segment"])
         differ = {name for name in names if row[name] != before[name]}
@@ -118,15 +118,15 @@ def test_what_changed_is_what_people_verified(done: Run) -> None:
 
 
 def test_the_revision_rate_is_of_every_kind(done: Run) -> None:
-    rate = figure(done.new, "revisions")
-    facts = config(done.new, "human_timelines")
+    rate = figure_rows(done.new, "revisions")
+    facts = config_rows(done.new, "human_timelines")
     counted = {row["change"]: row["segments"] for row in rate}
     by_kind = {kind: sum(kind in row["revisions"] for row in facts) for kind in CHANGES}
     assert list(counted.values()) == [*by_kind.values(), sum(bool(r["revisions"]) for r in facts)]
     assert {kind for kind, number in by_kind.items() if not number} == {"span"}
     whole = len({row["segment"] for row in facts})
     assert all(row["share"] == row["segments"] / whole for row in rate)
-    outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure(done.new, "gold")}
+    outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure_rows(done.new, "gold")}
     assert outcomes == {
         ("verify_facts", "taken"): len(done.items),
         ("verify_facts", "no_such_row"): 1,
@@ -136,19 +136,19 @@ def test_the_revision_rate_is_of_every_kind(done: Run) -> None:
 
 
 def test_whole_histories_are_asked_and_no_others(done: Run) -> None:
-    facts = config(done.new, "human_timelines")
+    facts = config_rows(done.new, "human_timelines")
     verified = {row["segment"] for row in facts}
     histories: dict[tuple[str, str], set[str]] = {}
-    for row in config(done.old, "timelines"):
+    for row in config_rows(done.old, "timelines"):
         histories.setdefault((row["subject"], row["relation"]), set()).add(row["id"])
     whole = {pair for pair, segments in histories.items() if segments <= verified}
     assert 0 < len(whole) < len(histories)
     assert {(r["subject"], r["relation"]) for r in facts if r["complete"]} == whole
-    asked = config(done.new, "human")
+    asked = config_rows(done.new, "human")
     assert {(r["subject"], r["relation"]) for r in asked} <= whole
     assert {r["difficulty"] for r in asked} == {"easy", "hard"}
     assert {r["verification"] for r in asked} == {"human"}
-    automatic = config(done.new, "easy") + config(done.new, "hard")
+    automatic = config_rows(done.new, "easy") + config_rows(done.new, "hard")
     assert {r["verification"] for r in automatic} == {"automatic"}
     splits = {r["subject"]: r["split"] for r in automatic}
     assert all(splits.get(r["subject"], r["split"]) == r["split"] for r in asked)
@@ -157,9 +157,9 @@ def test_whole_histories_are_asked_and_no_others(done: Run) -> None:
 def test_questions_are_of_the_facts_that_people_verified(done: Run) -> None:
     """Whether they are right is for `test_timeqa_questions_oracle`."""
     of: dict[tuple[str, str], list[Any]] = {}
-    for row in config(done.new, "human_timelines"):
+    for row in config_rows(done.new, "human_timelines"):
         of.setdefault((row["subject"], row["relation"]), []).append(row)
-    asked = config(done.new, "human")
+    asked = config_rows(done.new, "human")
     assert len(asked) > 100
     for row in asked:
         facts, texts = of[row["subject"], row["relation"]], row["answers"]["text"]
@@ -174,16 +174,16 @@ def test_questions_are_of_the_facts_that_people_verified(done: Run) -> None:
 @pytest.mark.slow
 def test_paraphrases_have_the_answers_of_their_question(done: Run, tmp_path: Path) -> None:
     """Drawn from `human`; of one question a rewording gives the answer away."""
-    made = items("paraphrase", done.new, tmp_path / "hits", number=12, config="human")
-    asked = {row["id"]: row for row in config(done.new, "human")}
-    automatic = {row["id"]: row for row in config(done.new, "hard")}
+    made = batch_items("paraphrase", done.new, tmp_path / "hits", number=12, config="human")
+    asked = {row["id"]: row for row in config_rows(done.new, "human")}
+    automatic = {row["id"]: row for row in config_rows(done.new, "hard")}
     bad = next(one for one in made if asked[one.row]["objects"])
     texts = {one.row: f"Say: {one.fields['question']}" for one in made}
     texts[bad.row] += f" Not {asked[bad.row]['objects'][0]['label']}?"
     alone = next(row for row in automatic.values() if row["id"] not in asked)
 
     def said(row: str, question: str, what: object, decision: Decision = "accepted") -> Gold:
-        return gold("paraphrase", row, {"question": question}, {"paraphrase": what}, decision)
+        return gold_row("paraphrase", row, {"question": question}, {"paraphrase": what}, decision)
 
     one, its = made[0].row, str(made[0].fields["question"])
     found = [said(m.row, str(m.fields["question"]), [texts[m.row]]) for m in made]
@@ -195,13 +195,13 @@ def test_paraphrases_have_the_answers_of_their_question(done: Run, tmp_path: Pat
         said(one, its, 7),
     ]
     shutil.copytree(done.folder / "judgments", tmp_path / "judgments")
-    write(tmp_path / "judgments/paraphrase", found)
+    write_gold(tmp_path / "judgments/paraphrase", found)
     shutil.copytree(done.folder / "releases", tmp_path / "releases")
     words = ("--gold", tmp_path / "judgments", "--out", tmp_path / "releases")
-    run("release", RECIPE, *words, "--build", done.build)
+    run_cli("release", RECIPE, *words, "--build", done.build)
     new = tmp_path / "releases/timeqa/1.2.0"
     assert compare(done.new, new).rows["paraphrased"]["added"] == len(made) + 1
-    rows = config(new, "paraphrased")
+    rows = config_rows(new, "paraphrased")
     own = {"id", "prompt", "question", "paraphrase_of", "templated", "shown_from"}
     asking = check(new)
     assert (asking["paraphrased"], asking["human"]) == (len(rows), len(asked))
@@ -217,7 +217,9 @@ def test_paraphrases_have_the_answers_of_their_question(done: Run, tmp_path: Pat
         "And?",
         *(texts[one.row] for one in made if one is not bad),
     }
-    outcomes = {r["outcome"]: r["rows"] for r in figure(new, "gold") if r["layout"] == "paraphrase"}
+    outcomes = {
+        r["outcome"]: r["rows"] for r in figure_rows(new, "gold") if r["layout"] == "paraphrase"
+    }
     assert outcomes == {
         "taken": len(made) + 1,
         "gives_answer": 1,
@@ -230,26 +232,26 @@ def test_paraphrases_have_the_answers_of_their_question(done: Run, tmp_path: Pat
 
 @pytest.mark.slow
 def test_paraphrases_alone_and_facts_that_wait_for_an_expert(done: Run, tmp_path: Path) -> None:
-    one = config(done.old, "hard")[0]
+    one = config_rows(done.old, "hard")[0]
     rewording = {"paraphrase": ["So?"]}
-    write(
+    write_gold(
         tmp_path / "alone",
-        [gold("paraphrase", one["id"], {"question": one["question"]}, rewording)],
+        [gold_row("paraphrase", one["id"], {"question": one["question"]}, rewording)],
     )
     words = ("--out", tmp_path / "r", "--build", done.build)
-    ran = run("release", RECIPE, "--gold", tmp_path / "alone", *words)
+    ran = run_cli("release", RECIPE, "--gold", tmp_path / "alone", *words)
     assert "gold rows of paraphrase: 1 taken\n" in ran.stderr
     new = tmp_path / "r/timeqa/1.0.0"
     assert compare(done.old, new).rows["paraphrased"]["added"] == 1
     assert not (new / "data/human").exists()
     item = done.items[0]
-    waits = gold("verify_facts", item.row, item.fields, {"verdict": "unanswerable"}, "open")
-    write(tmp_path / "open", [waits])
-    run("release", RECIPE, "--gold", tmp_path / "open", *words, "--version", "2.0.0")
+    waits = gold_row("verify_facts", item.row, item.fields, {"verdict": "unanswerable"}, "open")
+    write_gold(tmp_path / "open", [waits])
+    run_cli("release", RECIPE, "--gold", tmp_path / "open", *words, "--version", "2.0.0")
     new = tmp_path / "r/timeqa/2.0.0"
-    assert not config(new, "human") + config(new, "human_timelines")
-    assert figure(new, "gold") == [{"layout": "verify_facts", "outcome": "open", "rows": 1}]
-    write(tmp_path / "other", [gold("judge_question", "a", {}, {})])
-    ran = run("release", RECIPE, "--gold", tmp_path / "other", *words, ok=False)
+    assert not config_rows(new, "human") + config_rows(new, "human_timelines")
+    assert figure_rows(new, "gold") == [{"layout": "verify_facts", "outcome": "open", "rows": 1}]
+    write_gold(tmp_path / "other", [gold_row("judge_question", "a", {}, {})])
+    ran = run_cli("release", RECIPE, "--gold", tmp_path / "other", *words, ok=False)
     assert ran.returncode == 1
     assert "no gold rows of verify_facts or paraphrase" in ran.stderr

@@ -9,11 +9,11 @@ import pytest
 
 from factdrift.builders.rows import Page, Paragraph, ReleasedAlignedSegment
 from factdrift.builders.timeqa.annotations import read_verdicts, revise
-from tests.gold_rows import gold
-from tests.tables import table
+from tests.gold_rows import gold_row
+from tests.tables import read_table
 from tests.test_timeqa_questions import segment
 
-CASES = table("timeqa_human")
+CASES = read_table("timeqa_human")
 TEXTS, SPANS, CORRECT = CASES["texts"], CASES["spans"], CASES["answers"]["correct"]
 PAGE = Page("Q1", "Ann Lee", 1, 2, tuple(Paragraph("text", "", text, ()) for text in TEXTS))
 NOWHERE = dict.fromkeys(("paragraph", "start", "end", "mention"))
@@ -44,7 +44,7 @@ def other(*marks: str) -> Mapping[str, Any]:
 def test_a_segment_becomes_what_people_said(case: str) -> None:
     name, answers, expected = CASES["revised"][case]
     one = {"MADRID": MADRID, "TOWN": TOWN}[name]
-    found, lost = read_verdicts([gold("verify_facts", one.id, shown(one), answers)])
+    found, lost = read_verdicts([gold_row("verify_facts", one.id, shown(one), answers)])
     assert not lost
     (became,) = (r for r in revise(HISTORY, found, PAGE) if r)
     if isinstance(became, str):
@@ -61,8 +61,8 @@ def test_a_segment_becomes_what_people_said(case: str) -> None:
 
 def test_the_same_words_are_the_same_object_and_other_words_another() -> None:
     said = [
-        gold("verify_facts", "3", shown(MADRID), other("northside")),
-        gold("verify_facts", "4", shown(TOWN), other("northside", "madrid")),
+        gold_row("verify_facts", "3", shown(MADRID), other("northside")),
+        gold_row("verify_facts", "4", shown(TOWN), other("northside", "madrid")),
     ]
     one, two = revise(HISTORY, read_verdicts(said)[0], PAGE)
     assert isinstance(one, tuple) and isinstance(two, tuple)
@@ -84,10 +84,10 @@ def test_what_people_saw_must_be_what_is_there() -> None:
         {"page": [*TEXTS[:2]]},
     ]
     for change in changes:
-        row = gold("verify_facts", "3", shown(MADRID, **change), CORRECT)
+        row = gold_row("verify_facts", "3", shown(MADRID, **change), CORRECT)
         became, _ = revise(HISTORY, read_verdicts([row])[0], PAGE)
         assert became == "changed", change
-    row = gold("verify_facts", "3", shown(MADRID, page=list(TEXTS)), CORRECT)
+    row = gold_row("verify_facts", "3", shown(MADRID, page=list(TEXTS)), CORRECT)
     became, _ = revise(HISTORY, read_verdicts([row])[0], PAGE)
     assert isinstance(became, tuple)
 
@@ -95,7 +95,7 @@ def test_what_people_saw_must_be_what_is_there() -> None:
 @pytest.mark.parametrize("case", CASES["lost"])
 def test_what_cannot_be_taken_is_counted(case: str) -> None:
     changes, expected = CASES["lost"][case]
-    right = gold("verify_facts", "3", shown(MADRID), CORRECT)
+    right = gold_row("verify_facts", "3", shown(MADRID), CORRECT)
     for one in changes:
         one |= {name: json.dumps(v) for name, v in one.items() if isinstance(v, Mapping)}
     found, lost = read_verdicts([replace(right, **one) for one in changes])

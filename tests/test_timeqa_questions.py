@@ -18,7 +18,7 @@ from factdrift.builders.timeqa.questions import (
     ask_pair,
 )
 from tests.histories import Interval, day
-from tests.tables import table
+from tests.tables import read_table
 
 NOW = date(2022, 9, 15)
 UNKNOWN: Interval = (None, None)
@@ -123,7 +123,9 @@ def segments_of(text: str) -> list[ReleasedAlignedSegment]:
     return found
 
 
-@pytest.mark.parametrize("case", table("timeqa_times"), ids=lambda case: f"{case[2]}: {case[0]}")
+@pytest.mark.parametrize(
+    "case", read_table("timeqa_times"), ids=lambda case: f"{case[2]}: {case[0]}"
+)
 def test_times(case: tuple[str, ...]) -> None:
     _, text, kinds, wanted = case
     segments, mode = segments_of(text), kinds.split()

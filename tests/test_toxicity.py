@@ -7,7 +7,7 @@ import pytest
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from factdrift.annotation.bands import JudgedBand, place, threshold_by_bands, to_judge
+from factdrift.annotation.bands import JudgedBand, band_number, rows_to_judge, threshold_by_bands
 from factdrift.annotation.order import BandRule
 from factdrift.builders.core.files import resource
 from factdrift.filters.base import FilterContext
@@ -15,16 +15,21 @@ from factdrift.filters.toxicity import AnyScorer
 from factdrift.filters.toxicity.classifier import TransformersScorer
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.perspective import Perspective
-from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
+from factdrift.filters.toxicity.scores import (
+    ATTRIBUTES,
+    PAPER_THRESHOLDS,
+    Thresholds,
+    ToxicityScores,
+)
 from factdrift.filters.toxicity_filter import Toxicity
 from tests.conftest import ROOT
-from tests.tables import table
+from tests.tables import read_table
 from tests.test_filters_run import item
 from tests.test_toxicity_perspective import serve
 
 CALIBRATION = yaml.safe_load(resource("filters/toxicity/calibration.yaml").read_text("utf-8"))
 """The project's own table: 88 questions of one writer, judged by that writer alone."""
-CASES = table("toxicity_cases")
+CASES = read_table("toxicity_cases")
 HARMLESS, TOXIC = CASES["harmless"], CASES["toxic"]
 
 
@@ -69,7 +74,7 @@ def news() -> list[str]:
 
 def test_what_the_local_scorer_gets_wrong() -> None:
     """False positives by kind, and hate that it cannot see, of 80 judged questions."""
-    judged = table("toxicity_judged")
+    judged = read_table("toxicity_judged")
     gone = {kind: len(dropped(Local(), some)) for kind, some in judged["clean"].items()}
     seen = {kind: number for kind, number in gone.items() if number}
     assert seen == {"words_with_two_senses": 2, "reported_insults": 1}
@@ -135,7 +140,7 @@ def test_transformers_mistakes(tiny: Path, settings: dict[str, object], said: st
 def test_presets(tmp_path: Path) -> None:
     """The paper's thresholds, Detoxify's labels, and a copy of the model in a folder."""
     recipe: TypeAdapter[AnyScorer] = TypeAdapter(AnyScorer)
-    assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER
+    assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER_THRESHOLDS
     with pytest.raises(ValidationError):
         recipe.validate_python({"scorer": "transformers", "model": "x", "labels": {}})
     given = {"scorer": "transformers", "preset": "detoxify", "thresholds": {"insult": 0.5}}
@@ -151,7 +156,7 @@ def test_presets(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("scores", "over"), CASES["over"])
 def test_thresholds(scores: dict[str, float], over: str | None) -> None:
-    assert PAPER.over(ToxicityScores(**scores)) == over
+    assert PAPER_THRESHOLDS.over(ToxicityScores(**scores)) == over
 
 
 def test_filter_keeps_scores() -> None:
@@ -178,10 +183,10 @@ def test_threshold_by_bands(judgments: str, threshold: float | None) -> None:
 
 def test_band_places_and_samples() -> None:
     scores = (1.0, 0.95, 0.9499, 0.15, 0.3, 0.05, 0.0)
-    assert [place(s, 0.05) for s in scores] == [19, 19, 18, 3, 6, 1, 0]
+    assert [band_number(s, 0.05) for s in scores] == [19, 19, 18, 3, 6, 1, 0]
     rows = [(f"r{n}", n / 1000) for n in range(1001)]
-    chosen = to_judge(rows, 1, BandRule())
+    chosen = rows_to_judge(rows, 1, BandRule())
     assert next(iter(chosen)) == 0.95 and len(chosen) == 20
     assert all(len(ids) == 50 for ids in chosen.values())
-    assert to_judge(rows[::-1], 1, BandRule()) == chosen != to_judge(rows, 2, BandRule())
-    assert len(to_judge(rows, 1, BandRule(rows=100))[0.95]) == 51
+    assert rows_to_judge(rows[::-1], 1, BandRule()) == chosen != rows_to_judge(rows, 2, BandRule())
+    assert len(rows_to_judge(rows, 1, BandRule(rows=100))[0.95]) == 51

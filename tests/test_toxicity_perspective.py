@@ -14,7 +14,7 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.filters.toxicity.perspective import Perspective
 from factdrift.filters.toxicity.scores import ATTRIBUTES, Scoring, ToxicityScores
-from tests.json_server import Reply, answering
+from tests.json_server import Reply, serve_json
 
 BAD = {"idiot": "INSULT", "damn": "PROFANITY", "die!": "THREAT"}
 """Words that the server finds 0.95 bad."""
@@ -56,7 +56,7 @@ def serve() -> Iterator[Service]:
         found = {n: {"summaryScore": {"value": 0.95 if n in worst else 0.05}} for n in wanted}
         return 200, {"attributeScores": found}
 
-    with answering(answer) as address, pytest.MonkeyPatch.context() as patch:
+    with serve_json(answer) as address, pytest.MonkeyPatch.context() as patch:
         service.url = f"{address}/v1alpha1/comments:analyze"
         patch.setenv("PERSPECTIVE_API_KEY", service.key)
         patch.setenv("FACTDRIFT_KEYS", f"PERSPECTIVE_API_KEY={service.url}")

@@ -21,7 +21,7 @@ from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
 from factdrift.builders.wikidata.sparql import mine_sparql
 from factdrift.filters.toxicity.perspective import Perspective
 from factdrift.filters.toxicity.scores import ATTRIBUTES
-from tests.file_server import Quiet, listening
+from tests.file_server import QuietHandler, serve_requests
 from torture import Outcome, scratch
 
 KEY = "secret0key0that0nobody0may0see"
@@ -55,12 +55,12 @@ class FaultyAnswers:
     def serving(self) -> Iterator[str]:
         """`host:port` of a server that reads one request, writes one answer, and closes."""
 
-        class FaultyHandler(Quiet):
+        class FaultyHandler(QuietHandler):
             def handle(faulty) -> None:  # noqa: N805
                 with suppress(OSError):  # a caller that has seen enough goes
                     self._meet(faulty.rfile, faulty.wfile)
 
-        with listening(FaultyHandler) as address:
+        with serve_requests(FaultyHandler) as address:
             yield address.removeprefix("http://")
 
     def _meet(self, read: BufferedIOBase, write: BufferedIOBase) -> None:

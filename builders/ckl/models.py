@@ -13,7 +13,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
-from factdrift.builders.generate.backends import Cached, ModelSettings, open_model
+from factdrift.builders.generate.backends import AnyImmediateModel, CachedModel, open_model
 
 _SLOT = re.compile(r"<(cloze|article|sentence|text)>")
 
@@ -27,7 +27,7 @@ class PromptedStep(Strict):
     prompt, `<extra_id_0>` for T5.
     """
 
-    backend: ModelSettings
+    backend: AnyImmediateModel
     prompt: str | None = None
     blank: str = BLANK
 
@@ -45,7 +45,7 @@ class ModelStep(GoldStep):
     seed: int
     offline: Annotated[bool, NOT_IN_KEY]
 
-    def model(self, step: PromptedStep, workspace: Workspace) -> Cached:
+    def model(self, step: PromptedStep, workspace: Workspace) -> CachedModel:
         """The model of a step."""
         return open_model(step.backend, self.seed, workspace.work("answers"), offline=self.offline)
 
@@ -55,8 +55,8 @@ def default_prompt(name: str) -> str:
     return str(read_texts(resource("builders/ckl/prompts.yaml"))[name])
 
 
-def write(
-    model: Cached, step: PromptedStep, default: str, slots: Iterable[Mapping[str, str]]
+def continue_prompts(
+    model: CachedModel, step: PromptedStep, default: str, slots: Iterable[Mapping[str, str]]
 ) -> list[str | None]:
     """What a model writes after a prompt, for each filling of its slots; None: nothing.
 
@@ -64,10 +64,10 @@ def write(
     in as they are, whatever they hold; articles are cut to the backend's length.
     """
     prompt, most = step.prompt or default_prompt(default), step.backend.characters
-    return [result.text for result in model.write([filled(prompt, one, most) for one in slots])]
+    return [result.text for result in model.write([fill_slots(prompt, one, most) for one in slots])]
 
 
-def filled(prompt: str, slots: Mapping[str, str], most: int) -> str:
+def fill_slots(prompt: str, slots: Mapping[str, str], most: int) -> str:
     """A prompt with its slots filled once, from left to right; an article is cut after `most`."""
 
     def put(found: re.Match[str]) -> str:
@@ -77,7 +77,7 @@ def filled(prompt: str, slots: Mapping[str, str], most: int) -> str:
     return _SLOT.sub(put, prompt)
 
 
-def say_skipped(run: Run, steps: Mapping[str, PromptedStep | Translation | None]) -> None:
+def report_skipped(run: Run, steps: Mapping[str, PromptedStep | Translation | None]) -> None:
     """Say which steps have no backend."""
     for name, settings in steps.items():
         if settings is None:

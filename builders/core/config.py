@@ -38,11 +38,11 @@ def load(path: Path, model: type[M]) -> M:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         near = did_you_mean(path.name, sorted(p.name for p in path.parent.glob("*.y*ml")))
-        hint = f"did you mean {shown(path.parent / near)}?" if near else None
-        raise UserError("no such file", where=shown(path), hint=hint) from None
+        hint = f"did you mean {display_path(path.parent / near)}?" if near else None
+        raise UserError("no such file", where=display_path(path), hint=hint) from None
     except (OSError, UnicodeDecodeError) as e:
-        raise UserError(f"cannot be read: {e}", where=shown(path)) from None
-    tree = _Tree(text, shown(path))
+        raise UserError(f"cannot be read: {e}", where=display_path(path)) from None
+    tree = _Tree(text, display_path(path))
     errors: list[ErrorDetails] = []
     for _ in range(2):  # the second time with the text that fields of text want
         try:
@@ -75,7 +75,7 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str | None:
     return folded[close[0]] if close else None
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """`path` as messages print it: relative to the current directory when below it."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))

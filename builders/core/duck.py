@@ -76,9 +76,9 @@ def name(value: str) -> str:
 
 def parquet(path: Path) -> str:
     """A table expression for one file, whatever characters its path has."""
-    return f"read_parquet({text(plain(path))}, hive_partitioning = false)"
+    return f"read_parquet({text(escape_globs(path))}, hive_partitioning = false)"
 
 
-def plain(path: Path | str) -> str:
+def escape_globs(path: Path | str) -> str:
     """A path in which DuckDB sees no glob."""
     return re.sub(r"([*?\[])", r"[\1]", str(path))

@@ -107,7 +107,7 @@ class Engine(ABC):
 
 class _DuckDB(Engine):
     def _read(self, files: list[str]) -> ir.Table:
-        return self.con.read_parquet([duck.plain(f) for f in files], hive_partitioning=False)
+        return self.con.read_parquet([duck.escape_globs(f) for f in files], hive_partitioning=False)
 
     def _keep(self, expr: ir.Table, name: str) -> ir.Table:
         return self.con.create_table(name, expr, temp=True)

@@ -14,8 +14,11 @@ from typing import Annotated, Any
 import yaml
 from pydantic import AfterValidator, PlainSerializer, ValidationInfo
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
+
+__outside_step_keys__ = True
+__data_finders__ = {"resource": "{}"}
 
 _HOME = Path(__file__).resolve().parents[2]
 """What holds the packages and the data: the checkout, or `factdrift/` in an installation."""
@@ -162,7 +165,7 @@ def locked(folder: Path, hint: str = "wait for it to end") -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             text = "another run is at work here"
-            raise UserError(text, where=shown(folder), hint=hint) from None
+            raise UserError(text, where=display_path(folder), hint=hint) from None
         yield
     finally:
         os.close(handle)
@@ -211,7 +214,7 @@ def replacing(path: Path) -> Iterator[Path]:
     `UserError`: there is something else there (a folder, a device, a pipe), which stays.
     """
     if path.exists() and not path.is_file():
-        raise UserError("there is something here that is no file", where=shown(path))
+        raise UserError("there is something here that is no file", where=display_path(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
     try:

@@ -21,8 +21,10 @@ from urllib3.exceptions import HTTPError, InvalidHeader
 from urllib3.util import Retry
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.inputs import plain
+from factdrift.builders.core.inputs import without_credentials
 from factdrift.builders.core.progress import say
+
+__outside_step_keys__ = True
 
 T = TypeVar("T")
 
@@ -151,10 +153,10 @@ def answered(
         sessions.session = requests.Session()  # that one is still at it
         raise CutShortError("out of time") from None
     except requests.exceptions.InvalidURL:
-        raise UserError("not an address", where=plain(address)) from None
+        raise UserError("not an address", where=without_credentials(address)) from None
     except requests.TooManyRedirects:
         text = "the server sends callers round in circles"
-        raise UserError(text, where=plain(address)) from None
+        raise UserError(text, where=without_credentials(address)) from None
     except requests.Timeout as error:
         raise CutShortError(f"out of time ({type(error).__name__})") from None
     except requests.RequestException as error:  # its text can hold an address with a key
@@ -208,7 +210,7 @@ class JsonClient:
 
     `header`: name and value of the header that holds the key, if any. It is set on the request
     itself, so that no .netrc takes its place; redirects are not followed, so that it goes to no
-    other host; and `shown` leaves it out of what servers say. `rate`: requests a second at most.
+    other host; and `redact` leaves it out of what servers say. `rate`: requests a second at most.
     """
 
     def __init__(
@@ -255,7 +257,7 @@ class JsonClient:
             report=self._report,
         )
 
-    def shown(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """A text of the server's without the key."""
         return text.replace(self._key, "…") if self._key else text
 
@@ -265,7 +267,7 @@ class JsonClient:
         `{"error": {"message": …}}` is the form of OpenAI and Google; others write `error`,
         `message` or, as FastAPI and so `transformers serve` do, `detail`.
         """
-        return short(self.shown(message_in(reply.body)))
+        return short(self.redact(message_in(reply.body)))
 
     def _send(self, body: Any) -> Reply:
         self._take_turn()
@@ -276,7 +278,7 @@ class JsonClient:
                 to = urlsplit(response.headers["Location"]).hostname or "another page"
                 text = f"HTTP {response.status_code}: it sends callers on to {to}"
                 hint = "give the address of the service itself"
-                raise UserError(text, where=plain(self.address), hint=hint)
+                raise UserError(text, where=without_credentials(self.address), hint=hint)
             for piece in pieces(response, timeout, most, unpacked=True):
                 found += piece
                 if len(found) > most:

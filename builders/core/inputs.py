@@ -17,6 +17,8 @@ from typing import Annotated, Any, Literal
 
 from factdrift.builders.core.errors import UserError
 
+__outside_step_keys__ = True
+
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.", re.I)
 Kind = Literal["wikidata", "news", "pages", "gold", "file"]
 """What kind of files an input names; `builders.recipes.recipe` has how each is found."""
@@ -101,7 +103,7 @@ def gather(
         name, equals, path = text.partition("=")
         if not (equals and path and re.fullmatch(r"[a-z]\w*", name)):
             hint = "write a name and a path: --input news=path/to/the/file"
-            raise UserError(f"--input {plain(text)}: no NAME=PATH", hint=hint)
+            raise UserError(f"--input {without_credentials(text)}: no NAME=PATH", hint=hint)
         if strict and name not in short:
             raise UserError(f"no input {name!r} here", hint=f"there are {', '.join(short)}")
         given.setdefault(name, []).append(path)
@@ -113,7 +115,7 @@ def is_remote(text: str) -> bool:
     return _ADDRESS.match(text) is not None
 
 
-def plain(text: str) -> str:
+def without_credentials(text: str) -> str:
     """An address as it may be shown: without user, password, `?…` and `#…`; a path as it is."""
     if not is_remote(text):
         return text

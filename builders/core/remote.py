@@ -24,7 +24,7 @@ from urllib.parse import unquote
 
 import requests
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked, sync
 from factdrift.builders.core.hashing import digest
@@ -38,8 +38,10 @@ from factdrift.builders.core.http import (
     retry,
     retry_after,
 )
-from factdrift.builders.core.inputs import is_remote, plain
+from factdrift.builders.core.inputs import is_remote, without_credentials
 from factdrift.builders.core.progress import progress
+
+__outside_step_keys__ = True
 
 T = TypeVar("T")
 
@@ -80,7 +82,7 @@ def local(
     """
     found: dict[str, str] = {}
     for text in given:
-        clean = plain(text)
+        clean = without_credentials(text)
         if not is_remote(text) or text.lower().startswith("file://"):
             path = unquote(text[len("file://") :]) if is_remote(text) else text
             found[path] = text
@@ -128,7 +130,7 @@ def _fetch(
     say: Callable[[str], None],
 ) -> None:
     """One file, whole, at `path`; a file that is there and has not changed is left alone."""
-    where = plain(address)
+    where = without_credentials(address)
     part, note = path.with_name(f".{path.name}.part"), path.with_name(f".{path.name}.json")
     head = again(lambda: files.look(address))
     known = _known(note) if head.version else None
@@ -164,8 +166,10 @@ def _fetch(
         free = shutil.disk_usage(path.parent).free + _size(part)
         if (head.size or 0) > free:
             text = f"no room for {(head.size or 0) / 1e9:.1f} GB: {free / 1e9:.1f} GB are free"
-            raise UserError(text, where=shown(path.parent), hint="--build names another folder")
-        say(f"  {where} is fetched to {shown(path)}")
+            raise UserError(
+                text, where=display_path(path.parent), hint="--build names another folder"
+            )
+        say(f"  {where} is fetched to {display_path(path)}")
         with progress(head.size, "B", f"fetch {path.name}") as bar:
             bar.advance(_size(part))
             while not again(stretch):
@@ -204,7 +208,7 @@ class _Web:
             now = _head(response)
             whole = now.size is not None and now.size + (start if is_part else 0)
             if now.version != head.version or whole not in (False, head.size):
-                raise UserError(_CHANGED, where=plain(address), hint=_ANEW)
+                raise UserError(_CHANGED, where=without_credentials(address), hint=_ANEW)
             known = 0 if is_part else start  # bytes that come again
             seconds, least = self._policy.timeout, self._policy.least_bytes
             for piece in pieces(response, seconds, least, unpacked=False):
@@ -213,7 +217,10 @@ class _Web:
 
     @contextmanager
     def _get(self, address: str, more: dict[str, str] | None = None) -> Iterator[requests.Response]:
-        where, headers = plain(address), {"Accept-Encoding": "identity", **(more or {})}
+        where, headers = (
+            without_credentials(address),
+            {"Accept-Encoding": "identity", **(more or {})},
+        )
         seconds = self._policy.timeout
         with answered(self._sessions, "GET", address, seconds, headers=headers) as response:
             status = response.status_code
@@ -240,7 +247,7 @@ class _Fsspec:
 
     def __init__(self, given: str) -> None:
         protocol = given.partition("://")[0].lower()
-        where = plain(given)
+        where = without_credentials(given)
         try:
             with _errors(where):
                 import fsspec
@@ -258,7 +265,7 @@ class _Fsspec:
         base, pattern = given[: given.rindex("/") + 1], given[given.rindex("/") + 1 :]
         if pattern and not _PATTERN.search(pattern):
             return {pattern: given}
-        with _errors(plain(base)):
+        with _errors(without_credentials(base)):
             root = self._files._strip_protocol(base).rstrip("/") + "/"
             self._files.invalidate_cache()
             found = self._files.find(root.rstrip("/"), maxdepth=None if deep else 1)
@@ -269,21 +276,21 @@ class _Fsspec:
             chosen = [name for name in names if taken(name.rpartition("/")[2])]
         if not chosen:
             what = "of this pattern" if pattern else "of this kind in this folder"
-            raise UserError(f"no file {what}", where=plain(given))
+            raise UserError(f"no file {what}", where=without_credentials(given))
         return {name: base + name for name in chosen}
 
     def look(self, address: str) -> _Head:
-        with _errors(plain(address)):
+        with _errors(without_credentials(address)):
             self._files.invalidate_cache()
             info = {name.lower(): value for name, value in self._files.info(address).items()}
         if info.get("type") == "directory":
             hint = "write / at its end"
-            raise UserError("this is a folder", where=plain(address), hint=hint)
+            raise UserError("this is a folder", where=without_credentials(address), hint=hint)
         version = {k: str(info[k]) for k in _VERSION_FIELDS if info.get(k) is not None}
         return _Head(info.get("size"), digest(version) if version else None)
 
     def read(self, address: str, start: int, head: _Head) -> Iterator[bytes]:
-        where = plain(address)
+        where = without_credentials(address)
         if self.look(address) != head:
             raise UserError(_CHANGED, where=where, hint=_ANEW)
         with _errors(where):

@@ -25,6 +25,8 @@ import pyarrow.parquet as pq
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hints import install_extra
 
+__outside_step_keys__ = True
+
 CONNECT = "sc://"
 CONNECT_SECONDS = 10.0
 """Seconds that a master or a server has to answer at all."""
@@ -92,7 +94,7 @@ def require(address: str | None) -> None:
         except OSError as error:
             if n == len(ends):
                 reason = error.strerror or str(error)
-                text = f"no Spark answers at {shown(away)} ({reason})"
+                text = f"no Spark answers at {redact_address(away)} ({reason})"
                 hint = "is it running, and can this machine reach it?"
                 raise UserError(text, hint=hint) from error
     if connect:
@@ -145,7 +147,7 @@ def failures(address: str | None, hint: str) -> Iterator[None]:
             raise RuntimeError(f"in a task of Spark:\n{python[0]}") from None
         lost = _LOST.search(reason)
         reason = (python and python[1]) or (lost and lost[1]) or _first(error)
-        where = f" at {shown(away)}" if (away := remote(address)) else ""
+        where = f" at {redact_address(away)}" if (away := remote(address)) else ""
         raise UserError(f"Spark{where} gave up: {reason[:300]}", hint=hint) from error
 
 
@@ -187,10 +189,12 @@ def _opened(address: str | None, scratch: Path, memory: str | None, threads: int
     try:
         return builder.getOrCreate()
     except (PySparkException, Py4JError) as error:
-        raise UserError(f"no session with Spark at {shown(away)}: {_first(error)}") from error
+        raise UserError(
+            f"no session with Spark at {redact_address(away)}: {_first(error)}"
+        ) from error
 
 
-def shown(address: str) -> str:
+def redact_address(address: str) -> str:
     """An address without what may be a key."""
     return address.partition("/;")[0] if address.startswith(CONNECT) else address
 
@@ -212,7 +216,7 @@ def _endpoints(address: str) -> list[tuple[str, int]]:
             return [(str(host), int(port or 0)) for host, port in ends]
     except ValueError:
         pass
-    text = f"not the address of a Spark {what}: {shown(address)}"
+    text = f"not the address of a Spark {what}: {redact_address(address)}"
     raise UserError(text, hint=f"write {form}")
 
 
@@ -225,12 +229,12 @@ def _require_server(address: str) -> None:
     try:
         channel = DefaultChannelBuilder(address).toChannel()
     except PySparkException as error:
-        raise UserError(f"not an address for Spark Connect: {shown(address)}") from error
+        raise UserError(f"not an address for Spark Connect: {redact_address(address)}") from error
     try:
         grpc.channel_ready_future(channel).result(timeout=CONNECT_SECONDS)
     except grpc.FutureTimeoutError as error:
         raise UserError(
-            f"what answers at {shown(address)} is no Spark Connect server",
+            f"what answers at {redact_address(address)} is no Spark Connect server",
             hint="is the port right, and `use_ssl`?",
         ) from error
     finally:
@@ -255,7 +259,7 @@ def _require_shared(opened: Any, scratch: Path, address: str) -> None:
         shutil.rmtree(came, ignore_errors=True)
     if reason:
         raise UserError(
-            f"Spark at {shown(address)} does not share this machine's folder: {reason}",
+            f"Spark at {redact_address(address)} does not share this machine's folder: {reason}",
             where=scratch,
             hint="name with --build a folder that every node has under the same path, and may "
             "write to as the same user",

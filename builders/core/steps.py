@@ -26,6 +26,9 @@ from factdrift.builders.core.files import disk_errors, locked, replacing
 from factdrift.builders.core.hashing import digest, file_sha256
 from factdrift.builders.core.reach import Reach, reach
 
+__outside_step_keys__ = True
+__methods_work_in__ = {"engine": "factdrift.builders.core.engine"}
+
 Say = Callable[[str], None]
 
 NOT_IN_KEY = "not in the key"
@@ -54,7 +57,7 @@ class Step(Strict):
             copied.__dict__.pop(name, None)
         return copied
 
-    def given(self) -> Path | None:
+    def prebuilt_folder(self) -> Path | None:
         """The finished folder, where somebody gave it and nothing is to be made."""
         return None
 
@@ -114,7 +117,7 @@ class Workspace:
         if self.making and step.key not in self.making.upstream:
             raise LookupError(f"{self.making.name} reads {step.name}, which it is not made from")
         self.note(step)
-        if (path := step.given() or self.found.get(step.key)) is not None:
+        if (path := step.prebuilt_folder() or self.found.get(step.key)) is not None:
             return path
         name = f"{step.name}-{step.key}"
         done = self.root / name
@@ -188,14 +191,16 @@ class Plan(Workspace):
 
     def is_made(self, step: Step) -> bool:
         """Whether the step is there and a run would take it up as it is."""
-        return step.given() is not None or (self.root / f"{step.name}-{step.key}").is_dir()
+        return (
+            step.prebuilt_folder() is not None or (self.root / f"{step.name}-{step.key}").is_dir()
+        )
 
     def folder(self, step: Step) -> Path:
         """The folder of a step, or an earlier one of its name."""
         self.note(step)
-        given = step.given()
-        if given or self.is_made(step):
-            return given or self.root / f"{step.name}-{step.key}"
+        prebuilt = step.prebuilt_folder()
+        if prebuilt or self.is_made(step):
+            return prebuilt or self.root / f"{step.name}-{step.key}"
         earlier = [
             p for p in self.root.glob(f"{step.name}-*") if len(p.name) - len(step.name) == 17
         ]

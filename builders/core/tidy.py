@@ -14,9 +14,11 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing
+
+__outside_step_keys__ = True
 
 USED = "used"
 """The folder of the notes about releases."""
@@ -84,7 +86,7 @@ def look(root: Path) -> list[BuildEntry]:
     `UserError`: no such folder, or it is no build folder.
     """
     if not root.is_dir():
-        raise UserError("no such folder", where=shown(root), hint="name it: --build FOLDER")
+        raise UserError("no such folder", where=display_path(root), hint="name it: --build FOLDER")
     keys = needed(root)
     places = [p for p in sorted(root.iterdir()) if p.name not in (USED, "checksums.json", "work")]
     places += sorted((root / "work").glob("*"))

@@ -8,14 +8,14 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
+from factdrift.builders.core.config import Strict, did_you_mean, display_path, load, mistakes
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.rows import Specifier
 from factdrift.builders.text.render import (
-    QUESTION,
-    parse,
+    QUESTION_ROLES,
     parse_phrase,
+    parse_template,
     query,
     question,
     sentence,
@@ -51,12 +51,12 @@ def _whole(text: str, begins: object, end: str, wrong: str) -> str:
 
 def _template(text: str) -> str:
     wrong = "has no full stop at the end; a variant is a whole sentence"
-    return _whole(text, parse(text)[0], ".", wrong)
+    return _whole(text, parse_template(text)[0], ".", wrong)
 
 
 def _question(text: str) -> str:
     wrong = "has no question mark at the end; a variant is a whole question"
-    return _whole(text, parse(text, QUESTION)[0], "?", wrong)
+    return _whole(text, parse_template(text, QUESTION_ROLES)[0], "?", wrong)
 
 
 class Ask(Strict):
@@ -356,7 +356,7 @@ def worded(
             label=relation.label, cloze=named, ask=next(asks, None), articles=relation.articles
         )
         if not texts:
-            wrong.append(f"{shown(folder / i)}.yaml: no wording {wording!r}")
+            wrong.append(f"{display_path(folder / i)}.yaml: no wording {wording!r}")
     if wrong:
         known = sorted({OURS}.union(*(r.wordings for r in relations.values())))
         near = did_you_mean(wording, known) if wording not in known else None
@@ -386,9 +386,11 @@ def load_relations(folder: Path) -> Relations:
     """
     paths = sorted(folder.glob("*.yaml"), key=lambda p: (len(p.name), p.name))
     if not paths:
-        raise UserError("no templates here: no *.yaml file", where=shown(folder))
+        raise UserError("no templates here: no *.yaml file", where=display_path(folder))
     relations: dict[str, Relation] = {}
-    wrong = {p.name: f"{shown(p)}: call it {p.stem}.yaml" for p in sorted(folder.glob("*.yml"))}
+    wrong = {
+        p.name: f"{display_path(p)}: call it {p.stem}.yaml" for p in sorted(folder.glob("*.yml"))
+    }
     for path in paths:
         try:
             relations[path.stem] = load(path, Relation)
@@ -429,12 +431,12 @@ def json_schema() -> str:
 def _no_template(relation: str, relations: Relations, folder: Path) -> str:
     labels = {r.label: i for i, r in relations.items()}
     near = did_you_mean(relation, relations) or labels.get(did_you_mean(relation, labels) or "")
-    lines = [f"{relation}: no template in {shown(folder)}"]
+    lines = [f"{relation}: no template in {display_path(folder)}"]
     if near:
         lines.append(f"did you mean {near} ({relations[near].label})?")
     if re.match(_PROPERTY, relation) and relations:
-        model = shown(TEMPLATES / f"{near or next(iter(relations))}.yaml")
-        own = "FOLDER" if folder == TEMPLATES else shown(folder)
+        model = display_path(TEMPLATES / f"{near or next(iter(relations))}.yaml")
+        own = "FOLDER" if folder == TEMPLATES else display_path(folder)
         lines.append(f"for a new relation, write {own}/{relation}.yaml, with {model} as a model")
         lines += [f"and give --templates {own}"] if folder == TEMPLATES else []
     return "\n  ".join(lines)

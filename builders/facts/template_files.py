@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.relations import (
     TEMPLATES,
@@ -58,7 +58,7 @@ def check(folder: Path) -> Iterator[str]:
         and schema.read_text(encoding="utf-8") != json_schema()
     ):
         hint = "write it anew with builders.facts.template_files.write_schema"
-        raise UserError("not the schema of this version", where=shown(schema), hint=hint)
+        raise UserError("not the schema of this version", where=display_path(schema), hint=hint)
 
 
 def write_schema(folder: Path) -> Path:
@@ -78,7 +78,7 @@ def import_templates(table: Path, folder: Path) -> list[Path]:
     paths = {relation: folder / f"{relation}.yaml" for relation in relations}
     if there := [path for path in paths.values() if path.exists()]:
         raise UserError(
-            "\n".join(f"{shown(path)}: is there already" for path in there),
+            "\n".join(f"{display_path(path)}: is there already" for path in there),
             hint="take another folder with --out, or move these files away",
         )
     folder.mkdir(parents=True, exist_ok=True)
@@ -106,17 +106,17 @@ def _relations(table: Path) -> dict[str, dict[str, Any]]:
         except ValidationError as error:
             found_here = [e for e in error.errors() if e["type"] != "too_short"]
             texts = [e["msg"].removeprefix("Value error, ") for e in found_here]
-            wrong += [f"{shown(table)}:{line}: {text}" for text in texts]
+            wrong += [f"{display_path(table)}:{line}: {text}" for text in texts]
             continue
         if row["Relation"] != this["label"]:
             names = f"{row['Relation']!r} here, {this['label']!r} above"
-            wrong.append(f"{shown(table)}:{line}: {name} has two names: {names}")
+            wrong.append(f"{display_path(table)}:{line}: {name} has two names: {names}")
             continue
         found[name] = more
     if wrong:
         raise UserError("\n".join(wrong))
     if not found:
-        raise UserError("no templates: no row below the head", where=shown(table))
+        raise UserError("no templates: no row below the head", where=display_path(table))
     return found
 
 
@@ -130,10 +130,10 @@ def _rows(table: Path) -> Iterator[tuple[int, dict[str, str]]]:
                 near = did_you_mean(missing[0], there)
                 hint = f"is {near!r} meant?" if near else f"the columns are {', '.join(COLUMNS)}"
                 text = f"no column {', '.join(map(repr, missing))}"
-                raise UserError(text, where=shown(table), line=1, hint=hint)
+                raise UserError(text, where=display_path(table), line=1, hint=hint)
             for row in reader:
                 cells = {name: (row[name] or "").strip() for name in COLUMNS}
                 if any(cells.values()):
                     yield reader.line_num, cells
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"cannot be read as CSV: {error}", where=shown(table)) from None
+        raise UserError(f"cannot be read as CSV: {error}", where=display_path(table)) from None

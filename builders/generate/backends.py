@@ -16,11 +16,11 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import digest
 from factdrift.builders.generate.batch_files import BatchChat
 from factdrift.builders.generate.openai_servers import OpenAI
-from factdrift.builders.generate.prompts import PromptedModel, Read
-from factdrift.builders.generate.protocol import WAITING, Done, Result, Shape
+from factdrift.builders.generate.prompts import ParseText, PromptedModel
+from factdrift.builders.generate.protocol import WAITING, OnResult, Result, Shape
 from factdrift.builders.generate.transformers_models import Transformers
 
-ModelSettings = Annotated[Transformers | OpenAI, Field(discriminator="backend")]
+AnyImmediateModel = Annotated[Transformers | OpenAI, Field(discriminator="backend")]
 """Settings of the language models that answer at once."""
 
 AnyModel = Annotated[Transformers | OpenAI | BatchChat, Field(discriminator="backend")]
@@ -48,7 +48,7 @@ class Grounded(Strict):
     ) = Parsed()
 
 
-BackendSettings = Annotated[
+AnyBackend = Annotated[
     Grounded | Parsed | Transformers | OpenAI | BatchChat, Field(discriminator="backend")
 ]
 """Settings of every backend; in a recipe `backend` names it."""
@@ -63,7 +63,7 @@ _TASKS = {
 """What prompts of each form are for."""
 
 
-class Cached(PromptedModel):
+class CachedModel(PromptedModel):
     """A model whose texts are kept in `folder` as they come and never asked for twice.
 
     A text is named by a hash of the model's identity, the form that it was asked for, and the
@@ -99,10 +99,10 @@ class Cached(PromptedModel):
     def complete(
         self,
         texts: Sequence[str],
-        done: Done | None = None,
+        on_result: OnResult | None = None,
         *,
         shape: Shape | None = None,
-        read: Read | None = None,
+        parse: ParseText | None = None,
     ) -> list[Result]:
         """What the model writes after each text, from the cache where it is there."""
         keys = [digest([self.identity, shape, text]) for text in texts]
@@ -135,7 +135,7 @@ class Cached(PromptedModel):
             self.on_answer()
 
         if missing:
-            self.model.complete(list(missing.values()), keep, shape=shape, read=read)
+            self.model.complete(list(missing.values()), keep, shape=shape, parse=parse)
         return [results[key] for key in keys]
 
     def finish(self) -> None:
@@ -143,9 +143,11 @@ class Cached(PromptedModel):
         self.model.finish()
 
 
-def open_model(settings: AnyModel, seed: int, answers: Path, *, offline: bool = False) -> Cached:
+def open_model(
+    settings: AnyModel, seed: int, answers: Path, *, offline: bool = False
+) -> CachedModel:
     """The language model that the settings name, its texts kept in the folder `answers`.
 
     Its weights are loaded at the first request that is not kept.
     """
-    return Cached(settings.open(seed), answers, offline=offline)
+    return CachedModel(settings.open(seed), answers, offline=offline)

@@ -11,15 +11,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import RecipePath
 from factdrift.builders.core.hashing import digest
 from factdrift.builders.core.http import message_in
 from factdrift.builders.core.steps import NOT_IN_KEY
 from factdrift.builders.generate import prompts as p
-from factdrift.builders.generate.openai_servers import Chat, Completion, content_of
-from factdrift.builders.generate.protocol import WAITING, Done, Result, Shape, Usage
+from factdrift.builders.generate.openai_servers import Chat, Completion, parse_completion
+from factdrift.builders.generate.protocol import WAITING, OnResult, Result, Shape, Usage
 
 _URL = "/v1/chat/completions"
 _COMPLETION = "/v1/completions"
@@ -50,7 +50,7 @@ class BatchBackend(p.PromptedModel):
 
     def __init__(self, settings: BatchChat, seed: int) -> None:
         self.settings, self.seed = settings, seed
-        self.prompts = p.read(settings.prompts)
+        self.prompts = p.load_prompts(settings.prompts)
         self.characters = settings.characters
         self.name = f"batch:{settings.model}"
         self.identity = settings.identity(seed, backend="batch")
@@ -62,10 +62,10 @@ class BatchBackend(p.PromptedModel):
     def complete(
         self,
         texts: Sequence[str],
-        done: Done | None = None,
+        on_result: OnResult | None = None,
         *,
         shape: Shape | None = None,
-        read: p.Read | None = None,
+        parse: p.ParseText | None = None,
     ) -> list[Result]:
         """What the results say to each text; the others wait."""
         if self._known is None:
@@ -81,8 +81,8 @@ class BatchBackend(p.PromptedModel):
             if result is None:
                 self._write({"custom_id": name, "method": "POST", "url": url, "body": body})
                 result = Result(None, WAITING)
-            if done:
-                done(len(out), result)
+            if on_result:
+                on_result(len(out), result)
             out.append(result)
         return out
 
@@ -104,8 +104,8 @@ class BatchBackend(p.PromptedModel):
     def finish(self) -> None:
         """`UserError` with the files of the calls that wait."""
         if self._waiting:
-            folder = shown(self.settings.folder)
-            names = ", ".join(shown(path) for path in self._paths[:3])
+            folder = display_path(self.settings.folder)
+            names = ", ".join(display_path(path) for path in self._paths[:3])
             more = "…" * (len(self._paths) > 3)
             raise UserError(
                 f"{len(self._waiting):,} calls wait for their results: {names}{more}",
@@ -134,7 +134,7 @@ def _result(line: str, path: Path, number: int, usage: Usage) -> tuple[str, Comp
         raise UserError("no result of a batch", where=path, line=number, hint=hint) from None
     response = data.get("response") or {}
     body = response.get("body") if isinstance(response, dict) else None
-    answer = content_of(body)
+    answer = parse_completion(body)
     if answer is None:
         status = response.get("status_code") if isinstance(response, dict) else None
         if status is None or status == 429 or (isinstance(status, int) and status >= 500):

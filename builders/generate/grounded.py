@@ -30,7 +30,7 @@ from factdrift.builders.generate.mentions import (
     Mention,
     Sentence,
     batches,
-    sentences,
+    news_sentences,
 )
 from factdrift.builders.generate.protocol import FACTS
 from factdrift.builders.rows import (
@@ -44,7 +44,7 @@ from factdrift.builders.rows import (
     Question,
     TimeSpec,
 )
-from factdrift.builders.text.dates import Written, asked, dates_in, written
+from factdrift.builders.text.dates import DateMention, dates_in, format_date, with_preposition
 from factdrift.builders.text.en.lexicon import ADJECTIVES, COUNTRIES, DEMONYMS
 from factdrift.builders.text.render import phrase
 
@@ -89,7 +89,7 @@ class HeldTerm(NamedTuple):
 
 
 @dataclass
-class Known:
+class KnownTerms:
     """Timelines of the pairs that a batch of articles names, and the names of who is in them."""
 
     terms: dict[tuple[Side, str, str], list[HeldTerm]] = field(default_factory=dict)
@@ -141,12 +141,12 @@ class StatedFacts:
         sides = "select subject from terms where sure union select object from terms where sure"
         self.names = EntityNames(db, entities, sides)
 
-    def found(
+    def find(
         self, articles: Iterable[Article]
-    ) -> Iterator[tuple[Article, list[GroundedFact], Known]]:
+    ) -> Iterator[tuple[Article, list[GroundedFact], KnownTerms]]:
         """Each article with the facts that its sentences state, in their order."""
         for group in batches(articles, _AT_ONCE):
-            parts = [sentences(article) for article in group]
+            parts = [news_sentences(article) for article in group]
             mentions = self.names.find(list(zip(group, parts, strict=True)))
             pairs = {
                 (a, b)
@@ -159,9 +159,11 @@ class StatedFacts:
             for article, texts, one in zip(group, parts, mentions, strict=True):
                 yield article, list(self._stated(article, texts, one, facts, known)), known
 
-    def _known(self, pairs: set[tuple[str, str]]) -> tuple[Known, dict[tuple[str, str], list[str]]]:
+    def _known(
+        self, pairs: set[tuple[str, str]]
+    ) -> tuple[KnownTerms, dict[tuple[str, str], list[str]]]:
         """The timelines around pairs of items, and the relations between the items of each."""
-        known, facts = Known(), dict[tuple[str, str], list[str]]()
+        known, facts = KnownTerms(), dict[tuple[str, str], list[str]]()
         self._register("pairs", sorted(pairs), "a", "b")
         self._db.execute(
             "create or replace temp table joined as select distinct relation, subject, object "
@@ -206,7 +208,7 @@ class StatedFacts:
         texts: Sequence[Sentence],
         mentions: Sequence[Mention],
         facts: Mapping[tuple[str, str], Sequence[str]],
-        known: Known,
+        known: KnownTerms,
     ) -> Iterator[GroundedFact]:
         """The facts that sentences state and that surely hold on the article's day."""
         for first, second in _pairs(mentions):
@@ -245,7 +247,7 @@ def questions(
     article: Article,
     found: Sequence[GroundedFact],
     draw: Draw,
-    known: Known,
+    known: KnownTerms,
     snapshot: date,
     relations: Mapping[str, NewsPhrases],
 ) -> list[Question]:
@@ -265,7 +267,7 @@ class _Asking(NamedTuple):
     article: Article
     fact: GroundedFact
     draw: Draw
-    known: Known
+    known: KnownTerms
     snapshot: date
     cues: tuple[str, ...]
 
@@ -291,12 +293,12 @@ class _Asking(NamedTuple):
             if side == "subject" and not self.cues and not _OF_SOMEBODY.search(office):
                 continue  # many countries have a Leader of the Opposition
             if became and new and mine.start_last <= month.last:
-                time = asked("in", written(month.first, "month"))
+                time = with_preposition("in", format_date(month.first, "month"))
                 began = _began(line, month.first, month.last)
                 yield from self._about("event", became, time, began, line, span, recent=True)
             if ask:
                 time, holders = self._state(line, recent=recent)
-                text = ask if time else present(ask)
+                text = ask if time else in_present_tense(ask)
                 if time or text != ask:
                     yield from self._about("state", text, time, holders, line, span, recent=recent)
         once = len([t for t in terms if t.id == fact.object]) == 1
@@ -366,8 +368,10 @@ class _Asking(NamedTuple):
             return "", found
         month = Period.of(day, "month")
         if found := _holders(line, month.first, month.last):
-            return asked("in", written(day, "month")), found
-        return asked("on", written(day)), _holders(line, day - _DAY, day + _DAY) or []
+            return with_preposition("in", format_date(day, "month")), found
+        return with_preposition("on", format_date(day)), _holders(
+            line, day - _DAY, day + _DAY
+        ) or []
 
 
 def _holders(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm] | None:
@@ -385,7 +389,7 @@ def _began(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm]:
     return [] if any(t.start_first <= last and t.start_last >= first for t in others) else sure
 
 
-def _date_of(evidence: FactEvidence, term: HeldTerm) -> Written | None:
+def _date_of(evidence: FactEvidence, term: HeldTerm) -> DateMention | None:
     """The date in a sentence that says when a term began, to the month at least."""
     if (term.start_last - term.start_first).days > 31:
         return None
@@ -395,16 +399,16 @@ def _date_of(evidence: FactEvidence, term: HeldTerm) -> Written | None:
 def _day_forms(term: HeldTerm) -> tuple[str, ...]:
     """How the day or month on which a term began may be written, the most exact first."""
     day = term.start_first
-    month = written(day, "month")
+    month = format_date(day, "month")
     if day != term.start_last:
         return (month,)
-    return written(day), f"{month.split()[0]} {day.day}, {day.year}", month
+    return format_date(day), f"{month.split()[0]} {day.day}, {day.year}", month
 
 
-def present(ask: str) -> str:
+def in_present_tense(ask: str) -> str:
     """A question about the past as one about today: `who was` as `who is`.
 
-    >>> present("which team did <subject> play for")
+    >>> in_present_tense("which team did <subject> play for")
     'which team does <subject> play for'
     """
     for past, now in (("was", "is"), ("were", "are"), ("did", "does"), ("had", "has")):

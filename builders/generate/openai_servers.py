@@ -11,10 +11,10 @@ from pydantic import Field, JsonValue, field_validator
 
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.hashing import share
+from factdrift.builders.core.hashing import seeded_fraction
 from factdrift.builders.core.http import JsonClient, Reply, RetryError, RetryPolicy, message_in
 from factdrift.builders.generate import prompts as p
-from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
+from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
 
 _HINT = "what was answered is kept; run again to go on"
 _FIRST_WAIT = 0.5
@@ -68,7 +68,7 @@ class Chat(p.ModelSettings):
         """All that an answer depends on besides its prompt."""
         names = {"model", "new_tokens", "temperature", "structured", "request"}
         names |= {"completion", *(["stop"] if self.stop else [])} if self.completion else set()
-        return p.identity_of(**self.model_dump(include=names), seed=seed, **more)
+        return p.model_identity(**self.model_dump(include=names), seed=seed, **more)
 
     def _asked(self, text: str) -> dict[str, Any]:
         if self.completion:
@@ -136,14 +136,14 @@ class OpenAI(Chat):
 
 
 class OpenAIBackend(p.PromptedModel):
-    """Calls in parallel; every result is handed to `done` at once, so a run that dies resumes.
+    """Calls in parallel; every result is handed to `on_result` at once, so a run that dies resumes.
 
     The key is in a header, in no message.
     """
 
     def __init__(self, settings: OpenAI, seed: int) -> None:
         self.settings = settings
-        self.prompts = p.read(settings.prompts)
+        self.prompts = p.load_prompts(settings.prompts)
         self.characters = settings.characters
         self.name = f"openai:{settings.model}"
         self._url = settings.base_url.rstrip("/")
@@ -157,10 +157,10 @@ class OpenAIBackend(p.PromptedModel):
     def complete(
         self,
         texts: Sequence[str],
-        done: Done | None = None,
+        on_result: OnResult | None = None,
         *,
         shape: Shape | None = None,
-        read: p.Read | None = None,
+        parse: p.ParseText | None = None,
     ) -> list[Result]:
         """What the server says to each text."""
         out: list[Result | None] = [None] * len(texts)
@@ -168,15 +168,15 @@ class OpenAIBackend(p.PromptedModel):
         client = self._client(stopped)
 
         def call(n: int) -> None:
-            result = self._ask(client, texts[n], shape, strict=read is None)
+            result = self._ask(client, texts[n], shape, strict=parse is None)
 
             def hand_on() -> None:
                 out[n] = result
-                if done:
-                    done(n, result)
+                if on_result:
+                    on_result(n, result)
 
             with self._lock:
-                self._first.see(result, read or Result, hand_on)
+                self._first.see(result, parse or Result, hand_on)
 
         pool = ThreadPoolExecutor(self.settings.concurrency)
         calls = [pool.submit(call, n) for n in range(len(texts))]
@@ -216,7 +216,7 @@ class OpenAIBackend(p.PromptedModel):
                 reply = free
         if reply.status == 200:
             answer = _text_of(reply)
-            return answer.result(client.shown(answer.text), whole=shape is not None)
+            return answer.result(client.redact(answer.text), whole=shape is not None)
         message = f"HTTP {reply.status}: {client.words(reply)}"
         if reply.status in _NOT_ALLOWED:
             hint = f"{self.settings.key_variable} has to hold a key that this server takes"
@@ -237,7 +237,7 @@ class OpenAIBackend(p.PromptedModel):
                     raise RetryError(answer.bad)
             return reply
 
-        spread = 0.5 + share("wait", text)  # so that calls that failed together part
+        spread = 0.5 + seeded_fraction("wait", text)  # so that calls that failed together part
         return client.post(self.settings.body(text, self.seed, shape), read, spread=spread)
 
 
@@ -258,7 +258,7 @@ class Completion(NamedTuple):
         return Result(text)
 
 
-def content_of(data: Any) -> Completion | None:
+def parse_completion(data: Any) -> Completion | None:
     """What a chat answer or a completion says; None where there is no answer.
 
     Without a text, what the model says of its refusal stands for it; parts are joined, those of
@@ -289,7 +289,9 @@ def _text_of(reply: Reply) -> Completion:
     except (ValueError, RecursionError):
         html = "html" in reply.headers.get("Content-Type", "") or "<html" in text[:200]
         return Completion(text, "html" if html else "not_json", {})
-    return content_of(data) or Completion(message_in(reply.body) or str(data), "no_choice", {})
+    return parse_completion(data) or Completion(
+        message_in(reply.body) or str(data), "no_choice", {}
+    )
 
 
 def _count(value: object) -> int:

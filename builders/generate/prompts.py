@@ -14,11 +14,11 @@ from factdrift.builders.core.config import Loc, Strict, did_you_mean, load, mist
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import RecipePath, resource
 from factdrift.builders.core.hashing import digest
-from factdrift.builders.generate.protocol import Done, Query, Request, Result, Shape, Usage
+from factdrift.builders.generate.protocol import OnResult, Query, Request, Result, Shape, Usage
 from factdrift.builders.rows import Article
-from factdrift.builders.text.dates import written
+from factdrift.builders.text.dates import format_date
 
-DEFAULT = resource("builders/generate/prompts/default.yaml")
+DEFAULT_PROMPTS = resource("builders/generate/prompts/default.yaml")
 _ANY_SLOT = re.compile(r"<([A-Za-z_ ]{1,24})>")
 _HTML = re.compile(r"<(?:!doctype|html|head|body|div|p|script)\b", re.IGNORECASE)
 Task = Literal["generate", "answer", "judge"]
@@ -106,20 +106,20 @@ class ModelSettings(Strict):
 
     def check(self, *, offline: bool = False) -> None:
         """`UserError` for what would end a run later: the prompt file, what is not installed."""
-        read(self.prompts)
+        load_prompts(self.prompts)
 
 
-def read(path: Path | None) -> Prompts:
+def load_prompts(path: Path | None) -> Prompts:
     """The prompts of a file, the project's own by default."""
-    return load(path or DEFAULT, Prompts)
+    return load(path or DEFAULT_PROMPTS, Prompts)
 
 
-def spelled(day: date) -> str:
+def weekday_and_date(day: date) -> str:
     """`Tuesday, 12 March 2013`."""
-    return written(day, "day_of_week_day_first")
+    return format_date(day, "day_of_week_day_first")
 
 
-def window(article: Article, sentence: int | None, most: int) -> str:
+def article_excerpt(article: Article, sentence: int | None, most: int) -> str:
     """The article's sentences in at most `most` characters, those around `sentence` first."""
     size = len(article.sentences)
     centre = min(sentence or 0, size - 1)
@@ -161,8 +161,12 @@ def judge_prompt(prompts: Prompts, one: Query, most: int) -> str:
 
 
 def _values(article: Article, today: date, sentence: int | None, most: int) -> dict[str, str]:
-    shown = window(article, sentence, most)
-    return {"article": shown, "date": spelled(article.day), "today": spelled(today)}
+    shown = article_excerpt(article, sentence, most)
+    return {
+        "article": shown,
+        "date": weekday_and_date(article.day),
+        "today": weekday_and_date(today),
+    }
 
 
 _SOLUTION: Mapping[Task, str] = {"generate": "question", "answer": "answer", "judge": "verdict"}
@@ -174,7 +178,7 @@ def _whole(prompts: Prompts, task: Task, values: Mapping[str, str] | None) -> st
 
     Without values, the slots stand unfilled.
     """
-    prompt: Prompt | None = getattr(prompts, task) or read(None).judge
+    prompt: Prompt | None = getattr(prompts, task) or load_prompts(None).judge
     assert prompt is not None
     examples = [
         f"{_fill(prompt.layout, example.model_dump())} {getattr(example, _SOLUTION[task])}"
@@ -184,7 +188,7 @@ def _whole(prompts: Prompts, task: Task, values: Mapping[str, str] | None) -> st
     return "\n\n".join([prompt.instruction, *examples, asked])
 
 
-def shown_prompt(prompts: Prompts, does: str) -> str:
+def prompt_template(prompts: Prompts, does: str) -> str:
     """The prompt of what a model does (`writes questions`, `filter …`), its slots unfilled."""
     tasks: Mapping[str, Task] = {"writes questions": "generate", "filter lm_judge": "judge"}
     return _whole(prompts, tasks.get(does, "answer"), None)
@@ -216,7 +220,7 @@ _REMARK = re.compile(r"(\?)[\"”*]*\s*(?:\(|\*\*|—|Answer\b).*$")
 _LONGEST = 300
 
 
-def unreasoned(text: str) -> str:
+def strip_reasoning(text: str) -> str:
     """What a model wrote without its reasoning, whether the tags around it are whole or not."""
     text = _ENDED.sub("", _REASONING.sub("", text))
     return _SPECIAL.sub("", _BEGUN.sub("", text)).strip()
@@ -262,13 +266,13 @@ def _field(data: Any, name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def as_result(text: str, prompts: Prompts, *, question: bool) -> Result:
+def parse_reply(text: str, prompts: Prompts, *, question: bool) -> Result:
     """What a model wrote as a question or an answer, or why it is of no use.
 
     Reasons: `empty`, `cut_off`, `html`, `refusal`, `too_long`; `no_question` where it has to be a
     question. Reasoning and prefaces are cut; JSON may hold it, where it was asked for or not.
     """
-    plain = unreasoned(text)
+    plain = strip_reasoning(text)
     said = _field(_json(plain), "question" if question else "answer")
     layout = (prompts.generate if question else prompts.answer).layout
     lines = _lines(plain if said is None else said, layout)
@@ -302,9 +306,9 @@ VERDICTS = ("answerable", "one_answer", "stands_alone")
 """What a judge says of a question, each yes or no."""
 
 
-def as_verdict(text: str) -> Result:
+def parse_verdict(text: str) -> Result:
     """`yes`, or `no: ` and what the question is not; a reason where the judge said neither."""
-    plain = unreasoned(text)
+    plain = strip_reasoning(text)
     data = _json(plain)
     if isinstance(data, dict) and any(name in data for name in VERDICTS):
         bad = [n for n in VERDICTS if data.get(n) in (False, "no", "false", "No")]
@@ -319,7 +323,7 @@ def as_verdict(text: str) -> Result:
     return Result(None, "empty" if not line else "no_verdict", plain[:80] or None)
 
 
-Read = Callable[[str], Result]
+ParseText = Callable[[str], Result]
 """Makes a result of what a model wrote, or says that it is of no use."""
 
 
@@ -342,14 +346,14 @@ class PromptedModel(ABC):
     def complete(
         self,
         texts: Sequence[str],
-        done: Done | None = None,
+        on_result: OnResult | None = None,
         *,
         shape: Shape | None = None,
-        read: Read | None = None,
+        parse: ParseText | None = None,
     ) -> list[Result]:
-        """All that the model writes after each text, as it is; each is handed to `done` at once.
+        """Return what the model writes after each text; hand each to `on_result` at once.
 
-        `shape` asks for that form where the model can be held to one. `read` says what is of use:
+        `shape` asks for that form where the model can be held to one. `parse` says what is of use:
         where nothing of a run's beginning is, the run ends with a `UserError`.
         """
 
@@ -359,25 +363,25 @@ class PromptedModel(ABC):
     def generate(self, requests: Sequence[Request]) -> list[Result]:
         """A question for each request."""
         texts = [question_prompt(self.prompts, one, self.characters) for one in requests]
-        return self._read(texts, "question", lambda t: as_result(t, self.prompts, question=True))
+        return self._read(texts, "question", lambda t: parse_reply(t, self.prompts, question=True))
 
     def answer(self, queries: Sequence[Query]) -> list[Result]:
         """An answer for each query."""
         texts = [answer_prompt(self.prompts, q, self.characters) for q in queries]
-        return self._read(texts, "answer", lambda t: as_result(t, self.prompts, question=False))
+        return self._read(texts, "answer", lambda t: parse_reply(t, self.prompts, question=False))
 
     def judge(self, judged: Sequence[Query]) -> list[Result]:
-        """`yes` or `no: …` for each question (see `as_verdict`)."""
+        """`yes` or `no: …` for each question (see `parse_verdict`)."""
         texts = [judge_prompt(self.prompts, one, self.characters) for one in judged]
-        return self._read(texts, "verdict", as_verdict)
+        return self._read(texts, "verdict", parse_verdict)
 
     def write(self, texts: Sequence[str]) -> list[Result]:
         """The first line that the model writes after each text."""
-        return self._read(texts, None, lambda t: as_result(t, self.prompts, question=False))
+        return self._read(texts, None, lambda t: parse_reply(t, self.prompts, question=False))
 
-    def _read(self, texts: Sequence[str], shape: Shape | None, read: Read) -> list[Result]:
-        replies = self.complete(texts, shape=shape, read=read)
-        return [reply if reply.text is None else read(reply.text) for reply in replies]
+    def _read(self, texts: Sequence[str], shape: Shape | None, parse: ParseText) -> list[Result]:
+        replies = self.complete(texts, shape=shape, parse=parse)
+        return [reply if reply.text is None else parse(reply.text) for reply in replies]
 
 
 class FirstAnswers:
@@ -393,9 +397,9 @@ class FirstAnswers:
         self._held: list[Callable[[], None]] = []
         self._seen: list[Result] = []
 
-    def see(self, reply: Result, read: Read, hand_on: Callable[[], None]) -> None:
+    def see(self, reply: Result, parse: ParseText, hand_on: Callable[[], None]) -> None:
         """Take an answer; `UserError` where it is the last one of patience."""
-        result = reply if reply.text is None else read(reply.text)
+        result = reply if reply.text is None else parse(reply.text)
         if not self.worked and result.text is None and self.most:
             self._held.append(hand_on)
             self._seen.append(result)
@@ -427,6 +431,6 @@ class FirstAnswers:
         raise UserError(f"{text}; the last one: {said}", where=self.where, hint=hint)
 
 
-def identity_of(**values: object) -> str:
+def model_identity(**values: object) -> str:
     """A model's identity, from all that its results depend on."""
     return json.dumps(values, sort_keys=True, default=str)

@@ -46,7 +46,7 @@ Shape = Literal["question", "answer", "verdict"]
 WAITING = "waiting"
 """The reason of a request that stands in a batch file: its answer comes with a later run."""
 
-Done = Callable[[int, Result], None]
+OnResult = Callable[[int, Result], None]
 """Called with the place of a request and its result as soon as that is known, in any order."""
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pydantic import Field
 
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.hashing import one_of, row_id
-from factdrift.builders.generate.backends import AnyModel, BackendSettings, Grounded, Parsed
+from factdrift.builders.core.hashing import row_id, seeded_index
+from factdrift.builders.generate.backends import AnyBackend, AnyModel, Grounded, Parsed
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.prompts import PromptedModel
 from factdrift.builders.generate.protocol import WAITING, Request, Result
@@ -37,7 +37,7 @@ _FAR = 3
 class GenerateSettings(Strict):
     """How many questions are made, and by what."""
 
-    backend: BackendSettings = Grounded()
+    backend: AnyBackend = Grounded()
     kept: int = Field(default=4, ge=1, description="questions of a draw that go on to the filters")
 
     @property
@@ -92,7 +92,7 @@ def generate_questions(
         found = finder.find(article)
         for draw in mine:
             tries = _TRIES_AT_ONCE if backend.waits else _TRIES
-            chosen = rank(found, article, draw, tries * settings.kept, seed)
+            chosen = rank_candidates(found, article, draw, tries * settings.kept, seed)
             if not chosen:
                 yield Dropped(STEP, "no_candidate", draw.id)
                 continue
@@ -104,7 +104,7 @@ def generate_questions(
     yield from _ask(waiting, settings.kept, backend, accept)
 
 
-def rank(
+def rank_candidates(
     found: Sequence[Candidate], article: Article, draw: Draw, most: int, seed: int
 ) -> tuple[Candidate, ...]:
     """At most `most` candidates, the ones worth a call first, spread over the article.
@@ -125,13 +125,13 @@ def rank(
         others = [name for name in in_sentence.get(c.sentence, ()) if name not in text]
         return 2 * min(len(others), 2) + min(names[text], 3) + (text in headline)
 
-    asked = [c for c in reversed(found) if c.label != _ON_ITS_DAY and is_answer(c)]
+    asked = [c for c in reversed(found) if c.label != _ON_ITS_DAY and can_be_answer(c)]
     left = {(c.type, c.text.casefold(), c.sentence): (salience(c), c) for c in asked}
     order: list[Candidate] = []
     used: Counter[int] = Counter()
     while left and len(order) < most:
         kinds = sorted({key[0] for key in left})
-        turn = one_of(sum(_SHARES[kind] for kind in kinds), seed, draw.id, "type", len(order))
+        turn = seeded_index(sum(_SHARES[kind] for kind in kinds), seed, draw.id, "type", len(order))
         while turn >= _SHARES[kinds[0]]:
             turn -= _SHARES[kinds.pop(0)]
 
@@ -149,7 +149,7 @@ def rank(
     return tuple(order)
 
 
-def is_answer(candidate: Candidate) -> bool:
+def can_be_answer(candidate: Candidate) -> bool:
     """Whether a span can be an answer: no bare number, and no phrase that names nothing.
 
     `10`, `in the past` and `around his throat` are none; `10 percent` and `in Grant Park` are.

@@ -12,10 +12,10 @@ from pydantic import Field, JsonValue
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import ModelName
-from factdrift.builders.core.hashing import digest, one_of
+from factdrift.builders.core.hashing import digest, seeded_index
 from factdrift.builders.core.hints import install_extra
 from factdrift.builders.generate import prompts as p
-from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
+from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
 
 _GGUF = ".gguf"
 _END = 1 << 20
@@ -57,7 +57,7 @@ class Transformers(p.ModelSettings):
         """As every model; and PyTorch, and a chat template where one is asked for."""
         super().check()
         if not offline:
-            kind_of(self)
+            model_kind(self)
 
     def open(self, seed: int) -> "TransformersBackend":
         """The model; its weights are loaded at the first request."""
@@ -76,15 +76,15 @@ class TransformersBackend(p.PromptedModel):
         self.settings = settings
         self.seed = seed
         self._size = 1 if settings.temperature else settings.batch
-        self.prompts = p.read(settings.prompts)
+        self.prompts = p.load_prompts(settings.prompts)
         self.characters = settings.characters
         self.name = f"transformers:{Path(settings.model).name}"
         names = {"backend", "model", "revision", "dtype", "new_tokens", "temperature"}
         chosen = settings.model_dump(mode="json", include=names | {"chat", "template"})
         self._stop = () if settings.chat else settings.stop
-        content: dict[str, Any] = content_of(settings.model)
+        content: dict[str, Any] = weights_fingerprint(settings.model)
         content |= {"stop": self._stop} if self._stop else {}
-        self.identity = p.identity_of(**chosen, **content, batch=self._size, seed=seed)
+        self.identity = p.model_identity(**chosen, **content, batch=self._size, seed=seed)
         self.usage = Usage()
         self._loaded: Loaded | None = None
         self._first = p.FirstAnswers(settings.stop_after, self.name)
@@ -92,10 +92,10 @@ class TransformersBackend(p.PromptedModel):
     def complete(
         self,
         texts: Sequence[str],
-        done: Done | None = None,
+        on_result: OnResult | None = None,
         *,
         shape: Shape | None = None,
-        read: p.Read | None = None,
+        parse: p.ParseText | None = None,
     ) -> list[Result]:
         """All that the model writes after each text; a model here is held to no form."""
         out: list[Result] = []
@@ -105,22 +105,22 @@ class TransformersBackend(p.PromptedModel):
                 if cut and (self.settings.chat or not text.strip()):
                     result = Result(None, "cut_off", f"raise new_tokens: {text[:80]}")
                 out.append(result)
-                hand_on = partial(done or (lambda *_: None), place, result)
-                self._first.see(result, read or Result, hand_on)
+                hand_on = partial(on_result or (lambda *_: None), place, result)
+                self._first.see(result, parse or Result, hand_on)
         self._first.end()
         return out
 
     def _batch(self, texts: Sequence[str]) -> list[tuple[str, bool]]:
         """What the model writes after each text, and whether it had more to say."""
-        self._loaded = self._loaded or load(self.settings)
+        self._loaded = self._loaded or load_model(self.settings)
         torch, tokenizer, model, kind = self._loaded
         seq2seq = kind == "seq2seq"
-        room = room_of(model, tokenizer) - (0 if seq2seq else self.settings.new_tokens)
+        room = context_size(model, tokenizer) - (0 if seq2seq else self.settings.new_tokens)
         if room < 1:
             raise UserError(f"{self.name}: new_tokens leaves no room for a prompt")
         # the end of a prompt holds the article and what is asked for
         if self.settings.chat:
-            texts = [as_chat(text, tokenizer, self.settings.template) for text in texts]
+            texts = [chat_prompt(text, tokenizer, self.settings.template) for text in texts]
         # a chat template writes the special tokens itself
         special: dict[str, Any] = {"add_special_tokens": not self.settings.chat}
         inputs = tokenizer(
@@ -137,7 +137,7 @@ class TransformersBackend(p.PromptedModel):
         cut = sum(len(tokenizer(text, **special)["input_ids"]) > room for text in full)
         more: dict[str, Any] = {"do_sample": False}
         if self.settings.temperature:
-            torch.manual_seed(one_of(2**63, self.seed, texts[0]))
+            torch.manual_seed(seeded_index(2**63, self.seed, texts[0]))
             more = {"do_sample": True, "temperature": self.settings.temperature}
         if self._stop:
             start = 0 if seq2seq else inputs["input_ids"].shape[1]
@@ -187,7 +187,7 @@ def require_torch() -> None:
         )
 
 
-def kind_of(settings: Transformers) -> Kind:
+def model_kind(settings: Transformers) -> Kind:
     """What the model of the settings does, as its configuration says; no weights are loaded."""
     require_torch()
     import transformers as tf
@@ -201,7 +201,7 @@ def kind_of(settings: Transformers) -> Kind:
     return "masked" if masked and not getattr(config, "is_decoder", False) else "causal"
 
 
-def load(settings: Transformers, kind: Kind | None = None) -> Loaded:
+def load_model(settings: Transformers, kind: Kind | None = None) -> Loaded:
     """The tokenizer and the model of the settings; without `kind`, as one that writes.
 
     `UserError` where PyTorch or the model is missing.
@@ -215,7 +215,7 @@ def load(settings: Transformers, kind: Kind | None = None) -> Loaded:
     logging: Any = tf.utils.logging
     logging.disable_progress_bar()  # a line a second into a log
     if kind is None:
-        kind = "seq2seq" if kind_of(settings) == "seq2seq" else "causal"
+        kind = "seq2seq" if model_kind(settings) == "seq2seq" else "causal"
     tokenizer: Any = _or_told(settings, tf.AutoTokenizer.from_pretrained)
     dtype = settings.dtype if settings.dtype == "auto" else getattr(torch, settings.dtype)
     device = {"device_map": "auto"} if settings.device == "auto" else {}
@@ -252,7 +252,7 @@ def _or_told(settings: Transformers, load: Callable[..., Any], **more: Any) -> A
         ) from error
 
 
-def as_chat(text: str, tokenizer: Any, options: Mapping[str, JsonValue] | None = None) -> str:
+def chat_prompt(text: str, tokenizer: Any, options: Mapping[str, JsonValue] | None = None) -> str:
     """A prompt as the only message of a chat, in the tokenizer's own template."""
     if not tokenizer.chat_template:
         raise UserError("its tokenizer has no chat template", hint="leave out `chat`")
@@ -264,7 +264,7 @@ def as_chat(text: str, tokenizer: Any, options: Mapping[str, JsonValue] | None =
     return str(made)
 
 
-def content_of(model: str) -> dict[str, str]:
+def weights_fingerprint(model: str) -> dict[str, str]:
     """What tells a model in a folder from another one of its name, wherever the folder lies.
 
     The names and sizes of its files, and how they end: training moves the last weights, too.
@@ -288,7 +288,7 @@ def first_mask(row: Any, tokenizer: Any) -> Any:
     return row[: ends[0]] if ends else row
 
 
-def room_of(model: Any, tokenizer: Any) -> int:
+def context_size(model: Any, tokenizer: Any) -> int:
     """The number of tokens that the model can read."""
     known = getattr(model.config, "max_position_embeddings", None)
     known = known or getattr(model.config, "n_positions", None)

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from factdrift.builders import rows
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
@@ -64,7 +64,7 @@ class InvariantLAMA(ClozeBuilder):
         drops = [chosen]
         statistics = [
             card.by_relation(chosen, steps.labels(relations)),
-            views.statistics(path, card.LAMA),
+            views.view_statistics(path, card.LAMA),
         ]
         if isinstance(facts.source, TrexFacts):
             drops.insert(0, run.folder(facts.source))
@@ -94,7 +94,7 @@ class InvariantLAMA(ClozeBuilder):
             source = tuple(steps.facts(run, name, relations) for name in days)
         else:
             hint = "name one of the two in the recipe"
-            raise UserError("no input dump, and no trex", where=shown(run.recipe), hint=hint)
+            raise UserError("no input dump, and no trex", where=display_path(run.recipe), hint=hint)
         return InvariantFacts(
             source=source,
             relations=tuple(relations),
@@ -104,7 +104,7 @@ class InvariantLAMA(ClozeBuilder):
             if self.functional
             else (),
             require_pages=self.require_pages and not isinstance(source, TrexFacts),
-            alike=invariant.reads_alike(templates),
+            alike=invariant.alike_relations(templates),
             per_relation=self.per_relation,
             seed=run.seed,
         )

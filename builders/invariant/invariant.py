@@ -12,10 +12,10 @@ import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.core.tables import seeded_order
 from factdrift.builders.facts import names
-from factdrift.builders.facts.present import drawn
 from factdrift.builders.facts.relations import ClozeTemplates
-from factdrift.builders.rows.frames import SHOWN
+from factdrift.builders.rows.frames import EXAMPLE_COUNT
 from factdrift.builders.text import dates
 from factdrift.builders.text.render import query
 
@@ -27,13 +27,13 @@ REASONS = (
 """Why a pair is left out, in the order in which they are asked."""
 
 _PAIR = ["subject", "relation"]
-_DATE = dates.whole("label")
+_DATE = dates.whole_date_pattern("label")
 _PLACES = ("P19", "P20", "P740")
 """Relations whose answer is a town, or a place in one."""
 _COUNTRY = "P17"
 
 
-def pairs(facts: ir.Table, gaps: ir.Table, older: ir.Table | None = None) -> ir.Table:
+def unchanging_pairs(facts: ir.Table, gaps: ir.Table, older: ir.Table | None = None) -> ir.Table:
     """(subject, relation, object, reason) of `rows.Fact`: one row a pair, with one of its objects.
 
     `older`: the facts of an older dump, whose ends count too: a capital that moved.
@@ -66,7 +66,7 @@ def _ended(facts: ir.Table) -> ir.Table:
     return facts.filter(ends).select(*_PAIR)
 
 
-def in_both(found: ir.Table, changes: ir.Table) -> ir.Table:
+def compare_with_older(found: ir.Table, changes: ir.Table) -> ir.Table:
     """`pairs` of the newer dump with `not_in_both` for those that are not the same in the older.
 
     `changes` are `rows.FactChange`. Pairs that only the older dump has are added with it.
@@ -83,7 +83,7 @@ def in_both(found: ir.Table, changes: ir.Table) -> ir.Table:
     )
 
 
-def named(found: ir.Table, entities: ir.Table) -> ir.Table:
+def with_labels(found: ir.Table, entities: ir.Table) -> ir.Table:
     """`pairs` with the columns of `rows.NamedInvariant`; `page`: the title of the subject's."""
     popularity = ("sitelinks", "statements")
     subjects = entities.select(*popularity, subject="id", subject_label="label", page="enwiki")
@@ -91,7 +91,7 @@ def named(found: ir.Table, entities: ir.Table) -> ir.Table:
     return found.join(subjects, "subject").join(objects, "object")
 
 
-def of_lines(lines: ir.Table) -> tuple[ir.Table, ir.Table]:
+def trex_pairs(lines: ir.Table) -> tuple[ir.Table, ir.Table]:
     """`rows.TrexFact` as `named` pairs, and what is left out: a line said before (`duplicate`).
 
     A pair with several objects has one of them and the reason `several_objects`.
@@ -120,7 +120,7 @@ def of_lines(lines: ir.Table) -> tuple[ir.Table, ir.Table]:
     return one.select(*columns, reason=several, page=none), drops
 
 
-def judged(
+def with_reasons(
     found: ir.Table,
     common_nouns: Collection[str],
     many: Collection[str] = (),
@@ -194,7 +194,7 @@ def _asked_twice(
     return answer.min().over(same) != answer.max().over(same)
 
 
-def reads_alike(templates: Mapping[str, ClozeTemplates]) -> dict[str, str]:
+def alike_relations(templates: Mapping[str, ClozeTemplates]) -> dict[str, str]:
     """Relation -> the first one that has a query in common with it, directly or through others."""
     first = {relation: relation for relation in templates}
     by_text: dict[str, list[str]] = {}
@@ -208,14 +208,14 @@ def reads_alike(templates: Mapping[str, ClozeTemplates]) -> dict[str, str]:
     return {relation: one for relation, one in first.items() if relation != one}
 
 
-def capped(found: ir.Table, cap: int, seed: int) -> ir.Table:
+def cap_relations(found: ir.Table, cap: int, seed: int) -> ir.Table:
     """The `cap` pairs of a relation with the most popular subjects; the others have a reason.
 
     `less_popular`: by number of sitelinks, then of statements; `over_cap`: nothing is known of
     the popularity (T-REx). Ties by the hash of seed and pair.
     """
     found = found.mutate(
-        chance=drawn(str(seed), found.subject, found.relation),
+        chance=seeded_order(seed, found.subject, found.relation),
         kept=found.reason.isnull(),
         **{f"by_{c}": -found[c].fill_null(0) for c in ("sitelinks", "statements")},
     )
@@ -227,26 +227,27 @@ def capped(found: ir.Table, cap: int, seed: int) -> ir.Table:
     return found.mutate(reason=ibis.ifelse(over, why, found.reason))
 
 
-def held_out(found: ir.Table, seed: int) -> ir.Table:
+def hold_out_examples(found: ir.Table, seed: int) -> ir.Table:
     """The pairs with `example` as the reason of those that prompts show, and of their subjects.
 
     Of each relation up to `SHOWN` pairs, but no more than a tenth: those whose subject has the
     fewest, then by the hash of seed and pair.
     """
     found = found.mutate(
-        chance=drawn(f"{seed}\texample", found.subject, found.relation), kept=found.reason.isnull()
+        chance=seeded_order(seed, "example", found.subject, found.relation),
+        kept=found.reason.isnull(),
     )
     of_subject = ibis.window(group_by="subject")
     found = found.mutate(others=found.kept.cast("int64").sum().over(of_subject))
     by = ibis.window(group_by=["relation", "kept"], order_by=["others", "chance", "subject"])
     every = ibis.window(group_by=["relation", "kept"])
-    shown = ibis.least(found.kept.count().over(every) // 10, SHOWN)
+    shown = ibis.least(found.kept.count().over(every) // 10, EXAMPLE_COUNT)
     found = found.mutate(example=found.kept & (ibis.row_number().over(by) < shown))
     theirs = found.example.any().over(of_subject)
     return found.mutate(reason=ibis.ifelse(found.kept & theirs, "example", found.reason))
 
 
-def left_out(found: ir.Table) -> ir.Table:
+def dropped_pairs(found: ir.Table) -> ir.Table:
     """Pairs with a reason as `rows.Dropped`; `detail` is the answer, or one of several."""
     left = found.filter(found.reason.notnull())
     return left.select(

@@ -19,10 +19,10 @@ from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.steps import Facts
 from factdrift.builders.facts.timeline import Rules, TimeRule
 from factdrift.builders.invariant import invariant, trex
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.render import query
 from factdrift.builders.text.tokens import TokenCounter
-from factdrift.builders.text.views import Views
+from factdrift.builders.text.views import ViewSettings
 
 
 class TrexFacts(Step):
@@ -42,7 +42,7 @@ class InvariantFacts(Step):
     """The facts that do not change: `facts.parquet` (`rows.NamedInvariant`), `dropped.parquet`.
 
     `source`: T-REx, or the tables of one or two dumps, the older first; `many`: the relations that
-    are not functional and left out for it; `alike`: `invariant.reads_alike`. The other fields are
+    are not functional and left out for it; `alike`: `invariant.alike_relations`. The other fields are
     parameters of the dataset. `shown.parquet` holds the facts that prompts show.
     """
 
@@ -63,23 +63,23 @@ class InvariantFacts(Step):
         with workspace.engine() as eng:
             if isinstance(self.source, TrexFacts):
                 lines = eng.read(workspace.folder(self.source) / "trex.parquet", rows.TrexFact)
-                named, drops = invariant.of_lines(lines)
+                named, drops = invariant.trex_pairs(lines)
             else:
                 folders = [workspace.folder(one) for one in self.source]
                 named = _of_dumps(eng, folders, self.rules)
                 drops = steps.dropped(eng, *folders)
-            met = invariant.judged(
+            met = invariant.with_reasons(
                 eng.keep(named), self.common_nouns, self.many, self.require_pages, self.alike
             )
             if self.per_relation is not None:
-                met = invariant.capped(met, self.per_relation, self.seed)
-            met = eng.keep(invariant.held_out(eng.keep(met), self.seed))
+                met = invariant.cap_relations(met, self.per_relation, self.seed)
+            met = eng.keep(invariant.hold_out_examples(eng.keep(met), self.seed))
             shown = met.filter(met.example)
             eng.write(shown, out / "shown.parquet", rows.NamedInvariant, ("relation", "chance"))
             kept = met.filter(met.reason.isnull())
             order = ("relation", "subject")
             eng.write(kept, out / "facts.parquet", rows.NamedInvariant, order)
-            drops = invariant.left_out(met).select(drops.columns).union(drops)
+            drops = invariant.dropped_pairs(met).select(drops.columns).union(drops)
             eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
 
@@ -94,7 +94,7 @@ class InvariantClozeRows(Step):
     facts: InvariantFacts
     templates: Mapping[str, ClozeTemplates]
     blank: str
-    views: Views
+    views: ViewSettings
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Render every fact with every template of its relation, batch by batch."""
@@ -128,9 +128,9 @@ class InvariantClozeRows(Step):
         common |= {
             "relation_label": relation.label,
             "answer": {"id": fact["object"], "label": label, "aliases": aliases},
-            "targets": targets([label], aliases),
+            "targets": merge_targets([label], aliases),
             "source": "trex" if isinstance(self.facts.source, TrexFacts) else "wikidata",
-            **self.views.of_one(counter, label),
+            **self.views.single_answer_columns(counter, label),
         }
         for template, text in relation.cloze.items():
             blanked = query(text, fact["subject_label"], self.blank, relation.articles)
@@ -148,8 +148,8 @@ def _of_dumps(eng: Engine, folders: Sequence[Path], rules: Rules) -> ir.Table:
     gaps = [one.gaps for one in dumps]
     in_doubt = gaps[0].union(*gaps[1:]) if gaps[1:] else gaps[0]
     older = dumps[0].facts if dumps[1:] else None
-    pairs = invariant.pairs(dumps[-1].facts, in_doubt, older)
+    pairs = invariant.unchanging_pairs(dumps[-1].facts, in_doubt, older)
     if len(dumps) == 2:
         changes = eng.keep(snapshot_diff.changes(eng, dumps[0], dumps[1], rules))
-        pairs = invariant.in_both(eng.keep(pairs), changes)
-    return invariant.named(eng.keep(pairs), eng.keep(steps.entities(eng, folders)))
+        pairs = invariant.compare_with_older(eng.keep(pairs), changes)
+    return invariant.with_labels(eng.keep(pairs), eng.keep(steps.entities(eng, folders)))

@@ -15,10 +15,10 @@ from pydantic import (
     field_validator,
 )
 
-from factdrift.builders.core.config import Strict, did_you_mean, load, shown
+from factdrift.builders.core.config import Strict, did_you_mean, display_path, load
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files, recipe_path, resource
-from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, plain, without_day
+from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, without_credentials, without_day
 from factdrift.builders.core.names import Licence, Name
 from factdrift.builders.core.remote import local
 from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Source
@@ -27,7 +27,7 @@ from factdrift.builders.recipes.datasets import find_builder, recipe_of
 from factdrift.builders.rows.gold import FILE as GOLD_FILE
 from factdrift.builders.rows.gold import find_gold
 from factdrift.builders.wikidata.finish import TABLES, read_summary
-from factdrift.builders.wikidata.shards import find_shards, is_shard, snapshot_of
+from factdrift.builders.wikidata.shards import find_shards, is_shard, snapshot_day
 from factdrift.builders.wikipedia.files import find_pages, is_pages
 from factdrift.builders.wmt.archive import find_archives, is_archive
 
@@ -160,7 +160,9 @@ def find_inputs(
         if name not in recipe.inputs:
             near = did_you_mean(name, recipe.inputs)
             hint = f"did you mean {near}?" if near else f"its inputs are {', '.join(recipe.inputs)}"
-            raise UserError(f"the recipe has no input {name!r}", where=shown(path), hint=hint)
+            raise UserError(
+                f"the recipe has no input {name!r}", where=display_path(path), hint=hint
+            )
     sources = recipe.sources(given)
     named = {name: without_day(paths) for name, paths in given.items()}
     abouts = dict(recipe.inputs)
@@ -173,7 +175,7 @@ def find_inputs(
         elif not about.optional:
             option = f"--{name} " if name in INPUTS else f"--input {name}="
             hint = f"give it: {option}path/to/the/file"
-            raise UserError(f"input {name!r} is not given", where=shown(path), hint=hint)
+            raise UserError(f"input {name!r} is not given", where=display_path(path), hint=hint)
     order = sorted(
         (name for name in recipe.inputs if name in named),
         key=lambda name: _AFTER.get(abouts[name].kind, 0),
@@ -209,10 +211,10 @@ def _own(recipe: Path, path: str) -> str:
     """The path or address of an input that a recipe names itself."""
     if not is_remote(path):
         return str(recipe_path(recipe, path))
-    if plain(path) != path:
+    if without_credentials(path) != path:
         text = "an address in a recipe has no user, password or `?…`: recipes are published"
         hint = "give this input on the command line"
-        raise UserError(text, where=shown(recipe), hint=hint)
+        raise UserError(text, where=display_path(recipe), hint=hint)
     return path
 
 
@@ -287,7 +289,7 @@ def _days(
         if name not in days:
             about = abouts[name]
             own = own_days[name] or (about.snapshot if about.kind == "file" else None)
-            days[name] = snapshot_of([], own) if own else max(days.values())
+            days[name] = snapshot_day([], own) if own else max(days.values())
     return days
 
 
@@ -297,9 +299,10 @@ def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None
     if about.kind == "wikidata" and tuple(f.name for f in files) == TABLES:
         day = read_summary(files[-1])["snapshot"]
     if day is not None or about.kind in ("wikidata", "gold"):
-        return snapshot_of(files, day)
+        return snapshot_day(files, day)
     such = "2020-12-31"
-    hint = f"say its last day: --input {name}={shown(files[0])}@{such}, or --snapshot-date {such}"
+    path = display_path(files[0])
+    hint = f"say its last day: --input {name}={path}@{such}, or --snapshot-date {such}"
     return _last_day(files, hint if about.path else hint + ", or `snapshot:` in the recipe")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.dataset import Scalar, Statistics
 from factdrift.builders.core.errors import UserError
 
@@ -71,8 +71,8 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise UserError(f"cannot be read: {error}", where=shown(path)) from None
+        raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         hint = "factdrift judgments, without results, writes it anew"
-        raise UserError("not a report of judgments", where=shown(path), hint=hint)
+        raise UserError("not a report of judgments", where=display_path(path), hint=hint)
     return found

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import factdrift
 from factdrift.builders.core import keys
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.dataset import Input
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors
@@ -31,10 +31,12 @@ def rebuild_release(folder: Path, options: ReleaseOptions) -> list[str]:
     before the work: inputs that are missing or have another content, a release of that version
     already in `options.out`.
     """
-    made = manifest.load(folder)
+    made = manifest.load_manifest(folder)
     there = options.out / made.dataset / made.version
     if there.exists():
-        raise UserError("is there already", where=shown(there), hint="name another folder: --out")
+        raise UserError(
+            "is there already", where=display_path(there), hint="name another folder: --out"
+        )
     path, bundled = _recipe(folder, made, options.build)
     for line in _versions(made):
         options.say(line)
@@ -54,11 +56,11 @@ def rebuild_release(folder: Path, options: ReleaseOptions) -> list[str]:
 
 def _recipe(folder: Path, made: Manifest, build: Path) -> tuple[Path, bool]:
     """The recipe of a release, and whether it is a bundled one whose paths hold."""
-    own = manifest.locate(folder, RECIPE)
+    own = manifest.locate_file(folder, RECIPE)
     text = own.read_text("utf-8")
     if text_sha256(text) != made.recipe_sha256:
         hint = "the release was changed: factdrift verify says what else"
-        raise UserError("is not the recipe of its manifest", where=shown(own), hint=hint)
+        raise UserError("is not the recipe of its manifest", where=display_path(own), hint=hint)
     for path in recipes():
         if path.read_text("utf-8") == text:
             return path, True
@@ -128,13 +130,13 @@ def _described(entry: Input) -> str:
 
 def _differences(folder: Path, made: Manifest, again: Path) -> Iterator[str]:
     """The files of two releases that are not the same, a line each."""
-    before, after = made.sha256s(), manifest.load(again).sha256s()
+    before, after = made.sha256s(), manifest.load_manifest(again).sha256s()
     before[manifest.FILE] = file_sha256(folder / manifest.FILE)
     after[manifest.FILE] = file_sha256(again / manifest.FILE)
     for name in sorted(before | after):
         if name not in after:
-            yield f"{name}: only in {shown(folder)}"
+            yield f"{name}: only in {display_path(folder)}"
         elif name not in before:
-            yield f"{name}: only in {shown(again)}"
+            yield f"{name}: only in {display_path(again)}"
         elif before[name] != after[name]:
             yield f"{name}: differs"

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import factdrift
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.dataset import Input, Meta
 from factdrift.builders.core.engine import EngineName, ready
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource, writable
-from factdrift.builders.core.inputs import INPUTS, plain
+from factdrift.builders.core.inputs import INPUTS, without_credentials
 from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run
@@ -123,7 +123,7 @@ def _release(
     path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions
 ) -> Published:
     say = options.say
-    say(f"{recipe.dataset}: {shown(path)}")
+    say(f"{recipe.dataset}: {display_path(path)}")
     run = _run(path, recipe, workspace, options)
     dataset = recipe.build.build(run)
     gold = [f for one in run.inputs.values() if one.about.kind == "gold" for f in one.files]
@@ -137,15 +137,15 @@ def _release(
         raise AssertionError("\n".join(["the release does not verify:", *problems]))
     note_use(workspace.root, recipe.dataset, published.folder, workspace.steps)
     say(f"  {published.summary}")
-    say(f"  verified: {shown(published.folder)}")
-    say(f"  next: open {shown(published.folder / 'README.md')}")
+    say(f"  verified: {display_path(published.folder)}")
+    say(f"  next: open {display_path(published.folder / 'README.md')}")
     return published
 
 
-def plan(named: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
+def planned_steps(named: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
     """What a run of these recipes would make, a line for each step; nothing is made."""
     for path, recipe in chosen_recipes(named, options).items():
-        yield f"{recipe.dataset}: {shown(path)}"
+        yield f"{recipe.dataset}: {display_path(path)}"
         workspace = Plan(options.build, options.say)
         after = "release"
         try:
@@ -174,7 +174,7 @@ def _run(path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptio
     )
 
 
-def rebuild(path: Path, recipe: Recipe, options: ReleaseOptions) -> str:
+def rebuild_command(path: Path, recipe: Recipe, options: ReleaseOptions) -> str:
     """The command that makes the release again, with the names of files and no path to them.
 
     It holds in a checkout and in an installation: a bundled recipe is named by its name alone.
@@ -182,7 +182,7 @@ def rebuild(path: Path, recipe: Recipe, options: ReleaseOptions) -> str:
     words = ["factdrift", "release", recipe_name(path, recipe)]
     for name, paths in options.given.items():
         for given in paths:
-            file = Path(plain(given)).name or plain(given)
+            file = Path(without_credentials(given)).name or without_credentials(given)
             words += [f"--{name}", file] if name in INPUTS else ["--input", f"{name}={file}"]
     if options.snapshot:
         words += ["--snapshot-date", options.snapshot]
@@ -208,7 +208,7 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta
         prose=prose_of(type(recipe.build), recipe.prose or recipe.build.builder),
         recipe=path.read_text("utf-8"),
         seed=recipe.seed,
-        rebuild=options.rebuild or rebuild(path, recipe, options),
+        rebuild=options.rebuild or rebuild_command(path, recipe, options),
         code_version=factdrift.__version__,
         libraries=dict(sorted(libraries.items())),
         parameters=recipe.build.model_dump(mode="json"),

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
 from factdrift.builders.core.schema import typed_rows
@@ -56,7 +56,7 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
         except (pa.ArrowInvalid, OSError, ValueError) as error:
             hint = f"give the {FILE} that factdrift judgments wrote"
             text = f"not a gold table: {error}".splitlines()[0]
-            raise UserError(text, where=shown(path), hint=hint) from None
+            raise UserError(text, where=display_path(path), hint=hint) from None
     if not any_found:
         raise _no_gold(files, layouts)
 
@@ -74,7 +74,7 @@ def _holds(path: Path, layouts: Sequence[str]) -> bool:
 def _no_gold(files: Sequence[Path], layouts: Sequence[str]) -> NoGoldError:
     names = " or ".join(layouts)
     hint = "factdrift hits LAYOUT and factdrift judgments results.jsonl make them"
-    where = shown(files[0]) + (f" and {len(files) - 1} others" if len(files) > 1 else "")
+    where = display_path(files[0]) + (f" and {len(files) - 1} others" if len(files) > 1 else "")
     return NoGoldError(f"no gold rows of {names}", where=where, hint=hint)
 
 
@@ -88,7 +88,7 @@ def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]]:
     return (answers, seen) if isinstance(answers, dict) and isinstance(seen, dict) else ({}, {})
 
 
-def outcomes(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
+def outcome_lines(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     """A line for each layout that had gold rows: how many, by outcome."""
     parts = {
         layout: ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(by_outcome.items()) if n)

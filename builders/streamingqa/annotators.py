@@ -15,13 +15,13 @@ from pydantic import field_validator
 
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict, did_you_mean
-from factdrift.builders.core.hashing import digest, one_of, row_id
+from factdrift.builders.core.hashing import digest, row_id, seeded_index
 from factdrift.builders.generate.candidates import SpacyFinder, sentence_starts
 from factdrift.builders.rows.gold import gold_answers, read_gold
-from factdrift.builders.text.dates import candidates, whole
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.dates import date_candidates, whole_date_pattern
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import exact_match, f1
-from factdrift.builders.text.words import tokens
+from factdrift.builders.text.words import folded_tokens
 from factdrift.builders.wmt.dates import DateSettings
 from factdrift.filters import FILTERS
 from factdrift.filters.base import QuestionItem
@@ -32,7 +32,7 @@ STEP = ANNOTATORS = "people"
 _SHOWN = ("question_day", "article_day", "article")
 _SHORT = 3
 """Letters of a word between those of names: of, the, and, bin."""
-_YEAR = re.compile(whole("year"))
+_YEAR = re.compile(whole_date_pattern("year"))
 
 Kind = Literal["written", "generated"]
 
@@ -74,7 +74,7 @@ class WrittenQuestions:
     shown: str
 
 
-def read_written(gold: rows.Gold) -> WrittenQuestions | None:
+def read_written_questions(gold: rows.Gold) -> WrittenQuestions | None:
     """The questions of a gold row, each once; None where the row is not as the layout has it."""
     answers, shown = gold_answers(gold)
     found: dict[str, dict[str, None]] = {}
@@ -124,14 +124,16 @@ def written_items(
             found = list(finder.find(article)) if found is None else found
             for text, answers in work.questions:
                 id_ = row_id(draw.id, "written", text)
-                answer = placed(answers[0], article, found)
+                answer = locate_answer(answers[0], article, found)
                 yield (
                     QuestionItem(rows.Question(id_, draw, text, answer, ANNOTATORS), article),
                     answers,
                 )
 
 
-def placed(answer: str, article: rows.Article, found: Iterable[rows.Candidate]) -> rows.Candidate:
+def locate_answer(
+    answer: str, article: rows.Article, found: Iterable[rows.Candidate]
+) -> rows.Candidate:
     """An answer where the article has it, with its type.
 
     Where the article does not have it, `start` and `end` are -1 and the text is as it was
@@ -139,8 +141,8 @@ def placed(answer: str, article: rows.Article, found: Iterable[rows.Candidate]) 
     words; else a date is a `date`, capitalised words with short ones between them are an
     `entity`, and the rest is a `phrase`.
     """
-    words = tokens(answer)
-    same_words = [c for c in found if words and tokens(c.text) == words]
+    words = folded_tokens(answer)
+    same_words = [c for c in found if words and folded_tokens(c.text) == words]
     start = _find(answer, article.text)
     if start < 0 and same_words:
         return same_words[0]
@@ -160,7 +162,7 @@ def _find(answer: str, text: str) -> int:
 
 
 def _type(answer: str) -> rows.AnswerType:
-    whole = any(start == 0 and end == len(answer) for start, end, _ in candidates(answer))
+    whole = any(start == 0 and end == len(answer) for start, end, _ in date_candidates(answer))
     if whole or _YEAR.fullmatch(answer):
         return "date"
     written = answer.split()
@@ -250,14 +252,14 @@ class Reviews:
             return row, None
         if not answered.good:
             return _dropped(row, "unanswerable"), None
-        chosen = one_of(answered.asked, seed, "baseline", row.id)
+        chosen = seeded_index(answered.asked, seed, "baseline", row.id)
         given = answered.answers
         answer = given[chosen] if chosen < len(given) else None
         others = tuple(text for n, text in enumerate(given) if n != chosen)
         known = row.answers + row.answers_additional + others
         scored = rows.HumanAnswer(row.id, answer, exact_match(answer, known), f1(answer, known))
         further = row.answers_additional + others
-        accepted = targets(row.answers, further)
+        accepted = merge_targets(row.answers, further)
         return replace(row, targets=accepted, answers_additional=further), scored
 
     def _of(self, layout: str, row: rows.NewsQuestion) -> QuestionReview | None:
@@ -294,7 +296,7 @@ def read_annotations(
             reviews.add(row)
         elif row.decision != "accepted":
             count[row.decision] += 1
-        elif (work := read_written(row)) is None:
+        elif (work := read_written_questions(row)) is None:
             count["not_understood"] += 1
         elif written.setdefault(row.row, work) != work:
             count["contradictory"] += 1

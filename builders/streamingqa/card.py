@@ -9,9 +9,9 @@ from factdrift.builders import rows
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import FromParquet, Plot, Scalar, Statistics, Table
 from factdrift.builders.generate.backends import AnyModel
-from factdrift.builders.generate.prompts import read, shown_prompt
+from factdrift.builders.generate.prompts import load_prompts, prompt_template
 from factdrift.builders.streamingqa.steps import BASELINE, QUESTIONS
-from factdrift.builders.wmt.card import by_series, day_plots, subsets
+from factdrift.builders.wmt.card import day_plots, draw_statistics, series_data
 
 _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12.4 % date answers."
 _UNSAID = {"backend", "model", "revision", "base_url", "key_variable", "folder"}
@@ -52,7 +52,7 @@ def writers(
     texts: list[Mapping[str, Scalar]] = []
     for task, settings in models.items():
         chosen = settings.model_dump(mode="json", exclude=_UNSAID)
-        asked = read(settings.prompts)
+        asked = load_prompts(settings.prompts)
         made.append(
             {
                 "task": task,
@@ -63,7 +63,7 @@ def writers(
                 "parameters": json.dumps(chosen, sort_keys=True, ensure_ascii=False),
             }
         )
-        texts.append({"task": task, "prompt": asked.identity, "text": shown_prompt(asked, task)})
+        texts.append({"task": task, "prompt": asked.identity, "text": prompt_template(asked, task)})
     tables = [Statistics("writers", "What wrote the questions", stated, _STATED)] if stated else []
     if made:
         tables.append(Statistics("models", "Language models", made))
@@ -95,7 +95,7 @@ def statistics(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tupl
         for reason, text in tally["examples"]
     ]
     return (
-        subsets(drawn / "draws.parquet"),
+        draw_statistics(drawn / "draws.parquet"),
         Statistics("generated", "What became of the answer candidates", made),
         Statistics("filters", "Filters", _passed(summary), "In the order in which they ran."),
         Statistics("filter_examples", "What filters dropped", examples, "A few for each reason."),
@@ -139,7 +139,7 @@ def plots(questions: Path, drawn: Path) -> tuple[Plot, ...]:
             year(make_timestamp(evidence_ts * 1000000))::varchar, count(*)
         from read_parquet(?) where split = 'eval' group by all order by all
     """
-    years = by_series(duck.query(days, [str(questions)]))
+    years = series_data(duck.query(days, [str(questions)]))
     first = Plot("lengths", "periods", "Lengths", "Words of questions and answers.", lengths)
     about = "Evaluation questions by the year of their article."
     by_year = [Plot("years", "periods", "Article years", about, years)] if years else []

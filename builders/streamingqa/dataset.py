@@ -13,7 +13,7 @@ from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps as facts
 from factdrift.builders.generate.backends import AnyModel, Grounded, Parsed
 from factdrift.builders.generate.questions import GenerateSettings
-from factdrift.builders.rows.gold import outcomes
+from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.streamingqa import card
 from factdrift.builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
 from factdrift.builders.streamingqa.corpus import SearchIndex
@@ -77,7 +77,7 @@ class StreamingQA(DatasetBuilder):
         models = self.models()
         for settings in models.values():
             settings.check(offline=self.offline)
-        found = news.articles(run, self.near_duplicates)
+        found = news.article_step(run, self.near_duplicates)
         draws = news.QuestionDates(articles=found, dates=self.dates, seed=run.seed)
         questions, sources = self._steps(run, found, draws)
         folders = [run.folder(found), *(run.folder(one) for one in (*sources, questions))]
@@ -103,7 +103,7 @@ class StreamingQA(DatasetBuilder):
             summary = summary_of(folders[-1])
             tables += card.baseline(folders[-1])
             statistics += card.annotation_statistics(folders[-1], summary)
-            for line in outcomes(summary["gold"]):
+            for line in outcome_lines(summary["gold"]):
                 run.workspace.say(line)
         return Dataset(
             tables=tuple(tables),

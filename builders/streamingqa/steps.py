@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from factdrift.builders import rows
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.hashing import hash64, row_id
+from factdrift.builders.core.hashing import row_id, seeded_hash
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.run import Source
@@ -23,26 +23,26 @@ from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.facts.relations import NewsPhrases
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate import grounded, patterns
-from factdrift.builders.generate.backends import AnyModel, Cached, open_model
+from factdrift.builders.generate.backends import AnyModel, CachedModel, open_model
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.grounded import StatedFacts
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.protocol import PATTERNS
 from factdrift.builders.generate.questions import GenerateSettings, generate_questions
-from factdrift.builders.generate.selection import select
+from factdrift.builders.generate.selection import select_questions
 from factdrift.builders.streamingqa import annotators
 from factdrift.builders.streamingqa.annotators import AnnotatorSettings
 from factdrift.builders.streamingqa.corpus import SearchIndex
-from factdrift.builders.text.dates import time_of
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.dates import time_in_question
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.wmt.passages import question_prefix
-from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import QuestionDates
 from factdrift.filters import AnyFilter
 from factdrift.filters.base import FilterContext, QuestionItem
 from factdrift.filters.run import FilterRun, KeptItem, Tally
 from factdrift.filters.search_index import Index
-from factdrift.filters.time_spec import Specified, specify
+from factdrift.filters.time_spec import TimedQuestion, add_time_spec
 from factdrift.filters.toxicity.scores import ToxicityScores
 
 _COUNTED = frozenset({"same_question"})
@@ -85,7 +85,7 @@ class StatedQuestions(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Meet the drawn articles with the facts, parse the others, choose what is asked."""
-        draws = drawn(workspace, self.draws)
+        draws = draws_by_article(workspace, self.draws)
         files = self.draws.articles.news.files
         screen = FilterRun(self.screen, FilterContext(names=SpacyFinder()))
         counts: Counter[str] = Counter()
@@ -94,7 +94,7 @@ class StatedQuestions(Step):
 
         def take(article: rows.Article, options: Iterable[rows.Question]) -> None:
             for one in options:
-                refused = screen.refusal(one, article)
+                refused = screen.screen(one, article)
                 lost.append(refused) if refused else found.append(one)
 
         with progress(len(draws), "articles", "asking") as bar:
@@ -102,13 +102,13 @@ class StatedQuestions(Step):
                 take(article, options)
                 bar.advance(0 if self.parse else 1)
             if self.parse:
-                groups = batches(read(files, sorted(draws), jobs=workspace.jobs), _AT_ONCE)
+                groups = batches(read_articles(files, sorted(draws), jobs=workspace.jobs), _AT_ONCE)
                 for group in ordered_map(_parsed, groups, jobs=workspace.jobs):
                     for article, asked in group:
                         take(article, _of_clauses(asked, draws[article.id]))
                         bar.advance(1)
         counts["questions that could be asked"] = len(found)
-        chosen, left = select(found, self.seed, self.kept, self.share)
+        chosen, left = select_questions(found, self.seed, self.kept, self.share)
         counts["question"] = len(chosen)
         write_sorted(out / QUESTIONS, rows.Question, chosen)
         summed(out, [*lost, *left], screen.tallies, generated=counts)
@@ -120,13 +120,13 @@ class StatedQuestions(Step):
         if self.facts is None or self.timelines is None:
             return
         mined, lines = workspace.folder(self.facts), workspace.folder(self.timelines)
-        articles = read(self.draws.articles.news.files, sorted(draws), jobs=workspace.jobs)
+        articles = read_articles(self.draws.articles.news.files, sorted(draws), jobs=workspace.jobs)
         paths = lines / "timelines.parquet", lines / "gaps.parquet", mined / "entities.parquet"
         newest = duck.query("select max(snapshot) from read_parquet(?)", [str(paths[0])])[0][0]
         if newest is None:
             return
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
-            for article, stated, known in StatedFacts(db, *paths, self.relations).found(articles):
+            for article, stated, known in StatedFacts(db, *paths, self.relations).find(articles):
                 counts["articles that state a fact"] += bool(stated)
                 counts["facts stated"] += len(stated)
                 yield (
@@ -207,7 +207,7 @@ class ModelQuestions(Step):
             model.on_answer = lambda: bar.advance(0)
 
             def passing() -> Iterator[rows.Article]:
-                for article in read(files, sorted(draws), jobs=workspace.jobs):
+                for article in read_articles(files, sorted(draws), jobs=workspace.jobs):
                     yield article
                     bar.advance(len(draws[article.id]))
 
@@ -218,7 +218,7 @@ class ModelQuestions(Step):
                 self.seed,
                 finder=finder,
                 backend=model,
-                accept=screen.refusal,
+                accept=screen.screen,
             ):
                 counts[one.reason if isinstance(one, rows.Dropped) else "question"] += 1
                 if isinstance(one, rows.Question):
@@ -238,7 +238,7 @@ class ModelQuestions(Step):
 
     def _asked(self, workspace: Workspace) -> tuple[dict[str, list[rows.Draw]], int]:
         """The draws that are asked about, by article, and how many there are without a limit."""
-        found = drawn(workspace, self.draws)
+        found = draws_by_article(workspace, self.draws)
         if self.stated is not None:
             done = typed_rows(workspace.folder(self.stated) / QUESTIONS, rows.Question)
             for name in {one.draw.article for one in done if one.grounding is not None}:
@@ -246,7 +246,7 @@ class ModelQuestions(Step):
         every = [draw for draws in found.values() for draw in draws]
         if not self.limit:
             return found, len(every)
-        by_hash = sorted(every, key=lambda draw: hash64(self.seed, "limit", draw.id))
+        by_hash = sorted(every, key=lambda draw: seeded_hash(self.seed, "limit", draw.id))
         chosen = {draw.id for draw in by_hash[: _SPARE * self.limit]}
         kept = {n: [d for d in draws if d.id in chosen] for n, draws in found.items()}
         return {name: draws for name, draws in kept.items() if draws}, len(every)
@@ -265,11 +265,11 @@ class Judges(Strict):
     seed: int
     offline: Annotated[bool, NOT_IN_KEY]
 
-    def open(self, workspace: Workspace) -> tuple[FilterContext, list[Cached]]:
+    def open(self, workspace: Workspace) -> tuple[FilterContext, list[CachedModel]]:
         """What the filters are given, and the models that they have opened so far."""
-        models: list[Cached] = []
+        models: list[CachedModel] = []
 
-        def model(settings: AnyModel) -> Cached:
+        def model(settings: AnyModel) -> CachedModel:
             new = open_model(settings, self.seed, workspace.work("answers"), offline=self.offline)
             for one in models:
                 if (one.identity, one.prompts) == (new.identity, new.prompts):
@@ -314,21 +314,23 @@ class NewsQuestions(Step):
         draws = self.sources[0].draws
 
         def items() -> Iterator[QuestionItem]:
-            for article in read(draws.articles.news.files, sorted(by_article), jobs=workspace.jobs):
+            for article in read_articles(
+                draws.articles.news.files, sorted(by_article), jobs=workspace.jobs
+            ):
                 for one in by_article[article.id]:
                     yield QuestionItem(one, article)
 
         flow = FilterRun(self.judges.filters, context)
         found: list[rows.NewsQuestion] = []
         lost: list[rows.Dropped] = []
-        for row in flow.over(items()):
+        for row in flow.run(items()):
             if isinstance(row, rows.Dropped):
                 lost.append(row)
             else:
                 found.append(released(row.item.question, _scores(row), self.filters, self.seed))
         for model in models:
             model.finish()
-        found.sort(key=lambda one: hash64(self.seed, "limit", one.id))
+        found.sort(key=lambda one: seeded_hash(self.seed, "limit", one.id))
         for over in found[self.limit or len(found) :]:
             lost.append(rows.Dropped(self.name, "over_limit", over.id, detail=over.question))
         del found[self.limit or len(found) :]
@@ -337,7 +339,7 @@ class NewsQuestions(Step):
         summed(out, lost, flow.tallies, calls=dict(sorted(calls.items())))
         if models:
             workspace.say(f"  models of filters: {cost(models)}")
-        number = sum(map(len, drawn(workspace, draws).values()))
+        number = sum(map(len, draws_by_article(workspace, draws).values()))
         text = f"  {len(found):,} rows of {number:,} draws"
         workspace.say(f"{text}; more draws (`dates`) give more rows")
 
@@ -410,7 +412,9 @@ class AnnotatedQuestions(Step):
         answers: dict[str, tuple[str, ...]] = {}
 
         def items() -> Iterator[QuestionItem]:
-            articles = read(self.shown.articles.news.files, sorted(draws), jobs=workspace.jobs)
+            articles = read_articles(
+                self.shown.articles.news.files, sorted(draws), jobs=workspace.jobs
+            )
             for item, given in annotators.written_items(articles, draws, written, finder, count):
                 answers[item.question.id] = given
                 yield item
@@ -419,7 +423,7 @@ class AnnotatedQuestions(Step):
         filters = tuple(one for one in every if one.filter not in self.people.skip)
         names = tuple(one.filter for one in filters)
         flow = FilterRun(filters, context)
-        for row in flow.over(items()):
+        for row in flow.run(items()):
             if isinstance(row, KeptItem):
                 question = row.item.question
                 given = answers[question.id]
@@ -440,18 +444,20 @@ class AnnotatedQuestions(Step):
         """
         if not written:
             return {}
-        shown, drawn = (
+        for_annotators, generated = (
             workspace.folder(draws) / "draws.parquet"
             for draws in (self.shown, self.questions.sources[0].draws)
         )
         found: dict[str, rows.Draw] = {}
-        for table in (shown, drawn):
+        for table in (for_annotators, generated):
             for draw in typed_rows(table, rows.Draw):
                 if draw.id in written:
                     found.setdefault(draw.id, draw)
         count["no_such_row"] += len(written) - len(found)
         articles = {draw.article for draw in found.values()}
-        splits = {d.article: d.split for d in typed_rows(drawn, rows.Draw) if d.article in articles}
+        splits = {
+            d.article: d.split for d in typed_rows(generated, rows.Draw) if d.article in articles
+        }
         by_article: dict[str, list[rows.Draw]] = {}
         for draw in sorted(found.values(), key=lambda draw: draw.id):
             if splits.setdefault(draw.article, draw.split) != draw.split:
@@ -465,7 +471,7 @@ QUESTIONS, BASELINE = "questions.parquet", "baseline.parquet"
 ORDER = ("split", "recent_or_past", "id")
 
 
-def drawn(workspace: Workspace, draws: QuestionDates) -> dict[str, list[rows.Draw]]:
+def draws_by_article(workspace: Workspace, draws: QuestionDates) -> dict[str, list[rows.Draw]]:
     """All draws by their article."""
     found: dict[str, list[rows.Draw]] = {}
     for draw in typed_rows(workspace.folder(draws) / "draws.parquet", rows.Draw):
@@ -497,7 +503,7 @@ def summed(
     (out / "summary.json").write_text(json.dumps({"filters": filters} | more, indent=1), "utf-8")
 
 
-def cost(models: Sequence[Cached]) -> str:
+def cost(models: Sequence[CachedModel]) -> str:
     """What models have cost in this run."""
     usages = [one.usage for one in models]
     read_ = sum(one.tokens_read for one in usages)
@@ -525,11 +531,13 @@ def released(
     time specification.
     """
     if answers is not None:
-        dated = Specified(question.question, "own" if time_of(question.question) else "none")
+        dated = TimedQuestion(
+            question.question, "own" if time_in_question(question.question) else "none"
+        )
     elif question.time_spec is not None:
-        dated = Specified(question.question, question.time_spec)
+        dated = TimedQuestion(question.question, question.time_spec)
     else:
-        dated = specify(question, seed)
+        dated = add_time_spec(question, seed)
     of = question.grounding
     accepted = (of.answers if of else (question.answer.text,)) if answers is None else answers
     additional = of.aliases if of else ()
@@ -538,7 +546,7 @@ def released(
     return rows.NewsQuestion(
         id=question.id,
         prompt=question_prefix(question.draw.question_day) + dated.text,
-        targets=targets(accepted, additional),
+        targets=merge_targets(accepted, additional),
         qa_id=question.id,
         question=dated.text,
         answers=accepted,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from factdrift.builders.core.config import shown
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import recipe_path
 
@@ -42,7 +42,7 @@ class TokenCounter:
         return [self._known[label] for label in wanted]
 
 
-def tokenizer(source: str, revision: str | None = None) -> TokenCounter:
+def load_tokenizer(source: str, revision: str | None = None) -> TokenCounter:
     """Load a Hugging Face tokenizer: a folder, a `tokenizer.json`, or a name on the Hub.
 
     A path is never looked for on the Hub. `revision` pins a name to a commit; a release that
@@ -54,11 +54,11 @@ def tokenizer(source: str, revision: str | None = None) -> TokenCounter:
     if path.is_file():
         return _from_file(path)
     if not path.exists() and (source.startswith((".", "/", "~")) or source.endswith(".json")):
-        raise UserError("no such tokenizer", where=shown(path), hint=_HELP)
+        raise UserError("no such tokenizer", where=display_path(path), hint=_HELP)
     return _from_transformers(str(path) if path.exists() else source, path.exists(), revision)
 
 
-def located(tokenizer: str | None, recipe: Path) -> Path | str | None:
+def tokenizer_location(tokenizer: str | None, recipe: Path) -> Path | str | None:
     """The path of a tokenizer that lies where a recipe says, relative to it; else its name."""
     if tokenizer is None:
         return None
@@ -78,7 +78,7 @@ def _from_file(path: Path) -> TokenCounter:
     try:
         loaded = Tokenizer.from_file(str(path))
     except Exception as e:  # the library raises nothing narrower
-        raise UserError(f"not a tokenizer: {e}", where=shown(path), hint=_HELP) from e
+        raise UserError(f"not a tokenizer: {e}", where=display_path(path), hint=_HELP) from e
     loaded.no_truncation()
     loaded.no_padding()
     model = json.loads(loaded.to_str())["model"]
@@ -99,7 +99,7 @@ def _from_transformers(source: str, local: bool, revision: str | None) -> TokenC
             source, local_files_only=local, revision=None if local else revision
         )
     except (OSError, ValueError, ImportError) as e:
-        where = shown(Path(source)) if local else source
+        where = display_path(Path(source)) if local else source
         why = str(e).strip().splitlines()[0] if str(e).strip() else type(e).__name__
         what = "cannot be loaded" if local else "is no folder here and cannot be fetched"
         raise UserError(f"the tokenizer {what}: {why}", where=where, hint=_HELP) from e

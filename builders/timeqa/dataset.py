@@ -19,7 +19,7 @@ from factdrift.builders.core.schema import reading
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
 from factdrift.builders.facts.relations import Relation, select
-from factdrift.builders.rows.gold import outcomes
+from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.timeqa import annotations, card
 from factdrift.builders.timeqa.alignment import Alignment
 from factdrift.builders.timeqa.question_tables import GROUP, SPLITS, AskSettings
@@ -155,7 +155,7 @@ def _with_checked(run: Run, made: Dataset, step: CheckedQuestions) -> Dataset:
     asked = checked / annotations.ASKED / "questions.parquet"
     tables: list[Table] = []
     summary = json.loads((checked / annotations.SUMMARY).read_text("utf-8"))
-    for line in outcomes(summary["gold"]):
+    for line in outcome_lines(summary["gold"]):
         run.workspace.say(line)
     if any(summary["gold"][annotations.FACTS_LAYOUT].values()):
         facts = {"full": FromParquet(checked / annotations.FACTS)}

@@ -17,9 +17,15 @@ from typing import Any, Final
 
 from factdrift.builders import rows
 from factdrift.builders.facts.text_evidence import FactDates, FactPassage, fact_evidence, year_of
-from factdrift.builders.text.data import data, words
-from factdrift.builders.text.dates import Dates, DayInterval, Written, of_birth, touches
-from factdrift.builders.text.names import ADDED, GENERIC, initials
+from factdrift.builders.text.data import language_data, word_set
+from factdrift.builders.text.dates import (
+    DateMention,
+    DayInterval,
+    TextDates,
+    is_birth_date,
+    may_mean_boundary,
+)
+from factdrift.builders.text.names import GENERIC_WORDS, NAME_AFFIXES, initials
 from factdrift.builders.text.sentences import sentence_at
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.mentions import PageMention, PageText
@@ -37,20 +43,20 @@ _YEAR = 367
 """Days of what is no decade or century."""
 _BESIDE = 4
 """Characters at most between a mention and a date that is surely its own: `Leeds (2003)`."""
-_KINDS = words(data("words")["kinds_in_names"])
+_KINDS = word_set(language_data("words")["kinds_in_names"])
 _TELLING = 4
 """Letters of a word that tells an object."""
 
 
-def dates_of(page: PageText, paragraph: int) -> Dates:
+def dates_of(page: PageText, paragraph: int) -> TextDates:
     """The dates and stretches of a paragraph without those of a life."""
     text, (opening, bracket) = page.texts[paragraph], page.opening
 
-    def kept(every: Sequence[Written]) -> tuple[Written, ...]:
+    def kept(every: Sequence[DateMention]) -> tuple[DateMention, ...]:
         is_life = (w for w in every if not (paragraph == opening and w.start in bracket))
-        return tuple(w for w in is_life if not of_birth(text, w))
+        return tuple(w for w in is_life if not is_birth_date(text, w))
 
-    return Dates(*map(kept, page.dates(paragraph)))
+    return TextDates(*map(kept, page.dates(paragraph)))
 
 
 def passage_of(page: PageText, mention: PageMention) -> FactPassage:
@@ -62,13 +68,13 @@ def passage_of(page: PageText, mention: PageMention) -> FactPassage:
     text, starts = page.texts[mention.paragraph], page.sentences(mention.paragraph)
     dates, title = dates_of(page, mention.paragraph), page.title_dates(mention.paragraph)
 
-    def within(start: int, end: int) -> Dates:
+    def within(start: int, end: int) -> TextDates:
         inside = (tuple(w for w in own if start <= w.start and w.end <= end) for own in dates)
-        return Dates(*inside)
+        return TextDates(*inside)
 
     start, end = sentence_at(starts, len(text), mention.start, mention.end)
     wider = within(*sentence_at(starts, len(text), max(start - 1, 0), min(end + 1, len(text))))
-    nearby = Dates(wider.written + title.written, wider.stretches + title.stretches)
+    nearby = TextDates(wider.written + title.written, wider.stretches + title.stretches)
     return FactPassage(text[start:end], within(start, end), nearby, start=start)
 
 
@@ -108,9 +114,9 @@ def _written(boundary: DayInterval | None, passage: FactPassage) -> float:
     if boundary is None:
         return 0.0
     year = year_of(boundary)
-    if touches(passage.dates.written, year):
+    if may_mean_boundary(passage.dates.written, year):
         return 1.0
-    return _ELSEWHERE * touches(passage.nearby_dates.written, year)
+    return _ELSEWHERE * may_mean_boundary(passage.nearby_dates.written, year)
 
 
 def evidence_columns(
@@ -144,11 +150,11 @@ def differs(mention: PageMention, passage: FactPassage, segment: rows.Segment) -
         return False
     years, written = [year_of(known) for known in (start, end) if known], passage.dates.written
     own = list(_beside(mention, written))
-    is_stated = all(touches(written, year) for year in years)
-    return bool(own) and not is_stated and not any(touches(own, year) for year in years)
+    is_stated = all(may_mean_boundary(written, year) for year in years)
+    return bool(own) and not is_stated and not any(may_mean_boundary(own, year) for year in years)
 
 
-def _beside(mention: PageMention, written: Sequence[Written]) -> Iterator[Written]:
+def _beside(mention: PageMention, written: Sequence[DateMention]) -> Iterator[DateMention]:
     """The dates directly before or behind a mention, and those directly behind these."""
     end = mention.end
     for one in written:
@@ -235,7 +241,7 @@ class Naming:
         names = (segment.object_label, *segment.aliases, *filter(None, [segment.mention]))
         short = {w for name in names if (form := initials(name)) for w in name_words(form)}
         own = {w for name in names for w in name_words(name)}
-        known = {w for w in own if len(w) >= _TELLING} - GENERIC - ADDED - _KINDS
+        known = {w for w in own if len(w) >= _TELLING} - GENERIC_WORDS - NAME_AFFIXES - _KINDS
         known -= frozenset(name_words(subject))
         single = {w for name in names if len(some := name_words(name)) == 1 for w in some}
         self._known = known | short | single

@@ -41,7 +41,7 @@ class MinedFolder(Step):
 
     tables: Source
 
-    def given(self) -> Path:
+    def prebuilt_folder(self) -> Path:
         """The folder itself."""
         assert self.tables.mined is not None
         return self.tables.mined

@@ -15,7 +15,13 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.http import JsonClient, Reply, RetryError, RetryPolicy
 from factdrift.builders.core.keys import key_for
-from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Scoring, Thresholds, ToxicityScores
+from factdrift.filters.toxicity.scores import (
+    ATTRIBUTES,
+    PAPER_THRESHOLDS,
+    Scoring,
+    Thresholds,
+    ToxicityScores,
+)
 
 ENDS = "the Perspective API ends on 31 December 2026: later runs need another scorer, or its cache"
 _OF_TEXT = {"COMMENT_EMPTY", "COMMENT_TOO_LONG", "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE"}
@@ -36,7 +42,7 @@ class Perspective(Strict):
     """
 
     scorer: Literal["perspective"] = "perspective"
-    thresholds: Thresholds = PAPER
+    thresholds: Thresholds = PAPER_THRESHOLDS
     key_env: str = "PERSPECTIVE_API_KEY"
     endpoint: str = "https://commentanalyzer.googleapis.com/v1alpha1/comments:analyze"
     rate: PositiveFloat = 1.0

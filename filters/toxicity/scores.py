@@ -66,7 +66,7 @@ class Thresholds(Strict):
         return worst[1] if worst else None
 
 
-PAPER = Thresholds(
+PAPER_THRESHOLDS = Thresholds(
     identity_attack=0.75,
     insult=0.80,
     profanity=0.65,
