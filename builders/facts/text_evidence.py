@@ -16,7 +16,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from factdrift.builders import rows
-from factdrift.builders.facts.relations import NewsPhrases
+from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.text.dates import DateMention, DayInterval, TextDates, may_mean_boundary
 from factdrift.builders.text.en.lexicon import TITLES
 
@@ -79,7 +79,7 @@ class FactEvidence(NamedTuple):
 
 
 def fact_evidence(
-    passage: FactPassage, dates: FactDates, phrases: NewsPhrases | None = None
+    passage: FactPassage, dates: FactDates, phrases: NewsWording | None = None
 ) -> FactEvidence:
     """What a passage states of a fact with these dates.
 

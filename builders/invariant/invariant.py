@@ -13,7 +13,7 @@ import ibis.expr.types as ir
 from factdrift.builders import rows
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.core.tables import seeded_order
-from factdrift.builders.facts import names
+from factdrift.builders.facts import name_overlap
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.rows.frames import EXAMPLE_COUNT
 from factdrift.builders.text import dates
@@ -130,11 +130,11 @@ def with_reasons(
     """Named pairs with further reasons, for those that have none yet.
 
     `not_functional`, before all others: the relation is one of `many`; `no_sitelink`, where
-    `pages`; `overlap`: `names.overlap`; `non_entity`: the answer is a number or a date or, unless
-    its relation is one of `common_nouns`, has letters in lower case alone; `common_subject`: the
-    subject has; `ambiguous_name`: Wikipedia needs more than the label to name the subject, as in
-    `Trinity College, Oxford`; `whole_country`: see `_whole_country`; `same_query`: see
-    `_asked_twice`.
+    `pages`; `overlap`: `name_overlap.labels_overlap`; `non_entity`: the answer is a number or a
+    date or, unless its relation is one of `common_nouns`, has letters in lower case alone;
+    `common_subject`: the subject has; `ambiguous_name`: Wikipedia needs more than the label to name
+    the subject, as in `Trinity College, Oxford`; `whole_country`: see `_whole_country`;
+    `same_query`: see `_asked_twice`.
     """
     answer, page = found.object_label, found.page.lower()
     label = found.subject_label.lower()
@@ -145,7 +145,7 @@ def with_reasons(
         (found.relation.isin(sorted(many)), "not_functional"),
         (found.reason.notnull(), found.reason),
         (ibis.literal(pages) & page.isnull(), "no_sitelink"),
-        (names.overlap(found.subject_label, answer), "overlap"),
+        (name_overlap.labels_overlap(found.subject_label, answer), "overlap"),
         (number | (_common(answer) & ~noun), "non_entity"),
         (_common(found.subject_label) & ~noun, "common_subject"),
         (qualified.fill_null(False), "ambiguous_name"),

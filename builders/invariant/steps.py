@@ -67,7 +67,7 @@ class InvariantFacts(Step):
             else:
                 folders = [workspace.folder(one) for one in self.source]
                 named = _of_dumps(eng, folders, self.rules)
-                drops = steps.dropped(eng, *folders)
+                drops = steps.read_dropped(eng, *folders)
             met = invariant.with_reasons(
                 eng.keep(named), self.common_nouns, self.many, self.require_pages, self.alike
             )
@@ -144,7 +144,7 @@ class InvariantClozeRows(Step):
 
 def _of_dumps(eng: Engine, folders: Sequence[Path], rules: Rules) -> ir.Table:
     """The pairs of the newest of one or two dumps, oldest first, with names and reasons."""
-    dumps = [steps.dump(eng, folder, rules) for folder in folders]
+    dumps = [steps.read_dump(eng, folder, rules) for folder in folders]
     gaps = [one.gaps for one in dumps]
     in_doubt = gaps[0].union(*gaps[1:]) if gaps[1:] else gaps[0]
     older = dumps[0].facts if dumps[1:] else None
@@ -152,4 +152,4 @@ def _of_dumps(eng: Engine, folders: Sequence[Path], rules: Rules) -> ir.Table:
     if len(dumps) == 2:
         changes = eng.keep(snapshot_diff.changes(eng, dumps[0], dumps[1], rules))
         pairs = invariant.compare_with_older(eng.keep(pairs), changes)
-    return invariant.with_labels(eng.keep(pairs), eng.keep(steps.entities(eng, folders)))
+    return invariant.with_labels(eng.keep(pairs), eng.keep(steps.newest_entities(eng, folders)))

@@ -14,7 +14,7 @@ from factdrift.builders.core.hashing import row_id, seeded_fraction, seeded_hash
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
-from factdrift.builders.facts.relations import NewsPhrases, Phrases
+from factdrift.builders.facts.relations import NewsWording, RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.facts.text_evidence import NO_DATES, FactDates, fact_evidence
 from factdrift.builders.generate.grounded import GroundedFact, KnownTerms, StatedFacts
@@ -62,7 +62,7 @@ class EvolvingFacts(Step):
 
     facts: Facts
     timelines: Timelines
-    phrases: Mapping[str, Phrases]
+    phrases: Mapping[str, RelationWording]
     first: date
     last: date
     histories: int
@@ -117,7 +117,7 @@ class NewsStatements(Step):
 
     evolving: EvolvingFacts
     articles: Articles
-    relations: Mapping[str, NewsPhrases]
+    relations: Mapping[str, NewsWording]
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Meet every article with the facts of the histories."""
@@ -171,7 +171,7 @@ class PageStatements(Step):
 
     evolving: EvolvingFacts
     aligned: Alignments
-    relations: Mapping[str, NewsPhrases]
+    relations: Mapping[str, NewsWording]
     day: date
 
     def make(self, out: Path, workspace: Workspace) -> None:
@@ -305,7 +305,7 @@ class AsOfRows(Step):
         subject, thing = names.name(one.subject), names.name(one.object)
         when = boundary(one.start_first, since)
         exact = one.start_first == since or when.startswith("a day")
-        event = names.phrase("event", one.relation, subject, thing)
+        event = names.fill_wording("event", one.relation, subject, thing)
         text = f"{'On' if exact else 'In'} {when}, {event.removesuffix('.')}."
         id_ = row_id("statement", since, *one.statements)
         day = day if late else since
@@ -323,7 +323,7 @@ class _History(NamedTuple):
     def question(self, one: AskedDay, on: date) -> AsOfQuestion | rows.Dropped:
         """What held on a day, asked on a day, or why it is not asked."""
         names = self.names
-        asked = names.phrase("ask", one.relation, names.name(one.subject))
+        asked = names.fill_wording("ask", one.relation, names.name(one.subject))
         question = f"On {format_date(one.as_of)}, {asked}?"
         answers = names.accepted(one.objects)
         right, stated = {normalize_or_keep(name) for name in answers}, set(one.statements)
