@@ -80,7 +80,7 @@ class RowPrompter:
             options = row.choices
         elif self.view == "likelihood":
             options = row.candidates
-        frame, gap = self.frames.of(row.prompt, self.gaps, bool(row.context), row.relation)
+        frame, gap = self.frames.frame_for(row.prompt, self.gaps, bool(row.context), row.relation)
         if self.masked:
             if gap is None:
                 hint = "a masked model fills gaps: take configs with statements"

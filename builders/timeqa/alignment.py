@@ -28,7 +28,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.tables import seeded_order
-from factdrift.builders.facts import present
+from factdrift.builders.facts import release_columns
 from factdrift.builders.text.names import Name, all_names, is_name, other_forms
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.evidence import evidence_columns, evidence_of
@@ -208,4 +208,6 @@ def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Ta
     left_out = pairs.filter(pairs.reason.notnull())
     of = left_out.missing.cast("string") + " of " + left_out.segments.cast("string")
     detail = of + " segments are not in the page"
-    return segments, present.left_out(left_out, "align", score=left_out.share, detail=detail)
+    return segments, release_columns.as_dropped(
+        left_out, "align", score=left_out.share, detail=detail
+    )

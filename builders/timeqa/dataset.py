@@ -18,8 +18,8 @@ from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.core.schema import reading
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
-from factdrift.builders.facts.relations import Relation, select
-from factdrift.builders.rows.gold import outcomes
+from factdrift.builders.facts.relations import Relation, select_relations
+from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.timeqa import annotations, card
 from factdrift.builders.timeqa.alignment import Alignment
 from factdrift.builders.timeqa.question_tables import GROUP, SPLITS, AskSettings
@@ -84,17 +84,17 @@ class TimeQA(DatasetBuilder):
     def build(self, run: Run) -> Dataset:
         """Mine, find the histories, read their pages, align, ask; anew where people checked."""
         relations = self._relations(run)
-        facts = steps.facts(run, "dump", relations)
+        facts = steps.facts_step(run, "dump", relations)
         histories = Histories(
             facts=facts,
-            timelines=steps.timelines(facts, relations),
+            timelines=steps.timelines_step(facts, relations),
             relations=tuple(relations),
             min_segments=self.min_segments,
         )
         alignments = Alignments(
             histories=histories,
             pages=Pages(files=run.inputs["pages"], histories=histories),
-            relations=steps.labels(relations),
+            relations=steps.relation_labels(relations),
             settings=self.align,
             seed=run.seed,
         )
@@ -118,7 +118,7 @@ class TimeQA(DatasetBuilder):
     def _relations(self, run: Run) -> dict[str, Relation]:
         every = steps.all_relations(run)
         asked = every.whole() if self.relations == "all" else self.relations
-        named = select(every, asked, run.templates)
+        named = select_relations(every, asked, run.templates)
         return {i: relation for i, relation in named.items() if relation.questions}
 
 
@@ -155,7 +155,7 @@ def _with_checked(run: Run, made: Dataset, step: CheckedQuestions) -> Dataset:
     asked = checked / annotations.ASKED / "questions.parquet"
     tables: list[Table] = []
     summary = json.loads((checked / annotations.SUMMARY).read_text("utf-8"))
-    for line in outcomes(summary["gold"]):
+    for line in outcome_lines(summary["gold"]):
         run.workspace.say(line)
     if any(summary["gold"][annotations.FACTS_LAYOUT].values()):
         facts = {"full": FromParquet(checked / annotations.FACTS)}

@@ -3,20 +3,20 @@
 A mention is scored for a segment by what stands around it (`_score`): the years of its boundaries
 in its sentence, list item, table row or infobox pair, less in one beside it or in the title of its
 section; where in the page it stands; and whether it is the page's first one of the object. The
-best mention is the evidence. What the page states of the segment (`stated`) is read from the dates
-of the mention's sentence, item, row or pair; where these have none, from those of the sentences
-before and after it and of the innermost section title that has dates. A birth is no date of
-anything else, nor is the bracket that opens a page.
+best mention is the evidence. What the page states of the segment (`builders.facts.text_evidence`)
+is read from the dates of the mention's sentence, item, row or pair; where these have none, from
+those of the sentences before and after it and of the innermost section title that has dates. A
+birth is no date of anything else, nor is the bracket that opens a page.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from factdrift.builders import rows
+from factdrift.builders.facts.text_evidence import FactDates, FactPassage, fact_evidence, year_of
 from factdrift.builders.text.data import language_data, word_set
 from factdrift.builders.text.dates import (
     DateMention,
@@ -26,6 +26,7 @@ from factdrift.builders.text.dates import (
     may_mean_boundary,
 )
 from factdrift.builders.text.names import GENERIC_WORDS, NAME_AFFIXES, initials
+from factdrift.builders.text.sentences import sentence_at
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.mentions import PageMention, PageText
 
@@ -38,7 +39,6 @@ _ELSEWHERE = 0.75
 _FIRST, _LINKED = 1.75, 0.75
 _CONTRADICTED = 2.0
 """What a mention loses that stands beside the dates of another time alone."""
-_MONTH = 31
 _YEAR = 367
 """Days of what is no decade or century."""
 _BESIDE = 4
@@ -46,17 +46,6 @@ _BESIDE = 4
 _KINDS = word_set(language_data("words")["kinds_in_names"])
 _TELLING = 4
 """Letters of a word that tells an object."""
-
-
-class Near(NamedTuple):
-    """The dates around a mention, without births.
-
-    `sentence`: of its sentence, item, row or pair, and the stretches of time there; `around`: also
-    of the sentences before and after it, and of the title of its section.
-    """
-
-    sentence: TextDates
-    around: TextDates
 
 
 def dates_of(page: PageText, paragraph: int) -> TextDates:
@@ -70,29 +59,23 @@ def dates_of(page: PageText, paragraph: int) -> TextDates:
     return TextDates(*map(kept, page.dates(paragraph)))
 
 
-def near(page: PageText, mention: PageMention) -> Near:
-    """The dates around a mention."""
-    n = mention.paragraph
-    starts = page.sentences(n)
-    first, last = bisect_right(starts, mention.start), bisect_right(starts, mention.end - 1)
-    ends = [*starts[1:], len(page.texts[n])]
-    dates, title = dates_of(page, n), page.title_dates(n)
+def passage_of(page: PageText, mention: PageMention) -> FactPassage:
+    """The sentence, item, row or pair that holds a mention, with its dates, births aside.
+
+    The dates nearby are those of the sentences before and after it, too, and of the innermost title
+    of its section that has some.
+    """
+    text, starts = page.texts[mention.paragraph], page.sentences(mention.paragraph)
+    dates, title = dates_of(page, mention.paragraph), page.title_dates(mention.paragraph)
 
     def within(start: int, end: int) -> TextDates:
         inside = (tuple(w for w in own if start <= w.start and w.end <= end) for own in dates)
         return TextDates(*inside)
 
-    wider = within(starts[max(0, first - 2)], ends[min(len(ends), last + 1) - 1])
-    around = TextDates(wider.written + title.written, wider.stretches + title.stretches)
-    return Near(within(starts[first - 1], ends[last - 1]), around)
-
-
-def boundaries(segment: rows.Segment) -> tuple[DayInterval | None, DayInterval | None]:
-    """Start and end as the first and last day that they may be; None: unknown or open."""
-    first, last = segment.start_first, segment.start_last
-    start = (first, last) if first and last else None
-    first, last = segment.end_first, segment.end_last
-    return start, (first, last) if first and last and not segment.end_open else None
+    start, end = sentence_at(starts, len(text), mention.start, mention.end)
+    wider = within(*sentence_at(starts, len(text), max(start - 1, 0), min(end + 1, len(text))))
+    nearby = TextDates(wider.written + title.written, wider.stretches + title.stretches)
+    return FactPassage(text[start:end], within(start, end), nearby, start=start)
 
 
 def evidence_of(
@@ -104,13 +87,13 @@ def evidence_of(
     """
     places = [_PLACE[page.page.paragraphs[m.paragraph].kind] for m in mentions]
     order = sorted(range(len(mentions)), key=lambda i: (places[i], mentions[i][:2]))
-    every = [near(page, m) for m in mentions]
+    passages = [passage_of(page, mention) for mention in mentions]
     opening = min((s.start_first or date.min for s in segments), default=date.min)
     found: list[PageMention | None] = []
     for segment in segments:
         is_opening = (segment.start_first or date.min) == opening
         scores = [
-            _score(mentions[i], every[i], segment)
+            _score(mentions[i], passages[i], segment)
             - places[i]
             + _FIRST * (is_opening and i == order[0])
             for i in range(len(mentions))
@@ -120,64 +103,20 @@ def evidence_of(
     return found
 
 
-def _score(mention: PageMention, dates: Near, segment: rows.Segment) -> float:
-    start, end = boundaries(segment)
-    score = _START * _written(start, dates) + _END * _written(end, dates)
-    return score + _LINKED * mention.linked - _CONTRADICTED * differs(mention, dates, segment)
+def _score(mention: PageMention, passage: FactPassage, segment: rows.Segment) -> float:
+    start, end, _ = FactDates.of_segment(segment)
+    score = _START * _written(start, passage) + _END * _written(end, passage)
+    return score + _LINKED * mention.linked - _CONTRADICTED * differs(mention, passage, segment)
 
 
-def _written(boundary: DayInterval | None, dates: Near) -> float:
+def _written(boundary: DayInterval | None, passage: FactPassage) -> float:
     """How well a boundary is written around a mention, from 0 to 1."""
     if boundary is None:
         return 0.0
-    year = _year(boundary)
-    if may_mean_boundary(dates.sentence.written, year):
+    year = year_of(boundary)
+    if may_mean_boundary(passage.dates.written, year):
         return 1.0
-    return _ELSEWHERE * may_mean_boundary(dates.around.written, year)
-
-
-def stated(dates: Near, segment: rows.Segment) -> tuple[bool | None, bool | None]:
-    """Whether start and end are written near; None where there is no such boundary.
-
-    Their year is enough; a month or a day has to be theirs. What ends a stretch (`1990-1995`)
-    states no start, and what begins one no end; a stretch that has the one boundary and is over
-    before the other, or begins after it, states neither. The end of an open segment is stated by
-    a stretch without an end (`since 2003`).
-    """
-    start, end = boundaries(segment)
-    written, stretches = dates.sentence if dates.sentence.written else dates.around
-    if start and end:
-        shorter = [s for s in stretches if _is_shorter(s, _year(start), _year(end))]
-        written = tuple(
-            w for w in written if not any(s.start <= w.start and w.end <= s.end for s in shorter)
-        )
-    starts = [w for w in written if all(s.end != w.end or s.start == w.start for s in stretches)]
-    ends = [w for w in written if all(s.start != w.start or s.end == w.end for s in stretches)]
-    ended = _states(ends, end) if end else None
-    if segment.end_open and start:
-        year = _year(start)
-        ended = any(s.last == date.max and year[0] <= s.first <= year[1] for s in stretches)
-    return (_states(starts, start) if start else None), ended
-
-
-def _is_shorter(stretch: DateMention, start: DayInterval, end: DayInterval) -> bool:
-    """Whether a stretch begins as a segment does and ends earlier, or the other way round."""
-    if start[0] <= stretch.first <= start[1]:
-        return stretch.last < end[0]
-    return end[0] <= stretch.last <= end[1] and stretch.first > start[1]
-
-
-def _states(written: Sequence[DateMention], boundary: DayInterval) -> bool:
-    years = [w for w in written if (w.last - w.first).days > _MONTH]
-    return may_mean_boundary(years, _year(boundary)) or may_mean_boundary(written, boundary)
-
-
-def _year(boundary: DayInterval) -> DayInterval:
-    """The year of a boundary within one; else the boundary."""
-    first, last = boundary
-    if first.year != last.year:
-        return boundary
-    return date(first.year, 1, 1), date(first.year, 12, 31)
+    return _ELSEWHERE * may_mean_boundary(passage.nearby_dates.written, year)
 
 
 def evidence_columns(
@@ -186,27 +125,30 @@ def evidence_columns(
     """The columns of an aligned segment that say what stands beside its mention."""
     if mention is None:
         return {"start_stated": None, "end_stated": None, "evidence": "none", "contradicted": False}
-    dates = near(page, mention)
-    start, end = stated(dates, segment)
+    passage = passage_of(page, mention)
+    evidence = fact_evidence(passage, FactDates.of_segment(segment))
+    start, end = (
+        None if dates is None else bool(dates) for dates in (evidence.starts, evidence.ends)
+    )
     tiers: Sequence[rows.EvidenceTier] = ("none", "one", "both")
     return {
         "start_stated": start,
         "end_stated": end,
         "evidence": tiers[(start or False) + (end or False)],
-        "contradicted": differs(mention, dates, segment),
+        "contradicted": differs(mention, passage, segment),
     }
 
 
-def differs(mention: PageMention, dates: Near, segment: rows.Segment) -> bool:
+def differs(mention: PageMention, passage: FactPassage, segment: rows.Segment) -> bool:
     """Whether dates stand directly beside a mention, and none has the year of a boundary.
 
     `Leeds (2003-2009)`, `2003: Leeds`. They may be those of a boundary that is unknown, or of a
     life, where its sentence has all boundaries: `Ann Lee (1910-1990), 1955-1961`.
     """
-    start, end = boundaries(segment)
-    if not start or not (end or segment.end_open):
+    start, end, is_open = FactDates.of_segment(segment)
+    if not start or not (end or is_open):
         return False
-    years, written = [_year(known) for known in (start, end) if known], dates.sentence.written
+    years, written = [year_of(known) for known in (start, end) if known], passage.dates.written
     own = list(_beside(mention, written))
     is_stated = all(may_mean_boundary(written, year) for year in years)
     return bool(own) and not is_stated and not any(may_mean_boundary(own, year) for year in years)

@@ -18,7 +18,7 @@ from pydantic import Field, field_validator
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import RandomStream, row_id, seeded_hash
-from factdrift.builders.facts.relations import Ask, Relation
+from factdrift.builders.facts.relations import QuestionTemplate, Relation
 from factdrift.builders.rows import (
     AlignedSegment,
     AlignmentRule,
@@ -116,7 +116,7 @@ class QuestionTemplates(Strict):
     relation: str
     label: str
     mode: Literal["accumulate", "pointwise"]
-    questions: tuple[Ask, ...]
+    questions: tuple[QuestionTemplate, ...]
     articles: Mapping[str, bool] = {}
 
     @classmethod

@@ -10,7 +10,7 @@ from factdrift.builders import rows
 from factdrift.builders.core.run import Source
 from factdrift.builders.core.schema import reading
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts import present, steps, timeline
+from factdrift.builders.facts import release_columns, steps, timeline
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, keep_pairs
 from factdrift.builders.timeqa.annotations import write_checked
@@ -68,10 +68,10 @@ class Histories(Step):
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
             gaps = gaps.filter(gaps.reason != "undated").semi_join(named, pair)
             eng.write(gaps, out / "gaps.parquet", rows.Gap, timeline.GAP_ORDER)
-            drops = steps.dropped(eng, mined)
+            drops = steps.read_dropped(eng, mined)
             pageless = pairs.anti_join(paged, pairs.subject == paged.id)
             why = ibis.literal("no_sitelink")
-            drops = drops.union(present.left_out(pageless, self.name, reason=why))
+            drops = drops.union(release_columns.as_dropped(pageless, self.name, reason=why))
             eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
 
@@ -124,7 +124,7 @@ class Alignments(Step):
             segments = eng.keep(segments)
             eng.write(segments, out / "segments.parquet", rows.AlignedSegment, timeline.ORDER)
             subjects = eng.read(histories / "subjects.parquet", rows.PageSubject)
-            named = steps.released(segments).join(
+            named = steps.released_segments(segments).join(
                 subjects.select("subject", subject_label="label"), "subject"
             )
             named = named.mutate(relation_label=named.relation.cases(*self.relations.items()))
