@@ -83,44 +83,48 @@ def whole_date_pattern(reader: DateReader) -> str:
 
 def _parts(table: Mapping[str, Any]) -> dict[str, str]:
     """The parts of forms by name; lists are alternatives."""
-    short = [name for names in table["short_months"] for name in names]
-    spelt: list[str] = []
-    for full, names in zip(MONTHS, table["short_months"], strict=True):
+    short_names = [name for names in table["short_months"] for name in names]
+    name_patterns: list[str] = []
+    for full_name, names in zip(MONTHS, table["short_months"], strict=True):
         for name in names:
-            rest = full.removeprefix(name)
-            spelt.append(f"{full}|{name}" if rest == full else f"{name}(?:{rest})?")
+            ending = full_name.removeprefix(name)
+            name_patterns.append(
+                f"{full_name}|{name}" if ending == full_name else f"{name}(?:{ending})?"
+            )
     parts = {
         "month": f"(?:{'|'.join(MONTHS)})",
         "weekday": f"(?:{'|'.join(WEEKDAYS)})",
-        "short_month": rf"(?:{'|'.join(s for s in short if s not in MONTHS)})\.",
-        "any_month": rf"(?:{'|'.join(spelt)})\b\.?",
+        "short_month": rf"(?:{'|'.join(month_name for month_name in short_names if month_name not in MONTHS)})\.",
+        "any_month": rf"(?:{'|'.join(name_patterns)})\b\.?",
     }
     for name, part in table["parts"].items():
         parts[name] = part if isinstance(part, str) else f"(?:{'|'.join(part)})"
     return parts
 
 
-def _filled(form: str, parts: Mapping[str, str]) -> str:
+def _filled(date_form: str, parts: Mapping[str, str]) -> str:
     """A form with its parts in the places of their names."""
-    while (full := re.sub(r"\{([a-z]\w*)\}", lambda m: parts[m[1]], form)) != form:
-        form = full
-    return form
+    while (
+        expanded := re.sub(r"\{([a-z]\w*)\}", lambda placeholder: parts[placeholder[1]], date_form)
+    ) != date_form:
+        date_form = expanded
+    return date_form
 
 
 @cache
 def _candidates() -> re.Pattern[str]:
     """The pattern of candidates, each form a group named after its kind and place."""
-    forms = enumerate(date_forms("candidate"))
-    every = "|".join(f"(?P<{kind}_{n}>{form})" for n, (kind, form) in forms)
-    return re.compile(f"{_TABLE['before']['candidate']}(?:{every})")
+    numbered_forms = enumerate(date_forms("candidate"))
+    all_forms = "|".join(f"(?P<{kind}_{index}>{form})" for index, (kind, form) in numbered_forms)
+    return re.compile(f"{_TABLE['before']['candidate']}(?:{all_forms})")
 
 
 def date_candidates(text: str) -> Iterator[tuple[int, int, str]]:
     """Spans of dates in `text` with their kind: DAY, MONTH, YEAR, WEEKDAY, RELATIVE, …"""
-    for m in _candidates().finditer(text):
-        if m.end() < len(text) and (text[m.end()].isalnum() or text[m.end()] in "%-–/"):
+    for match in _candidates().finditer(text):
+        if match.end() < len(text) and (text[match.end()].isalnum() or text[match.end()] in "%-–/"):
             continue
-        yield m.start(), m.end(), str(m.lastgroup).rsplit("_", 1)[0]
+        yield match.start(), match.end(), str(match.lastgroup).rsplit("_", 1)[0]
 
 
 @cache
@@ -130,8 +134,10 @@ def _only_names() -> re.Pattern[str]:
 
 def time_in_question(question: str) -> str | None:
     """The words that already specify a time in `question`; None where there are none."""
-    found = date_pattern("question").search(_only_names().sub(lambda m: "_" * len(m[0]), question))
-    return found[0] if found else None
+    time_match = date_pattern("question").search(
+        _only_names().sub(lambda name_match: "_" * len(name_match[0]), question)
+    )
+    return time_match[0] if time_match else None
 
 
 class DateMention(NamedTuple):
