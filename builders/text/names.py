@@ -1,7 +1,7 @@
 """How names are spelt: the names of a thing, and the pattern that finds one in folded text."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -113,36 +113,56 @@ def initials(text: str) -> str | None:
     return "".join(part[0] for part in content_words)
 
 
-def is_name(shown: str, names: Iterable[Name]) -> bool:
+def is_name(text: str, names: Iterable[Name]) -> bool:
     """Whether the words of a link are a name of the thing with these names.
 
-    They are one of the names or its initials, or share a word with one, which is capitalised where
-    it is in the name, and all their other words are capitalised: `Leeds` of Leeds United, `King
-    Charles`, `Democrat` of a Democratic Party, but not `his deputy`, `the university` or `Leeds
-    manager`.
+    They are where they are one of the names or its initials. They also are where they share a word
+    with a name, and every word has a capital that has one in the name. So `Leeds` names Leeds
+    United, `King Charles` Charles III and `Democrat` a Democratic Party, but `his deputy`, `the
+    university` and `Leeds manager` name nothing.
     """
-    words_shown = name_words(shown)
-    if not words_shown:
+    text_words = name_words(text)
+    if not text_words:
         return False
-    known: dict[str, bool] = {}
+    names = list(names)
+    joined_words = "".join(text_words)
     for name in names:
-        if name.words == words_shown or squeeze(fold_in_place(name.text)) == "".join(words_shown):
+        if name.words == text_words or squeeze(fold_in_place(name.text)) == joined_words:
             return True
+    capitals = _capitals_by_word(names)
+    parts = [part for part in re.split(r"[\s/-]+", text.strip("'\"() ")) if name_words(part)]
+    content_parts = [part for part in parts if not FUNCTION_WORDS.issuperset(name_words(part))]
+    if not all(_may_be_in_name(part, capitals) for part in content_parts):
+        return False
+    content_words = {word for part in content_parts for word in name_words(part)} - NAME_AFFIXES
+    return any(_shares_stem(word, capitals) for word in content_words)
+
+
+def _capitals_by_word(names: Iterable[Name]) -> dict[str, bool]:
+    """Whether each word of some names always has a capital there; function words are left out."""
+    capitals: dict[str, bool] = {}
+    for name in names:
         for part in name.text.split():
             for word in name_words(part):
                 if word not in FUNCTION_WORDS:
-                    known[word] = known.get(word, True) and part[0].isupper()
-    parts = [p for p in re.split(r"[\s/-]+", shown.strip("'\"() ")) if name_words(p)]
-    content = [p for p in parts if not FUNCTION_WORDS.issuperset(name_words(p))]
-    if not all(
-        p[0].isupper() or p[0].isdigit() or known.get(name_words(p)[0]) is False for p in content
-    ):
-        return False
-    own = {w for p in content for w in name_words(p) if w not in NAME_AFFIXES}
-    if not own.isdisjoint(known):
+                    capitals[word] = capitals.get(word, True) and part[0].isupper()
+    return capitals
+
+
+def _may_be_in_name(part: str, capitals: Mapping[str, bool]) -> bool:
+    """Whether a word begins with a capital or a digit, or stands in a name without a capital."""
+    return part[0].isupper() or part[0].isdigit() or capitals.get(name_words(part)[0]) is False
+
+
+def _shares_stem(word: str, known_words: Collection[str]) -> bool:
+    """Whether a word is a known one, or one of the two begins with the other (`Democrat`)."""
+    if word in known_words:
         return True
-    long = [w for w in known if len(w) >= _STEM]
-    return any(w[:_STEM] == k[:_STEM] and (k in w or w in k) for w in own for k in long)
+    return any(
+        word[:_STEM] == known_word[:_STEM] and (known_word in word or word in known_word)
+        for known_word in known_words
+        if len(known_word) >= _STEM
+    )
 
 
 def same_case(name: Name, found_text: str) -> bool:
