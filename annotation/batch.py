@@ -23,7 +23,7 @@ from factdrift.annotation.submission import Json, decode_json
 from factdrift.builders.core.config import Strict, display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import digest, file_sha256
-from factdrift.builders.release.manifest import FileEntry, locate
+from factdrift.builders.release.manifest import FileEntry, locate_file
 
 MANIFEST, ITEMS, PRIVATE, PREVIEW = "manifest.json", "items.jsonl", "private.json", "preview.html"
 LAYOUT_COPY = "layout"
@@ -231,7 +231,7 @@ def read_batch(folder: Path) -> HitBatch:
     if own - {entry.path for entry in manifest.files}:
         raise _edited_error(folder, "its manifest does not name all of the batch's files")
     for entry in manifest.files:
-        if file_sha256(locate(folder, entry.path)) != entry.sha256:
+        if file_sha256(locate_file(folder, entry.path)) != entry.sha256:
             raise _edited_error(folder / entry.path, "has changed")
     if layout_sha256(folder / LAYOUT_COPY) != manifest.layout_sha256:
         raise _edited_error(folder / LAYOUT_COPY, "has changed")

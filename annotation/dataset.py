@@ -25,7 +25,7 @@ from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import digest, file_sha256, seeded_hash
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import manifest
-from factdrift.builders.release.version import published
+from factdrift.builders.release.version import published_versions
 
 Row = dict[str, Any]
 _ROWS = 1024
@@ -107,7 +107,7 @@ def open_dataset(
         return DatasetRows(path.name, file_sha256(path), None, (), (path,), columns)
     if not given or not path.is_dir():
         path = _newest_release(given, releases)
-    found = manifest.load(path)
+    found = manifest.load_manifest(path)
     names = [one.name for one in found.configs]
     chosen = found.config(config or (names or [""])[0])
     if chosen is None:
@@ -125,14 +125,14 @@ def open_dataset(
         sha256=file_sha256(path / manifest.FILE),
         config=chosen.name,
         splits=tuple(one.name for one in splits),
-        files=tuple(manifest.locate(path, one.file) for one in splits),
+        files=tuple(manifest.locate_file(path, one.file) for one in splits),
         columns=tuple(one.name for one in chosen.columns),
     )
 
 
 def _newest_release(name: str, releases: Path) -> Path:
     is_name = bool(name) and Path(name).name == name
-    if versions := published(releases / name) if is_name else []:
+    if versions := published_versions(releases / name) if is_name else []:
         return releases / name / str(versions[-1])
     recipe = resource("builders/recipes") / f"{name}.yaml"
     if is_name and recipe.is_file():

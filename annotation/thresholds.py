@@ -226,7 +226,7 @@ def _scored_rows(
 
 def recipe_filter(folder: Path | None, thresholds: Mapping[str, float]) -> str:
     """The filter of a recipe with these thresholds, its scorer as the release had it, as YAML."""
-    built: Any = manifest.load(folder).parameters.get("filters") if folder else None
+    built: Any = manifest.load_manifest(folder).parameters.get("filters") if folder else None
     value: Any = {"thresholds": dict(thresholds)}
     for given in built or ():
         if given.get("filter") == "toxicity":

@@ -168,10 +168,10 @@ def steps(
     templates: Templates = TEMPLATES,
 ) -> None:
     """Say which steps a release would make anew, and which are there."""
-    from factdrift.builders.release.release import ReleaseOptions, plan
+    from factdrift.builders.release.release import ReleaseOptions, planned_steps
 
     options = ReleaseOptions(given, snapshot, build, templates)
-    for line in plan(recipe or [], options):
+    for line in planned_steps(recipe or [], options):
         echo(line)
 
 
@@ -264,19 +264,21 @@ def mine(
     memory: Memory = "600MB",
 ) -> None:
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
-    from factdrift.builders.facts.relations import known_relations, select
-    from factdrift.builders.facts.steps import needed_of
+    from factdrift.builders.facts.relations import relations_with_own, select_relations
+    from factdrift.builders.facts.steps import properties_to_mine
     from factdrift.builders.recipes.recipe import fetched
     from factdrift.builders.wikidata.mine import SHARE_FILE, merge_shares, mine_share
     from factdrift.builders.wikidata.mine import mine as mine_dump
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
 
-    known = known_relations(templates)
+    known = relations_with_own(templates)
     named = re.findall(r"[^\s,]+", relations or "")
     if relations is not None and not named:
         raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
-    wanted = needed_of(select(known, named, templates) if named else known.whole())
+    wanted = properties_to_mine(
+        select_relations(known, named, templates) if named else known.whole()
+    )
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
     if dump and named:
@@ -369,9 +371,9 @@ def corpus(
 ) -> None:
     """Rebuild the texts that questions are answered from, out of your own archives or pages."""
     if release is not None:
-        from factdrift.builders.release.contexts import put_back
+        from factdrift.builders.release.contexts import restore_contexts
 
-        done = put_back(release, archives, out, jobs=jobs)
+        done = restore_contexts(release, archives, out, jobs=jobs)
         say(f"{done.rows:,} rows with their text in {out}")
         if done.changed or done.missing:
             say(f"{done.changed:,} rows have another text in these pages, {done.missing:,} no page")
@@ -413,14 +415,14 @@ def diff(
 
     from factdrift.builders.core.files import disk_errors, replacing
     from factdrift.builders.release.compare import compare
-    from factdrift.builders.release.notes import notes as lines
+    from factdrift.builders.release.notes import release_notes
 
     with TemporaryDirectory() as scratch:
         table = out or (Path(scratch) / "diff.parquet" if notes else None)
         found = compare(old, new, table)
         if notes is not None and table is not None:
             with disk_errors(notes), replacing(notes) as path:
-                path.write_text("\n".join(lines(old, new, found, table)), "utf-8")
+                path.write_text("\n".join(release_notes(old, new, found, table)), "utf-8")
     echo(found.summary())
 
 
@@ -440,9 +442,9 @@ def tasks(
     out: Annotated[Path, Option(help="Folder that the tasks go into.")] = Path("tasks"),
 ) -> None:
     """Write a release's harness tasks for another place, or for a model's cut-off."""
-    from factdrift.builders.release.tasks import rewrite
+    from factdrift.builders.release.tasks import rewrite_tasks
 
-    counts = rewrite(folder, harness, out, path, after)
+    counts = rewrite_tasks(folder, harness, out, path, after)
     for config, rows in counts.items():
         say(f"  {config}: {rows:,} rows")
     say(f"tasks in {out / harness}")
@@ -462,9 +464,9 @@ def export(
     ] = None,
 ) -> None:
     """Write a release as the files of an original dataset, for the code that reads these."""
-    from factdrift.scoring.export import export as write
+    from factdrift.scoring.export import export_release
 
-    write(folder, name, to, say, passages)
+    export_release(folder, name, to, say, passages)
 
 
 @command()

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.core.schema import reading
-from factdrift.builders.release.manifest import SplitEntry, locate
+from factdrift.builders.release.manifest import SplitEntry, locate_file
 from factdrift.builders.release.tasks import RELATION
 from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text.squad import normalize_answer
-from factdrift.scoring.views import names
+from factdrift.scoring.views import answer_names
 
 _BATCH = 4096
 
@@ -33,7 +33,7 @@ class ChosenSplit(NamedTuple):
         self, release: Path, columns: Sequence[str], size: int = _BATCH
     ) -> Iterator[Mapping[str, Any]]:
         """Some columns of its rows."""
-        with reading(locate(release, self.split.file)) as file:
+        with reading(locate_file(release, self.split.file)) as file:
             for batch in file.iter_batches(size, columns=list(dict.fromkeys(columns))):
                 yield from batch.to_pylist()
 
@@ -75,7 +75,7 @@ class Distractors:
         found: defaultdict[str, set[str]] = defaultdict(set)
         for one in splits:
             for row in one.rows(release, [one.columns.answers, *filter(None, [one.relation])]):
-                found[relation_of(row, one)].update(names(row[one.columns.answers]))
+                found[row_relation(row, one)].update(answer_names(row[one.columns.answers]))
         self._of = {relation: sorted(some) for relation, some in found.items()}
 
     def of(self, name: str, relation: str, others: Collection[str], count: int) -> list[str]:
@@ -97,6 +97,6 @@ class Distractors:
         return chosen
 
 
-def relation_of(row: Mapping[str, Any], one: ChosenSplit) -> str:
+def row_relation(row: Mapping[str, Any], one: ChosenSplit) -> str:
     """The relation that a row asks about; one name for all where rows do not say it."""
     return row[one.relation] or "" if one.relation else ""

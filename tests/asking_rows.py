@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import arrow_schema
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.rows import ChoiceCloze, Cloze, ParaphraseCloze, TimeQuestion
 from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.wmt.passages import day_in_words
@@ -31,7 +31,7 @@ def asking_tables(release: Path) -> Iterator[tuple[str, type, Path]]:
     """
     kinds = {tuple(arrow_schema(kind).names): kind for kind in ASKING}
     assert len(kinds) == len(ASKING)
-    for config in load(release).configs:
+    for config in load_manifest(release).configs:
         kind = kinds.get(tuple(column.name for column in config.columns))
         names = {column.name for column in config.columns}
         assert (config.roles is None) == names.isdisjoint({"prompt", "targets"}), config.name

@@ -16,8 +16,8 @@ from factdrift.builders.core.dataset import Input, Plot, Statistics
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.names import licence_page
 from factdrift.builders.release import card
-from factdrift.builders.release.card import SECTIONS, escape, read_prose
-from factdrift.builders.release.manifest import canary, load
+from factdrift.builders.release.card import SECTIONS, escape_markdown, read_prose
+from factdrift.builders.release.manifest import canary, load_manifest
 from factdrift.builders.release.plots import draw_plot, period_plot
 from factdrift.builders.release.publish import write_release
 from tests.release_sample import BASE, Sample, cloze, dataset, meta, publish
@@ -82,7 +82,7 @@ def test_licences(
     release: Path, licence: str, front: tuple[str | None, ...], page: str | None
 ) -> None:
     said = replace(meta(Sample(BASE)), licence=licence)
-    found = yaml.safe_load(card.front_matter(said, load(release)).strip("-\n"))
+    found = yaml.safe_load(card.front_matter(said, load_manifest(release)).strip("-\n"))
     assert tuple(map(found.get, ("license", "license_name", "license_link"))) == front
     assert licence_page(licence) == page
 
@@ -126,7 +126,7 @@ def test_hostile_text_stays_text(hostile: Path) -> None:
     ],
 )
 def test_escape(value: object, expected: str) -> None:
-    assert escape(value) == expected
+    assert escape_markdown(value) == expected
 
 
 @pytest.mark.parametrize(("function", "text", "more", "expected"), read_table("card_markdown"))

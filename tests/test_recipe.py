@@ -26,7 +26,7 @@ from factdrift.builders.recipes.recipe import (
     find_recipe,
     recipes,
 )
-from factdrift.builders.release.release import ReleaseOptions, rebuild
+from factdrift.builders.release.release import ReleaseOptions, rebuild_command
 from factdrift.builders.wmt.dataset import WMTQuestionDates
 from factdrift.builders.wmt.steps import article_step
 
@@ -116,7 +116,7 @@ def test_the_command_that_makes_it_again(
         given=given, snapshot=day, build=store.root, templates=folder, say=store.say
     )
     expected += f" --snapshot-date {day}" if day else ""
-    assert rebuild(path, made, options) == f"factdrift release x.yaml{expected}"
+    assert rebuild_command(path, made, options) == f"factdrift release x.yaml{expected}"
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from factdrift.builders.recipes.recipe import Recipe
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikipedia.read import read_pages
 from factdrift.builders.wmt.index import TABLES, index_archive
-from factdrift.scoring.predictions import read as read_predictions
+from factdrift.scoring.predictions import read_predictions
 from tests.annotation_workers import batch_of, submission, take
 from torture import ROOT, HangsError, Outcome, not_for_ever, scratch
 

@@ -12,12 +12,12 @@ from factdrift.builders.ckl.common import NewsCorpus, Periods
 from factdrift.builders.ckl.gold import (
     BLANK,
     DropError,
-    accepted,
-    each,
-    kept,
-    needed,
-    plain,
-    span,
+    accepted_answers,
+    answers_by_worker,
+    make_or_drop,
+    marked_text,
+    required_text,
+    single_line,
 )
 from factdrift.builders.core.dataset import Dataset
 from factdrift.builders.core.hashing import row_id
@@ -50,9 +50,9 @@ class CKLClozes(common.CKLBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Check what workers wrote against the articles, then ask the model."""
-        models.say_skipped(run, {"prediction": self.predict})
+        models.report_skipped(run, {"prediction": self.predict})
         step = WorkersClozes(
-            **self.given(run), predict=self.predict, seed=run.seed, offline=self.offline
+            **self.step_fields(run), predict=self.predict, seed=run.seed, offline=self.offline
         )
         folder = run.folder(step)
         about = "Statements with a gap, the answer of a recent article, and a model's prediction."
@@ -62,7 +62,7 @@ class CKLClozes(common.CKLBuilder):
             about,
             "full",
             "What the workers' answers came to",
-            common.done_by(folder),
+            common.models_used(folder),
         )
 
 
@@ -79,16 +79,16 @@ class WorkersClozes(models.ModelStep):
     def make(self, out: Path, workspace: Workspace) -> None:
         """Check the clozes against their articles, and let the model fill the masks."""
         clozes, dropped = workers_clozes(
-            self.gold.files, NewsCorpus.of(self.corpus, workspace), self.periods
+            self.gold.files, NewsCorpus.of_step(self.corpus, workspace), self.periods
         )
         names = []
         if self.predict is not None:
             model = self.model(self.predict, workspace)
             slots = [{"cloze": one.cloze.replace(BLANK, self.predict.blank)} for one in clozes]
-            texts = models.write(model, self.predict, "predict", slots)
+            texts = models.continue_prompts(model, self.predict, "predict", slots)
             names.append(model.name)
             clozes = [_predicted(*pair, model.name) for pair in zip(clozes, texts, strict=True)]
-        common.save(out, NewsCloze, clozes, dropped, {"prediction": names})
+        common.save_rows(out, NewsCloze, clozes, dropped, {"prediction": names})
 
 
 def workers_clozes(
@@ -102,7 +102,7 @@ def workers_clozes(
     dropped: list[Dropped] = []
     answered: dict[str, list[dict[str, Any]]] = {}
     judged = ((gold.row, gold) for gold in read_gold(gold_files, LAYOUT))
-    for row, some in kept(STEP, judged, _answered, dropped):
+    for row, some in make_or_drop(STEP, judged, _answered, dropped):
         answered.setdefault(row, []).extend(some)
     clozes: dict[str, NewsCloze] = {}
 
@@ -115,19 +115,19 @@ def workers_clozes(
             raise DropError("duplicate", cloze.cloze)
         clozes[cloze.id] = cloze
 
-    about = corpus.about(periods, answered)
+    about = corpus.with_articles(periods, answered)
     named = ((row, (article, one)) for row, workers, article in about for one in workers)
-    kept(STEP, named, add, dropped)
+    make_or_drop(STEP, named, add, dropped)
     return sorted(clozes.values(), key=lambda one: one.id), dropped
 
 
 def _answered(gold: Gold) -> tuple[str, list[dict[str, Any]]]:
     """A row, and the answers of the workers who found news in it."""
-    answers, shown = accepted(gold)
+    answers, shown = accepted_answers(gold)
     made_for = _answers_by_question(shown)
     return gold.row, [
-        one | {_WRITTEN_FOR: made_for.get(plain(one.get("question")) or "")}
-        for one in each(answers)
+        one | {_WRITTEN_FOR: made_for.get(single_line(one.get("question")) or "")}
+        for one in answers_by_worker(answers)
         if one.get("question") != _NO_NEWS
     ]
 
@@ -143,7 +143,7 @@ def _answers_by_question(shown: Mapping[str, Any]) -> dict[str, str]:
     if not isinstance(questions, list) or not isinstance(answers, list):
         return {}
     pairs = zip(questions, answers, strict=False)
-    return {plain(q) or "": a for q, a in pairs if isinstance(a, str)}
+    return {single_line(q) or "": a for q, a in pairs if isinstance(a, str)}
 
 
 def checked_cloze(article: Article, answers: Mapping[str, Any], first_year: int) -> NewsCloze:
@@ -154,14 +154,14 @@ def checked_cloze(article: Article, answers: Mapping[str, Any], first_year: int)
     statement gives its answer away. `first_year`: that of the new corpus; an earlier one in a
     statement is doubtful.
     """
-    cloze = needed(answers, "cloze")
+    cloze = required_text(answers, "cloze")
     if cloze.count(BLANK) != 1:
         raise DropError("not_one_blank", cloze)
-    marked = span(answers.get("answer"))
+    marked = marked_text(answers.get("answer"))
     if marked is None:
         raise DropError("missing_answer")
     text = article.text[marked.start : marked.end]
-    if text != marked.text or not plain(text):
+    if text != marked.text or not single_line(text):
         raise DropError("answer_not_in_article", marked.text)
     answer = re.sub(r"\s", " ", text.strip())  # as long, so that offsets in it stay
     if any(contains_as_scored(side, answer) for side in cloze.split(BLANK)):
@@ -179,14 +179,14 @@ def checked_cloze(article: Article, answers: Mapping[str, Any], first_year: int)
         cloze=cloze,
         new_answer=answer,
         answer_start=marked.start + len(text) - len(text.lstrip()),
-        question=needed(answers, "edited"),
-        generated_question=needed(answers, "question"),
+        question=required_text(answers, "edited"),
+        generated_question=required_text(answers, "question"),
         prediction=None,
         predictor=None,
         doubts=tuple(
             cloze_doubts(
                 cloze,
-                needed(answers, "edited"),
+                required_text(answers, "edited"),
                 answer,
                 answers.get(_WRITTEN_FOR),
                 article.text[: marked.start].replace("\n", " "),

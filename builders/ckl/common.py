@@ -48,7 +48,7 @@ class Periods(Strict):
         return self
 
 
-def row_of(article: str) -> str:
+def question_row_id(article: str) -> str:
     """The id of the row that an article has in `ckl-questions`."""
     return row_id("ckl-questions", article)
 
@@ -62,13 +62,13 @@ class NewsCorpus:
     jobs: int
 
     @classmethod
-    def of(cls, articles: Articles, workspace: Workspace) -> Self:
+    def of_step(cls, articles: Articles, workspace: Workspace) -> Self:
         """The corpus of a step."""
         return cls(
             workspace.folder(articles) / "articles.parquet", articles.news.files, workspace.jobs
         )
 
-    def draw(self, periods: Periods, most: int | None, seed: int) -> list[ArticleRef]:
+    def draw_recent(self, periods: Periods, most: int | None, seed: int) -> list[ArticleRef]:
         """The recent articles, at most `most` of them, drawn by a hash of seed and id.
 
         `UserError` where there is none.
@@ -84,24 +84,26 @@ class NewsCorpus:
             )
         return found
 
-    def about(
+    def with_articles(
         self, periods: Periods, by_row: Mapping[str, T]
     ) -> Iterator[tuple[str, T, Article | None]]:
         """Rows of `ckl-questions` with their values and recent articles, those without one last."""
         recent = self._between(periods.first, periods.last)
         missing = dict(by_row)
-        for article in self.texts([ref for ref in recent if row_of(ref.id) in by_row]):
-            row = row_of(article.id)
+        for article in self.read_articles(
+            [ref for ref in recent if question_row_id(ref.id) in by_row]
+        ):
+            row = question_row_id(article.id)
             yield row, missing.pop(row), article
         for row, value in missing.items():
             yield row, value, None
 
-    def old(self, until: date, ids: Collection[str]) -> dict[str, Article]:
+    def old_articles(self, until: date, ids: Collection[str]) -> dict[str, Article]:
         """The articles of the old corpus with these ids."""
         refs = [ref for ref in self._between(date.min, until) if ref.id in ids]
-        return {article.id: article for article in self.texts(refs)}
+        return {article.id: article for article in self.read_articles(refs)}
 
-    def texts(self, refs: Sequence[ArticleRef]) -> Iterator[Article]:
+    def read_articles(self, refs: Sequence[ArticleRef]) -> Iterator[Article]:
         """The articles themselves, in the order of the archive."""
         if refs:
             yield from read_articles(self.files, refs, jobs=self.jobs)
@@ -131,7 +133,7 @@ class CKLBuilder(DatasetBuilder):
 
     periods: Periods = Periods()
 
-    def given(self, run: Run) -> dict[str, Any]:
+    def step_fields(self, run: Run) -> dict[str, Any]:
         """The fields of its `GoldStep`."""
         return {"corpus": article_step(run), "gold": run.inputs["gold"], "periods": self.periods}
 
@@ -146,11 +148,11 @@ class CKLBuilder(DatasetBuilder):
         return Dataset(
             tables=(Table("all", row, about, {split: rows}),),
             dropped=(FromParquet(folder / "dropped.parquet"),),
-            statistics=(funnel(folder, "gold", title, caption), *more),
+            statistics=(outcome_counts(folder, "gold", title, caption), *more),
         )
 
 
-def save(
+def save_rows(
     out: Path,
     kind: type,
     found: Iterable[Any],
@@ -173,7 +175,7 @@ def save_counts(
     (out / _COUNTS).write_text(json.dumps({"rows": counts, "models": models}, indent=1), "utf-8")
 
 
-def missing(
+def unjudged_rows(
     step: str, reason: str, known: Mapping[str, T], seen: Collection[str], text: Callable[[T], str]
 ) -> list[Dropped]:
     """What nobody has judged, of all that is known, with its text."""
@@ -184,30 +186,30 @@ def missing(
     ]
 
 
-def funnel(folder: Path, name: str, title: str, caption: str) -> Statistics:
+def outcome_counts(folder: Path, name: str, title: str, caption: str) -> Statistics:
     """What a step counted as a statistics table, in its order."""
-    counts = counted(folder, "rows").items()
+    counts = read_counts(folder, "rows").items()
     table: list[Mapping[str, Scalar]] = [{"what": what, "rows": n} for what, n in counts]
     return Statistics(name, title, table, caption)
 
 
-def done_by(folder: Path) -> Statistics:
+def models_used(folder: Path) -> Statistics:
     """The card's table of a step's parts and the models that did them."""
     table = [
         {"step": name, "done by": ", ".join(models) or "skipped: no backend"}
-        for name, models in counted(folder, "models").items()
+        for name, models in read_counts(folder, "models").items()
     ]
     return Statistics("steps", "Steps that need a model", table)
 
 
-def counted(folder: Path, what: str) -> dict[str, Any]:
+def read_counts(folder: Path, what: str) -> dict[str, Any]:
     """What a step counted (`rows`), or the models that did its parts (`models`)."""
     found: dict[str, Any] = json.loads((folder / _COUNTS).read_text("utf-8"))[what]
     return found
 
 
-def paper(folder: Path, name: str, rows: int, about: str = "") -> Statistics:
+def paper_comparison(folder: Path, name: str, rows: int, about: str = "") -> Statistics:
     """The rows of a step beside those in the paper."""
-    made = counted(folder, "rows")["rows"]
+    made = read_counts(folder, "rows")["rows"]
     table = [{"dataset": name, "rows": made, "rows in the paper": rows}]
     return Statistics("paper", "Beside the paper's", table, about)

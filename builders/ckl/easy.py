@@ -12,18 +12,18 @@ from typing import ClassVar, Literal, NamedTuple
 from factdrift.builders import rows
 from factdrift.builders.ckl import common, models
 from factdrift.builders.ckl.checks import cuts_name, is_undated_day, text_doubts
-from factdrift.builders.ckl.common import NewsCorpus, Periods, row_of
+from factdrift.builders.ckl.common import NewsCorpus, Periods, question_row_id
 from factdrift.builders.ckl.gold import (
     BLANK,
     DropError,
-    accepted,
-    agreed,
-    answers_of,
-    each,
-    kept,
-    most_common,
-    plain,
-    read_once,
+    accepted_answers,
+    agreed_text,
+    answers_and_fields,
+    answers_by_worker,
+    make_or_drop,
+    most_common_text,
+    read_each_row_once,
+    single_line,
     word_places,
 )
 from factdrift.builders.core.dataset import Dataset
@@ -66,7 +66,7 @@ class ChosenWord:
 
     def cloze(self) -> rows.EasyCloze:
         """The row; `DropError` where the sentence does not have the word once."""
-        cloze = masked(self.text, self.word)
+        cloze = mask_word(self.text, self.word)
         if doubts := text_doubts(cloze, 0):
             raise DropError("undated_day", f"{doubts[0]} {cloze}")
         return rows.EasyCloze(
@@ -111,12 +111,12 @@ class NewLAMAEasyClozes(common.CKLBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Check the choices against the articles, rewrite, mask."""
-        models.say_skipped(
+        models.report_skipped(
             run, {"decontextualisation": self.decontextualise, "back-translation": self.translate}
         )
         folder = run.folder(
             MaskedSentences(
-                **self.given(run),
+                **self.step_fields(run),
                 decontextualise=self.decontextualise,
                 translate=self.translate,
                 seed=run.seed,
@@ -129,7 +129,7 @@ class NewLAMAEasyClozes(common.CKLBuilder):
             "Sentences of recent articles with a word blanked.",
             "full",
             "What the choices came to",
-            common.done_by(folder),
+            common.models_used(folder),
         )
 
 
@@ -147,7 +147,7 @@ class MaskedSentences(models.ModelStep):
     def make(self, out: Path, workspace: Workspace) -> None:
         """Check the choices against their articles, then rewrite and mask the sentences."""
         words, dropped = chosen_words(
-            self.gold.files, NewsCorpus.of(self.corpus, workspace), self.periods
+            self.gold.files, NewsCorpus.of_step(self.corpus, workspace), self.periods
         )
         words.sort(key=lambda word: word.id)
         alone: list[str] = []
@@ -161,10 +161,10 @@ class MaskedSentences(models.ModelStep):
                 model = self.model(step, workspace)
                 words = _translated(model, step, prompt, words)
                 translators.append(model.name)
-        named = ((row_of(word.article.id), word) for word in words)
-        clozes = kept(STEP, named, ChosenWord.cloze, dropped)
+        named = ((question_row_id(word.article.id), word) for word in words)
+        clozes = make_or_drop(STEP, named, ChosenWord.cloze, dropped)
         names = {"decontextualisation": alone, "back-translation": translators}
-        common.save(out, rows.EasyCloze, clozes, dropped, names)
+        common.save_rows(out, rows.EasyCloze, clozes, dropped, names)
 
 
 def _alone(
@@ -173,9 +173,9 @@ def _alone(
     """The sentences made to stand alone; as they were where that would lose the word."""
     slots = [{"sentence": one.text, "article": " ".join(one.article.sentences)} for one in words]
     out = []
-    texts = models.write(model, step, "decontextualise", slots)
+    texts = models.continue_prompts(model, step, "decontextualise", slots)
     for one, written in zip(words, texts, strict=True):
-        text = plain(written)
+        text = single_line(written)
         if text and len(word_places(one.word, text)) == 1:
             one = replace(one, text=text, decontextualiser=model.name)
         out.append(one)
@@ -187,11 +187,11 @@ def _translated(
 ) -> list[ChosenWord]:
     """The sentences in the other language; empty where the model wrote nothing."""
     slots = [{"text": one.text} for one in words if one.text]
-    texts = iter(models.write(model, step, prompt, slots))
+    texts = iter(models.continue_prompts(model, step, prompt, slots))
     return [
         replace(
             one,
-            text=(plain(next(texts)) or "") if one.text else "",
+            text=(single_line(next(texts)) or "") if one.text else "",
             translators=(*one.translators, model.name),
         )
         for one in words
@@ -207,7 +207,7 @@ class NewLAMAEasy(common.CKLBuilder, ClozeBuilder):
 
     def build(self, run: Run) -> Dataset:
         """From gold rows of `easy_select` and `easy_question`; no model is asked again."""
-        step = AgreedClozes(**self.given(run), blank=self.blank, views=self.views(run))
+        step = AgreedClozes(**self.step_fields(run), blank=self.blank, views=self.views(run))
         folder = run.folder(step)
         return self.dataset(
             folder,
@@ -216,7 +216,7 @@ class NewLAMAEasy(common.CKLBuilder, ClozeBuilder):
             "test",
             "What the answers came to",
             view_statistics(folder / "all.parquet"),
-            common.paper(folder, self.builder, 11_177),
+            common.paper_comparison(folder, self.builder, 11_177),
         )
 
 
@@ -232,15 +232,15 @@ class AgreedClozes(common.GoldStep):
         """Check the questions and answers of every masked sentence."""
         counter = self.views.counter()
         words, dropped = chosen_words(
-            self.gold.files, NewsCorpus.of(self.corpus, workspace), self.periods
+            self.gold.files, NewsCorpus.of_step(self.corpus, workspace), self.periods
         )
         known = {word.id: word for word in words}
-        clozes, refused = read_once(
+        clozes, refused = read_each_row_once(
             self.gold.files, QUESTION, ASK, lambda gold: self._row(gold, known, counter)
         )
         seen = {one.id for one in clozes} | {one.item for one in refused}
-        dropped += common.missing(ASK, "not_asked", known, seen, lambda one: one.text)
-        common.save(out, rows.NewEasyCloze, clozes, [*dropped, *refused])
+        dropped += common.unjudged_rows(ASK, "not_asked", known, seen, lambda one: one.text)
+        common.save_rows(out, rows.NewEasyCloze, clozes, [*dropped, *refused])
 
     def _row(
         self, gold: Gold, known: Mapping[str, ChosenWord], counter: TokenCounter | None
@@ -251,10 +251,10 @@ class AgreedClozes(common.GoldStep):
         """
         if gold.decision in ("open", "rejected") or gold.judgments < _WORKERS:
             raise DropError(gold.decision if gold.decision != "accepted" else "open")
-        given, shown = answers_of(gold)
-        workers, cloze = each(given), plain(shown.get("cloze"))
-        answers = [plain(one.get("answer")) or "" for one in workers]
-        questions = [plain(one.get("question")) or "" for one in workers]
+        given, shown = answers_and_fields(gold)
+        workers, cloze = answers_by_worker(given), single_line(shown.get("cloze"))
+        answers = [single_line(one.get("answer")) or "" for one in workers]
+        questions = [single_line(one.get("question")) or "" for one in workers]
         if cloze is None or cloze.count(BLANK) != 1:
             raise DropError("not_one_blank", cloze)
         if not all(answers) or not all(questions):
@@ -290,10 +290,10 @@ def chosen_words(
     has this row; `no_sentence`: the article does not have the sentence; `word_lost`, `word_twice`:
     the sentence has the word never or more than once.
     """
-    choices, dropped = read_once(gold_files, SELECT, STEP, _choice)
-    about = corpus.about(periods, {one.row: one for one in choices})
+    choices, dropped = read_each_row_once(gold_files, SELECT, STEP, _choice)
+    about = corpus.with_articles(periods, {one.row: one for one in choices})
     named = ((row, (article, choice)) for row, choice, article in about)
-    return kept(STEP, named, _chosen_word, dropped), dropped
+    return make_or_drop(STEP, named, _chosen_word, dropped), dropped
 
 
 def _chosen_word(of: tuple[Article | None, _Choice]) -> ChosenWord:
@@ -301,10 +301,10 @@ def _chosen_word(of: tuple[Article | None, _Choice]) -> ChosenWord:
     text, word = choice.sentence, choice.word
     if article is None:
         raise DropError("no_article")
-    places = [n for n, sentence in enumerate(article.sentences) if plain(sentence) == text]
+    places = [n for n, sentence in enumerate(article.sentences) if single_line(sentence) == text]
     if not places:
         raise DropError("no_sentence", text)
-    cloze = masked(text, word)
+    cloze = mask_word(text, word)
     if cuts_name(cloze, text, text.index(word) + len(word)) or any(
         is_longer_name(longer, word) and word_places(longer, text) for longer in choice.offered
     ):
@@ -319,7 +319,7 @@ def is_longer_name(longer: str, word: str) -> bool:
     return longer != word and bool(word_places(word, longer))
 
 
-def masked(text: str, word: str) -> str:
+def mask_word(text: str, word: str) -> str:
     """The text with the word as [BLANK]; `DropError` where that is not in it just once."""
     found = word_places(word, text)
     if len(found) != 1:
@@ -328,15 +328,15 @@ def masked(text: str, word: str) -> str:
 
 
 def _choice(gold: Gold) -> _Choice:
-    answers, shown = answers_of(gold)
+    answers, shown = answers_and_fields(gold)
     if gold.decision == "rejected":
-        newness = agreed(answers, "newness")
+        newness = agreed_text(answers, "newness")
         raise DropError({"none": "not_new", "special": "not_general"}.get(str(newness), "rejected"))
-    accepted(gold)
-    newness = agreed(answers, "newness")
+    accepted_answers(gold)
+    newness = agreed_text(answers, "newness")
     if newness != "general":
         raise DropError("missing_newness" if newness is None else "contradictory", newness)
-    sentence, word = agreed(answers, "sentence"), agreed(answers, "word")
+    sentence, word = agreed_text(answers, "sentence"), agreed_text(answers, "word")
     if sentence is None or word is None:
         raise DropError("missing_sentence" if sentence is None else "missing_word")
     if is_undated_day(word):
@@ -346,6 +346,6 @@ def _choice(gold: Gold) -> _Choice:
         gold.row,
         sentence,
         word,
-        most_common(answers, "alone"),
+        most_common_text(answers, "alone"),
         tuple(map(str, offered)) if isinstance(offered, list) else (),
     )

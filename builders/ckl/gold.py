@@ -44,7 +44,7 @@ class MarkedText(msgspec.Struct, frozen=True):
     paragraph: _Place | None = None
 
 
-def answers_of(gold: Gold) -> tuple[Answers, Answers]:
+def answers_and_fields(gold: Gold) -> tuple[Answers, Answers]:
     """The answers of a gold row and what people saw; `DropError`: they cannot be read."""
     found = gold_answers(gold)
     if not any(found):
@@ -52,14 +52,14 @@ def answers_of(gold: Gold) -> tuple[Answers, Answers]:
     return found
 
 
-def accepted(gold: Gold) -> tuple[Answers, Answers]:
+def accepted_answers(gold: Gold) -> tuple[Answers, Answers]:
     """The same; `DropError` with its decision where it was not accepted."""
     if gold.decision != "accepted":
         raise DropError(gold.decision)
-    return answers_of(gold)
+    return answers_and_fields(gold)
 
 
-def each(answers: Answers) -> list[dict[str, Any]]:
+def answers_by_worker(answers: Answers) -> list[dict[str, Any]]:
     """The answers of each worker: a list has one of each worker, a value is of all of them."""
     sizes = {len(value) for value in answers.values() if isinstance(value, list)}
     if len(sizes) > 1 or 0 in sizes:
@@ -71,35 +71,35 @@ def each(answers: Answers) -> list[dict[str, Any]]:
     ]
 
 
-def agreed(answers: Answers, name: str) -> str | None:
+def agreed_text(answers: Answers, name: str) -> str | None:
     """The text that all workers gave; None: not asked. `DropError`: they differ, or no text."""
     value = answers.get(name)
     if isinstance(value, list):
         if any(text != value[0] for text in value[1:]):
             raise DropError("contradictory", f"{name}: workers differ")
         value = value[0] if value else None
-    if value is not None and plain(value) is None:
+    if value is not None and single_line(value) is None:
         raise DropError("damaged_gold", f"{name} is no text")
-    return plain(value)
+    return single_line(value)
 
 
-def most_common(answers: Answers, name: str) -> str | None:
+def most_common_text(answers: Answers, name: str) -> str | None:
     """The text that most workers gave; of equally frequent ones the first by the alphabet."""
     value = answers.get(name)
-    texts = [plain(text) for text in (value if isinstance(value, list) else [value])]
+    texts = [single_line(text) for text in (value if isinstance(value, list) else [value])]
     counts = Counter(text for text in texts if text is not None)
     return min(counts, key=lambda text: (-counts[text], text), default=None)
 
 
-def needed(answers: Answers, name: str) -> str:
+def required_text(answers: Answers, name: str) -> str:
     """A text that has to be there."""
-    found = plain(answers.get(name))
+    found = single_line(answers.get(name))
     if found is None:
         raise DropError(f"missing_{name}")
     return found
 
 
-def span(value: object) -> MarkedText | None:
+def marked_text(value: object) -> MarkedText | None:
     """A marked span; None for anything else. Of several the first."""
     one = value[0] if isinstance(value, list) and value else value
     try:
@@ -108,7 +108,7 @@ def span(value: object) -> MarkedText | None:
         return None
 
 
-def kept(
+def make_or_drop(
     step: str, named: Iterable[tuple[str, T]], make: Callable[[T], R], dropped: list[Dropped]
 ) -> list[R]:
     """What `make` makes of each; `dropped` gets those that it refuses with a `DropError`."""
@@ -121,7 +121,7 @@ def kept(
     return found
 
 
-def read_once(
+def read_each_row_once(
     files: Sequence[Path], layout: str, step: str, read: Callable[[Gold], R]
 ) -> tuple[list[R], list[Dropped]]:
     """What `read` makes of each gold row of a layout, and the refused ones; each row once."""
@@ -135,10 +135,10 @@ def read_once(
         return read(gold)
 
     named = ((gold.row, gold) for gold in read_gold(files, layout))
-    return kept(step, named, once, dropped), dropped
+    return make_or_drop(step, named, once, dropped), dropped
 
 
-def plain(value: object) -> str | None:
+def single_line(value: object) -> str | None:
     """A text on one line without white space around it; None for what is no text or empty."""
     return " ".join(value.split()) or None if isinstance(value, str) else None
 

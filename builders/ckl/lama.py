@@ -20,15 +20,15 @@ from factdrift.builders.ckl.gold import (
     BLANK,
     Answers,
     DropError,
-    accepted,
-    agreed,
-    each,
-    kept,
-    needed,
+    accepted_answers,
+    agreed_text,
+    answers_by_worker,
+    make_or_drop,
+    marked_text,
     opened_passages,
-    plain,
-    read_once,
-    span,
+    read_each_row_once,
+    required_text,
+    single_line,
 )
 from factdrift.builders.core.dataset import Dataset
 from factdrift.builders.core.run import Run
@@ -121,10 +121,10 @@ def expert_judgments(
     `until`: the last day of the old corpus; evidence of a later day is refused. Where a model
     predicted nothing, whether it is supported counts as not asked.
     """
-    return read_once(gold_files, LAYOUT, STEP, lambda gold: _judgment(gold, until))
+    return read_each_row_once(gold_files, LAYOUT, STEP, lambda gold: _judgment(gold, until))
 
 
-def located(marked: MarkedPassage, old: Mapping[str, Article]) -> Evidence:
+def locate_mark(marked: MarkedPassage, old: Mapping[str, Article]) -> Evidence:
     """The place of an expert's mark in its article; `DropError`: it is not there."""
     article = old.get(marked.article)
     if article is None:
@@ -142,10 +142,10 @@ def located(marked: MarkedPassage, old: Mapping[str, Article]) -> Evidence:
 
 def _judgment(gold: Gold, until: date) -> ExpertJudgment:
     """Two experts decide: both alike, or the row is dropped."""
-    answers, shown = accepted(gold)
+    answers, shown = accepted_answers(gold)
     if gold.judgments < _EXPERTS:
         raise DropError("open")
-    views = [_of_one(gold, one, shown, until) for one in each(answers)]
+    views = [_of_one(gold, one, shown, until) for one in answers_by_worker(answers)]
     first = views[0]
     for other in views[1:]:
         if other.decision != first.decision:
@@ -154,11 +154,13 @@ def _judgment(gold: Gold, until: date) -> ExpertJudgment:
         old = [normalize_or_keep(view.old_answer or "") for view in (first, other)]
         if old[0] != old[1]:
             raise DropError("experts_differ", f"{first.old_answer!r}, {other.old_answer!r}")
-    similar = first.old_answer and is_within(first.old_answer, plain(shown.get("new_answer")) or "")
+    similar = first.old_answer and is_within(
+        first.old_answer, single_line(shown.get("new_answer")) or ""
+    )
     if similar and gold.agreeing < _EXPERTS:
         raise DropError("answers_alike", f"{first.old_answer!r}, {shown.get('new_answer')!r}")
     # A wording that an expert has corrected, the first by the alphabet; else the worker's.
-    written = plain(shown.get("cloze"))
+    written = single_line(shown.get("cloze"))
     corrected = sorted(view.statement for view in views if view.statement != written)
     return replace(
         first,
@@ -172,16 +174,16 @@ def _judgment(gold: Gold, until: date) -> ExpertJudgment:
 def _of_one(gold: Gold, answers: Answers, shown: Answers, until: date) -> ExpertJudgment:
     if answers.get("broken") or answers.get("keep") == "discard":
         raise DropError("discarded")
-    prediction = plain(shown.get("prediction"))
+    prediction = single_line(shown.get("prediction"))
     names = ("supported", "prediction_is", "found", "other_is")
-    path = [agreed(answers, name) for name in names]
+    path = [agreed_text(answers, name) for name in names]
     if prediction is None:
         path[:2] = ["no", None]
     decision = decide(*path)
     if decision.fate in ("discarded", "refused"):
         listed = ", ".join(f"{name}: {value}" for name, value in zip(names, path, strict=True))
         raise DropError(decision.reason, listed)
-    statement = plain(answers.get("statement")) or ""
+    statement = single_line(answers.get("statement")) or ""
     if statement.count(BLANK) != 1:
         raise DropError("not_one_blank", statement)
     results = shown.get("results")
@@ -194,13 +196,13 @@ def _of_one(gold: Gold, answers: Answers, shown: Answers, until: date) -> Expert
         old_answer = prediction
         if decision.reason == "found":
             name = "other_evidence"
-            old_answer = needed(answers, "other_answer")
+            old_answer = required_text(answers, "other_answer")
         if normalize_or_keep(old_answer or "") == normalize_or_keep(
-            plain(shown.get("new_answer")) or ""
+            single_line(shown.get("new_answer")) or ""
         ):
             raise DropError("contradictory", f"{old_answer!r} is not different")
         marked = _marked(answers, name, passages, until)
-    queries = (plain(one.get("query")) for one in searches)
+    queries = (single_line(one.get("query")) for one in searches)
     return ExpertJudgment(
         row=gold.row,
         clozes=gold.dataset,
@@ -216,7 +218,7 @@ def _of_one(gold: Gold, answers: Answers, shown: Answers, until: date) -> Expert
 
 
 def _marked(answers: Answers, name: str, passages: Sequence[Any], until: date) -> MarkedPassage:
-    found = span(answers.get(name))
+    found = marked_text(answers.get(name))
     if found is None:
         raise DropError(f"missing_{name}")
     place = len(passages) if found.paragraph is None else found.paragraph
@@ -243,7 +245,7 @@ class _ExpertBuilder(common.CKLBuilder, ClozeBuilder):
 
     def build(self, run: Run) -> Dataset:
         """From gold rows of `ckl_question` and `ckl_expert`, and the articles they are about."""
-        given = self.given(run)
+        given = self.step_fields(run)
         step = Decisions(**given, kind=self.kind, blank=self.blank, views=self.views(run))
         folder = run.folder(step)
         row, about, of_paper = _ROWS[self.kind]
@@ -254,7 +256,9 @@ class _ExpertBuilder(common.CKLBuilder, ClozeBuilder):
             "test",
             "What the experts' judgments came to",
             view_statistics(folder / "all.parquet"),
-            common.paper(folder, self.builder, of_paper, "InvariantLAMA has 17,474 rows there."),
+            common.paper_comparison(
+                folder, self.builder, of_paper, "InvariantLAMA has 17,474 rows there."
+            ),
         )
 
 
@@ -284,17 +288,17 @@ class Decisions(common.GoldStep):
     def make(self, out: Path, workspace: Workspace) -> None:
         """Apply the decision rule to every cloze that experts have judged."""
         counter = self.views.counter()
-        corpus = NewsCorpus.of(self.corpus, workspace)
+        corpus = NewsCorpus.of_step(self.corpus, workspace)
         clozes, dropped = workers_clozes(self.gold.files, corpus, self.periods)
         written = {one.id: one for one in clozes}
         judgments, refused = expert_judgments(self.gold.files, self.periods.old_until)
         ids = {one.marked.article for one in judgments if one.marked}
-        old = corpus.old(self.periods.old_until, ids)
+        old = corpus.old_articles(self.periods.old_until, ids)
         seen = {one.row for one in judgments} | {one.item for one in refused}
         named = ((one.row, one) for one in judgments)
-        made = kept(STEP, named, lambda one: self._row(one, written, old, counter), refused)
-        dropped += common.missing(STEP, "not_judged", written, seen, lambda one: one.cloze)
-        common.save(out, _ROWS[self.kind][0], made, [*dropped, *refused])
+        made = make_or_drop(STEP, named, lambda one: self._row(one, written, old, counter), refused)
+        dropped += common.unjudged_rows(STEP, "not_judged", written, seen, lambda one: one.cloze)
+        common.save_rows(out, _ROWS[self.kind][0], made, [*dropped, *refused])
 
     def _row(
         self,
@@ -336,7 +340,7 @@ class Decisions(common.GoldStep):
         if judgment.marked is None or judgment.old_answer is None:
             made = rows.NewCloze(**shared)
         else:
-            evidence = located(judgment.marked, old)
+            evidence = locate_mark(judgment.marked, old)
             made = rows.UpdatedCloze(
                 **shared, old_answer=judgment.old_answer, old_evidence=evidence
             )

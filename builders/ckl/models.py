@@ -55,7 +55,7 @@ def default_prompt(name: str) -> str:
     return str(read_texts(resource("builders/ckl/prompts.yaml"))[name])
 
 
-def write(
+def continue_prompts(
     model: CachedModel, step: PromptedStep, default: str, slots: Iterable[Mapping[str, str]]
 ) -> list[str | None]:
     """What a model writes after a prompt, for each filling of its slots; None: nothing.
@@ -64,10 +64,10 @@ def write(
     in as they are, whatever they hold; articles are cut to the backend's length.
     """
     prompt, most = step.prompt or default_prompt(default), step.backend.characters
-    return [result.text for result in model.write([filled(prompt, one, most) for one in slots])]
+    return [result.text for result in model.write([fill_slots(prompt, one, most) for one in slots])]
 
 
-def filled(prompt: str, slots: Mapping[str, str], most: int) -> str:
+def fill_slots(prompt: str, slots: Mapping[str, str], most: int) -> str:
     """A prompt with its slots filled once, from left to right; an article is cut after `most`."""
 
     def put(found: re.Match[str]) -> str:
@@ -77,7 +77,7 @@ def filled(prompt: str, slots: Mapping[str, str], most: int) -> str:
     return _SLOT.sub(put, prompt)
 
 
-def say_skipped(run: Run, steps: Mapping[str, PromptedStep | Translation | None]) -> None:
+def report_skipped(run: Run, steps: Mapping[str, PromptedStep | Translation | None]) -> None:
     """Say which steps have no backend."""
     for name, settings in steps.items():
         if settings is None:

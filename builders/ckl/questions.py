@@ -11,7 +11,7 @@ from pydantic import Field
 from factdrift.builders import rows
 from factdrift.builders.ckl import common
 from factdrift.builders.ckl.checks import is_undated_day
-from factdrift.builders.ckl.common import NewsCorpus, Periods, row_of
+from factdrift.builders.ckl.common import NewsCorpus, Periods, question_row_id
 from factdrift.builders.ckl.gold import BLANK
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.dates import Period
@@ -66,7 +66,7 @@ class CKLQuestions(common.CKLBuilder):
                 for name, (row, about) in _TABLES.items()
             ),
             dropped=(FromParquet(folder / "dropped.parquet"),),
-            statistics=(common.funnel(folder, "made", "What was made", _COUNTED),),
+            statistics=(common.outcome_counts(folder, "made", "What was made", _COUNTED),),
         )
 
 
@@ -93,10 +93,10 @@ class RecentArticles(Step):
             text = "the backend `batch` is for `streamingqa`"
             raise UserError(text, hint="take `openai` here")
         model = open_model(settings, self.seed, answers, offline=self.offline) if settings else None
-        corpus = NewsCorpus.of(self.corpus, workspace)
-        refs = corpus.draw(self.periods, self.articles, self.seed)
+        corpus = NewsCorpus.of_step(self.corpus, workspace)
+        refs = corpus.draw_recent(self.periods, self.articles, self.seed)
         counts = Counter(articles=len(refs))
-        passing = corpus.texts(refs)
+        passing = corpus.read_articles(refs)
         made: dict[type, list[Any]] = {row: [] for row, _ in _TABLES.values()} | {rows.Dropped: []}
         while batch := list(islice(passing, _AT_ONCE)):
             asked = (
@@ -159,7 +159,7 @@ def _asked(
     if not pairs:
         return _dropped("no_question", article)
     texts, answers = zip(*pairs, strict=True)
-    name = row_of(article.id)
+    name = question_row_id(article.id)
     return rows.ArticleQuestions(name, article.id, article.day, texts, answers, generator)
 
 
@@ -175,7 +175,7 @@ _COUNTED = "Articles of the recent corpus, and the spans that were asked for, by
 
 def _draw(article: rows.Article) -> rows.Draw:
     """Questions are asked on the article's own day."""
-    name = row_of(article.id)
+    name = question_row_id(article.id)
     quarter = str(Period.of(article.day, "quarter"))
     return rows.Draw(name, article.id, "eval", "recent", article.day, article.day, quarter)
 
@@ -187,11 +187,11 @@ def _words(article: rows.Article, finder: SpacyFinder) -> rows.ArticleWords | ro
     found = dict.fromkeys(text for text in texts if not is_undated_day(text))
     if not found:
         return _dropped("no_name", article)
-    name = row_of(article.id)
+    name = question_row_id(article.id)
     return rows.ArticleWords(name, article.id, article.day, tuple(found))
 
 
 def _dropped(reason: str, article: rows.Article) -> rows.Dropped:
-    name = row_of(article.id)
+    name = question_row_id(article.id)
     detail = " ".join(article.sentences[0].split())[:80]
     return rows.Dropped(STEP, reason, name, None, None, None, None, detail)

@@ -13,7 +13,7 @@ from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps as facts
 from factdrift.builders.generate.backends import AnyModel, Grounded, Parsed
 from factdrift.builders.generate.questions import GenerateSettings
-from factdrift.builders.rows.gold import outcomes
+from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.streamingqa import card
 from factdrift.builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
 from factdrift.builders.streamingqa.corpus import SearchIndex
@@ -103,7 +103,7 @@ class StreamingQA(DatasetBuilder):
             summary = summary_of(folders[-1])
             tables += card.baseline(folders[-1])
             statistics += card.annotation_statistics(folders[-1], summary)
-            for line in outcomes(summary["gold"]):
+            for line in outcome_lines(summary["gold"]):
                 run.workspace.say(line)
         return Dataset(
             tables=tuple(tables),
@@ -122,14 +122,14 @@ class StreamingQA(DatasetBuilder):
         grounded = isinstance(backend, Grounded) and "dump" in run.inputs
         every = facts.all_relations(run).whole() if grounded else {}
         asked = {r: one for r, one in every.items() if one.news is not None}
-        mined = facts.facts(run, "dump", asked) if asked else None
+        mined = facts.facts_step(run, "dump", asked) if asked else None
         sources: list[StatedQuestions | ModelQuestions] = []
         if isinstance(backend, Grounded | Parsed):
             otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
             stated = StatedQuestions(
                 draws=draws,
                 facts=mined,
-                timelines=facts.timelines(mined, asked) if mined else None,
+                timelines=facts.timelines_step(mined, asked) if mined else None,
                 relations={r: one.news for r, one in asked.items() if one.news is not None},
                 parse=isinstance(otherwise, Parsed),
                 share=backend.share if isinstance(backend, Grounded) else 1,

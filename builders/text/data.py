@@ -5,6 +5,9 @@ from typing import Any
 
 from factdrift.builders.core.files import read_texts, resource
 
+__outside_step_keys__ = True  # the lists count, not how they are read
+__data_finders__ = {"language_data": "builders/text/en/{}.yaml"}
+
 LANGUAGE = "en"
 """The folder of the language that all texts are in."""
 

@@ -3,9 +3,9 @@
 Each dataset compares other texts, and so has its own rule: `contains_as_scored` is for the
 statements of CKL (whatever would be scored as right counts), `overlaps` for DynamicTempLAMA and
 InvariantLAMA (CKL, appendix B), `ObjectNames` for TimeQA, and `builders.text.en.answers` for
-questions about news. Over tables, `overlaps` is an Ibis expression (`builders.facts.names`) with
-the same `SIGNIFICANT_LENGTH` and `WORD_SEPARATOR`. It ignores case but keeps accents, because no
-two engines fold them alike.
+questions about news. Over tables, `overlaps` is an Ibis expression (`builders.facts.name_overlap`)
+with the same `SIGNIFICANT_LENGTH` and `WORD_SEPARATOR`. It ignores case but keeps accents, because
+no two engines fold them alike.
 """
 
 from collections.abc import Collection, Iterable
