@@ -78,7 +78,7 @@ def type_name(kind: pa.DataType) -> str:
     if pa.types.is_list(kind):
         return f"list<{type_name(kind.value_type)}>"
     if pa.types.is_struct(kind):
-        inner = ", ".join(f"{f.name}: {type_name(f.type)}" for f in kind)
+        inner = ", ".join(f"{field.name}: {type_name(field.type)}" for field in kind)
         return f"struct<{inner}>"
     if pa.types.is_date32(kind):
         return "date"
