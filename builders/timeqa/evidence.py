@@ -50,11 +50,15 @@ _TELLING = 4
 
 def dates_of(page: PageText, paragraph: int) -> TextDates:
     """The dates and stretches of a paragraph without those of a life."""
-    text, (opening, bracket) = page.texts[paragraph], page.opening
+    paragraph_text, (opening, bracket) = page.texts[paragraph], page.opening
 
-    def kept(every: Sequence[DateMention]) -> tuple[DateMention, ...]:
-        is_life = (w for w in every if not (paragraph == opening and w.start in bracket))
-        return tuple(w for w in is_life if not is_birth_date(text, w))
+    def kept(mentions: Sequence[DateMention]) -> tuple[DateMention, ...]:
+        is_life = (
+            mention
+            for mention in mentions
+            if not (paragraph == opening and mention.start in bracket)
+        )
+        return tuple(mention for mention in is_life if not is_birth_date(paragraph_text, mention))
 
     return TextDates(*map(kept, page.dates(paragraph)))
 
@@ -65,17 +69,26 @@ def passage_of(page: PageText, mention: PageMention) -> FactPassage:
     The dates nearby are those of the sentences before and after it, too, and of the innermost title
     of its section that has some.
     """
-    text, starts = page.texts[mention.paragraph], page.sentences(mention.paragraph)
-    dates, title = dates_of(page, mention.paragraph), page.title_dates(mention.paragraph)
+    paragraph_text, starts = page.texts[mention.paragraph], page.sentences(mention.paragraph)
+    dates, title_dates = dates_of(page, mention.paragraph), page.title_dates(mention.paragraph)
 
     def within(start: int, end: int) -> TextDates:
-        inside = (tuple(w for w in own if start <= w.start and w.end <= end) for own in dates)
+        inside = (
+            tuple(mention for mention in mentions if start <= mention.start and mention.end <= end)
+            for mentions in dates
+        )
         return TextDates(*inside)
 
-    start, end = sentence_at(starts, len(text), mention.start, mention.end)
-    wider = within(*sentence_at(starts, len(text), max(start - 1, 0), min(end + 1, len(text))))
-    nearby = TextDates(wider.written + title.written, wider.stretches + title.stretches)
-    return FactPassage(text[start:end], within(start, end), nearby, start=start)
+    start, end = sentence_at(starts, len(paragraph_text), mention.start, mention.end)
+    wider_dates = within(
+        *sentence_at(
+            starts, len(paragraph_text), max(start - 1, 0), min(end + 1, len(paragraph_text))
+        )
+    )
+    nearby = TextDates(
+        wider_dates.written + title_dates.written, wider_dates.stretches + title_dates.stretches
+    )
+    return FactPassage(paragraph_text[start:end], within(start, end), nearby, start=start)
 
 
 def evidence_of(
@@ -85,22 +98,24 @@ def evidence_of(
 
     Of mentions with one score the first. Several segments may have one mention.
     """
-    places = [_PLACE[page.page.paragraphs[m.paragraph].kind] for m in mentions]
-    order = sorted(range(len(mentions)), key=lambda i: (places[i], mentions[i][:2]))
+    place_losses = [_PLACE[page.page.paragraphs[mention.paragraph].kind] for mention in mentions]
+    page_order = sorted(
+        range(len(mentions)), key=lambda index: (place_losses[index], mentions[index][:2])
+    )
     passages = [passage_of(page, mention) for mention in mentions]
-    opening = min((s.start_first or date.min for s in segments), default=date.min)
-    found: list[PageMention | None] = []
+    first_start = min((segment.start_first or date.min for segment in segments), default=date.min)
+    evidence: list[PageMention | None] = []
     for segment in segments:
-        is_opening = (segment.start_first or date.min) == opening
+        is_opening = (segment.start_first or date.min) == first_start
         scores = [
-            _score(mentions[i], passages[i], segment)
-            - places[i]
-            + _FIRST * (is_opening and i == order[0])
-            for i in range(len(mentions))
+            _score(mentions[index], passages[index], segment)
+            - place_losses[index]
+            + _FIRST * (is_opening and index == page_order[0])
+            for index in range(len(mentions))
         ]
-        best = max(order, key=lambda i: scores[i], default=None)
-        found.append(None if best is None else mentions[best])
-    return found
+        best_index = max(page_order, key=lambda index: scores[index], default=None)
+        evidence.append(None if best_index is None else mentions[best_index])
+    return evidence
 
 
 def _score(mention: PageMention, passage: FactPassage, segment: rows.Segment) -> float:
@@ -148,21 +163,28 @@ def differs(mention: PageMention, passage: FactPassage, segment: rows.Segment) -
     start, end, is_open = FactDates.of_segment(segment)
     if not start or not (end or is_open):
         return False
-    years, written = [year_of(known) for known in (start, end) if known], passage.dates.written
-    own = list(_beside(mention, written))
-    is_stated = all(may_mean_boundary(written, year) for year in years)
-    return bool(own) and not is_stated and not any(may_mean_boundary(own, year) for year in years)
+    years, sentence_dates = (
+        [year_of(boundary) for boundary in (start, end) if boundary],
+        passage.dates.written,
+    )
+    adjacent_dates = list(_beside(mention, sentence_dates))
+    is_stated = all(may_mean_boundary(sentence_dates, year) for year in years)
+    return (
+        bool(adjacent_dates)
+        and not is_stated
+        and not any(may_mean_boundary(adjacent_dates, year) for year in years)
+    )
 
 
 def _beside(mention: PageMention, written: Sequence[DateMention]) -> Iterator[DateMention]:
     """The dates directly before or behind a mention, and those directly behind these."""
-    end = mention.end
-    for one in written:
-        if one.start >= end and one.start - end <= _BESIDE:
-            yield one
-            end = one.end
-        elif 0 <= mention.start - one.end <= _BESIDE:
-            yield one
+    adjacent_end = mention.end
+    for date_mention in written:
+        if date_mention.start >= adjacent_end and date_mention.start - adjacent_end <= _BESIDE:
+            yield date_mention
+            adjacent_end = date_mention.end
+        elif 0 <= mention.start - date_mention.end <= _BESIDE:
+            yield date_mention
 
 
 class PageStates:
@@ -185,32 +207,55 @@ class PageStates:
 
         No birth, decade or century.
         """
-        return tuple(sorted({days for n in self._beside(segments) for days in self._days(n)}))
+        return tuple(
+            sorted({days for paragraph in self._beside(segments) for days in self._days(paragraph)})
+        )
 
     def of_others(
         self, segments: Sequence[rows.AlignedSegment], names: Sequence["Naming"]
     ) -> tuple[DayInterval, ...]:
         """The dates of entries beside the evidence in lists and tables that name no object."""
         listed = self.listed(segments).items()
-        others = (d for n, d in listed if not any(name.label <= self._words[n] for name in names))
-        return tuple(sorted(set(chain.from_iterable(others))))
+        entry_dates = (
+            days
+            for paragraph, days in listed
+            if not any(name.label <= self._words[paragraph] for name in names)
+        )
+        return tuple(sorted(set(chain.from_iterable(entry_dates))))
 
     def listed(self, segments: Sequence[rows.AlignedSegment]) -> dict[int, tuple[DayInterval, ...]]:
         """The dates of each entry of the lists and tables that hold evidence."""
-        kinds = self.page.page.paragraphs
-        entries = (n for n in self._beside(segments) if kinds[n].kind in ("list", "table"))
-        return {n: tuple(self._days(n)) for n in entries}
+        all_paragraphs = self.page.page.paragraphs
+        entries = (
+            paragraph
+            for paragraph in self._beside(segments)
+            if all_paragraphs[paragraph].kind in ("list", "table")
+        )
+        return {paragraph: tuple(self._days(paragraph)) for paragraph in entries}
 
     def _beside(self, segments: Sequence[rows.AlignedSegment]) -> list[int]:
         paragraphs = self.page.page.paragraphs
-        holding = {s.paragraph for s in segments if s.paragraph is not None}
-        kinds = {(p.section, p.kind) for p in map(paragraphs.__getitem__, holding)}
-        return [n for n, p in enumerate(paragraphs) if (p.section, p.kind) in kinds]
+        evidence_paragraphs = {
+            segment.paragraph for segment in segments if segment.paragraph is not None
+        }
+        sections_and_kinds = {
+            (paragraph.section, paragraph.kind)
+            for paragraph in map(paragraphs.__getitem__, evidence_paragraphs)
+        }
+        return [
+            number
+            for number, paragraph in enumerate(paragraphs)
+            if (paragraph.section, paragraph.kind) in sections_and_kinds
+        ]
 
     def _days(self, paragraph: int) -> Iterator[DayInterval]:
         written, stretches = dates_of(self.page, paragraph)
-        yield from ((w.first, w.last) for w in stretches)
-        yield from ((w.first, w.last) for w in written if (w.last - w.first).days < _YEAR)
+        yield from ((mention.first, mention.last) for mention in stretches)
+        yield from (
+            (mention.first, mention.last)
+            for mention in written
+            if (mention.last - mention.first).days < _YEAR
+        )
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:
@@ -218,15 +263,33 @@ class PageStates:
 
         A word with an s stands without it, too: Republicans name a Republican.
         """
-        found = []
-        for p in self.page.page.paragraphs:
-            own = set(name_words(" ".join((p.text, p.section, *(k.target for k in p.links)))))
-            found.append(frozenset(own | {word[:-1] for word in own if word.endswith("s")}))
-        return found
+        word_sets = []
+        for paragraph in self.page.page.paragraphs:
+            paragraph_words = set(
+                name_words(
+                    " ".join(
+                        (
+                            paragraph.text,
+                            paragraph.section,
+                            *(link.target for link in paragraph.links),
+                        )
+                    )
+                )
+            )
+            word_sets.append(
+                frozenset(
+                    paragraph_words | {word[:-1] for word in paragraph_words if word.endswith("s")}
+                )
+            )
+        return word_sets
 
-    def naming(self, names: "Naming") -> frozenset[int]:
+    def naming(self, object_words: "Naming") -> frozenset[int]:
         """The paragraphs that may name an object."""
-        return frozenset(n for n, own in enumerate(self._words) if names.may_be_in(own))
+        return frozenset(
+            number
+            for number, paragraph_words in enumerate(self._words)
+            if object_words.may_be_in(paragraph_words)
+        )
 
 
 class Naming:
@@ -237,16 +300,30 @@ class Naming:
     initials. All words of its `label` name it too.
     """
 
-    def __init__(self, segment: rows.AlignedSegment, subject: str) -> None:
+    def __init__(self, segment: rows.AlignedSegment, subject_label: str) -> None:
         names = (segment.object_label, *segment.aliases, *filter(None, [segment.mention]))
-        short = {w for name in names if (form := initials(name)) for w in name_words(form)}
-        own = {w for name in names for w in name_words(name)}
-        known = {w for w in own if len(w) >= _TELLING} - GENERIC_WORDS - NAME_AFFIXES - _KINDS
-        known -= frozenset(name_words(subject))
-        single = {w for name in names if len(some := name_words(name)) == 1 for w in some}
-        self._known = known | short | single
+        initial_words = {
+            word for name in names if (form := initials(name)) for word in name_words(form)
+        }
+        all_words = {word for name in names for word in name_words(name)}
+        telling_words = (
+            {word for word in all_words if len(word) >= _TELLING}
+            - GENERIC_WORDS
+            - NAME_AFFIXES
+            - _KINDS
+        )
+        telling_words -= frozenset(name_words(subject_label))
+        single_words = {
+            word
+            for name in names
+            if len(split_name := name_words(name)) == 1
+            for word in split_name
+        }
+        self._known = telling_words | initial_words | single_words
         self.label = frozenset(name_words(segment.object_label))
 
-    def may_be_in(self, own: frozenset[str]) -> bool:
+    def may_be_in(self, paragraph_words: frozenset[str]) -> bool:
         """Whether a paragraph of these words may name the object."""
-        return not self._known.isdisjoint(own) or bool(self.label and self.label <= own)
+        return not self._known.isdisjoint(paragraph_words) or bool(
+            self.label and self.label <= paragraph_words
+        )
