@@ -10,10 +10,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from factdrift.builders.core.dataset import FromParquet, RowSource
-from factdrift.builders.core.schema import arrow_schema, columns, declared, regrouped
-
-ROW_GROUP = 65_536
-"""Rows of a row group: small enough to read one at a time, large enough to compress."""
+from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, columns, declared, regrouped
 
 
 def write_split(path: Path, row: type, source: RowSource, group: int = ROW_GROUP) -> int:
