@@ -76,7 +76,7 @@ def articles_at(
     jobs: int,
     block: int,
 ) -> Iterator[T]:
-    """The items that `make_item` makes of the lines named by a table of articles, or by its rows."""
+    """The items that `make_item` makes of the lines that a table of articles names."""
     places = ArticlePlaces(files, wanted_articles)
     block_results = map_blocks(
         files, partial(decode_wanted, make_item), places.in_block, jobs=jobs, block=block
