@@ -215,7 +215,8 @@ def test_a_package_takes_timelines_of_a_dump_from_the_kit(
     (tmp_path / "prose.md").write_text(prose.read_text("utf-8"))
     (tmp_path / "recipe.yaml").write_text(
         "dataset: last-holders\nversion: 1.0.0\ntitle: Last holders\nsummary: Who was last.\n"
-        "licence: CC0-1.0\ntags: [coaches]\ninputs:\n  dump: {licence: CC0-1.0}\nbuild: {builder: last-holders}\n"
+        "licence: CC0-1.0\ntags: [coaches]\ninputs:\n"
+        "  dump: {licence: CC0-1.0}\nbuild: {builder: last-holders}\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     folders = ["--out", tmp_path / "out", "--build", tmp_path / "build"]
