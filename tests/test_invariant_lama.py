@@ -14,7 +14,7 @@ import pytest
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.facts import snapshot_diff
-from factdrift.builders.facts.relations import load_relations, worded
+from factdrift.builders.facts.relations import cloze_templates, load_relations
 from factdrift.builders.invariant import invariant, trex
 from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.rows import Entity, Fact, Gap, NamedInvariant
@@ -147,8 +147,8 @@ def test_which_pairs_are_asked_about(duck: Engine, tmp_path: Path, case: str) ->
 def test_which_relations_read_alike() -> None:
     relations = load_relations(ROOT / "templates")
     known = {i: relations[i] for i in RELATIONS}
-    assert invariant.alike_relations(worded(known, "ours", ROOT)) == {}
-    alike = invariant.alike_relations(worded(known, "ckl", ROOT))
+    assert invariant.alike_relations(cloze_templates(known, "ours", ROOT)) == {}
+    alike = invariant.alike_relations(cloze_templates(known, "ckl", ROOT))
     assert set(alike) | set(alike.values()) == {"P17", "P30", "P131", "P276"}
     assert len(set(alike.values())) == 1
 

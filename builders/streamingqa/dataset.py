@@ -122,14 +122,14 @@ class StreamingQA(DatasetBuilder):
         grounded = isinstance(backend, Grounded) and "dump" in run.inputs
         every = facts.all_relations(run).whole() if grounded else {}
         asked = {r: one for r, one in every.items() if one.news is not None}
-        mined = facts.facts(run, "dump", asked) if asked else None
+        mined = facts.facts_step(run, "dump", asked) if asked else None
         sources: list[StatedQuestions | ModelQuestions] = []
         if isinstance(backend, Grounded | Parsed):
             otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
             stated = StatedQuestions(
                 draws=draws,
                 facts=mined,
-                timelines=facts.timelines(mined, asked) if mined else None,
+                timelines=facts.timelines_step(mined, asked) if mined else None,
                 relations={r: one.news for r, one in asked.items() if one.news is not None},
                 parse=isinstance(otherwise, Parsed),
                 share=backend.share if isinstance(backend, Grounded) else 1,

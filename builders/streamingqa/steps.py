@@ -20,7 +20,7 @@ from factdrift.builders.core.progress import progress
 from factdrift.builders.core.run import Source
 from factdrift.builders.core.schema import typed_rows, write_sorted
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
-from factdrift.builders.facts.relations import NewsPhrases
+from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate import grounded, patterns
 from factdrift.builders.generate.backends import AnyModel, CachedModel, open_model
@@ -76,7 +76,7 @@ class StatedQuestions(Step):
     draws: QuestionDates
     facts: Facts | None
     timelines: Timelines | None
-    relations: Mapping[str, NewsPhrases]
+    relations: Mapping[str, NewsWording]
     parse: bool
     share: float
     kept: int

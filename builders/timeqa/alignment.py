@@ -28,12 +28,12 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.tables import seeded_order
-from factdrift.builders.facts import present
+from factdrift.builders.facts import release_columns
 from factdrift.builders.text.names import Name, all_names, is_name, other_forms
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.evidence import evidence_columns, evidence_of
-from factdrift.builders.timeqa.in_order import RowsInOrder
 from factdrift.builders.timeqa.mentions import PageMention, PageText, Passages
+from factdrift.builders.timeqa.sorted_rows import SortedRows
 
 PAGES = 32
 """Subjects of a piece of work."""
@@ -60,80 +60,111 @@ def align_page(
     page: rows.Page, segments: Sequence[rows.NamedSegment], settings: Alignment
 ) -> list[rows.AlignedSegment]:
     """The segments of the page's subject in order, each with its best mention."""
-    text = PageText(page)
-    of_object: dict[str, list[int]] = {}
-    for i, segment in enumerate(segments):
-        of_object.setdefault(segment.object, []).append(i)
-    objects = {o: segments[own[0]] for o, own in of_object.items()}
-    names = _names(objects)
-    forms = {o: other_forms(own) for o, own in names.items()}
-    owners = _owners(names) + _owners(forms)
-    passages = Passages(text)
+    aligner = _PageAligner(page, segments, settings)
     aligned: dict[int, rows.AlignedSegment] = {}
-    for object_, places in of_object.items():
-        title = objects[object_].object_title
-        links = text.linked(title)
-        linked = [m for m in links if is_name(text.words(m), names[object_])]
-        shown = _link_texts(text, linked, names)
-        rule: rows.AlignmentRule = "link" if links else "name"
-        named = text.named([*names[object_], *shown], title)
-        mentions = [*linked, *(m for m in named if not any(map(m.overlaps, linked)))]
+    for object_id, indexes in aligner.indexes_by_object.items():
+        rule, mentions = aligner.mentions(object_id)
+        object_segments = [segments[index] for index in indexes]
+        best_mentions = evidence_of(aligner.page_text, mentions, object_segments)
+        for index, best in zip(indexes, best_mentions, strict=True):
+            used_rule: rows.AlignmentRule = rule if best else "none"
+            aligned[index] = _aligned(aligner.page_text, segments[index], used_rule, best)
+    return [aligned[index] for index in range(len(segments))]
+
+
+class _PageAligner:
+    """Finds the mentions of the objects of one subject in its page, by the rules (a) to (c)."""
+
+    def __init__(
+        self, page: rows.Page, segments: Sequence[rows.NamedSegment], settings: Alignment
+    ) -> None:
+        self.page_text, self.settings = PageText(page), settings
+        self.indexes_by_object: dict[str, list[int]] = {}
+        for index, segment in enumerate(segments):
+            self.indexes_by_object.setdefault(segment.object, []).append(index)
+        self.objects: dict[str, rows.NamedSegment] = {}
+        for object_id, indexes in self.indexes_by_object.items():
+            self.objects[object_id] = segments[indexes[0]]
+        self.names = _names(self.objects)
+        self.forms = {object_id: other_forms(names) for object_id, names in self.names.items()}
+        self.owners = _owners(self.names) + _owners(self.forms)
+        self.passages = Passages(self.page_text)
+
+    def mentions(self, object_id: str) -> tuple[rows.AlignmentRule, list[PageMention]]:
+        """The rule by which the page mentions an object, and the mentions by this rule."""
+        page_text, names = self.page_text, self.names[object_id]
+        title = self.objects[object_id].object_title
+        links = page_text.linked_mentions(title)
+        # A link by other words (`his deputy`) says that the page mentions it, but is no answer.
+        linked = [link for link in links if is_name(page_text.words(link), names)]
+        link_names = _link_texts(page_text, linked, self.names)
+        mentions = list(linked)
+        for mention in page_text.named_mentions([*names, *link_names], title):
+            if not any(map(mention.overlaps, linked)):
+                mentions.append(mention)
         if not mentions:
-            mentions = text.named([n for n in forms[object_] if owners[n.words] == 1], title)
-        if not mentions:
-            similar = passages.most_similar(names[object_], settings.min_similarity)
-            rule, mentions = "similar", [similar] if similar else []
-        own = [segments[i] for i in places]
-        for i, best in zip(places, evidence_of(text, mentions, own), strict=True):
-            aligned[i] = _aligned(text, segments[i], rule if best else "none", best)
-    return [aligned[i] for i in range(len(segments))]
+            forms = [form for form in self.forms[object_id] if self.owners[form.words] == 1]
+            mentions = page_text.named_mentions(forms, title)
+        if mentions:
+            return "link" if links else "name", mentions
+        similar = self.passages.most_similar(names, self.settings.min_similarity)
+        return "similar", [similar] if similar else []
 
 
 def _names(objects: Mapping[str, rows.NamedSegment]) -> dict[str, list[Name]]:
     """The names to search for, by object; a name that several objects have only as a label."""
-    found = {o: all_names(s.object_label, s.aliases, s.object_title) for o, s in objects.items()}
-    owners = _owners(found)
-    return {
-        o: [n for n in own if owners[n.words] == 1 or n.text == objects[o].object_label]
-        for o, own in found.items()
-    }
+    found_names: dict[str, list[Name]] = {}
+    for object_id, segment in objects.items():
+        found_names[object_id] = all_names(
+            segment.object_label, segment.aliases, segment.object_title
+        )
+    owners = _owners(found_names)
+    own_names: dict[str, list[Name]] = {}
+    for object_id, names in found_names.items():
+        label = objects[object_id].object_label
+        own_names[object_id] = [n for n in names if owners[n.words] == 1 or n.text == label]
+    return own_names
 
 
 def _owners(names: Mapping[str, Sequence[Name]]) -> Counter[tuple[str, ...]]:
     """How many objects have each name."""
-    return Counter(n.words for own in names.values() for n in own)
+    return Counter(name.words for object_names in names.values() for name in object_names)
 
 
 def _link_texts(
-    text: PageText, linked: Sequence[PageMention], names: Mapping[str, Sequence[Name]]
+    page_text: PageText, linked: Sequence[PageMention], names: Mapping[str, Sequence[Name]]
 ) -> list[Name]:
     """The texts of the links to an object that look like names and name no other object."""
-    known = {n.words for own in names.values() for n in own}
-    found: dict[tuple[str, ...], Name] = {}
-    for shown in map(text.words, linked):
-        key = name_words(shown)
-        if shown[0].isupper() and sum(map(str.isalpha, shown)) > 3 and key not in known:
-            found.setdefault(key, Name(shown, weak=True))
-    return list(found.values())
+    known_words = {name.words for object_names in names.values() for name in object_names}
+    link_names: dict[tuple[str, ...], Name] = {}
+    for link_text in map(page_text.words, linked):
+        folded_words = name_words(link_text)
+        if (
+            link_text[0].isupper()
+            and sum(map(str.isalpha, link_text)) > 3
+            and folded_words not in known_words
+        ):
+            link_names.setdefault(folded_words, Name(link_text, weak=True))
+    return list(link_names.values())
 
 
 def _aligned(
-    text: PageText,
+    page_text: PageText,
     segment: rows.NamedSegment,
     rule: rows.AlignmentRule,
     best: PageMention | None,
 ) -> rows.AlignedSegment:
     return rows.AlignedSegment(
         **{name: getattr(segment, name) for name in _NAMED},
-        page=text.page.page,
-        revision=text.page.revision,
+        page=page_text.page.page,
+        revision=page_text.page.revision,
         rule=rule,
         paragraph=best.paragraph if best else None,
         start=best.start if best else None,
         end=best.end if best else None,
-        mention=text.words(best) if best else None,
+        mention=page_text.words(best) if best else None,
         score=best.score if best else None,
-        **evidence_columns(text, best, segment),
+        **evidence_columns(page_text, best, segment),
         verification="automatic",
     )
 
@@ -154,34 +185,42 @@ def align_file(pages: Path, segments: Path, out: Path, settings: Alignment, jobs
         writing(out / "aligned.parquet", rows.AlignedSegment) as aligned,
         writing(out / "dropped.parquet", rows.Dropped) as dropped,
     ):
-        work = partial(_align_piece, settings=settings)
-        for made in ordered_map(work, _pieces(pages, segments), jobs=jobs):
-            for row in made:
+        align_piece = partial(_align_piece, settings=settings)
+        for piece_rows in ordered_map(align_piece, _pieces(pages, segments), jobs=jobs):
+            for row in piece_rows:
                 (dropped if isinstance(row, rows.Dropped) else aligned).append(row)
 
 
 def _pieces(pages: Path, segments: Path) -> Iterator[Piece]:
     """The pieces of work in order of the subject; every segment is in one of them."""
-    paged = RowsInOrder(pages, rows.Page, "item", batch=PAGES)
-    flow = groupby(typed_rows(segments, rows.NamedSegment), key=attrgetter("subject"))
-    subjects = ((next(iter(paged.at(subject)), None), tuple(own)) for subject, own in flow)
+    page_rows = SortedRows(pages, rows.Page, "item", batch=PAGES)
+    by_subject = groupby(typed_rows(segments, rows.NamedSegment), key=attrgetter("subject"))
+    subjects = (
+        (next(iter(page_rows.with_key(subject)), None), tuple(subject_segments))
+        for subject, subject_segments in by_subject
+    )
     while piece := tuple(islice(subjects, PAGES)):
         yield piece
 
 
 def _align_piece(piece: Piece, settings: Alignment) -> list[rows.AlignedSegment | rows.Dropped]:
     """The segments of a piece that are aligned, and the dropped rows of those without a page."""
-    made: list[rows.AlignedSegment | rows.Dropped] = []
-    for page, own in piece:
+    piece_rows: list[rows.AlignedSegment | rows.Dropped] = []
+    for page, subject_segments in piece:
         if page:
-            made += align_page(page, own, settings)
+            piece_rows += align_page(page, subject_segments, settings)
             continue
-        for s in own:
-            item, detail = f"{s.subject}/{s.relation}/{s.object}", " ".join(s.statements) or None
-            made.append(
-                rows.Dropped("align", "no_page", item, s.subject, s.relation, detail=detail)
+        for segment in subject_segments:
+            item, detail = (
+                f"{segment.subject}/{segment.relation}/{segment.object}",
+                " ".join(segment.statements) or None,
             )
-    return made
+            piece_rows.append(
+                rows.Dropped(
+                    "align", "no_page", item, segment.subject, segment.relation, detail=detail
+                )
+            )
+    return piece_rows
 
 
 def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Table, ir.Table]:
@@ -198,14 +237,16 @@ def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Ta
     pairs = pairs.mutate(reason=reason)
     if settings.pairs_per_relation is not None:
         chance = seeded_order(seed, pairs.subject, pairs.relation)
-        by = ibis.window(
+        ranked_pairs = ibis.window(
             group_by=[pairs.relation, pairs.reason.isnull()], order_by=[chance, pairs.subject]
         )
-        is_over = ibis.row_number().over(by) >= settings.pairs_per_relation
+        is_over = ibis.row_number().over(ranked_pairs) >= settings.pairs_per_relation
         over = ibis.ifelse(is_over, "over_cap", ibis.null("string"))
         pairs = pairs.mutate(reason=pairs.reason.fill_null(over))
     segments = aligned.semi_join(pairs.filter(pairs.reason.isnull()), _PAIR)
     left_out = pairs.filter(pairs.reason.notnull())
-    of = left_out.missing.cast("string") + " of " + left_out.segments.cast("string")
-    detail = of + " segments are not in the page"
-    return segments, present.left_out(left_out, "align", score=left_out.share, detail=detail)
+    missing_of_all = left_out.missing.cast("string") + " of " + left_out.segments.cast("string")
+    detail = missing_of_all + " segments are not in the page"
+    return segments, release_columns.as_dropped(
+        left_out, "align", score=left_out.share, detail=detail
+    )

@@ -13,17 +13,17 @@ import numpy as np
 
 from factdrift.builders.core.compressed import pieces
 from factdrift.builders.rows import Dropped, Page
-from factdrift.builders.wikipedia.dump import BadPageError, cut_pages, head_of, revision_of
+from factdrift.builders.wikipedia.dump import BadPageError, cut_pages, last_revision, page_head
 from factdrift.builders.wikipedia.files import PageUnit, streams_after
 from factdrift.builders.wikipedia.inputs import is_foreign
 from factdrift.builders.wikipedia.records import (
     json_rows,
-    page_of,
+    page_from_record,
     parquet_rows,
-    record_of,
+    read_record,
 )
-from factdrift.builders.wikipedia.titles import Titles, hash_of, normalise, number_of
-from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_of
+from factdrift.builders.wikipedia.titles import Titles, item_number_of, normalise_title, title_hash
+from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_target
 
 
 class ReadingTask(NamedTuple):
@@ -59,7 +59,7 @@ def write_part(unit: PageUnit, task: ReadingTask, wanted: Titles) -> None:
     """Read a unit and write its part, whole or not at all. `UserError`: a damaged file."""
     part = _PartWriter(task, unit, wanted)
     with part.file:
-        part.of_xml() if unit.form == "xml" else part.of_rows()
+        part.write_xml() if unit.form == "xml" else part.write_rows()
         part.write()
 
 
@@ -75,62 +75,62 @@ class _PartWriter:
         self.offset = 0
         self.file = self.path.with_suffix(".pages").open("wb")
 
-    def of_xml(self) -> None:
+    def write_xml(self) -> None:
         unit = self.unit
-        cuts = cut_pages([unit.data])
+        all_pages = cut_pages([unit.data])
         if unit.within:
             path, (start, end) = self.task.files[unit.file], unit.within
             source = pieces(path, within=(start, end))
-            cuts = cut_pages(source, streams_after(path, end), middle=start > 0)
-        for cut in cuts:
-            if cut.fault:
-                self._cut(cut.data, "too_long" if unit.cut else cut.fault)
+            all_pages = cut_pages(source, streams_after(path, end), begins_inside=start > 0)
+        for page_bytes in all_pages:
+            if page_bytes.fault:
+                self._cut(page_bytes.data, "too_long" if unit.cut else page_bytes.fault)
                 continue
-            number = 0
+            page_id = 0
             try:
-                head = head_of(cut.data)
-                number = head.page
+                head = page_head(page_bytes.data)
+                page_id = head.page
                 if head.namespace or head.model != "wikitext":
                     self.others += 1
                     continue
-                title = normalise(head.title) or head.title
+                title = normalise_title(head.title) or head.title
                 if head.redirect is not None:
-                    self._redirect(title, head.redirect, number)
+                    self._redirect(title, head.redirect, page_id)
                 elif (item := self._wanted_page(title)) >= 0:
-                    self._page(item, title, number, cut.data)
+                    self._page(item, title, page_id, page_bytes.data)
             except BadPageError as error:
-                self._drop(error.reason, number, error.detail)
+                self._drop(error.reason, page_id, error.detail)
 
     def _wanted_page(self, title: str) -> int:
         """The item of an article; -1: it is not wanted."""
-        key = hash_of(title)
-        self.articles.append(key)
-        return self.wanted.find(key)
+        title_key = title_hash(title)
+        self.articles.append(title_key)
+        return self.wanted.find(title_key)
 
-    def _page(self, item: int, title: str, number: int, data: bytes) -> None:
-        revision = revision_of(data)
+    def _page(self, item: int, title: str, page_id: int, page_bytes: bytes) -> None:
+        revision = last_revision(page_bytes)
         if not revision.text.strip():
             raise BadPageError("empty_page")
-        shown = paragraphs(revision.text, title)
-        if not shown:
+        page_paragraphs = paragraphs(revision.text, title)
+        if not page_paragraphs:
             raise BadPageError("no_paragraphs", f"{len(revision.text):,} characters of wikitext")
-        self._keep(item, Page("", title, number, revision.id, shown))
+        self._keep(item, Page("", title, page_id, revision.id, page_paragraphs))
 
     def _redirect(self, title: str, target: str, place: int) -> None:
-        to = normalise(target)
-        if not to:
+        target_title = normalise_title(target)
+        if not target_title:
             raise BadPageError("bad_redirect", f"{title} to {target[:200]!r}")
-        self.redirects.append((hash_of(title), hash_of(to), to))
+        self.redirects.append((title_hash(title), title_hash(target_title), target_title))
 
     def _keep(self, item: int, page: Page) -> None:
         if is_foreign(page.paragraphs):
             raise BadPageError("not_english", page.title)
-        data = msgspec.msgpack.encode(page)
-        self.file.write(data)
-        self.found.append((item, hash_of(page.title), self.offset, len(data), page.page))
-        self.offset += len(data)
+        page_bytes = msgspec.msgpack.encode(page)
+        self.file.write(page_bytes)
+        self.found.append((item, title_hash(page.title), self.offset, len(page_bytes), page.page))
+        self.offset += len(page_bytes)
 
-    def of_rows(self) -> None:
+    def write_rows(self) -> None:
         """JSON lines or rows of Parquet."""
         if self.unit.cut:
             self._drop("too_long", self.unit.first + 1, None)
@@ -150,52 +150,58 @@ class _PartWriter:
                 self._drop(error.reason, place, error.detail)
 
     def _row(self, row: Any, place: int) -> None:
-        record = record_of(row)
+        record = read_record(row)
         target = record.redirect
         if target is None and record.wikitext is not None:
-            target = redirect_of(record.wikitext)
+            target = redirect_target(record.wikitext)
         if target is not None:
             self._redirect(record.title, target, place)
             return
         item = self._wanted_page(record.title)
         if record.item:
-            if not (number := number_of(record.item)):
+            if not (item_number := item_number_of(record.item)):
                 raise BadPageError("bad_field", f"item: {record.item!r:.100}, not an id")
-            item = number if self.wanted.has_item(number) else item
+            item = item_number if self.wanted.has_item(item_number) else item
         if item < 0:
             return
-        page = page_of(record)
+        page = page_from_record(record)
         if not page.paragraphs:
             raise BadPageError("empty_page")
         self._keep(item, page)
 
-    def _cut(self, data: bytes, reason: str) -> None:
+    def _cut(self, page_bytes: bytes, reason: str) -> None:
         """A page without an end, or a too long one: what its head says of it."""
         try:
-            head = head_of(data)
+            head = page_head(page_bytes)
             self._drop(reason, head.page, head.title)
         except BadPageError:
             self._drop(reason, 0, None)
 
     def _drop(self, reason: str, place: int, detail: str | None) -> None:
-        item = f"{self.task.files[self.unit.file].name}:{place}"
-        shown = detail[:500].encode("utf-8", "replace").decode() if detail else None
-        self.dropped.append(Dropped("pages", reason, item, None, None, None, None, shown))
+        place_name = f"{self.task.files[self.unit.file].name}:{place}"
+        safe_detail = detail[:500].encode("utf-8", "replace").decode() if detail else None
+        self.dropped.append(
+            Dropped("pages", reason, place_name, None, None, None, None, safe_detail)
+        )
 
     def write(self) -> None:
         """Write the files of the part; `.json` last."""
         self.file.flush()
-        late = self.task.late
-        redirects = [] if late else self.redirects
+        is_late = self.task.late
+        redirects = [] if is_late else self.redirects
         arrays: dict[str, Any] = {
-            "articles": np.array([] if late else self.articles, np.uint64),
-            "redirects": np.array([r[:2] for r in redirects], np.uint64).reshape(-1, 2),
-            "titles": np.frombuffer("\n".join(r[2] for r in redirects).encode(), np.uint8),
+            "articles": np.array([] if is_late else self.articles, np.uint64),
+            "redirects": np.array([redirect[:2] for redirect in redirects], np.uint64).reshape(
+                -1, 2
+            ),
+            "titles": np.frombuffer(
+                "\n".join(redirect[2] for redirect in redirects).encode(), np.uint8
+            ),
             "found": np.array(self.found, np.uint64).reshape(-1, 5),
         }
         np.savez(self.path.with_suffix(".npz"), **arrays)
-        seen = len(self.articles) + len(self.redirects) + self.others
-        about = PartSummary(seen, self.unit.within, self.dropped)
-        temporary = self.path.with_suffix(".tmp")
-        temporary.write_bytes(msgspec.json.encode(about))
-        temporary.replace(self.path.with_suffix(".json"))
+        page_count = len(self.articles) + len(self.redirects) + self.others
+        summary = PartSummary(page_count, self.unit.within, self.dropped)
+        temporary_path = self.path.with_suffix(".tmp")
+        temporary_path.write_bytes(msgspec.json.encode(summary))
+        temporary_path.replace(self.path.with_suffix(".json"))

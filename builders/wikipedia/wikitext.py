@@ -13,7 +13,7 @@ from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.rows import Link, Paragraph, ParagraphKind
 from factdrift.builders.text.references import without_references
 from factdrift.builders.wikipedia.templates import BREAK, INFOBOX, without_templates
-from factdrift.builders.wikipedia.titles import normalise
+from factdrift.builders.wikipedia.titles import normalise_title
 
 _REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
 _WORD = re.compile(r"\w")
@@ -30,13 +30,13 @@ _UNSEEN_PREFIXES = frozenset({"file", "image", "media", "category"}) | _LANGUAGE
 """Link prefixes of what is no part of the text."""
 
 
-def redirect_of(text: str) -> str | None:
+def redirect_target(text: str) -> str | None:
     """The title that a page's text redirects to; None: it is no redirect."""
-    found = _REDIRECT.match(text)
-    return found[1] if found else None
+    target_match = _REDIRECT.match(text)
+    return target_match[1] if target_match else None
 
 
-def paragraphs(text: str, title: str = "") -> tuple[Paragraph, ...]:
+def paragraphs(text: str, page_title: str = "") -> tuple[Paragraph, ...]:
     """What a page shows, in order: paragraphs, list items, rows of tables and infobox lines.
 
     Not kept: references, comments, pictures with their captions, categories, formulas, and
@@ -44,20 +44,20 @@ def paragraphs(text: str, title: str = "") -> tuple[Paragraph, ...]:
     is removed, what it stands around is kept. Nothing raises, whatever the text is.
     """
     body = _FILE_LINKS.sub("", _without_asides(text))
-    body = without_templates(body, title)
+    body = without_templates(body, page_title)
     body = _without_tags(body)
-    sections: dict[tuple[str, ...], str] = {}
-    found = []
-    for kind, path, raw in _lines(body):
-        shown, links = _inline(raw, kind)
-        if not _WORD.search(shown):
+    section_titles: dict[tuple[str, ...], str] = {}
+    page_paragraphs = []
+    for kind, section_path, raw in _LineReader().lines(body):
+        plain_text, links = _inline(raw, kind)
+        if not _WORD.search(plain_text):
             continue
-        section = sections.get(path)
-        if section is None:
-            section = " / ".join(_inline(s, "text")[0] for s in path)
-            sections[path] = section
-        found.append(Paragraph(kind, section, shown, links))
-    return tuple(found)
+        section_title = section_titles.get(section_path)
+        if section_title is None:
+            section_title = " / ".join(_inline(heading, "text")[0] for heading in section_path)
+            section_titles[section_path] = section_title
+        page_paragraphs.append(Paragraph(kind, section_title, plain_text, links))
+    return tuple(page_paragraphs)
 
 
 # --- Asides, files and tags ---------------------------------------------------------------------
@@ -88,29 +88,35 @@ def _without_asides(text: str) -> str:
     text = _CONTROL.sub(" ", text.replace("\r\n", "\n"))
     if "<" not in text:
         return text
-    out: list[str] = []
-    at = 0
-    unclosed: set[str] = set()
-    folded = text.lower() if text.isascii() else _lower(text)
-    for found in _ASIDE.finditer(text):
-        if found.start() < at:
+    kept_pieces: list[str] = []
+    copied_to = 0
+    unclosed_tags: set[str] = set()
+    lower_text = text.lower() if text.isascii() else _lower(text)
+    for opening in _ASIDE.finditer(text):
+        if opening.start() < copied_to:
             continue
-        out.append(text[at : found.start()])
-        at = found.end()
-        name = found[1].lower() if found[1] else ""
-        if name and found[2].rstrip().endswith("/"):
+        kept_pieces.append(text[copied_to : opening.start()])
+        copied_to = opening.end()
+        tag_name = opening[1].lower() if opening[1] else ""
+        if tag_name and opening[2].rstrip().endswith("/"):
             continue
-        close = f"</{name}" if name else "-->"
-        end = -1 if close in unclosed else folded.find(close, found.end() if name else at)
-        if end < 0:
-            unclosed.add(close)
-            at = at if name else len(text)  # a comment without an end hides the rest
+        closing_tag = f"</{tag_name}" if tag_name else "-->"
+        close_start = (
+            -1
+            if closing_tag in unclosed_tags
+            else lower_text.find(closing_tag, opening.end() if tag_name else copied_to)
+        )
+        if close_start < 0:
+            unclosed_tags.add(closing_tag)
+            copied_to = (
+                copied_to if tag_name else len(text)
+            )  # a comment without an end hides the rest
             continue
-        if name in ("nowiki", "pre"):
-            out.append(_escaped(text[found.end() : end]))
-        at = text.find(">", end + len(close) - 1) + 1 or len(text)
-    out.append(text[at:])
-    return "".join(out)
+        if tag_name in ("nowiki", "pre"):
+            kept_pieces.append(_escaped(text[opening.end() : close_start]))
+        copied_to = text.find(">", close_start + len(closing_tag) - 1) + 1 or len(text)
+    kept_pieces.append(text[copied_to:])
+    return "".join(kept_pieces)
 
 
 def _lower(text: str) -> str:
@@ -119,7 +125,7 @@ def _lower(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _MARKUP.sub(lambda m: f"&#{ord(m[0])};", text)
+    return _MARKUP.sub(lambda mark: f"&#{ord(mark[0])};", text)
 
 
 def _without_tags(text: str) -> str:
@@ -129,16 +135,16 @@ def _without_tags(text: str) -> str:
     return _SWITCH.sub("", text) if "__" in text else text
 
 
-def _tag(found: re.Match[str]) -> str:
-    name = found[1].lower()
-    closes = found[0][1] == "/"
-    if name in ("br", "hr", "wbr"):
-        return "" if name == "wbr" else BREAK
-    if name in _BLOCK_TAGS:
-        return "\n\n" if name == "p" else "\n"
-    if name == "table":
+def _tag(tag: re.Match[str]) -> str:
+    tag_name = tag[1].lower()
+    closes = tag[0][1] == "/"
+    if tag_name in ("br", "hr", "wbr"):
+        return "" if tag_name == "wbr" else BREAK
+    if tag_name in _BLOCK_TAGS:
+        return "\n\n" if tag_name == "p" else "\n"
+    if tag_name == "table":
         return "\n|}\n" if closes else "\n{|\n"
-    return "" if closes else _WIKI_MARKS.get(name, "")
+    return "" if closes else _WIKI_MARKS.get(tag_name, "")
 
 
 _FILE_LINKS = re.compile(
@@ -188,117 +194,168 @@ class _Table:
         body = line[1:]
         parts = _CELLS.split(body.replace("!!", "||") if line[0] == "!" else body)
         for part in parts:
-            found = _ATTRIBUTES.match(part)
-            alone = not found and _ATTRIBUTES_ALONE.fullmatch(part)
-            about, text = (found[1], found[2]) if found else (part, "") if alone else ("", part)
-            if not text and "=" not in about:
-                about, text = "", about
-            self.cells.append((about, text))
+            attributes_match = _ATTRIBUTES.match(part)
+            alone = not attributes_match and _ATTRIBUTES_ALONE.fullmatch(part)
+            attributes, text = (
+                (attributes_match[1], attributes_match[2])
+                if attributes_match
+                else (part, "")
+                if alone
+                else ("", part)
+            )
+            if not text and "=" not in attributes:
+                attributes, text = "", attributes
+            self.cells.append((attributes, text))
 
     def more(self, line: str) -> None:
         """A line that goes on with the last cell."""
         if self.cells and line.strip():
-            about, text = self.cells[-1]
+            attributes, text = self.cells[-1]
             between = BREAK if line[0] in _LIST_MARKS else " "
-            self.cells[-1] = about, text + between + line.lstrip(_LIST_MARKS)
+            self.cells[-1] = attributes, text + between + line.lstrip(_LIST_MARKS)
 
     def row(self) -> str:
         """The row so far, as one line; the next one begins."""
         cells, self.cells = self.cells, []
         if not cells:
             return ""
-        shown: list[str] = []
+        texts: list[str] = []
         column = 0
-        spanning = self.spanning
         later: dict[int, tuple[int, str]] = {}
-        queue = iter(cells)
-        cell = next(queue, None)
-        while cell is not None or any(c >= column for c in spanning):
-            if column in spanning:
-                left, text = spanning[column]
-                shown.append(text)
-                if left > 1:
-                    later[column] = left - 1, text
+        for attributes, raw_text in cells:
+            while column in self.spanning:
+                texts.append(self._repeat(column, later))
                 column += 1
-            elif cell is None:
-                column = min(c for c in spanning if c >= column)
-            else:
-                about, text = cell
-                text = text.strip().strip(BREAK)
-                spans = {k.lower(): int(n) for k, n in _SPAN.findall(about)} if about else {}
-                shown.append(text)
-                if spans.get("row", 1) > 1:
-                    later[column] = spans["row"] - 1, text
-                column += max(spans.get("col", 1), 1)
-                cell = next(queue, None)
+            text = raw_text.strip().strip(BREAK)
+            row_span, column_span = _spans(attributes)
+            texts.append(text)
+            if row_span > 1:
+                later[column] = row_span - 1, text
+            column += max(column_span, 1)
+        for spanned in sorted(self.spanning):
+            if spanned >= column:
+                texts.append(self._repeat(spanned, later))
         self.spanning = later
-        return " | ".join(s for s in shown if s and s != "&nbsp;")
+        return " | ".join(text for text in texts if text and text != "&nbsp;")
+
+    def _repeat(self, column: int, later: dict[int, tuple[int, str]]) -> str:
+        """The text of a cell of an earlier row, which is put into `later` if it spans more rows."""
+        rows_left, text = self.spanning[column]
+        if rows_left > 1:
+            later[column] = rows_left - 1, text
+        return text
 
 
-def _lines(text: str) -> Iterator[_Line]:
-    """The lines that a page shows, each with the sections that hold it."""
-    sections: list[tuple[int, str]] = []
-    path: tuple[str, ...] = ()
-    waiting: list[str] = []
-    tables: list[_Table] = []
-    for source in text.split("\n"):
-        line = source.strip()
+def _spans(attributes: str) -> tuple[int, int]:
+    """How many rows and columns a cell spans by its attributes."""
+    spans = {"row": 1, "col": 1}
+    if attributes:
+        spans |= {kind.lower(): int(number) for kind, number in _SPAN.findall(attributes)}
+    return spans["row"], spans["col"]
+
+
+class _LineReader:
+    """Cuts the wikitext of a page into its lines, each with the sections that hold it."""
+
+    def __init__(self) -> None:
+        self.sections: list[tuple[int, str]] = []
+        """Level and title of each open section."""
+        self.path: tuple[str, ...] = ()
+        self.waiting: list[str] = []
+        """Lines of a paragraph that goes on until something else begins."""
+        self.tables: list[_Table] = []
+        """The open tables, the innermost one last."""
+
+    def lines(self, text: str) -> Iterator[_Line]:
+        """The lines that a page shows, in order."""
+        for source_line in text.split("\n"):
+            line = source_line.strip()
+            if self.tables and line[:1] != INFOBOX and not _heading(line):
+                yield from self._table_line(_unquoted(line))
+            elif _is_running_text(line):
+                self.waiting.append(_unquoted(line))
+            else:
+                yield from self._end_paragraph()
+                yield from self._marked_line(line)
+        yield from self._end_paragraph()
+        yield from self._end_tables()
+
+    def _end_paragraph(self) -> Iterator[_Line]:
+        if self.waiting:
+            yield _Line("text", self.path, " ".join(self.waiting))
+            self.waiting = []
+
+    def _end_tables(self) -> Iterator[_Line]:
+        for table in reversed(self.tables):
+            yield _Line("table", self.path, table.row())
+        self.tables = []
+
+    def _marked_line(self, line: str) -> Iterator[_Line]:
+        """A line that is empty, or whose first characters say what it is."""
         first = line[:1]
-        if tables and first != INFOBOX and not (first == "=" and _HEADING.fullmatch(line)):
-            yield from _in_table(_unquoted(line), tables, path)
-            continue
-        opens = line.lstrip(":* ").startswith("{|")
-        if line and first not in _LIST_MARKS and first not in "=-" + INFOBOX and not opens:
-            waiting.append(_unquoted(line))
-            continue
-        if waiting:
-            yield _Line("text", path, " ".join(waiting))
-            waiting = []
-        if opens:
-            tables.append(_Table())
+        heading = _heading(line)
+        if _opens_table(line):
+            self.tables.append(_Table())
         elif first == INFOBOX:
-            yield _Line("infobox", path, _unquoted(line[1:]))
-        elif first == "=" and (heading := _HEADING.fullmatch(line)):
-            for table in reversed(tables):
-                yield _Line("table", path, table.row())
-            tables = []
-            level = len(heading[1])
-            sections = [s for s in sections if s[0] < level]
-            sections.append((level, _unquoted(heading[2].strip())))
-            path = tuple(title for _, title in sections)
+            yield _Line("infobox", self.path, _unquoted(line[1:]))
+        elif heading:
+            # A heading ends a table that nobody closed.
+            yield from self._end_tables()
+            self._enter_section(len(heading[1]), _unquoted(heading[2].strip()))
         elif first and first in _LIST_MARKS:
-            yield _Line("list", path, _unquoted(line.lstrip(_LIST_MARKS + " ")))
-        elif first and not _RULE.match(line):
-            waiting.append(_unquoted(line))
-        elif first and (rest := line.lstrip("-")):
-            waiting.append(_unquoted(rest))
-    if waiting:
-        yield _Line("text", path, " ".join(waiting))
-    for table in reversed(tables):
-        yield _Line("table", path, table.row())
+            yield _Line("list", self.path, _unquoted(line.lstrip(_LIST_MARKS + " ")))
+        else:
+            # Text behind a rule is shown below it.
+            shown = line.lstrip("-") if _RULE.match(line) else line
+            if shown:
+                self.waiting.append(_unquoted(shown))
+
+    def _enter_section(self, level: int, title: str) -> None:
+        """Leave the sections of this level and below, and begin one."""
+        outer = [section for section in self.sections if section[0] < level]
+        self.sections = [*outer, (level, title)]
+        self.path = tuple(title for _, title in self.sections)
+
+    def _table_line(self, line: str) -> Iterator[_Line]:
+        innermost = self.tables[-1]
+        if line.startswith("{|"):
+            if len(self.tables) < _DEEPEST:
+                self.tables.append(_Table())
+        elif line.startswith("|}"):
+            yield _Line("table", self.path, innermost.row())
+            self.tables.pop()
+            if self.tables and line[2:].strip():
+                self.tables[-1].more(line[2:])
+            elif line[2:].strip():
+                yield _Line("text", self.path, line[2:])
+        elif line.startswith(("|-", "|+")):
+            yield _Line("table", self.path, innermost.row())
+            if line[1] == "+":
+                attributes_match = _ATTRIBUTES.match(line[2:])
+                caption = attributes_match[2] if attributes_match else line[2:]
+                yield _Line("table", self.path, caption)
+        elif line.startswith(("|", "!")):
+            innermost.add(line)
+        else:
+            innermost.more(line)
 
 
-def _in_table(line: str, tables: list[_Table], path: tuple[str, ...]) -> Iterator[_Line]:
-    table = tables[-1]
-    if line.startswith("{|"):
-        if len(tables) < _DEEPEST:
-            tables.append(_Table())
-    elif line.startswith("|}"):
-        yield _Line("table", path, table.row())
-        tables.pop()
-        if tables and line[2:].strip():
-            tables[-1].more(line[2:])
-        elif line[2:].strip():
-            yield _Line("text", path, line[2:])
-    elif line.startswith(("|-", "|+")):
-        yield _Line("table", path, table.row())
-        if line[1] == "+":
-            found = _ATTRIBUTES.match(line[2:])
-            yield _Line("table", path, found[2] if found else line[2:])
-    elif line.startswith(("|", "!")):
-        table.add(line)
-    else:
-        table.more(line)
+def _heading(line: str) -> re.Match[str] | None:
+    """The marks and the title of a heading; none where a line is another one."""
+    return _HEADING.fullmatch(line) if line[:1] == "=" else None
+
+
+def _opens_table(line: str) -> bool:
+    """Whether a table begins, maybe indented or inside a list."""
+    return line.lstrip(":* ").startswith("{|")
+
+
+def _is_running_text(line: str) -> bool:
+    """Whether a line belongs to a paragraph by its first character."""
+    first = line[:1]
+    if not first or first in _LIST_MARKS or first in "=-" + INFOBOX:
+        return False
+    return not _opens_table(line)
 
 
 # --- Text and links of a line --------------------------------------------------------------------
@@ -324,17 +381,17 @@ def _unquoted(line: str) -> str:
     if "''" not in line:
         return line
     runs = list(_QUOTES.finditer(line))
-    sizes = [len(m[0]) for m in runs]
-    kept = [1 if n == 4 else max(n - 5, 0) for n in sizes]
-    bold = sum(n >= 3 for n in sizes)
-    italic = sum(n == 2 or n >= 5 for n in sizes)
-    if bold % 2 and italic % 2:
-        kept[_apostrophe(line, runs)] += 1
-    out, at = [], 0
-    for run, n in zip(runs, kept, strict=True):
-        out += [line[at : run.start()], "'" * n]
-        at = run.end()
-    return "".join([*out, line[at:]])
+    run_lengths = [len(quote_run[0]) for quote_run in runs]
+    apostrophe_counts = [1 if count == 4 else max(count - 5, 0) for count in run_lengths]
+    bold_count = sum(count >= 3 for count in run_lengths)
+    italic_count = sum(count == 2 or count >= 5 for count in run_lengths)
+    if bold_count % 2 and italic_count % 2:
+        apostrophe_counts[_apostrophe(line, runs)] += 1
+    kept_pieces, copied_to = [], 0
+    for run, count in zip(runs, apostrophe_counts, strict=True):
+        kept_pieces += [line[copied_to : run.start()], "'" * count]
+        copied_to = run.end()
+    return "".join([*kept_pieces, line[copied_to:]])
 
 
 def _apostrophe(line: str, runs: list[re.Match[str]]) -> int:
@@ -343,15 +400,15 @@ def _apostrophe(line: str, runs: list[re.Match[str]]) -> int:
     After one letter (`''l'''amour`) first, else after a longer word, else after a space; this
     is how MediaWiki decides.
     """
-    best, rank = 0, 9
-    for n, run in enumerate(runs):
+    best_index, best_rank = 0, 9
+    for run_index, run in enumerate(runs):
         if len(run[0]) not in (3, 4):
             continue
-        before = line[max(run.start() - 2, 0) : run.start()].rjust(2)
-        own = 2 if before[1] == " " else 0 if before[0] == " " else 1
-        if own < rank:
-            best, rank = n, own
-    return best
+        two_before = line[max(run.start() - 2, 0) : run.start()].rjust(2)
+        run_rank = 2 if two_before[1] == " " else 0 if two_before[0] == " " else 1
+        if run_rank < best_rank:
+            best_index, best_rank = run_index, run_rank
+    return best_index
 
 
 class _Text:
@@ -379,33 +436,33 @@ class _Text:
         return start
 
 
-def _inline(raw: str, kind: ParagraphKind) -> tuple[str, tuple[Link, ...]]:
+def _inline(wikitext: str, kind: ParagraphKind) -> tuple[str, tuple[Link, ...]]:
     """The plain text of a line and its links; `text[start:end]` is what a link shows.
 
     Links to files, categories and pages in other languages are not shown; those to other
     namespaces and wikis are, and are no links. Breaks are `, ` in tables and infoboxes.
     """
-    if BREAK in raw:
-        raw = _BREAKS.sub(", " if kind in ("table", "infobox") else " ", raw).strip(", ")
-    if "(" in raw and _MAY_BE_HOLLOW.search(raw):
-        raw = _HOLLOW.sub("", _OPENED.sub("(", raw))
-    if "//" in raw or "[mailto:" in raw:
-        raw = _OUTSIDE.sub(r"\1", raw)
-    text = _Text()
+    if BREAK in wikitext:
+        wikitext = _BREAKS.sub(", " if kind in ("table", "infobox") else " ", wikitext).strip(", ")
+    if "(" in wikitext and _MAY_BE_HOLLOW.search(wikitext):
+        wikitext = _HOLLOW.sub("", _OPENED.sub("(", wikitext))
+    if "//" in wikitext or "[mailto:" in wikitext:
+        wikitext = _OUTSIDE.sub(r"\1", wikitext)
+    plain_text = _Text()
     links: list[Link] = []
-    at = 0
-    if "[[" in raw:
-        for found in _LINK.finditer(raw):
-            start, end = found.span()
-            if start > at:
-                text.put(_plain(raw[at:start]))
-            at = end
-            shown, target = _link(found)
-            start = text.put(shown)
-            if target and text.length > start:
-                links.append(Link(start, text.length, target))
-    text.put(_plain(raw[at:]))
-    return "".join(text.pieces), tuple(links)
+    copied_to = 0
+    if "[[" in wikitext:
+        for link_match in _LINK.finditer(wikitext):
+            start, end = link_match.span()
+            if start > copied_to:
+                plain_text.put(_plain(wikitext[copied_to:start]))
+            copied_to = end
+            link_text, link_target = _link(link_match)
+            start = plain_text.put(link_text)
+            if link_target and plain_text.length > start:
+                links.append(Link(start, plain_text.length, link_target))
+    plain_text.put(_plain(wikitext[copied_to:]))
+    return "".join(plain_text.pieces), tuple(links)
 
 
 def _plain(piece: str) -> str:
@@ -418,18 +475,20 @@ def _seen(piece: str) -> str:
     return piece if piece.isascii() and piece.isprintable() else _UNSEEN.sub("", piece)
 
 
-def _link(found: re.Match[str]) -> tuple[str, str]:
+def _link(link_match: re.Match[str]) -> tuple[str, str]:
     """What a link shows and the title it leads to; empty: not shown, no link."""
-    target, label, trail = found[1], found[2], found[3]
+    target, label, trail = link_match[1], link_match[2], link_match[3]
     target = without_references(target).strip()
-    colon = target.startswith(":")
-    name = target[1:].lstrip() if colon else target
-    shown = (_plain(label) if label and label.strip() else _seen(name.replace("_", " "))) + trail
-    prefix, between, _ = name.partition(":")
+    has_colon = target.startswith(":")
+    link_title = target[1:].lstrip() if has_colon else target
+    shown_text = (
+        _plain(label) if label and label.strip() else _seen(link_title.replace("_", " "))
+    ) + trail
+    prefix, between, _ = link_title.partition(":")
     if between:
         prefix = prefix.strip().replace("_", " ").lower()
-        if not colon and prefix in _UNSEEN_PREFIXES:
+        if not has_colon and prefix in _UNSEEN_PREFIXES:
             return trail, ""
         if prefix in _NAMESPACES or prefix in _PROJECTS or prefix in _LANGUAGES:
-            return shown, ""
-    return shown, normalise(name) if name[:1] not in ("#", "/") else ""
+            return shown_text, ""
+    return shown_text, normalise_title(link_title) if link_title[:1] not in ("#", "/") else ""
