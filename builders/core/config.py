@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from factdrift.builders.core.errors import UserError
@@ -183,19 +184,28 @@ def _dotted(loc: Sequence[int | str]) -> str:
     return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in loc).lstrip(".")
 
 
-def _models(hint: Any) -> list[type[BaseModel]]:
-    """Every model that a type hint names."""
+def models_in(hint: Any) -> list[type[BaseModel]]:
+    """Every model that a type hint names, those of an open union (`core.extensions`) included."""
+    for mark in getattr(hint, "__metadata__", ()):
+        if hasattr(mark, "models"):
+            return list(mark.models())
     if isinstance(hint, type) and not get_args(hint):
         return [hint] if issubclass(hint, BaseModel) else []
-    return [m for arg in get_args(hint) for m in _models(arg)]
+    return [model for argument in get_args(hint) for model in models_in(argument)]
+
+
+def field_hint(field: FieldInfo) -> Any:
+    """The type hint of a field as it was written: pydantic keeps the mark of a union beside it."""
+    marks = [mark for mark in field.metadata if hasattr(mark, "models")]
+    return Annotated[field.annotation, marks[0]] if marks else field.annotation
 
 
 def _fields(model: type[BaseModel], loc: Loc) -> list[str]:
     """The fields that may stand beside the last part of `loc`."""
     here = [model]
     for part in loc[:-1]:
-        inside = [f.annotation for m in here for name, f in m.model_fields.items() if name == part]
-        below = [m for hint in inside for m in _models(hint)]
+        inside = [field_hint(m.model_fields[part]) for m in here if part in m.model_fields]
+        below = [m for hint in inside for m in models_in(hint)]
         here = below or [m for m in here if _is_tag(m, part)] or here
     return list(dict.fromkeys(f.alias or name for m in here for name, f in m.model_fields.items()))
 

@@ -17,7 +17,7 @@ by the module that loads them: `__libraries__ = {"name": "version"}`.
 import ast
 import importlib.metadata
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec, resolve_name
@@ -75,14 +75,20 @@ class Module(NamedTuple):
 
 
 @cache
-def reach(module: str, extras: frozenset[str] = frozenset()) -> Reach:
+def reach(
+    module: str, extras: frozenset[str] = frozenset(), plugins: frozenset[str] = frozenset()
+) -> Reach:
     """What a module reaches; `extras` are the optional distributions that count.
+
+    `plugins` are modules of other packages whose models a step holds: nothing of ours imports
+    them, and they count like the step's own module.
 
     `LookupError`: there is no such module; `TypeError`: a data file is not named by literals.
     """
-    _roots.add(module.partition(".")[0])
+    for name in (module, *plugins):
+        _roots.add(name.partition(".")[0])
     seen: dict[str, Module] = {}
-    todo = {module}
+    todo = {module, *plugins}
     outside: set[str] = set()
     while todo:
         name = todo.pop()
@@ -96,6 +102,7 @@ def reach(module: str, extras: frozenset[str] = frozenset()) -> Reach:
     data = {path: sha for one in seen.values() for place in one.data for path, sha in _data(place)}
     libraries = {name: version for one in seen.values() for name, version in one.libraries.items()}
     libraries |= _versions(frozenset(outside), extras)
+    libraries |= _plugin_versions({name.partition(".")[0] for name in (module, *plugins)} - {ROOT})
     by_name = dict(sorted(libraries.items(), key=lambda item: item[0].casefold()))
     key = digest([{name: one.form for name, one in seen.items()}, data, by_name])
     return Reach(frozenset(seen), dict(sorted(data.items())), by_name, key)
@@ -187,7 +194,9 @@ def _file(name: str) -> Path | None:
     root, *rest = name.split(".")
     if root not in _roots or (spec := find_spec(root)) is None:
         return None
-    path = Path(next(iter(spec.submodule_search_locations or [""]))).joinpath(*rest)
+    if not spec.submodule_search_locations:  # a package of one file
+        return Path(spec.origin) if spec.origin and not rest else None
+    path = Path(next(iter(spec.submodule_search_locations))).joinpath(*rest)
     return next((p for p in (path / "__init__.py", path.with_suffix(".py")) if p.is_file()), None)
 
 
@@ -230,6 +239,20 @@ def _versions(modules: frozenset[str], extras: frozenset[str]) -> dict[str, str]
         for name in _distributions().get(module, ()):
             if _plain(name) not in optional:
                 found[name] = importlib.metadata.version(name)
+    return found
+
+
+def _plugin_versions(packages: Collection[str]) -> dict[str, str]:
+    """Name and version of the distributions that offer us something from these packages.
+
+    They are found by their entry points, for a development install does not list its modules.
+    """
+    found = {}
+    for distribution in importlib.metadata.distributions() if packages else ():
+        for entry in distribution.entry_points:
+            ours = entry.group.startswith(f"{ROOT}.")
+            if ours and entry.module.partition(".")[0] in packages:
+                found[distribution.name] = distribution.version
     return found
 
 
