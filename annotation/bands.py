@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from factdrift.annotation.order import BandRule
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class JudgedBand:
         return self.toxic / self.judged
 
 
-def place(score: float, width: float) -> int:
+def band_number(score: float, width: float) -> int:
     """Number of the band that holds `score`, from 0 at the bottom; 1.0 is in the highest."""
     return min(math.floor(score / width + 1e-9), round(1 / width) - 1)
 
 
-def to_judge(
+def rows_to_judge(
     scores: Iterable[tuple[str, float]], seed: int, rule: BandRule
 ) -> dict[float, list[str]]:
     """Row ids to show annotators, by the lower end of their band, the highest first.
@@ -39,12 +39,12 @@ def to_judge(
     """
     chosen: dict[int, list[tuple[int, str]]] = {}
     for row, score in scores:
-        heap = chosen.setdefault(place(score, rule.width), [])
-        heapq.heappush(heap, (-hash64(seed, row), row))
+        heap = chosen.setdefault(band_number(score, rule.width), [])
+        heapq.heappush(heap, (-seeded_hash(seed, row), row))
         if len(heap) > rule.rows:
             heapq.heappop(heap)
     return {
-        _low(n, rule.width): [row for _, row in sorted(chosen[n], reverse=True)]
+        _lower_end(n, rule.width): [row for _, row in sorted(chosen[n], reverse=True)]
         for n in sorted(chosen, reverse=True)
     }
 
@@ -65,16 +65,16 @@ def threshold_by_bands(
     """
     counts: dict[int, list[int]] = {}
     for score, toxic in judged:
-        count = counts.setdefault(place(score, rule.width), [0, 0])
+        count = counts.setdefault(band_number(score, rule.width), [0, 0])
         count[0] += 1
         count[1] += toxic
     order = sorted(counts, reverse=True)
-    bands = tuple(JudgedBand(_low(n, rule.width), *counts[n]) for n in order)
+    bands = tuple(JudgedBand(_lower_end(n, rule.width), *counts[n]) for n in order)
     for first, second in pairwise(bands):
         if first.share < rule.share and second.share < rule.share:
             return first.low, bands
     return 0.0 if 0 in counts else None, bands
 
 
-def _low(n: int, width: float) -> float:
+def _lower_end(n: int, width: float) -> float:
     return round(n * width, 6)

@@ -16,14 +16,14 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from factdrift.annotation.checks import problems
+from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.layout import KnownItem, Layout, load_layout
-from factdrift.annotation.reading import json_documents, unbroken
-from factdrift.annotation.submission import Json, decode
+from factdrift.annotation.reading import json_documents, require_entries
+from factdrift.annotation.submission import Json, decode_json
 from factdrift.builders.core.config import Strict, display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import digest, file_sha256
-from factdrift.builders.release.manifest import FileEntry, locate
+from factdrift.builders.release.manifest import FileEntry, locate_file
 
 MANIFEST, ITEMS, PRIVATE, PREVIEW = "manifest.json", "items.jsonl", "private.json", "preview.html"
 LAYOUT_COPY = "layout"
@@ -53,7 +53,7 @@ class Hit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchFacts:
+class BatchIdentity:
     """What a numbered batch of one layout is; `id` is a hash of its content.
 
     `experts`: it was made for experts to check workers' answers; there alone is an expert one.
@@ -69,13 +69,13 @@ class BatchFacts:
     experts: bool = False
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """These alone."""
-        return {one.name: getattr(self, one.name) for one in fields(BatchFacts)}
+        return {one.name: getattr(self, one.name) for one in fields(BatchIdentity)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class HitBatch(BatchFacts):
+class HitBatch(BatchIdentity):
     """A batch with its items; `folder` is where it lies."""
 
     hits: tuple[Hit, ...]
@@ -92,7 +92,7 @@ class HitBatch(BatchFacts):
         return {hit.id: hit for hit in self.hits}
 
     @cached_property
-    def asked(self) -> Layout:
+    def layout_as_sent(self) -> Layout:
         """The layout as it was when the batch was made: the batch has a copy."""
         return load_layout(self.folder / LAYOUT_COPY)
 
@@ -108,7 +108,7 @@ class Costs(Strict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchManifest(BatchFacts):
+class BatchManifest(BatchIdentity):
     """`manifest.json` of a batch; `rows` are the ids of the rows that it sends."""
 
     __pydantic_config__ = Strict.model_config
@@ -150,16 +150,16 @@ def attention_items(layout: Layout) -> list[Item]:
     return [_known_item(layout, one) for one in layout.attention]
 
 
-def known_items(layout: Layout, path: Path | None) -> list[Item]:
+def load_known_items(layout: Layout, path: Path | None) -> list[Item]:
     """Items with known answers of a file of JSON lines: `fields` and `answers`, as in layout.yaml.
 
     `UserError`, with the line: a field is missing or unknown, or an answer breaks its checks.
     """
     found: dict[str, Item] = {}
-    for entry in unbroken(json_documents(path)) if path else ():
+    for entry in require_entries(json_documents(path)) if path else ():
         try:
             given = KnownItem.model_validate(entry.value)
-            wrong = known_problem(layout, given)
+            wrong = known_item_problem(layout, given)
         except ValidationError:
             wrong = "needs `fields` and `answers`"
         if wrong:
@@ -173,7 +173,7 @@ def _known_item(layout: Layout, given: KnownItem) -> Item:
     return Item(item_id(layout.name, given.fields), "", given.fields, given.answers)
 
 
-def known_problem(layout: Layout, given: KnownItem) -> str | None:
+def known_item_problem(layout: Layout, given: KnownItem) -> str | None:
     """What is wrong with an item of known answers, which need not be all answers; None: nothing."""
     if unknown := sorted(given.fields.keys() - layout.fields.keys()):
         return f"no field {unknown[0]!r}"
@@ -181,11 +181,11 @@ def known_problem(layout: Layout, given: KnownItem) -> str | None:
         return f"lacks the field {lacking[0]!r}"
     if not given.answers:
         return "needs `fields` and `answers`"
-    breaks = problems(layout, given.fields, given.answers)
+    breaks = answer_problems(layout, given.fields, given.answers)
     return next((what for what in breaks if not what.endswith(": missing")), None)
 
 
-def check_kind(layout: Layout, item: Item) -> str:
+def attention_kind(layout: Layout, item: Item) -> str:
     """The kind of an attention item, which the layout says of one with the same fields."""
     kinds = (one.kind for one in layout.attention if one.fields == item.fields)
     return next(kinds, "known")
@@ -193,7 +193,7 @@ def check_kind(layout: Layout, item: Item) -> str:
 
 def batch_id(batch: HitBatch) -> str:
     hits = [[hit.id, [[i.id, i.row, i.answers] for i in hit.items]] for hit in batch.hits]
-    _, *own, experts = batch.facts.values()
+    _, *own, experts = batch.identity.values()
     return digest([*own, hits, *(["experts"] if experts else [])])
 
 
@@ -201,7 +201,7 @@ def layout_sha256(folder: Path) -> str:
     return digest([[name, file_sha256(folder / name)] for name in LAYOUT_FILES])
 
 
-def rows_of(batch: HitBatch) -> tuple[str, ...]:
+def sent_row_ids(batch: HitBatch) -> tuple[str, ...]:
     """The sorted ids of the rows that a batch sends."""
     return tuple(sorted(item.row for item in batch.items if item.answers is None))
 
@@ -229,23 +229,23 @@ def read_batch(folder: Path) -> HitBatch:
     manifest = load_manifest(folder)
     own = {ITEMS, PRIVATE, *(f"{LAYOUT_COPY}/{name}" for name in LAYOUT_FILES)}
     if own - {entry.path for entry in manifest.files}:
-        raise _edited(folder, "its manifest does not name all of the batch's files")
+        raise _edited_error(folder, "its manifest does not name all of the batch's files")
     for entry in manifest.files:
-        if file_sha256(locate(folder, entry.path)) != entry.sha256:
-            raise _edited(folder / entry.path, "has changed")
+        if file_sha256(locate_file(folder, entry.path)) != entry.sha256:
+            raise _edited_error(folder / entry.path, "has changed")
     if layout_sha256(folder / LAYOUT_COPY) != manifest.layout_sha256:
-        raise _edited(folder / LAYOUT_COPY, "has changed")
+        raise _edited_error(folder / LAYOUT_COPY, "has changed")
     try:
         hits = _read_hits(folder, manifest)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise _edited(folder, f"its {MANIFEST} and {ITEMS} do not fit each other") from None
-    batch = HitBatch(**manifest.facts, hits=hits, folder=folder)
-    if batch_id(batch) != batch.id or manifest.rows != rows_of(batch):
-        raise _edited(folder, "the batch is not what its id says")
+        raise _edited_error(folder, f"its {MANIFEST} and {ITEMS} do not fit each other") from None
+    batch = HitBatch(**manifest.identity, hits=hits, folder=folder)
+    if batch_id(batch) != batch.id or manifest.rows != sent_row_ids(batch):
+        raise _edited_error(folder, "the batch is not what its id says")
     return batch
 
 
-def _edited(path: Path, text: str) -> UserError:
+def _edited_error(path: Path, text: str) -> UserError:
     return UserError(text, where=display_path(path), hint=_NEVER_EDITED)
 
 
@@ -257,7 +257,7 @@ def batch_folders(layout_hits: Path) -> list[Path]:
     return sorted(found, key=lambda folder: int(folder.name))
 
 
-def sent_before(layout_hits: Path) -> Ledger:
+def sent_ledger(layout_hits: Path) -> Ledger:
     """What the batches of a layout sent before; `UserError` where one has been edited."""
     batches = map(read_batch, batch_folders(layout_hits))
     sent = [item for batch in batches for item in batch.items if item.answers is None]
@@ -265,11 +265,11 @@ def sent_before(layout_hits: Path) -> Ledger:
 
 
 def _read_hits(folder: Path, manifest: BatchManifest) -> tuple[Hit, ...]:
-    known = decode((folder / PRIVATE).read_text("utf-8"))["attention"]
+    known = decode_json((folder / PRIVATE).read_text("utf-8"))["attention"]
     hits: dict[str, list[Item]] = {name: [] for name in manifest.hits}
     with (folder / ITEMS).open(encoding="utf-8") as file:
         for line in file:
-            given = decode(line)
+            given = decode_json(line)
             answers = None if given["row"] else known[given["id"]]
             if item_id(manifest.layout, given["fields"]) != given["id"]:
                 raise ValueError

@@ -43,7 +43,9 @@ class _Search(msgspec.Struct, forbid_unknown_fields=True):
 _Searches = Annotated[list[_Search], msgspec.Meta(max_length=200)]
 
 
-def problems(layout: Layout, fields: Mapping[str, Json], given: Mapping[str, Json]) -> list[str]:
+def answer_problems(
+    layout: Layout, fields: Mapping[str, Json], given: Mapping[str, Json]
+) -> list[str]:
     """What is wrong with the answers for one item, `name: what`; nothing: they are valid."""
     return list(_answer_problems(layout, layout.answers, fields, given))
 
@@ -53,16 +55,16 @@ def broken_rules(check: Check, text: str, named: Mapping[str, Json]) -> Iterator
 
     `named`: the fields and earlier answers that checks name.
     """
-    text = trimmed(text)
+    text = trim(text)
 
     def other(name: str) -> str:
-        return plain(named.get(name))
+        return value_as_text(named.get(name))
 
     if len(text) < check.min_length:
         yield "min_length", f"shorter than {check.min_length}"
     if len(text) > check.max_length:
         yield "max_length", f"longer than {check.max_length}"
-    if check.starts_with and not any(begins(text, start) for start in check.starts_with):
+    if check.starts_with and not any(begins_with_words(text, start) for start in check.starts_with):
         yield "starts_with", "does not start as it has to"
     if check.ends_with and not text.endswith(check.ends_with):
         yield "ends_with", f"does not end with {check.ends_with!r}"
@@ -70,22 +72,22 @@ def broken_rules(check: Check, text: str, named: Mapping[str, Json]) -> Iterator
         yield "contains_once", f"does not hold {check.contains_once!r} once"
     if found := next((one for one in check.excludes if _holds_word(text, one)), None):
         yield "excludes", f"holds {found!r}"
-    if check.not_field and (same := folded(other(check.not_field))) and same in folded(text):
+    if check.not_field and (same := fold_text(other(check.not_field))) and same in fold_text(text):
         yield "not_field", f"holds {check.not_field}"
-    if check.has_field and folded(other(check.has_field)) not in folded(text):
+    if check.has_field and fold_text(other(check.has_field)) not in fold_text(text):
         yield "has_field", f"lacks {check.has_field}"
     if check.words_from:
-        told = filter(_is_telling, words(text)[1:])
+        told = filter(_is_telling, split_words(text)[1:])
         if new := _first_missing(told, other(check.words_from)):
             yield "words_from", f"has words that {check.words_from} lacks: {new}"
     if check.keeps_words:  # but what stands in [brackets], and a first word
         source = other(check.keeps_words)
         first = 1 if _begins_with_a_word(source) else 0
-        telling = filter(_is_telling, words(_BRACKETS.sub(" ", source))[first:])
+        telling = filter(_is_telling, split_words(_BRACKETS.sub(" ", source))[first:])
         if less := _first_missing(telling, text):
             yield "keeps_words", f"lost words of {check.keeps_words}: {less}"
     if check.keeps_numbers:
-        numbers = filter(_has_digit, words(other(check.keeps_numbers)))
+        numbers = filter(_has_digit, split_words(other(check.keeps_numbers)))
         if less := _first_missing(numbers, text):
             yield "keeps_numbers", f"lost numbers of {check.keeps_numbers}: {less}"
 
@@ -117,10 +119,10 @@ def _answer_problems(
         yield from (f"{name}: {what}" for what in _value_problems(layout, answer, value, named))
         named[name] = value
         if answer.kind == "search" and answer.field:
-            named[answer.field] = searched(named.get(answer.field), value)
+            named[answer.field] = with_opened_passages(named.get(answer.field), value)
 
 
-def searched(shown: Json, searches: Any) -> list[Json]:
+def with_opened_passages(shown: Json, searches: Any) -> list[Json]:
     """The paragraphs of a searched field, with those that were opened in searches."""
     before: list[Any] = list(shown) if isinstance(shown, Sequence) else []
     return [*before, *opened_passages(searches, before)]
@@ -155,10 +157,10 @@ def _value_problems(
             else:
                 yield from (what for _, what in islice(broken_rules(answer.check, value, named), 1))
         case "choice":
-            if value not in choices(answer, named):
+            if value not in available_choices(answer, named):
                 yield "not one of the choices"
         case "choices":
-            known = choices(answer, named)
+            known = available_choices(answer, named)
             if not many or any(one not in known for one in value):
                 yield "not of the choices"
             elif len(set(value)) < len(value):
@@ -175,7 +177,7 @@ def _value_problems(
                 if len(set(places)) < len(places):
                     yield "two spans with one start"
         case "search":
-            if _read(value, _Searches) is None:
+            if _as_type(value, _Searches) is None:
                 yield "not a list of searches"
         case "group":
             if not many or not all(isinstance(one, Mapping) for one in value):
@@ -187,7 +189,7 @@ def _value_problems(
                     yield from _answer_problems(layout, answer.answers, named, one)
 
 
-def _read(value: Any, kind: Any) -> Any:
+def _as_type(value: Any, kind: Any) -> Any:
     """A value of JSON as one of a type; None where it is none."""
     try:
         return msgspec.convert(value, kind)
@@ -195,7 +197,7 @@ def _read(value: Any, kind: Any) -> Any:
         return None
 
 
-def choices(answer: LayoutAnswer, named: Mapping[str, Json]) -> list[str]:
+def available_choices(answer: LayoutAnswer, named: Mapping[str, Json]) -> list[str]:
     """The values that can be chosen; `named`: the fields and earlier answers."""
     own = [
         choice.value
@@ -204,10 +206,10 @@ def choices(answer: LayoutAnswer, named: Mapping[str, Json]) -> list[str]:
     ]
     if not answer.field:
         return own
-    entries = paragraphs(named.get(answer.field))
+    entries = paragraph_texts(named.get(answer.field))
     if answer.within:
-        text = plain(named.get(answer.within))
-        entries = [entry for entry in entries if stands_in(text, entry)]
+        text = value_as_text(named.get(answer.within))
+        entries = [entry for entry in entries if contains_words(text, entry)]
     return entries + own
 
 
@@ -217,11 +219,11 @@ def _span_problems(
     field = answer.field or ""
     shown = layout.fields.get(field)
     split = shown is not None and shown.kind == "paragraphs"
-    span: _Span | None = _read(value, _Span)
+    span: _Span | None = _as_type(value, _Span)
     if span is None or (span.paragraph is not msgspec.UNSET) != split:
         yield "not a span"
         return
-    texts = paragraphs(named.get(field)) if split else [plain(named.get(field))]
+    texts = paragraph_texts(named.get(field)) if split else [value_as_text(named.get(field))]
     place = span.paragraph or 0
     if not 0 <= place < len(texts) or not 0 <= span.start < span.end <= len(texts[place]):
         yield "a span outside of the text"
@@ -239,34 +241,34 @@ _SPACE = re.compile(f"[{_BLANKS}]+")
 _BRACKETS = re.compile(r"\[[^\]]*\]")
 
 
-def trimmed(text: str) -> str:
+def trim(text: str) -> str:
     return text.strip(_BLANKS)
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """A text case and spaces aside."""
     return _SPACE.sub(" ", text.lower()).strip(" ")
 
 
-def plain(value: Json) -> str:
+def value_as_text(value: Json) -> str:
     """The text of a field or an answer: of a list all entries, a line each."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        return plain(value.get("text"))
+        return value_as_text(value.get("text"))
     if isinstance(value, Sequence):
-        return "\n".join(map(plain, value))
+        return "\n".join(map(value_as_text, value))
     return "" if value is None else str(value)
 
 
-def paragraphs(value: Json) -> list[str]:
+def paragraph_texts(value: Json) -> list[str]:
     """The paragraphs of a field, whether plain or objects with a text."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(one) for one in value]
-    return [plain(value)]
+        return [value_as_text(one) for one in value]
+    return [value_as_text(value)]
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     return [text[start:end] for start, end in _word_places(text)]
 
 
@@ -282,13 +284,13 @@ def _word_places(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def begins(text: str, start: str) -> bool:
+def begins_with_words(text: str, start: str) -> bool:
     """Whether a text starts with these words, case aside."""
     same = text[: len(start)].lower() == start.lower()
-    return same and not _letter(text[len(start) : len(start) + 1])
+    return same and not _is_letter(text[len(start) : len(start) + 1])
 
 
-def stands_in(text: str, part: str) -> bool:
+def contains_words(text: str, part: str) -> bool:
     """Whether whole words of a text, with what is between them, are another one, as written."""
     places = _word_places(text)
     at = text.find(part) if part else -1
@@ -301,7 +303,7 @@ def stands_in(text: str, part: str) -> bool:
     return False
 
 
-def _letter(c: str) -> bool:
+def _is_letter(c: str) -> bool:
     return bool(c) and category(c)[0] in "LN"
 
 
@@ -318,7 +320,7 @@ def _has_digit(word: str) -> bool:
 
 
 def _first_missing(wanted: Iterator[str], text: str) -> str:
-    have = {_word_stem(word) for word in words(text)}
+    have = {_word_stem(word) for word in split_words(text)}
     return ", ".join(list(dict.fromkeys(w for w in wanted if _word_stem(w) not in have))[:3])
 
 

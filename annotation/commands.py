@@ -42,9 +42,9 @@ def hits(
     Articles come from --news, by default the samples; pages from --pages, a Parquet file, by
     default those of the release.
     """
-    from factdrift.annotation.hits import make_batch, make_expert_batches, summary
+    from factdrift.annotation.hits import batch_summary, make_batch, make_expert_batches
     from factdrift.builders.recipes.recipe import fetched
-    from factdrift.builders.wikidata.shards import snapshot_of
+    from factdrift.builders.wikidata.shards import snapshot_day
 
     named = without_day(given.get("pages", ()))[0]
     pages = fetched("pages", named, order.build / "inputs", say)
@@ -54,11 +54,11 @@ def hits(
         order,
         news=_news(given, order.build),
         pages=Path(pages[0]) if pages else None,
-        until=snapshot_of([], until) if until else None,
+        until=snapshot_day([], until) if until else None,
         say=say,
     )
     for made in make_expert_batches(order) if expert else [make_batch(order)]:
-        for line in summary(*made):
+        for line in batch_summary(*made):
             say(line)
 
 
@@ -102,11 +102,11 @@ def receive(
     from factdrift.annotation.items import TextSources
     from factdrift.annotation.receive.server import serve
     from factdrift.builders.core.steps import Workspace
-    from factdrift.builders.wikidata.shards import snapshot_of
+    from factdrift.builders.wikidata.shards import snapshot_day
 
     find = None
     if until:
-        last, corpus = snapshot_of([], until), _news(given, build)
+        last, corpus = snapshot_day([], until), _news(given, build)
         find = TextSources(corpus, None, last, Workspace(build, say)).searcher()
     serve(order, find, say)
 
@@ -120,12 +120,12 @@ def bands(
     rule: BandRule,
 ) -> None:
     """Find toxicity thresholds by people's judgments: the next batch, or the thresholds."""
-    from factdrift.annotation.hits import summary
+    from factdrift.annotation.hits import batch_summary
     from factdrift.annotation.thresholds import LAYOUT, next_bands
 
     order = BatchOrder(layout=LAYOUT, dataset=dataset, **{**vars(place), "say": say})
     done = next_bands(order, rule)
-    for line in [*done.lines(), *(summary(*done.batch) if done.batch else [])]:
+    for line in [*done.lines(), *(batch_summary(*done.batch) if done.batch else [])]:
         say(line)
 
 
@@ -141,11 +141,11 @@ def layouts(
         echo(line)
 
 
-def _with_fields(command: Callable[..., None]) -> Callable[..., None]:
+def _flatten_options(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose dataclasses are told by options, one for each of their annotated fields."""
 
     def run(**values: Any) -> None:
-        made = {name: _made(kind, values) for name, kind in orders.items()}
+        made = {name: _fill_dataclass(kind, values) for name, kind in orders.items()}
         command(**made, **values)
 
     own = inspect.signature(command, eval_str=True).parameters.values()
@@ -168,17 +168,21 @@ def _options(kind: Any) -> Iterator[inspect.Parameter]:
             yield one
 
 
-def _made(kind: Any, values: dict[str, Any]) -> Any:
+def _fill_dataclass(kind: Any, values: dict[str, Any]) -> Any:
     own = inspect.signature(kind, eval_str=True).parameters.values()
-    inner = {one.name: _made(one.annotation, values) for one in own if is_dataclass(one.annotation)}
+    inner = {
+        one.name: _fill_dataclass(one.annotation, values)
+        for one in own
+        if is_dataclass(one.annotation)
+    }
     told = {one.name for one in own if get_origin(one.annotation) is Annotated}
     return kind(**inner, **{name: values.pop(name) for name in told})
 
 
 ALL: tuple[Callable[..., None], ...] = (
-    with_inputs(_with_fields(hits), "news", "pages"),
-    _with_fields(judgments),
-    with_inputs(_with_fields(receive), "news"),
-    _with_fields(bands),
+    with_inputs(_flatten_options(hits), "news", "pages"),
+    _flatten_options(judgments),
+    with_inputs(_flatten_options(receive), "news"),
+    _flatten_options(bands),
     layouts,
 )

@@ -16,16 +16,16 @@ import pyarrow.parquet as pq
 from pydantic_core import to_jsonable_python
 
 from factdrift.annotation.layout import Layout, near_hint
-from factdrift.annotation.reading import json_documents, unbroken
+from factdrift.annotation.reading import json_documents, require_entries
 from factdrift.annotation.submission import Json
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
-from factdrift.builders.core.hashing import digest, file_sha256, hash64
+from factdrift.builders.core.hashing import digest, file_sha256, seeded_hash
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import manifest
-from factdrift.builders.release.version import published
+from factdrift.builders.release.version import published_versions
 
 Row = dict[str, Any]
 _ROWS = 1024
@@ -78,10 +78,10 @@ class DatasetRows:
 
 def row_id_of(row: Row) -> str:
     """The id of a row: its own, or a hash of all of it."""
-    return own_id(row) or digest(as_json(row))
+    return stored_id(row) or digest(to_json_value(row))
 
 
-def own_id(row: Row) -> str:
+def stored_id(row: Row) -> str:
     """The id that a row has of its own, a text or a whole number; empty for none."""
     own = row.get("id")
     number = isinstance(own, int) and not isinstance(own, bool)
@@ -101,13 +101,13 @@ def open_dataset(
             raise UserError("a file has no configs and splits", where=given)
         columns = None
         if _is_parquet(path):
-            columns = tuple(_opened(path).schema_arrow.names)
+            columns = tuple(_open_parquet(path).schema_arrow.names)
         elif path.suffix.lower() not in (".jsonl", ".ndjson"):
             raise UserError("not a Parquet or JSONL file", where=given)
         return DatasetRows(path.name, file_sha256(path), None, (), (path,), columns)
     if not given or not path.is_dir():
-        path = _newest(given, releases)
-    found = manifest.load(path)
+        path = _newest_release(given, releases)
+    found = manifest.load_manifest(path)
     names = [one.name for one in found.configs]
     chosen = found.config(config or (names or [""])[0])
     if chosen is None:
@@ -125,14 +125,14 @@ def open_dataset(
         sha256=file_sha256(path / manifest.FILE),
         config=chosen.name,
         splits=tuple(one.name for one in splits),
-        files=tuple(manifest.locate(path, one.file) for one in splits),
+        files=tuple(manifest.locate_file(path, one.file) for one in splits),
         columns=tuple(one.name for one in chosen.columns),
     )
 
 
-def _newest(name: str, releases: Path) -> Path:
+def _newest_release(name: str, releases: Path) -> Path:
     is_name = bool(name) and Path(name).name == name
-    if versions := published(releases / name) if is_name else []:
+    if versions := published_versions(releases / name) if is_name else []:
         return releases / name / str(versions[-1])
     recipe = resource("builders/recipes") / f"{name}.yaml"
     if is_name and recipe.is_file():
@@ -149,7 +149,7 @@ def _is_parquet(path: Path) -> bool:
     return path.suffix.lower() == ".parquet"
 
 
-def _opened(path: Path) -> pq.ParquetFile:
+def _open_parquet(path: Path) -> pq.ParquetFile:
     try:
         return reading(path)
     except (OSError, pa.ArrowException) as error:
@@ -157,7 +157,7 @@ def _opened(path: Path) -> pq.ParquetFile:
 
 
 def _record_batches(path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
-    with _opened(path) as file:
+    with _open_parquet(path) as file:
         have = file.schema_arrow.names
         wanted = None if columns is None else [c for c in columns if c in have]
         try:
@@ -167,13 +167,13 @@ def _record_batches(path: Path, columns: Sequence[str] | None) -> Iterator[pa.Re
 
 
 def _json_rows(path: Path) -> Iterator[Row]:
-    for entry in unbroken(json_documents(path)):
+    for entry in require_entries(json_documents(path)):
         if not isinstance(entry.value, dict):
             raise UserError("not a JSON object", where=path, line=entry.line)
         yield entry.value
 
 
-def as_json(value: Any) -> Json:
+def to_json_value(value: Any) -> Json:
     """A value of a row as JSON holds it; days as `2019-04-05`, what is no number as null."""
     found: Json = to_jsonable_python(value, inf_nan_mode="null", bytes_mode="base64")
     return found
@@ -196,7 +196,7 @@ def sample_rows(
     counts = {"rows": 0, "sent_before": 0}
     # where a row has no id of its own, its id is a hash of all that it holds, and all of it is read
     columns = dataset.columns or ()
-    has_ids = "id" in columns and all(own_id(row) for _, row in dataset.rows(["id"]))
+    has_ids = "id" in columns and all(stored_id(row) for _, row in dataset.rows(["id"]))
     for place, row in dataset.rows(["id", *tops] if has_ids else None):
         name = row_id_of(row)
         counts["rows"] += 1
@@ -209,7 +209,7 @@ def sample_rows(
         common = [column_value(row, column) for column in layout.together]
         group = digest(common) if common else name
         value = str(column_value(row, layout.balance)) if layout.balance else ""
-        keys.append(hash64(seed, group))
+        keys.append(seeded_hash(seed, group))
         codes.append(values.setdefault(value, len(values)))
         places.append(place)
     drawn = {"key": keys, "code": codes, "place": places}

@@ -24,24 +24,24 @@ from factdrift.annotation.batch import (
     attention_items,
     batch_folders,
     batch_id,
-    known_items,
     layout_sha256,
+    load_known_items,
     load_manifest,
     read_batch,
-    rows_of,
-    sent_before,
+    sent_ledger,
+    sent_row_ids,
 )
 from factdrift.annotation.dataset import DatasetRows, open_dataset
 from factdrift.annotation.items import ItemSelection, TextSources, make_items
 from factdrift.annotation.layout import Layout, load_layout
 from factdrift.annotation.order import BatchOrder, Delivery
-from factdrift.annotation.page import render
+from factdrift.annotation.page import render_page
 from factdrift.annotation.platforms import PLATFORMS, find_platform
-from factdrift.annotation.platforms.base import Fits
+from factdrift.annotation.platforms.base import FitsHit
 from factdrift.annotation.quality.agreement import compared_answers
 from factdrift.annotation.quality.expert import (
     CHECKS,
-    read_verdicts,
+    read_expert_verdicts,
     waiting_judgments,
     worker_batches,
 )
@@ -49,7 +49,7 @@ from factdrift.annotation.results import JudgmentTable
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import atomic_folder, disk_errors, locked
-from factdrift.builders.core.hashing import digest, file_sha256, hash64
+from factdrift.builders.core.hashing import digest, file_sha256, seeded_hash
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.release.manifest import FileEntry
 from factdrift.builders.rows.gold import FILE, NoGoldError, read_gold
@@ -80,7 +80,7 @@ def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
         made = make_items(
             layout, dataset, sources, number=order.number, seed=order.seed, ledger=ledger
         )
-        known = [*attention_items(layout), *known_items(layout, order.known)]
+        known = [*attention_items(layout), *load_known_items(layout, order.known)]
         return _write_next(order, layout, made, known, dataset)
 
 
@@ -104,7 +104,9 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
     layout_hits = order.out / name
     with disk_errors(layout_hits), locked(layout_hits):
         own = order.judgments / name
-        judged = worker_batches(layout, JudgmentTable(own).by_id.values(), read_verdicts(own))
+        judged = worker_batches(
+            layout, JudgmentTable(own).by_id.values(), read_expert_verdicts(own)
+        )
         to_check = {(one.batch, one.item) for one in waiting_judgments(judged)}
         wanted: dict[str, dict[str, Item]] = {}
         rows: dict[str, DatasetRows] = {}
@@ -130,7 +132,7 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
     return done
 
 
-def summary(folder: Path, manifest: BatchManifest) -> list[str]:
+def batch_summary(folder: Path, manifest: BatchManifest) -> list[str]:
     """Lines that say what was made, what it costs, and what to do with it."""
     counts, pay = manifest.counts, manifest.pay
     usual = {"hits", "items", "attention", "assignments", "rows"}
@@ -158,7 +160,7 @@ def group_into_hits(
     known: Sequence[Item],
     layout: Layout,
     seed: int,
-    fits: Fits = lambda items: True,
+    fits: FitsHit = lambda items: True,
 ) -> tuple[Hit, ...]:
     """Items in HITs of `items_per_hit`, in order; groups stay whole where they fit into a HIT.
 
@@ -171,20 +173,20 @@ def group_into_hits(
     for chosen in _hit_items(items, groups, layout.items_per_hit, enough):
         inside = list(chosen)
         for n in range(checks):
-            own = hash64(seed, *([n] if n else []), *(item.id for item in chosen))
+            own = seeded_hash(seed, *([n] if n else []), *(item.id for item in chosen))
             left = [item for item in known if item not in inside]
             inside.insert(own % (len(inside) + 1), left[(own >> 32) % len(left)])
         hits.append(Hit(digest([seed, [item.id for item in inside]]), tuple(inside)))
     return tuple(hits)
 
 
-def _with_largest(known: Sequence[Item], fits: Fits, number: int) -> Fits:
+def _with_largest(known: Sequence[Item], fits: FitsHit, number: int) -> FitsHit:
     largest = sorted(known, key=lambda item: len(str(item.fields)))[-number:] if number else []
     return lambda items: fits([*items, *largest])
 
 
 def _hit_items(
-    items: Sequence[Item], groups: Sequence[str], size: int, fits: Fits
+    items: Sequence[Item], groups: Sequence[str], size: int, fits: FitsHit
 ) -> Iterator[list[Item]]:
     """Greedy: a group that does not fit any more begins a HIT; one that never fits is cut."""
     by_group: dict[str, list[Item]] = {}
@@ -256,7 +258,7 @@ def write_batch(
     platform = PLATFORMS[batch.platform]
     delivery.check(platform.name, platform.heeds)
     known = {item.id: item.answers for item in batch.items if item.answers is not None}
-    rows = rows_of(batch)
+    rows = sent_row_ids(batch)
     assignments = len(batch.hits) * layout.assignments
     counts = {
         "hits": len(batch.hits),
@@ -272,10 +274,10 @@ def write_batch(
             for item in hit.items
         )
         lines = (json.dumps(one, ensure_ascii=False, sort_keys=True) + "\n" for one in items)
-        _write(folder / ITEMS, "".join(lines))
-        _write(folder / PRIVATE, _pretty({"attention": known}))
-        preview = render(layout, batch.hits[:_PREVIEWED], batch=batch.id, mode="preview")
-        _write(folder / PREVIEW, preview)
+        _write_text(folder / ITEMS, "".join(lines))
+        _write_text(folder / PRIVATE, _pretty_json({"attention": known}))
+        preview = render_page(layout, batch.hits[:_PREVIEWED], batch=batch.id, mode="preview")
+        _write_text(folder / PREVIEW, preview)
         (folder / batch.platform).mkdir()
         platform.export(batch, layout, folder / batch.platform, delivery)
         (folder / LAYOUT_COPY).mkdir()
@@ -283,7 +285,7 @@ def write_batch(
             shutil.copyfile(layout.folder / part, folder / LAYOUT_COPY / part)
         paths = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
         manifest = BatchManifest(
-            **batch.facts,
+            **batch.identity,
             dataset_sha256=dataset.sha256,
             config=dataset.config,
             splits=dataset.splits,
@@ -303,16 +305,16 @@ def write_batch(
                 for name, path in sorted(paths.items())
             ),
         )
-        _write(folder / MANIFEST, _pretty(MANIFESTS.dump_python(manifest, mode="json")))
+        _write_text(folder / MANIFEST, _pretty_json(MANIFESTS.dump_python(manifest, mode="json")))
     return manifest
 
 
 def _ledger(order: BatchOrder, layout_hits: Path) -> Ledger:
     if not order.undecided:
-        return Ledger() if order.again else sent_before(layout_hits)
+        return Ledger() if order.again else sent_ledger(layout_hits)
     if order.again:
         raise UserError("--open and --again exclude each other", hint="give one of them")
-    sent = sent_before(layout_hits).rows
+    sent = sent_ledger(layout_hits).rows
     if not sent:
         hint = "without --open a first batch is made"
         raise UserError("nothing was sent yet", where=display_path(layout_hits), hint=hint)
@@ -330,9 +332,9 @@ def _money(amount: Decimal) -> Decimal:
     return cents if cents == amount else amount
 
 
-def _pretty(value: object) -> str:
+def _pretty_json(value: object) -> str:
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def _write(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     path.write_text(text, "utf-8", newline="\n")

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from factdrift.annotation.batch import Item, Ledger, item_id
-from factdrift.annotation.checks import plain
+from factdrift.annotation.checks import value_as_text
 from factdrift.annotation.dataset import (
     DatasetRows,
     Row,
-    as_json,
     column_value,
     require_columns,
     row_id_of,
     sample_rows,
+    to_json_value,
 )
 from factdrift.annotation.layout import Layout, LayoutField
 from factdrift.annotation.submission import Json
@@ -29,8 +29,8 @@ from factdrift.builders.facts.relations import Relation, load_relations
 from factdrift.builders.streamingqa.corpus import SearchIndex
 from factdrift.builders.text.render import sentence
 from factdrift.builders.wmt.archive import find_archives
-from factdrift.builders.wmt.passages import shown_id
-from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.passages import printable_id
+from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import Articles
 from factdrift.filters.search_index import Index
 
@@ -67,7 +67,7 @@ class TextSources:
         """What these keys lead to, as far as it is there."""
         wanted = sorted(set(keys))
         if join == "article":
-            articles = read(list(self.news), wanted, strict=False) if wanted else ()
+            articles = read_articles(list(self.news), wanted, strict=False) if wanted else ()
             return {article.id: list(article.sentences) for article in articles}
         if join == "page":
             return self._pages(wanted) if wanted else {}
@@ -114,7 +114,7 @@ class TextSources:
 
         def find(query: str) -> list[dict[str, str]]:
             hits = engine.search(query, until, PASSAGES)
-            return [{"text": hit.text, "id": shown_id(hit.id)} for hit in hits]
+            return [{"text": hit.text, "id": printable_id(hit.id)} for hit in hits]
 
         return find
 
@@ -167,7 +167,7 @@ def make_items(
     taken, size = 0, max(number, _FEWEST_DRAWN)
     while len(made.items) < number and taken < len(places):
         drawn = places[taken : taken + size]
-        columns = _columns(layout) if has_ids else None
+        columns = _needed_columns(layout) if has_ids else None
         found = _items_at(layout, dataset, drawn, columns, sources)
         for item, group in found:
             if len(made.items) == number:
@@ -177,7 +177,7 @@ def make_items(
         size *= 2
     if layout.together and taken < len(places):
         _, following = next(dataset.rows(None, {int(places[taken])}))
-        group = _group(layout, following)
+        group = _group_key(layout, following)
         start = made.groups.index(group) if group in made.groups else 0
         if start:  # the group goes on after the last item: all of it is left out
             del made.items[start:], made.groups[start:]
@@ -205,15 +205,15 @@ def _items_at(
     keys: dict[str, set[str]] = {str(field.join): set() for field in joins}
     for _, row in dataset.rows(columns, numbers) if joins else ():
         for field in joins:
-            keys[str(field.join)].add(_key(field, row) or "")
+            keys[str(field.join)].add(_join_key(field, row) or "")
     texts = {join: sources.find(join, wanted - {""}) for join, wanted in keys.items()}
     found: list[Any] = [None] * len(numbers)
     for place, row in dataset.rows(columns, numbers):
-        found[numbers[place]] = _item(layout, row, texts), _group(layout, row)
+        found[numbers[place]] = _make_item(layout, row, texts), _group_key(layout, row)
     return found
 
 
-def _columns(layout: Layout) -> list[str]:
+def _needed_columns(layout: Layout) -> list[str]:
     """The columns of a row that its item is made from."""
     found = ["id", *_FACT_COLUMNS, *_SPAN_KEYS, *layout.together]
     for name, field in layout.fields.items():
@@ -221,7 +221,7 @@ def _columns(layout: Layout) -> list[str]:
     return sorted({column.split(".")[0] for column in found})
 
 
-def _item(layout: Layout, row: Row, texts: Mapping[str, TextsByKey]) -> Item | str:
+def _make_item(layout: Layout, row: Row, texts: Mapping[str, TextsByKey]) -> Item | str:
     """The item of a row; `missing <field>` where the row lacks one that is shown."""
     fields: dict[str, Json] = {}
     for field_name, field in layout.fields.items():
@@ -237,16 +237,16 @@ def _is_empty(value: Json) -> bool:
     if isinstance(value, str):
         return not value.strip()
     if isinstance(value, Sequence):
-        return not any(plain(entry).strip() for entry in value)
+        return not any(value_as_text(entry).strip() for entry in value)
     return value is None
 
 
-def _group(layout: Layout, row: Row) -> str:
-    common = [as_json(column_value(row, column)) for column in layout.together]
+def _group_key(layout: Layout, row: Row) -> str:
+    common = [to_json_value(column_value(row, column)) for column in layout.together]
     return digest(common) if common else ""
 
 
-def _key(field: LayoutField, row: Row) -> str | None:
+def _join_key(field: LayoutField, row: Row) -> str | None:
     columns = (field.column,) if field.column else KEY_COLUMNS[field.join or "article"]
     found = (column_value(row, column) for column in columns)
     return next((key for key in found if isinstance(key, str) and key), None)
@@ -254,21 +254,23 @@ def _key(field: LayoutField, row: Row) -> str | None:
 
 def _field_value(name: str, field: LayoutField, row: Row, texts: Mapping[str, TextsByKey]) -> Json:
     if field.join:
-        value = texts[field.join].get(_key(field, row) or "")
-        return "\n".join(map(_text, _many(value))) if field.kind == "text" else value
+        value = texts[field.join].get(_join_key(field, row) or "")
+        return "\n".join(map(_label_or_text, _as_list(value))) if field.kind == "text" else value
     if field.kind == "fact":
-        return _sentence(row)
-    value = as_json(column_value(row, field.column or name))
+        return _fact_sentence(row)
+    value = to_json_value(column_value(row, field.column or name))
     match field.kind:
         case "spans":
-            return _spans(value, row if not field.column and name not in row else None)
+            return _span_objects(value, row if not field.column and name not in row else None)
         case "date":
-            return _day(value)
+            return _iso_day(value)
         case "list":
-            return [text for text in map(_text, _many(value)) if text.strip()]
+            return [text for text in map(_label_or_text, _as_list(value)) if text.strip()]
         case "paragraphs":
-            return value.split("\n") if isinstance(value, str) else [*map(_paragraph, _many(value))]
-    return "; ".join(map(_text, _many(value)))
+            return (
+                value.split("\n") if isinstance(value, str) else [*map(_paragraph, _as_list(value))]
+            )
+    return "; ".join(map(_label_or_text, _as_list(value)))
 
 
 @cache
@@ -276,22 +278,26 @@ def _relations() -> Mapping[str, Relation]:
     return load_relations(resource("templates")).whole()
 
 
-def _sentence(row: Row) -> str:
+def _fact_sentence(row: Row) -> str:
     """A fact as its relation's first template has it; without one, its three parts."""
-    names = [_text(as_json(column_value(row, f"{what}_label"))) for what in ("subject", "object")]
+    names = [
+        _label_or_text(to_json_value(column_value(row, f"{what}_label")))
+        for what in ("subject", "object")
+    ]
     relation = _relations().get(str(column_value(row, "relation")))
     if relation is None:
-        return f"{names[0]}: {_text(as_json(column_value(row, 'relation_label')))}: {names[1]}"
+        relation_label = _label_or_text(to_json_value(column_value(row, "relation_label")))
+        return f"{names[0]}: {relation_label}: {names[1]}"
     return sentence(relation.cloze[0], names[0], names[1])
 
 
-def _many(value: Json) -> Sequence[Json]:
+def _as_list(value: Json) -> Sequence[Json]:
     if value is None:
         return []
     return value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
-def _text(value: Json) -> str:
+def _label_or_text(value: Json) -> str:
     if isinstance(value, Mapping):
         value = next((value[k] for k in ("label", "text", "name") if value.get(k)), None)
     return "" if value is None else str(value)
@@ -299,12 +305,12 @@ def _text(value: Json) -> str:
 
 def _paragraph(value: Json) -> Json:
     if not isinstance(value, Mapping):
-        return _text(value)
+        return _label_or_text(value)
     heading = value.get("heading") or value.get("section") or ""
-    return {"text": _text(value), "heading": heading, "kind": value.get("kind") or "text"}
+    return {"text": _label_or_text(value), "heading": heading, "kind": value.get("kind") or "text"}
 
 
-def _day(value: Json) -> Json:
+def _iso_day(value: Json) -> Json:
     """A day as `2019-04-05`, from that (a time may follow) or from UTC seconds."""
     try:
         if isinstance(value, int) and not isinstance(value, bool):
@@ -314,13 +320,13 @@ def _day(value: Json) -> Json:
         return None
 
 
-def _spans(value: Any, row: Row | None) -> Json:
+def _span_objects(value: Any, row: Row | None) -> Json:
     """Spans as a list of objects: from such a list, or the row's own."""
     if row is not None:
         value = {key: row.get(key) for key in _SPAN_KEYS[:3]}
     return [
         {key: span[key] for key in _SPAN_KEYS if span.get(key) is not None}
-        for span in _many(value)
+        for span in _as_list(value)
         if isinstance(span, Mapping) and _is_range(span.get("start"), span.get("end"))
     ]
 

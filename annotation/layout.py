@@ -166,7 +166,7 @@ class Rejection(Strict):
     long_minutes: Decimal = Field(default=Decimal(5), gt=0)
     experts: bool = True
 
-    def enough(self, pay: Pay) -> int:
+    def failures_to_reject(self, pay: Pay) -> int:
         """How many failures reject a HIT that is paid so."""
         return self.long_failures if pay.minutes_per_hit >= self.long_minutes else self.failures
 
@@ -266,7 +266,7 @@ class Layout(Strict):
         """The layout's name: that of its folder."""
         return self._folder.name
 
-    def located(self, folder: Path) -> "Layout":
+    def with_folder(self, folder: Path) -> "Layout":
         """The same layout, lying in this folder."""
         found = self.model_copy()
         found._folder = folder
@@ -305,7 +305,7 @@ class Layout(Strict):
             found.append((("answers", name), "a field has this name"))
         if rule.of and rule.of not in self.answers:
             found.append((("rule", "of"), f"no answer {rule.of!r}"))
-        for place, answer, before in _walk(("answers",), self.answers, {}):
+        for place, answer, before in _walk_answers(("answers",), self.answers, {}):
             found += self._answer_mistakes(place, answer, before)
         decided = _possible_values(self.answers.get(rule.of or ""))
         found += _unknown_values(("rule", "accept"), rule.accept, decided, repr(rule.of))
@@ -365,12 +365,12 @@ _FIELD_KINDS: Mapping[str, tuple[str, ...]] = {
 """By kind of answer, the kinds of field that it can be of."""
 
 
-def _walk(
+def _walk_answers(
     place: Loc, answers: Mapping[str, LayoutAnswer], before: Mapping[str, LayoutAnswer]
 ) -> Iterator[tuple[Loc, LayoutAnswer, Mapping[str, LayoutAnswer]]]:
     for name, answer in answers.items():
         yield (*place, name), answer, before
-        yield from _walk((*place, name, "answers"), answer.answers, before)
+        yield from _walk_answers((*place, name, "answers"), answer.answers, before)
         before = {**before, name: answer}
 
 
@@ -398,7 +398,7 @@ def near_hint(word: str | None, choices: Iterable[str]) -> str:
     return f"did you mean {near!r}?" if near else f"there are {', '.join(choices)}"
 
 
-def layouts(folder: Path = FOLDER) -> list[str]:
+def layout_names(folder: Path = FOLDER) -> list[str]:
     return sorted(p.parent.name for p in folder.glob("*/layout.yaml"))
 
 
@@ -410,9 +410,9 @@ def load_layout(name: str | Path) -> Layout:
     found = (path for path in (FOLDER / name, Path(name)) if (path / "layout.yaml").is_file())
     path = next(found, None)
     if path is None:
-        hint = near_hint(str(name), layouts())
+        hint = near_hint(str(name), layout_names())
         raise UserError(f"no layout {str(name)!r} in {display_path(FOLDER)}", hint=hint)
-    layout = load(path / "layout.yaml", Layout).located(path.resolve())
+    layout = load(path / "layout.yaml", Layout).with_folder(path.resolve())
     if not (path / "task.html.j2").is_file():
         raise UserError("no task.html.j2 beside layout.yaml", where=display_path(path))
     return layout

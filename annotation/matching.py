@@ -22,7 +22,7 @@ from factdrift.annotation.batch import (
     load_manifest,
     read_batch,
 )
-from factdrift.annotation.checks import problems
+from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.layout import Layout, LayoutAnswer
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.submission import Json, Refused, Submission
@@ -42,7 +42,7 @@ _SHORTEST_SALT = 16
 """Bytes."""
 
 
-def is_further(one: Judgment) -> bool:
+def is_repeat(one: Judgment) -> bool:
     """Whether it is of a worker's further submission for a HIT: its id says so."""
     return one.id != row_id(one.batch, one.hit, one.item, one.worker)
 
@@ -103,7 +103,7 @@ class Batches:
         known = self.get(batch)
         found = known.hit_by_id.get(hit) if known else None
         items = found.items if found else ()
-        return next(((known.asked, i) for i in items if known and i.id == item), None)
+        return next(((known.layout_as_sent, i) for i in items if known and i.id == item), None)
 
     def __contains__(self, name: str) -> bool:
         return name in self.places
@@ -116,8 +116,8 @@ class Batches:
         for name, folder in self.places.items():
             if folder.parent.name != layout or (batch := self.get(name)) is None:
                 continue
-            own = batch.asked
-            key = _answerable(own)
+            own = batch.layout_as_sent
+            key = _answerable_key(own)
             found[key] = version = found.pop(key, LayoutVersion(own))
             version.layout = own
             version.pay[name] = own.pay.per_hit
@@ -130,7 +130,7 @@ class Batches:
         return self._versions.setdefault(layout, [*found.values()])
 
 
-def match(
+def match_submission(
     given: Submission, batches: Batches, platform: str, salt: bytes
 ) -> list[Judgment] | Refused:
     """One judgment an item, in the order of the HIT; or the first thing that is wrong with it."""
@@ -149,7 +149,7 @@ def match(
     if hit is None:
         return refused("unknown HIT", f"{given.hit[:40]!r} is not in {display_path(batch.folder)}")
     worker = hash_id(salt, "worker", platform, given.worker.strip())
-    wrong = answers_mistake(given, hit, batch.asked, piecewise=platform in PIECEWISE)
+    wrong = find_answer_mistake(given, hit, batch.layout_as_sent, piecewise=platform in PIECEWISE)
     if wrong:
         reason, detail = wrong
         return refused(reason, f"{detail}, worker {worker}" if reason == "missing item" else detail)
@@ -169,8 +169,8 @@ def match(
             worker=worker,
             platform=platform,
             assignment=assignment,
-            answers=intern(_canonical(given.answers[item.id])),
-            seconds=_seconds(given, item.id, len(answered)),
+            answers=intern(_canonical_answers(given.answers[item.id])),
+            seconds=_item_seconds(given, item.id, len(answered)),
             flags=(),
             counted=True,
         )
@@ -178,7 +178,7 @@ def match(
     ]
 
 
-def answers_mistake(
+def find_answer_mistake(
     given: Submission, hit: Hit, layout: Layout, *, piecewise: bool = False
 ) -> tuple[str, str] | None:
     """What is wrong with the answers to a HIT, a short reason and what was seen; None: nothing.
@@ -194,14 +194,14 @@ def answers_mistake(
     if unknown := sorted(given.item_seconds.keys() - items.keys()):
         return "unknown item", f"{unknown[0][:40]!r} has a time"
     for item in hit.items:
-        wrong = problems(layout, item.fields, given.answers.get(item.id, {}))
+        wrong = answer_problems(layout, item.fields, given.answers.get(item.id, {}))
         if item.id in given.answers and wrong:
             more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
             return "invalid answer", f"item {item.id}: {wrong[0]}{more}"
     return None
 
 
-def _answerable(layout: Layout) -> str:
+def _answerable_key(layout: Layout) -> str:
     def values(asked: Mapping[str, LayoutAnswer]) -> object:
         return [
             [name, one.kind, one.field, sorted(c.value for c in one.choices), values(one.answers)]
@@ -212,12 +212,12 @@ def _answerable(layout: Layout) -> str:
     return json.dumps([values(layout.answers), rule.of, sorted(rule.accept), sorted(rule.reject)])
 
 
-def _canonical(answers: Mapping[str, Json]) -> str:
+def _canonical_answers(answers: Mapping[str, Json]) -> str:
     kept = {name: value for name, value in answers.items() if value not in (None, "", [])}
     return json.dumps(kept, sort_keys=True, ensure_ascii=False)
 
 
-def _seconds(given: Submission, item: str, items: int) -> float | None:
+def _item_seconds(given: Submission, item: str, items: int) -> float | None:
     own = given.item_seconds.get(item)
     if own is not None:
         return round(float(own), 1)

@@ -30,13 +30,13 @@ import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup, escape
 
-from factdrift.annotation.batch import Hit, attention_items, known_problem
+from factdrift.annotation.batch import Hit, attention_items, known_item_problem
 from factdrift.annotation.layout import (
     FOLDER,
     WAYS_OUT,
     Layout,
     LayoutAnswer,
-    layouts,
+    layout_names,
     load_layout,
     near_hint,
 )
@@ -61,7 +61,7 @@ _SHORT = 200
 """Characters of a value that may stand in a HIT more than once."""
 
 
-def render(
+def render_page(
     layout: Layout,
     hits: Sequence[Hit],
     *,
@@ -74,17 +74,17 @@ def render(
 ) -> str:
     """The page of a layout for the HITs of a batch.
 
-    Modes: `preview` shows the submission at the end; `static` posts it to the address of
-    `delivery`, or offers it as a file, and once it has arrived or is saved shows the completion
-    code and the link; `mturk` reads one HIT from the variable
-    `${data}` (see `data`; `hits` stays empty), and its answers go into a form that the platform
-    adds. A static page of several HITs takes that of `?hit=`
-    (id, or number from 1), else one by the worker's id, for
-    which it asks where its address names none. With `files` it holds no HIT and loads that one
-    from `hits/0001.json` … beside it (see `hit_file`); there are `files` of them. A `served` page
-    asks `annotation.receive` for its HIT and hands its submission to it, and with `search` has it
-    search a corpus.
-    `UserError`: the template names what is not there.
+    There are three modes. `preview` shows the submission at the end. `static` posts it to the
+    address of `delivery` or offers it as a file; once it has arrived or is saved, the page shows
+    the completion code and the link. `mturk` reads one HIT from the variable `${data}` (see
+    `packed_hit`; `hits` stays empty), and its answers go into a form that the platform adds.
+
+    A static page of several HITs shows the one that `?hit=` names by its id, or by its number
+    from 1. Without `?hit=` it chooses one by the worker's id, and asks for the id where its
+    address does not give it. With `files`, the page contains no HITs and loads one of so many
+    files `hits/0001.json` … beside it (see `hit_file`). A `served` page asks
+    `annotation.receive` for its HIT and sends its submission there; with `search` it can also
+    search a corpus. `UserError`: the template names a field or an answer that does not exist.
     """
     delivery = delivery or Delivery()
     style = (PARTS / "style.css").read_text("utf-8")
@@ -111,7 +111,7 @@ def render(
     }
     scripts = [script, unpack] if packed else [script]
     text = (
-        environment(PARTS)
+        template_environment(PARTS)
         .get_template("base.html.j2")
         .render(
             layout=layout,
@@ -120,20 +120,22 @@ def render(
             task=render_task(layout),
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own files
-            packed={"style": _packed(style), "script": _packed(script)} if packed else {},
+            packed={"style": _deflate(style), "script": _deflate(script)} if packed else {},
             unpack=Markup(unpack),  # noqa: S704 - our own file
-            settings=Markup(_json(settings)),  # noqa: S704 - escaped for a script
-            data=Markup("${data}" if packed else _json([_public_hit(h) for h in hits])),  # noqa: S704
-            policy=_policy(scripts, style, delivery.post, own=bool(files) or served),
+            settings=Markup(_script_json(settings)),  # noqa: S704 - escaped for a script
+            data=Markup("${data}" if packed else _script_json([_public_hit(h) for h in hits])),  # noqa: S704
+            policy=_content_security_policy(
+                scripts, style, delivery.post, own=bool(files) or served
+            ),
         )
     )
     return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def data(hit: Hit, batch: str) -> str:
+def packed_hit(hit: Hit, batch: str) -> str:
     """What a page in mode `mturk` takes as `${data}`: the JSON of one HIT, deflated, in base64."""
     value = {"batch": batch, **_public_hit(hit)}
-    return _packed(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return _deflate(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def render_task(layout: Layout) -> Markup:
@@ -145,7 +147,7 @@ def render_task(layout: Layout) -> Markup:
     places = _TaskPlaces(layout)
     try:
         text = (
-            environment(layout.folder)
+            template_environment(layout.folder)
             .get_template(TASK)
             .render(
                 show=places.show,
@@ -177,7 +179,7 @@ def check_layouts(folder: Path | None = None) -> list[str]:
     """
     root = folder or FOLDER
     single = (root / "layout.yaml").is_file()
-    found = [root] if single else [root / name for name in layouts(root)]
+    found = [root] if single else [root / name for name in layout_names(root)]
     if not found:
         raise UserError(
             "no layouts", where=display_path(root), hint="a layout is a folder: layout.yaml"
@@ -237,7 +239,7 @@ class _TaskPlaces:
             raise jinja2.TemplateRuntimeError(f"no {what} {name!r}, {near_hint(name, names)}")
 
 
-def environment(folder: Path, dollar: str = "&#36;") -> SandboxedEnvironment:
+def template_environment(folder: Path, dollar: str = "&#36;") -> SandboxedEnvironment:
     """Templates of a folder, for which every text is escaped; `dollar` stands for each `$` in it,
     so that no platform takes a part of it for a variable."""
 
@@ -268,10 +270,10 @@ def _line_of(error: BaseException, path: Path) -> int | None:
 def _layout_line(place: Path) -> str:
     layout = load_layout(place)
     known = attention_items(layout)
-    render(layout, [Hit("0", tuple(known))], batch="0", mode="preview")
+    render_page(layout, [Hit("0", tuple(known))], batch="0", mode="preview")
     for what, items in (("practice", layout.practice), ("attention", layout.attention)):
         for number, one in enumerate(items, 1):
-            if wrong := known_problem(layout, one):
+            if wrong := known_item_problem(layout, one):
                 text = f"{what} item {number}: {wrong}"
                 raise UserError(text, where=display_path(place / "layout.yaml"))
     pay = layout.pay
@@ -314,7 +316,7 @@ def _answer_settings(answer: LayoutAnswer) -> dict[str, object]:
     }
 
 
-def _json(value: object) -> str:
+def _script_json(value: object) -> str:
     """JSON that can stand in a script element, and in what substitutes variables, as it is."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return re.sub(r"[<>&$]", lambda m: f"\\u{ord(m[0]):04x}", text)
@@ -324,11 +326,13 @@ def _without_comments(script: str) -> str:
     return re.sub(r"(?m)^ *//.*\n", "", script)
 
 
-def _packed(text: str) -> str:
+def _deflate(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii")
 
 
-def _policy(scripts: Sequence[str], style: str, post: str | None, *, own: bool) -> str:
+def _content_security_policy(
+    scripts: Sequence[str], style: str, post: str | None, *, own: bool
+) -> str:
     def sha(text: str) -> str:
         return f"'sha256-{base64.b64encode(sha256(text.encode('utf-8')).digest()).decode()}'"
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from factdrift.annotation.submission import LONGEST, Refused, decode
+from factdrift.annotation.submission import LONGEST, Refused, decode_json
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 
@@ -36,9 +36,9 @@ def is_table(path: Path) -> bool:
     return path.suffix.lower() in (".csv", ".tsv")
 
 
-def head(path: Path) -> str:
+def read_head(path: Path) -> str:
     """The first characters of a file, to tell what it is; broken ones are replaced."""
-    with _opened(path, "replace") as file:
+    with _open_text(path, "replace") as file:
         return file.read(_CHUNK)
 
 
@@ -52,7 +52,7 @@ def json_documents(path: Path) -> Entries:
     return _entries(path, _json_lines if lines else _json_values, "\n")
 
 
-def unbroken(found: Entries) -> Iterator[Entry]:
+def require_entries(found: Entries) -> Iterator[Entry]:
     """The entries of a file that is no platform's; `UserError` for one that is broken."""
     for one in found:
         if isinstance(one, Refused):
@@ -74,7 +74,7 @@ def csv_rows(path: Path) -> Entries:
 def _entries(
     path: Path, parse: Callable[[io.TextIOWrapper, str], Entries], newline: str
 ) -> Entries:
-    with _opened(path, "surrogateescape", newline) as file:
+    with _open_text(path, "surrogateescape", newline) as file:
         yield from parse(file, display_path(path))
 
 
@@ -103,7 +103,7 @@ def _table_rows(file: io.TextIOWrapper, where: str) -> Entries:
             if not names or len(set(names)) < len(names) or not all(names):
                 yield Refused(where, line, "no CSV header", "columns without a name of their own")
                 return
-        elif _is_broken("".join(cells)):
+        elif _has_broken_bytes("".join(cells)):
             yield Refused(where, line, "not UTF-8")
         elif not any(map(str.strip, cells)):
             continue
@@ -115,7 +115,7 @@ def _table_rows(file: io.TextIOWrapper, where: str) -> Entries:
 
 
 @contextmanager
-def _opened(path: Path, errors: str, newline: str = "\n") -> Iterator[io.TextIOWrapper]:
+def _open_text(path: Path, errors: str, newline: str = "\n") -> Iterator[io.TextIOWrapper]:
     try:
         with path.open(encoding="utf-8-sig", errors=errors, newline=newline) as file:
             yield file
@@ -123,16 +123,16 @@ def _opened(path: Path, errors: str, newline: str = "\n") -> Iterator[io.TextIOW
         raise UserError(f"cannot be read: {error.strerror}", where=display_path(path)) from error
 
 
-def _is_broken(text: str) -> bool:
+def _has_broken_bytes(text: str) -> bool:
     """Whether it has half characters, as which bytes that are not UTF-8 were kept."""
     return not text.isascii() and _HALF_CHARACTER.search(text) is not None
 
 
-def _decoded(line: int, text: str, where: str) -> Entry | Refused:
-    if _is_broken(text):
+def _decode_entry(line: int, text: str, where: str) -> Entry | Refused:
+    if _has_broken_bytes(text):
         return Refused(where, line, "not UTF-8")
     try:
-        return Entry(line, decode(text))
+        return Entry(line, decode_json(text))
     except ValueError as error:
         return Refused(where, line, "not valid JSON", str(error)[:120])
 
@@ -142,7 +142,7 @@ def _is_json_lines(path: Path) -> bool:
 
     The second line of an object that runs over many lines is indented or starts with a name.
     """
-    with _opened(path, "replace") as file:
+    with _open_text(path, "replace") as file:
         first = _next_line(file)
         one_line = first.endswith("}") or _next_line(file).startswith("{")
         return first.startswith("{") and one_line
@@ -164,7 +164,7 @@ def _json_lines(file: io.TextIOWrapper, where: str) -> Entries:
                 pass
             yield Refused(where, number, "too long", f"more than {LONGEST:,} characters")
         elif line.strip():
-            yield _decoded(number, line.strip(), where)
+            yield _decode_entry(number, line.strip(), where)
 
 
 def _json_values(file: io.TextIOWrapper, where: str) -> Entries:
@@ -183,7 +183,7 @@ def _json_values(file: io.TextIOWrapper, where: str) -> Entries:
             if not more:
                 break
         else:
-            yield _decoded(line, text[:end], where)
+            yield _decode_entry(line, text[:end], where)
             line += text.count("\n", 0, end)
             text = text[end:]
     if text:

@@ -23,27 +23,27 @@ from factdrift.annotation.matching import (
     PIECEWISE,
     Batches,
     check_salt,
-    is_further,
-    match,
+    is_repeat,
+    match_submission,
     read_salt,
 )
 from factdrift.annotation.order import ImportOrder
 from factdrift.annotation.platforms import PLATFORMS, find_platform
 from factdrift.annotation.platforms.base import Platform, Verdict
 from factdrift.annotation.platforms.prolific import Participants, read_participants, why_barred
-from factdrift.annotation.quality import settle
+from factdrift.annotation.quality import settle_rows
 from factdrift.annotation.quality.expert import (
     WorkerBatch,
     add_experts,
+    read_expert_verdicts,
     read_experts,
-    read_verdicts,
     rejection_reason,
     worker_batches,
     write_checks,
 )
 from factdrift.annotation.quality.report import make_report, render_report, report_json
 from factdrift.annotation.quality.rules import ACCEPTED_BATCH
-from factdrift.annotation.reading import head
+from factdrift.annotation.reading import read_head
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -68,7 +68,7 @@ _SAVED_FILE = re.compile(r"([0-9a-f]{16}-[0-9a-f]{16}-).*(\.[a-z]+)$", re.DOTALL
 
 
 @dataclass
-class Imported:
+class ImportReport:
     """What an import came to: submissions by what became of them, `refused` by reason, judgments
     and decisions by layout, files written, and further remarks."""
 
@@ -108,7 +108,7 @@ class Imported:
 
 def import_results(
     given: Sequence[str], order: ImportOrder, say: Callable[[str], None] = lambda text: None
-) -> Imported:
+) -> ImportReport:
     """Read results files (or folders of them) and write `<out>/<layout>/judgments.parquet`.
 
     Nothing given: the judgments that are there are settled anew, as after an expert's checks. The
@@ -130,9 +130,9 @@ def import_results(
         check_salt(salt, out)
         if order.experts:
             add_experts(out, order.experts, salt, PLATFORMS)
-        tables = {} if given else _all_tables(out)
+        tables = {} if given else _load_tables(out)
         people = read_participants(order.participants) if order.participants else None
-        run = _ImportRun(batches, salt, out, tables, Imported(files=len(files)), people)
+        run = _ImportRun(batches, salt, out, tables, ImportReport(files=len(files)), people)
         sources = [(path, _platform_of(path, order.platform, batches)) for path in files]
         if sources:
             run.read(sources, say)
@@ -160,10 +160,10 @@ class JudgmentTable:
         self._first: dict[SubmissionKey, tuple[str, str]] = {}
         first: dict[tuple[SubmissionKey, str], list[Judgment]] = {}
         for one in self.by_id.values():
-            if not is_further(one):
-                first.setdefault((_key_of(one), one.assignment), []).append(one)
+            if not is_repeat(one):
+                first.setdefault((_submission_key(one), one.assignment), []).append(one)
         for (key, assignment), own in first.items():
-            self._first[key] = assignment, _all_content(own)
+            self._first[key] = assignment, _content_hash(own)
 
     def add(self, found: list[Judgment]) -> str:
         """Take the judgments of one submission: `new`, `known`, `further` or `corrected`.
@@ -171,8 +171,8 @@ class JudgmentTable:
         Where items come one by one, the same assignment with other answers is a correction of
         the judgment that there is, and the same answers once more are known.
         """
-        key = _key_of(found[0])
-        content = found[0].assignment, _all_content(found)
+        key = _submission_key(found[0])
+        content = found[0].assignment, _content_hash(found)
         first = self._first.setdefault(key, content)
         if found[0].platform in PIECEWISE and first != content:
             if first[1] == content[1]:
@@ -183,7 +183,7 @@ class JudgmentTable:
                 return "corrected"
         if first != content:
             aside: dict[str, Any] = {"flags": (DUPLICATE,), "counted": False}
-            found = [replace(one, id=_further_id(one), **aside) for one in found]
+            found = [replace(one, id=_repeat_id(one), **aside) for one in found]
         new = [one for one in found if one.id not in self.by_id]
         self.by_id.update((one.id, one) for one in new)
         return "known" if not new else "new" if first == content else "further"
@@ -194,14 +194,15 @@ class JudgmentTable:
         Each batch is judged by what could be answered in it; of a row that was sent again with
         other choices, the newest decide.
         """
-        found = [_as_it_came(self.by_id[name]) for name in sorted(self.by_id)]
+        found = [_without_flags(self.by_id[name]) for name in sorted(self.by_id)]
         gone = next((one.batch for one in found if one.batch not in batches), None)
         if gone:
-            text = f"it has judgments of the batch {gone}, which is not in {display_path(batches.root)}"
+            hits = display_path(batches.root)
+            text = f"it has judgments of the batch {gone}, which is not in {hits}"
             raise UserError(
                 text, where=display_path(self.folder), hint="bring the batch's folder back"
             )
-        verdicts = read_verdicts(self.folder)
+        verdicts = read_expert_verdicts(self.folder)
         experts = read_experts(self.folder.parent)
         accepted = {one.id for one in self.by_id.values() if ACCEPTED_BATCH in one.flags}
         judged: list[Judgment] = []
@@ -210,7 +211,7 @@ class JudgmentTable:
         items: dict[str, Item] = {}
         versions = batches.layout_versions(self.folder.name)
         for version in versions:
-            seen, rows = settle(
+            seen, rows = settle_rows(
                 version.layout,
                 [one for one in found if one.batch in version.pay],
                 version.items,
@@ -254,7 +255,7 @@ class JudgmentTable:
 
     def remove(self, found: list[Judgment]) -> int:
         """Take the judgments of a submission out; how many were there."""
-        ids = [name for one in found for name in (one.id, _further_id(one))]
+        ids = [name for one in found for name in (one.id, _repeat_id(one))]
         return sum(self.by_id.pop(name, None) is not None for name in ids)
 
     def verdict(self, found: list[Judgment], batches: Batches) -> Verdict | None:
@@ -263,7 +264,7 @@ class JudgmentTable:
             v for v in batches.layout_versions(self.folder.name) if found[0].batch in v.pay
         )
         own, layout = self._settled(found), version.layout
-        if all(map(is_further, own)) and _other_assignment(own, self.by_id):
+        if all(map(is_repeat, own)) and _is_other_assignment(own, self.by_id):
             return Verdict(_PAID_ONCE)
         platform = PLATFORMS[found[0].platform]
         rule = layout.rejects.get(platform.name, platform.rejection)
@@ -289,7 +290,7 @@ class JudgmentTable:
         return path
 
     def _settled(self, found: list[Judgment]) -> list[Judgment]:
-        further = [self.by_id[i] for i in map(_further_id, found) if i in self.by_id]
+        further = [self.by_id[i] for i in map(_repeat_id, found) if i in self.by_id]
         return further or [self.by_id[one.id] for one in found if one.id in self.by_id]
 
 
@@ -299,7 +300,7 @@ class _ImportRun:
     salt: bytes
     out: Path
     tables: dict[str, JudgmentTable]
-    done: Imported
+    done: ImportReport
     participants: Participants | None = None
     taken_out: int = 0
 
@@ -321,7 +322,7 @@ class _ImportRun:
                     self._refuse(Refused(display_path(source), 0, "no submissions in it"), report)
 
     def _take(self, given: Submission, platform: Platform) -> Refused | None:
-        found = match(given, self.batches, platform.name, self.salt)
+        found = match_submission(given, self.batches, platform.name, self.salt)
         if isinstance(found, Refused):
             return found
         name = found[0].layout
@@ -372,7 +373,7 @@ class _ImportRun:
         for path, platform in sources:
 
             def decide(given: Submission, platform: Platform = platform) -> Verdict | None:
-                found = match(given, self.batches, platform.name, self.salt)
+                found = match_submission(given, self.batches, platform.name, self.salt)
                 verdict = None
                 if not isinstance(found, Refused) and self._barred(given, platform) is None:
                     verdict = self.tables[found[0].layout].verdict(found, self.batches)
@@ -390,7 +391,7 @@ class _ImportRun:
             self.done.remarks.append(f"feedback: {outcomes}")
 
 
-def _all_tables(out: Path) -> dict[str, JudgmentTable]:
+def _load_tables(out: Path) -> dict[str, JudgmentTable]:
     places = sorted(out.glob(f"*/{JUDGMENTS}"))
     if not places:
         raise UserError(
@@ -410,7 +411,7 @@ def _platform_of(path: Path, name: str | None, batches: Batches) -> Platform:
     if name:
         return find_platform(name)
     found = next(p for p in PLATFORMS.values() if p.knows(path))
-    first = _BATCH.search(head(path)) if found.name == "static" else None
+    first = _BATCH.search(read_head(path)) if found.name == "static" else None
     batch = batches.get(first[1]) if first else None
     return PLATFORMS["prolific"] if batch and batch.platform == "prolific" else found
 
@@ -425,30 +426,30 @@ def _read_judgments(path: Path) -> list[Judgment]:
         raise UserError(text, where=display_path(path)) from None
 
 
-def _key_of(one: Judgment) -> SubmissionKey:
+def _submission_key(one: Judgment) -> SubmissionKey:
     return one.batch, one.hit, one.worker, one.item if one.platform in PIECEWISE else ""
 
 
-def _all_content(found: Sequence[Judgment]) -> str:
+def _content_hash(found: Sequence[Judgment]) -> str:
     """A hash of what one submission says."""
-    return row_id(*sorted(map(_content, found)))
+    return row_id(*sorted(map(_content_line, found)))
 
 
-def _content(one: Judgment) -> str:
+def _content_line(one: Judgment) -> str:
     return f"{one.item}\t{one.answers}"
 
 
-def _other_assignment(own: Sequence[Judgment], by_id: Mapping[str, Judgment]) -> bool:
+def _is_other_assignment(own: Sequence[Judgment], by_id: Mapping[str, Judgment]) -> bool:
     """Whether the worker's first submission for the HIT has another id of the platform's."""
     ids = (row_id(one.batch, one.hit, one.item, one.worker) for one in own)
     first = {by_id[name].assignment for name in ids if name in by_id}
     return bool(first) and own[0].assignment not in first
 
 
-def _as_it_came(one: Judgment) -> Judgment:
-    further = is_further(one)
+def _without_flags(one: Judgment) -> Judgment:
+    further = is_repeat(one)
     return replace(one, flags=(DUPLICATE,) if further else (), counted=not further)
 
 
-def _further_id(one: Judgment) -> str:
-    return row_id(one.id, one.assignment, _content(one))
+def _repeat_id(one: Judgment) -> str:
+    return row_id(one.id, one.assignment, _content_line(one))

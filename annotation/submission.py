@@ -1,7 +1,8 @@
 """A submission: one worker's answers to one HIT, as any platform hands it in.
 
-`from_text` takes the JSON that the page makes (the package's docstring shows it) and trusts
-nothing in it: wrong types, unknown or repeated keys, NaN and half characters are refused.
+`submission_from_text` reads the JSON that the page makes (the package's docstring shows it). It
+trusts nothing in it: wrong types, unknown or repeated keys, NaN and halves of surrogate pairs are
+refused.
 """
 
 import json
@@ -53,16 +54,18 @@ class Refused:
     detail: str = ""
 
 
-def from_text(text: str, where: str, line: int) -> Submission | Refused:
+def submission_from_text(text: str, where: str, line: int) -> Submission | Refused:
     if len(text) > LONGEST:
         return Refused(where, line, "too long", f"{len(text):,} characters")
     try:
-        return from_value(decode(text), where, line)
+        return submission_from_value(decode_json(text), where, line)
     except ValueError as error:
         return Refused(where, line, "not valid JSON", str(error)[:120])
 
 
-def from_value(value: object, where: str, line: int, **by_platform: str) -> Submission | Refused:
+def submission_from_value(
+    value: object, where: str, line: int, **by_platform: str
+) -> Submission | Refused:
     """A submission from decoded JSON; ids that the platform tells replace those that it names."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         return Refused(where, line, "not a submission", f"no format {FORMAT}")
@@ -74,7 +77,7 @@ def from_value(value: object, where: str, line: int, **by_platform: str) -> Subm
         return Refused(where, line, "not a submission", str(error)[:120])
 
 
-def decode(text: str) -> Any:
+def decode_json(text: str) -> Any:
     """Strict JSON; `ValueError` for a repeated key, NaN, half characters, too deep nesting."""
     try:
         text.encode()

@@ -14,13 +14,13 @@ from typing import Any
 
 import yaml
 
-from factdrift.annotation.bands import JudgedBand, threshold_by_bands, to_judge
-from factdrift.annotation.batch import BatchManifest, sent_before
+from factdrift.annotation.bands import JudgedBand, rows_to_judge, threshold_by_bands
+from factdrift.annotation.batch import BatchManifest, sent_ledger
 from factdrift.annotation.dataset import DatasetRows, open_dataset, require_columns, row_id_of
 from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import Layout, load_layout
 from factdrift.annotation.order import BandRule, BatchOrder
-from factdrift.annotation.quality.agreement import answers_of
+from factdrift.annotation.quality.agreement import judgment_answers
 from factdrift.annotation.results import JudgmentTable
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -100,7 +100,7 @@ def next_bands(order: BatchOrder, rule: BandRule) -> ThresholdReport:
     for row, own, _ in _scored_rows(dataset, folder):
         for name in own.keys() & scores:
             scores[name].append((row, own[name]))
-    bands_of = {name: to_judge(found, order.seed, rule) for name, found in scores.items()}
+    bands_of = {name: rows_to_judge(found, order.seed, rule) for name, found in scores.items()}
     wanted = {row for bands in bands_of.values() for ids in bands.values() for row in ids}
     if not wanted:
         hint = "a recipe with the filter `toxicity` keeps its scores"
@@ -113,7 +113,7 @@ def next_bands(order: BatchOrder, rule: BandRule) -> ThresholdReport:
         if bands
     )
     lacking = {row for attribute in found for row in attribute.lacking}
-    sent = sent_before(order.out / order.layout).rows
+    sent = sent_ledger(order.out / order.layout).rows
     sent_texts = {texts[row] for row in sent if row in texts}
     fresh = {texts[row]: row for row in sorted(lacking, reverse=True)}
     send = sorted(row for text, row in fresh.items() if order.again or text not in sent_texts)
@@ -153,7 +153,7 @@ def _judged_answers(
     found: dict[ShownText, list[Mapping[str, Any]]] = {}
     for one in sorted(JudgmentTable(folder).by_id.values(), key=lambda one: one.id):
         if one.counted and one.row in texts:
-            found.setdefault(texts[one.row], []).append(answers_of(one))
+            found.setdefault(texts[one.row], []).append(judgment_answers(one))
     return found
 
 
@@ -226,7 +226,7 @@ def _scored_rows(
 
 def recipe_filter(folder: Path | None, thresholds: Mapping[str, float]) -> str:
     """The filter of a recipe with these thresholds, its scorer as the release had it, as YAML."""
-    built: Any = manifest.load(folder).parameters.get("filters") if folder else None
+    built: Any = manifest.load_manifest(folder).parameters.get("filters") if folder else None
     value: Any = {"thresholds": dict(thresholds)}
     for given in built or ():
         if given.get("filter") == "toxicity":

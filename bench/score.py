@@ -27,9 +27,9 @@ from factdrift.builders.core.hashing import digest
 from factdrift.builders.core.schema import batches, columns
 from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Answer, Cloze
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import exact_match, f1
-from factdrift.scoring.predictions import Prediction, prompt_hash, write
+from factdrift.scoring.predictions import Prediction, prompt_hash, write_predictions
 from tests.release_sample import Sample, cloze, meta
 
 ROWS = 1_000_000
@@ -53,7 +53,7 @@ def clozes(period: Period) -> Iterator[Cloze]:
             relation=RELATIONS[n % 8],
             template=RELATIONS[n % 8],
             answers=(Answer(f"Q{thing}", label, aliases),),
-            targets=targets([label], aliases),
+            targets=merge_targets([label], aliases),
             sitelinks=n % 400,
         )
 
@@ -63,7 +63,7 @@ def write_all(folder: Path) -> None:
     sources = {str(p): partial(lambda p: batches(Cloze, clozes(p)), p) for p in WINDOW}
     dataset = Dataset(tables=(Table("all", Cloze, "Rows made by rule.", sources),), dropped=())
     write_release(dataset, meta(Sample({})), folder / "releases", "1.0.0")
-    write(folder / "given.jsonl", predictions(folder / "releases/sample/1.0.0"))
+    write_predictions(folder / "given.jsonl", predictions(folder / "releases/sample/1.0.0"))
 
 
 def read(release: Path, *names: str) -> Iterator[dict[str, Any]]:

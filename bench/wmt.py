@@ -25,7 +25,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from bench import BENCH, DATA, ROOT, Figures, best, cost, made, own
-from factdrift.builders.wmt.index import index
+from factdrift.builders.wmt.index import index_archive
 
 MEGABYTES = 480
 YEARS = (2016, 2017, 2018, 2019)
@@ -98,7 +98,7 @@ def plain(path: str) -> int:
 def read(path: str, out: str, cores: str, jobs: str, near: str = "0") -> int:
     """The unsplit of `index`; the number of articles."""
     one_core(cores)
-    index(path, Path(out), jobs=int(jobs), near_duplicates=float(near))
+    index_archive(path, Path(out), jobs=int(jobs), near_duplicates=float(near))
     return int(pq.read_metadata(Path(out) / "articles.parquet").num_rows)
 
 

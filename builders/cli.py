@@ -23,7 +23,7 @@ from factdrift.scoring import commands as scoring
 from factdrift.scoring.export import FormatName
 
 if TYPE_CHECKING:
-    from factdrift.builders.wikidata.mine import Reading
+    from factdrift.builders.wikidata.mine import DumpReader
     from factdrift.builders.wikidata.reader import Share
 
 app = typer.Typer(
@@ -168,10 +168,10 @@ def steps(
     templates: Templates = TEMPLATES,
 ) -> None:
     """Say which steps a release would make anew, and which are there."""
-    from factdrift.builders.release.release import ReleaseOptions, plan
+    from factdrift.builders.release.release import ReleaseOptions, planned_steps
 
     options = ReleaseOptions(given, snapshot, build, templates)
-    for line in plan(recipe or [], options):
+    for line in planned_steps(recipe or [], options):
         echo(line)
 
 
@@ -267,9 +267,9 @@ def mine(
     from factdrift.builders.facts.relations import known_relations, select
     from factdrift.builders.facts.steps import needed_of
     from factdrift.builders.recipes.recipe import fetched
-    from factdrift.builders.wikidata.mine import SHARE, merge, mine_share
+    from factdrift.builders.wikidata.mine import SHARE_FILE, merge_shares, mine_share
     from factdrift.builders.wikidata.mine import mine as mine_dump
-    from factdrift.builders.wikidata.shards import snapshot_of
+    from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
 
     known = known_relations(templates)
@@ -293,19 +293,19 @@ def mine(
             relations=wanted,
             user_agent=user_agent,
             cache=out / "answers",
-            snapshot=snapshot_of([], day) if day else None,
+            snapshot=snapshot_day([], day) if day else None,
             memory=memory,
         )
     else:
         dumps = fetched("wikidata", paths, out / "inputs", say)
-        shares = [Path(one) for one in dumps if (Path(one) / SHARE).is_file()]
+        shares = [Path(one) for one in dumps if (Path(one) / SHARE_FILE).is_file()]
         undated = [relation for relation, keep in wanted.items() if keep]
         given: dict[str, Any] = {"undated": undated, "snapshot": day, "jobs": jobs, "say": say}
         if shares and reading:
             text = "these are shares that have been read"
             raise UserError(text, where=shares[0], hint="leave --engine out to merge them")
         if shares:
-            mined = merge(shares, out, memory=memory, jobs=jobs, say=say)
+            mined = merge_shares(shares, out, memory=memory, jobs=jobs, say=say)
         elif shard:
             mine_share(dumps, out, _share(shard), **given)
             say(f"share {shard} in {out}; when all are there: factdrift mine FOLDER… --out MINED")
@@ -317,7 +317,7 @@ def mine(
 
 def _reading(
     engine: str, shards: int | None, jobs: int, out: Path, alone: bool
-) -> "Reading | None":
+) -> "DumpReader | None":
     """How a Spark reads a dump, which it has to be there for; None: processes read it."""
     if engine == "duckdb":
         if shards:
@@ -325,11 +325,11 @@ def _reading(
             raise UserError("--shards is for the tasks of a Spark", hint=hint)
         return None
     from factdrift.builders.core.engine import ready
-    from factdrift.builders.wikidata.tasks import by_tasks
+    from factdrift.builders.wikidata.tasks import spark_reader
 
     if alone:
         raise UserError("--engine is for a whole dump", hint="leave --endpoint and --shard out")
-    reading = by_tasks(engine, shards, jobs)
+    reading = spark_reader(engine, shards, jobs)
     ready(engine, out / "build")
     return reading
 
@@ -369,20 +369,20 @@ def corpus(
 ) -> None:
     """Rebuild the texts that questions are answered from, out of your own archives or pages."""
     if release is not None:
-        from factdrift.builders.release.contexts import put_back
+        from factdrift.builders.release.contexts import restore_contexts
 
-        done = put_back(release, archives, out, jobs=jobs)
+        done = restore_contexts(release, archives, out, jobs=jobs)
         say(f"{done.rows:,} rows with their text in {out}")
         if done.changed or done.missing:
             say(f"{done.changed:,} rows have another text in these pages, {done.missing:,} no page")
         return
-    from factdrift.builders.wikidata.shards import snapshot_of
+    from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wmt.passages import write_passages
 
     write_passages(
         archives,
         out,
-        until=snapshot_of([], until) if until else None,
+        until=snapshot_day([], until) if until else None,
         keep=keep,
         original=original,
         jobs=jobs,
@@ -413,14 +413,14 @@ def diff(
 
     from factdrift.builders.core.files import disk_errors, replacing
     from factdrift.builders.release.compare import compare
-    from factdrift.builders.release.notes import notes as lines
+    from factdrift.builders.release.notes import release_notes
 
     with TemporaryDirectory() as scratch:
         table = out or (Path(scratch) / "diff.parquet" if notes else None)
         found = compare(old, new, table)
         if notes is not None and table is not None:
             with disk_errors(notes), replacing(notes) as path:
-                path.write_text("\n".join(lines(old, new, found, table)), "utf-8")
+                path.write_text("\n".join(release_notes(old, new, found, table)), "utf-8")
     echo(found.summary())
 
 
@@ -440,9 +440,9 @@ def tasks(
     out: Annotated[Path, Option(help="Folder that the tasks go into.")] = Path("tasks"),
 ) -> None:
     """Write a release's harness tasks for another place, or for a model's cut-off."""
-    from factdrift.builders.release.tasks import rewrite
+    from factdrift.builders.release.tasks import rewrite_tasks
 
-    counts = rewrite(folder, harness, out, path, after)
+    counts = rewrite_tasks(folder, harness, out, path, after)
     for config, rows in counts.items():
         say(f"  {config}: {rows:,} rows")
     say(f"tasks in {out / harness}")
@@ -462,9 +462,9 @@ def export(
     ] = None,
 ) -> None:
     """Write a release as the files of an original dataset, for the code that reads these."""
-    from factdrift.scoring.export import export as write
+    from factdrift.scoring.export import export_release
 
-    write(folder, name, to, say, passages)
+    export_release(folder, name, to, say, passages)
 
 
 @command()

@@ -122,10 +122,12 @@ def invocation(name: str, recipe: Any) -> str:
 
 def released(datasets: Iterable[str]) -> list[Path]:
     """The newest release of each of these datasets that lies in the folder `releases`."""
-    from factdrift.builders.release.version import published
+    from factdrift.builders.release.version import published_versions
 
     shelves = [RELEASES / name for name in datasets]
-    return [shelf / str(versions[-1]) for shelf in shelves if (versions := published(shelf))]
+    return [
+        shelf / str(versions[-1]) for shelf in shelves if (versions := published_versions(shelf))
+    ]
 
 
 def card(release: Path) -> str:

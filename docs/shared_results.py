@@ -8,12 +8,12 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from factdrift.builders.release.card import escape
-from factdrift.scoring.figures import WIDTHS, lines
+from factdrift.builders.release.card import escape_markdown
+from factdrift.scoring.figures import WIDTHS, line_figure
 from factdrift.scoring.report import TIMES
-from factdrift.scoring.results import ANSWERS, SharedResults, read
+from factdrift.scoring.results import ANSWERS, SharedResults, read_results
 from factdrift.scoring.score import Mean, sortable
-from factdrift.scoring.summary import CHOSEN, cell
+from factdrift.scoring.summary import CHOSEN, percent_cell
 
 WRITTEN = ("exact_match", "outdated")
 FOLDER = Path(__file__).parent / "results"
@@ -34,7 +34,7 @@ def releases() -> Iterator[tuple[str, list[tuple[Path, SharedResults]]]]:
     """Release -> the folders of its results, by their names."""
     folders = sorted(path.parent for path in FOLDER.glob(f"*/*/{ANSWERS}"))
     for release, some in groupby(folders, key=lambda folder: folder.parent.name):
-        yield release, [(folder, read(folder)) for folder in some]
+        yield release, [(folder, read_results(folder)) for folder in some]
 
 
 MANY = 12
@@ -63,7 +63,9 @@ def curve(every: Sequence[SharedResults], metric: str, width: float) -> bytes | 
         return None
     with TemporaryDirectory() as scratch:
         path = Path(scratch) / "curve.png"
-        lines(series, values, path, width=width, label=f"{metric.replace('_', ' ')}, per cent")
+        line_figure(
+            series, values, path, width=width, label=f"{metric.replace('_', ' ')}, per cent"
+        )
         return path.read_bytes()
 
 
@@ -103,10 +105,12 @@ def _table(some: Sequence[tuple[Path, SharedResults]], names: Sequence[str]) -> 
         for name in ("view", "limit"):
             how += f", {name} {one.asked[name]}" if one.asked.get(name) else ""
         place = f"results/{folder.parent.name}/{folder.name}/{ANSWERS}"
-        asked = f"[answers]({place}): {escape(how)}, factdrift {escape(one.code_version)}"
-        cells = [cell(means.get(name)).replace(" [", "<br>[") for name in shown]
-        cells += [cell(parts.get(config)).partition(" [")[0] for config in configs]
-        yield f"| {' | '.join([escape(one.model), asked, *cells, escape(until)])} |"
+        code_version = escape_markdown(one.code_version)
+        asked = f"[answers]({place}): {escape_markdown(how)}, factdrift {code_version}"
+        cells = [percent_cell(means.get(name)).replace(" [", "<br>[") for name in shown]
+        cells += [percent_cell(parts.get(config)).partition(" [")[0] for config in configs]
+        cells = [escape_markdown(one.model), asked, *cells, escape_markdown(until)]
+        yield f"| {' | '.join(cells)} |"
     yield ""
 
 

@@ -18,8 +18,7 @@ from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.release.verify import verify_release
-from factdrift.scoring.score import Mean, Options, Scores
-from factdrift.scoring.score import score as score_file
+from factdrift.scoring.score import Mean, ScoreOptions, Scores, score_predictions
 
 _ROWS = 1024
 """Rows that are read at a time."""
@@ -92,7 +91,7 @@ class ReleaseConfig:
             raise UserError(f"{self.name} has no split {split!r}", hint=f"there are {known}")
         for one in self.entry.splits:
             if split in (None, one.name):
-                with reading(manifest.locate(self.folder, one.file)) as file:
+                with reading(manifest.locate_file(self.folder, one.file)) as file:
                     for batch in file.iter_batches(_ROWS):
                         yield from ((one.name, values) for values in batch.to_pylist())
 
@@ -106,7 +105,7 @@ class DatasetRelease:
     @cached_property
     def manifest(self) -> manifest.Manifest:
         """What `manifest.json` says."""
-        return manifest.load(self.folder)
+        return manifest.load_manifest(self.folder)
 
     @property
     def dataset(self) -> str:
@@ -232,7 +231,7 @@ def score(
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         else:
             file = Path(predictions)
-        options = Options(
+        options = ScoreOptions(
             release=opened.folder,
             file=file,
             out=None if out is None else Path(out),
@@ -242,4 +241,4 @@ def score(
             partial=partial,
             say=say,
         )
-        return ReleaseScores(score_file(options))
+        return ReleaseScores(score_predictions(options))

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from factdrift.builders.core.hashing import fast_hash
 from factdrift.builders.text.en.answers import answer_key
-from factdrift.builders.text.words import tokens
+from factdrift.builders.text.words import folded_tokens
 from factdrift.filters.base import Filter, FilterContext, Items, QuestionItem, Verdicts, drop_if
 
 
@@ -34,5 +34,5 @@ class DuplicateQuestion(Filter):
 
 
 def _key(item: QuestionItem) -> bytes:
-    words = " ".join(tokens(item.question.question))
+    words = " ".join(folded_tokens(item.question.question))
     return fast_hash(f"{words}\t{answer_key(item.question.answer.text)}".encode(), 16)

@@ -45,7 +45,7 @@ class LMJudge(Filter):
     backend: AnyModel | None = None
 
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
-        """Drop each question that the model rejects, and each on which it gives no clear verdict."""
+        """Drop what the model rejects, and what it gives no clear verdict on."""
         model = context.answering_model(self.backend)
         if not isinstance(model, CachedModel):
             raise missing_resource("model", "a language model", self.filter)

@@ -8,8 +8,8 @@ from factdrift.builders.generate.backends import AnyModel
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import AnswerType
 from factdrift.builders.text.dates import MONTH_NUMBER, ORDINALS, WEEKDAYS
-from factdrift.builders.text.en.answers import bare, numbers_in_digits
-from factdrift.builders.text.words import DETERMINERS, SMALL, tokens
+from factdrift.builders.text.en.answers import bare_answer, numbers_in_digits
+from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, folded_tokens
 from factdrift.filters.base import (
     Filter,
     FilterContext,
@@ -91,20 +91,28 @@ def agreement(answer: str, other: str | None, kind: AnswerType) -> float:
 
 def _content(name: str) -> list[str]:
     """The words of a name, without title and legal form, numbers in digits."""
-    return [word for word in numbers_in_digits(tokens(bare(name))) if word not in DETERMINERS]
+    return [
+        word
+        for word in numbers_in_digits(folded_tokens(bare_answer(name)))
+        if word not in DETERMINERS
+    ]
 
 
 def _overlap(answer: str, other: str) -> float:
     """Share of words that two phrases have in common, of the longer one's words."""
-    ignore = SMALL if tokens(answer, SMALL) and tokens(other, SMALL) else DETERMINERS
-    a, b = Counter(tokens(answer, ignore)), Counter(tokens(other, ignore))
+    ignore = (
+        SMALL_WORDS
+        if folded_tokens(answer, SMALL_WORDS) and folded_tokens(other, SMALL_WORDS)
+        else DETERMINERS
+    )
+    a, b = Counter(folded_tokens(answer, ignore)), Counter(folded_tokens(other, ignore))
     longer = max(a.total(), b.total())
     return (a & b).total() / longer if longer else 0.0
 
 
 def _date(text: str) -> tuple[str, ...]:
     """Words of a date in one order and one spelling."""
-    words = [_plain(word) for word in tokens(text, SMALL)]
+    words = [_plain(word) for word in folded_tokens(text, SMALL_WORDS)]
     without = [word for word in words if word not in _WEEKDAYS]
     dated = any(word.startswith("month:") for word in without) or len(without) > 1
     chosen = without if dated else words

@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from factdrift.builders.text.en.answers import names
-from factdrift.builders.wmt.passages import in_words
+from factdrift.builders.text.en.answers import names_answer
+from factdrift.builders.wmt.passages import day_in_words
 from factdrift.filters.base import (
     Filter,
     FilterContext,
@@ -47,11 +47,11 @@ class SearchFinds(Filter):
 
     def _verdict(self, item: QuestionItem, search: Search) -> FilterVerdict:
         question, draw = item.question, item.question.draw
-        query = f"{question.question} {in_words(draw.article_day)}"
+        query = f"{question.question} {day_in_words(draw.article_day)}"
         answer = question.answer.text
         hits = search.search(query, draw.question_day, self.k)
         for rank, hit in enumerate(hits, 1):
-            if names(hit.text.removeprefix(f"{in_words(hit.day)}. "), answer):
+            if names_answer(hit.text.removeprefix(f"{day_in_words(hit.day)}. "), answer):
                 return FilterVerdict(True, "", rank)
         if not hits:
             return FilterVerdict(False, "no_results")

@@ -7,7 +7,7 @@ from pathlib import Path
 import tantivy
 
 from factdrift.builders.rows import Article
-from factdrift.builders.wmt.passages import texts
+from factdrift.builders.wmt.passages import passage_texts
 from factdrift.filters.base import SearchResult
 
 EVERY = 20_000
@@ -46,7 +46,7 @@ class Index:
             if n <= done:
                 continue
             day = article.day.toordinal()
-            for name, text in texts(article):
+            for name, text in passage_texts(article):
                 writer.add_document(tantivy.Document(id=name, text=text, day=day, number=n))
             if n % every == 0:
                 writer.commit()

@@ -5,11 +5,16 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.rows import Question, TimeSpec
-from factdrift.builders.text.dates import asked, time_of, written
-from factdrift.builders.text.en.questions import ago, asks_time, for_good, put
-from factdrift.builders.text.en.tense import asks_state, in_past
+from factdrift.builders.text.dates import format_date, time_in_question, with_preposition
+from factdrift.builders.text.en.questions import (
+    asks_permanent_fact,
+    asks_time,
+    insert_time,
+    time_ago,
+)
+from factdrift.builders.text.en.tense import asks_state, to_past_tense
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +35,17 @@ def add_time_spec(question: Question, seed: int) -> TimedQuestion:
     held an office ten years ago to the month, and holders change.
     """
     text, draw = question.question, question.draw
-    if own := time_of(text):
-        return TimedQuestion(in_past(text) if _is_past(own, draw.question_day) else text, "own")
-    timeless = asks_time(text) or for_good(text)
+    if own := time_in_question(text):
+        return TimedQuestion(
+            to_past_tense(text) if _is_past(own, draw.question_day) else text, "own"
+        )
+    timeless = asks_time(text) or asks_permanent_fact(text)
     if draw.subset == "recent" or question.answer.type == "date" or timeless:
         return TimedQuestion(text, "none")
-    before = ago(draw.article_day, draw.question_day)
-    code = hash64(seed, "time_spec", question.id) >> 56
+    before = time_ago(draw.article_day, draw.question_day)
+    code = seeded_hash(seed, "time_spec", question.id) >> 56
     if code % 2 or (before and asks_state(text)):
-        month = asked("in", written(draw.article_day, "month"))
+        month = with_preposition("in", format_date(draw.article_day, "month"))
         return TimedQuestion(ask_in_past(text, month), "absolute")
     return (
         TimedQuestion(ask_in_past(text, before), "relative")
@@ -49,7 +56,7 @@ def add_time_spec(question: Question, seed: int) -> TimedQuestion:
 
 def ask_in_past(question: str, time: str) -> str:
     """A question with a past time: all its verbs in the past, the time in its place."""
-    return put(in_past(question), time)
+    return insert_time(to_past_tense(question), time)
 
 
 _AGO = re.compile(r"\bago$|^[Ll]ast\b")

@@ -5,12 +5,12 @@ from typing import ClassVar, Literal
 
 from pydantic import PositiveInt, model_validator
 
-from factdrift.builders.text.en.alone import loose_pronoun, points_outside
-from factdrift.builders.text.en.answers import given_away
-from factdrift.builders.text.en.boilerplate import boilerplate
-from factdrift.builders.text.en.form import misshapen
-from factdrift.builders.text.en.questions import day_of_article
-from factdrift.builders.text.words import cuts_word, tokens
+from factdrift.builders.text.en.answers import gives_answer_away
+from factdrift.builders.text.en.boilerplate import boilerplate_kind
+from factdrift.builders.text.en.question_form import malformation
+from factdrift.builders.text.en.questions import article_day_reason
+from factdrift.builders.text.en.standalone import outside_reference, unresolved_pronoun
+from factdrift.builders.text.words import cuts_word, folded_tokens
 from factdrift.filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, drop_if
 
 
@@ -50,7 +50,9 @@ class QuestionMark(ItemFilter):
 
     reasons: ClassVar[Mapping[str, str]] = {
         "no_question_mark": "The question does not end in a question mark.",
-        "not_plain_text": "The text has more than a question, an empty slot, labels, markup, half a bracket.",
+        "not_plain_text": (
+            "The text has more than a question, an empty slot, labels, markup, half a bracket."
+        ),
         "not_a_question": "The text asks nothing.",
     }
 
@@ -58,7 +60,7 @@ class QuestionMark(ItemFilter):
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Keep one line of text that asks something and ends with its only question mark."""
-        return drop_if(misshapen(item.question.question))
+        return drop_if(malformation(item.question.question))
 
 
 class Length(ItemFilter):
@@ -120,9 +122,9 @@ class AnswerInQuestion(ItemFilter):
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop where the question holds the answer, or where the answer has no words at all."""
         question, answer = item.question.question, item.question.answer.text
-        if not tokens(answer):
+        if not folded_tokens(answer):
             return drop_if("empty_answer")
-        return drop_if("answer_in_question" if given_away(question, answer) else None)
+        return drop_if("answer_in_question" if gives_answer_away(question, answer) else None)
 
 
 class ContextReference(ItemFilter):
@@ -137,7 +139,9 @@ class ContextReference(ItemFilter):
     """
 
     reasons: ClassVar[Mapping[str, str]] = {
-        "refers_to_context": "The question points at its article, or at something that only its article names.",
+        "refers_to_context": (
+            "The question points at its article, or at something that only its article names."
+        ),
         "undated_day": "The text names a day without its year, or a weekday without its date.",
         "relative_day": "The question or its answer points at a day that depends on the article's.",
     }
@@ -149,11 +153,11 @@ class ContextReference(ItemFilter):
         """Drop where words point outside the question; `detail` has these words."""
         question, draw = item.question, item.question.draw
         relative = self.relative == "drop" and draw.article_day != draw.question_day
-        reason, words = points_outside(question.question, relative=relative)
+        reason, words = outside_reference(question.question, relative=relative)
         asks_time = question.question.lower().startswith("when ")
         if reason is None and (question.answer.type == "date" or asks_time):
             answer = question.answer.text
-            if reason := day_of_article(question.question, answer, relative=relative):
+            if reason := article_day_reason(question.question, answer, relative=relative):
                 return drop_if(reason, f"{answer!r} answers {question.question!r}")
         return drop_if(reason, f"{words!r} in {question.question!r}" if reason else None)
 
@@ -176,7 +180,7 @@ class PronounWithoutAntecedent(ItemFilter):
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop where a pronoun has no antecedent; `detail` has the pronoun."""
         question = item.question.question
-        reason, pronoun = loose_pronoun(question)
+        reason, pronoun = unresolved_pronoun(question)
         return drop_if(reason, f"{pronoun!r} in {question!r}" if reason else None)
 
 
@@ -193,5 +197,5 @@ class Boilerplate(ItemFilter):
         """Drop where the answer's sentence is boilerplate; `detail` has the sentence."""
         index, sentences = item.question.answer.sentence, item.article.sentences
         # 0 is the headline, which no answer is taken from
-        kind = boilerplate(sentences[index]) if 0 < index < len(sentences) else None
+        kind = boilerplate_kind(sentences[index]) if 0 < index < len(sentences) else None
         return drop_if("boilerplate", f"{kind}: {sentences[index]}") if kind else KEEP

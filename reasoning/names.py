@@ -7,8 +7,8 @@ from typing import NamedTuple
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.facts.relations import Phrases
-from factdrift.builders.text.dates import written
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.dates import format_date
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.render import phrase
 from factdrift.reasoning.rows import QuestionCandidate
 
@@ -28,7 +28,7 @@ class Verbalizer(NamedTuple):
     def accepted(self, items: Iterable[str]) -> tuple[str, ...]:
         """All names of items, labels before aliases."""
         every = [self.entities[item] for item in items]
-        return targets([one.label for one in every], *(one.aliases for one in every))
+        return merge_targets([one.label for one in every], *(one.aliases for one in every))
 
     def phrase(self, kind: str, relation: str, subject: str, thing: str = "") -> str:
         """A phrase of a relation with names."""
@@ -75,14 +75,14 @@ class _Places:
         return self._names.phrase(kind, self._row.relations[relation], *things)
 
     def _day(self) -> str:
-        return written(self._row.as_of)
+        return format_date(self._row.as_of)
 
     def _year(self) -> str:
-        return written(self._row.since or self._row.as_of, "year")
+        return format_date(self._row.since or self._row.as_of, "year")
 
     def _months(self) -> str:
         days = self._row.since or self._row.as_of, self._row.as_of
-        return " to ".join(written(day, "month") for day in days)
+        return " to ".join(format_date(day, "month") for day in days)
 
     def _offset(self) -> str:
         number = self._row.number or 0
@@ -104,12 +104,12 @@ def boundary(first: date | None, last: date | None) -> str:
     if first is None or last is None:
         known = first or last
         side = "at the earliest" if first else "at the latest"
-        return f"{written(known)} {side}" if known else ""
+        return f"{format_date(known)} {side}" if known else ""
     if first == last:
-        return written(first)
+        return format_date(first)
     forms: tuple[Granularity, ...] = "year", "month"
     for form in forms:
         period = Period.of(first, form)
         if (first, last) == (period.first, period.last):
-            return written(first, form)
-    return f"a day between {written(first)} and {written(last)}"
+            return format_date(first, form)
+    return f"a day between {format_date(first)} and {format_date(last)}"

@@ -3,6 +3,8 @@
 import ibis
 import ibis.expr.types as ir
 
+from factdrift.builders.core.tables import seeded_order
+
 _GROUP = ["family", "hops"]
 _PER_SUBJECT, _PER_PATH = 2, 0.25
 
@@ -15,7 +17,7 @@ def select(table: ir.Table, seed: int, per_family: int) -> ir.Table:
     numbers none has more rows than the fourth most frequent one. Which rows they are depends on
     the hashes of their ids alone; paths take turns.
     """
-    drawn = ibis.literal("\t").join([ibis.literal(str(seed)), table.id]).hexdigest("sha256")
+    drawn = seeded_order(seed, table.id)
     table = table.mutate(drawn=drawn, kind=table.answer.fill_null(""))
     table = first_rows(table, [*_GROUP, "subject"], ["drawn"], _PER_SUBJECT)
     yes_no, item = table.kind.isin(["yes", "no"]), table.kind == ""

@@ -7,10 +7,10 @@ from datetime import date
 from itertools import chain, permutations, product
 from typing import TypeVar
 
-from factdrift.builders.core.hashing import hash64, one_of, row_id
+from factdrift.builders.core.hashing import row_id, seeded_hash, seeded_index
 from factdrift.builders.rows import Dropped, Segment
-from factdrift.builders.text.prompts import targets
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.prompts import merge_targets
+from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
@@ -50,20 +50,20 @@ class Writer:
         """The question of a candidate, or why it is not asked."""
         text = self.names.question(FAMILIES[row.family].texts[row.wording], row)
         label = self.names.name(row.answers[0]) if row.answers else row.answer or ""
-        accepted = self.names.accepted(row.answers) or targets([label])
-        right = {normal_or_all(name) for name in accepted}
+        accepted = self.names.accepted(row.answers) or merge_targets([label])
+        right = {normalize_or_keep(name) for name in accepted}
         shortcuts = (row.newest, row.longest, row.first_hop)
         entities = [self.names.entities.get(item or "") for item in shortcuts]
         newest, longest, first_hop = (one.label if one else None for one in entities)
         facts = self._facts(row)
         of_two = row.wording == "longer" or row.answer in _YES_NO
         wrong = self._wrong(row, right, 1 if of_two else 3)
-        asked, reason = normal_or_all(text), None
+        asked, reason = normalize_or_keep(text), None
         if not of_two and row.answers and any(name in asked for name in right):
             reason = "answer_in_question"
         elif self._alike(row, facts):
             reason = "one_name"
-        elif right & {normal_or_all(name or "") for name in (newest, longest, first_hop)}:
+        elif right & {normalize_or_keep(name or "") for name in (newest, longest, first_hop)}:
             reason = "shortcut"
         elif len(wrong) < (1 if of_two else 3):
             reason = "few_choices"
@@ -71,7 +71,7 @@ class Writer:
             reason = "no_sentence"
         if reason:
             return _drop(row, reason, text)
-        choices = sorted([label, *wrong], key=lambda c: hash64(self.seed, row.id, c))
+        choices = sorted([label, *wrong], key=lambda c: seeded_hash(self.seed, row.id, c))
         return ReasoningQuestion(
             id=row.id,
             prompt=f"{_INTRODUCTION}\n{text}",
@@ -110,12 +110,12 @@ class Writer:
             return _drop(row, "many_facts", asked.question)
         pairs = {(one.subject, one.relation) for one in self._facts(row)}
         near = [one for pair in sorted(pairs) for one in self.pairs[pair]]
-        near.sort(key=lambda one: hash64(self.seed, row.id, *one.statements))
+        near.sort(key=lambda one: seeded_hash(self.seed, row.id, *one.statements))
         for one in chain(near, self._from_somewhere(row, self.every)):
             if len(lines) == _FACTS:
                 break
             lines.setdefault(self.names.sentence(one))
-        shuffled = sorted(lines, key=lambda line: hash64(self.seed, "context", asked.id, line))
+        shuffled = sorted(lines, key=lambda line: seeded_hash(self.seed, "context", asked.id, line))
         context = "\n".join(f"- {line}" for line in shuffled)
         return replace(
             asked,
@@ -140,7 +140,7 @@ class Writer:
         items = set(row.items)
         if row.family == "chain":
             items |= {item for one in facts for item in (one.subject, one.object)}
-        forms = [normal_or_all(self.names.name(item)) for item in items]
+        forms = [normalize_or_keep(self.names.name(item)) for item in items]
         within = [f" {a} " in f" {b} " for a, b in permutations(forms, 2)]
         return len(set(forms)) < len(forms) or (bool(row.answers) and any(within))
 
@@ -151,7 +151,9 @@ class Writer:
         if row.answer:
             number = int(row.answer)
             near = [number + n for n in (-1, 1, 2, -2, 3) if number + n > 0]
-            return [str(n) for n in sorted(near, key=lambda n: hash64(self.seed, row.id, n))[:most]]
+            return [
+                str(n) for n in sorted(near, key=lambda n: seeded_hash(self.seed, row.id, n))[:most]
+            ]
         given, groups = {*row.answers, *row.items}, self._near(row)
         if row.wording == "longer":
             given, groups = {*row.answers}, iter([row.others])
@@ -159,7 +161,7 @@ class Writer:
         for item in chain.from_iterable(groups):
             if item in self.names.entities and item not in given:
                 label = self.names.name(item)
-                if (form := normal_or_all(label)) not in right:
+                if (form := normalize_or_keep(label)) not in right:
                     found.setdefault(form, label)
             if len(found) == most:
                 break
@@ -169,7 +171,7 @@ class Writer:
         """Objects of the same timeline, of those that share one with it, and of the relation."""
 
         def drawn(items: Iterable[str]) -> list[str]:
-            return sorted(items, key=lambda item: hash64(self.seed, row.id, item))
+            return sorted(items, key=lambda item: seeded_hash(self.seed, row.id, item))
 
         yield drawn(row.others)
         shared = {s for o in (*row.others, *row.answers) for s in self.holders[o, row.relation]}
@@ -178,7 +180,7 @@ class Writer:
 
     def _from_somewhere(self, row: QuestionCandidate, items: Sequence[T]) -> Iterator[T]:
         """All items, from a drawn one on."""
-        start = one_of(len(items), self.seed, row.id) if items else 0
+        start = seeded_index(len(items), self.seed, row.id) if items else 0
         return chain(items[start:], items[:start])
 
 

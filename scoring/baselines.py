@@ -8,23 +8,23 @@ import pyarrow.parquet as pq
 import factdrift
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.release.manifest import load, locate
+from factdrift.builders.release.manifest import load_manifest, locate_file
 from factdrift.builders.templama.guesses import GUESSES, answers, guesses
-from factdrift.scoring.predictions import Prediction, say_beside, write
-from factdrift.scoring.sampling import ChosenSplit, drawn
+from factdrift.scoring.predictions import Prediction, write_about, write_predictions
+from factdrift.scoring.sampling import ChosenSplit, stratified_sample
 
 _COLUMNS = {"split", "relation", "targets", "previous_answers", "still_true"}
 
 
 def _parts(folder: Path) -> tuple[list[ChosenSplit], Path]:
     """The splits of a release that the guesses are of, and its timelines."""
-    configs = {config.name: config for config in load(folder).configs}
+    configs = {config.name: config for config in load_manifest(folder).configs}
     splits = [
         ChosenSplit(config.name, config.roles, split)
         for config in configs.values()
         if config.roles and config.name not in ("choices", "paraphrases")
         for split in config.splits
-        if _COLUMNS.issubset(pq.read_schema(locate(folder, split.file)).names)
+        if _COLUMNS.issubset(pq.read_schema(locate_file(folder, split.file)).names)
     ]
     timelines = configs["timelines"].splits if "timelines" in configs else ()
     if not splits or len(timelines) != 1:
@@ -33,10 +33,10 @@ def _parts(folder: Path) -> tuple[list[ChosenSplit], Path]:
             where=display_path(folder),
             hint="these figures are of cloze releases such as dynamic-templama",
         )
-    return splits, locate(folder, timelines[0].file)
+    return splits, locate_file(folder, timelines[0].file)
 
 
-def baselines(folder: Path) -> Iterator[str]:
+def baseline_lines(folder: Path) -> Iterator[str]:
     """A line for each split, then for each relation of what is updated; in per cent.
 
     `UserError`: the release has no timelines, or no rows that name the answers of before.
@@ -47,7 +47,7 @@ def baselines(folder: Path) -> Iterator[str]:
     for by, some in (("split", splits), ("relation", updated)):
         if by == "relation" and some:
             yield "updated, by relation"
-        paths = [locate(folder, one.split.file) for one in some]
+        paths = [locate_file(folder, one.split.file) for one in some]
         for row in guesses(paths, timelines, by) if paths else ():
             shares = ("-" if row[n] is None else f"{100 * float(row[n] or 0):.1f}" for n in GUESSES)
             yield "".join(
@@ -55,22 +55,24 @@ def baselines(folder: Path) -> Iterator[str]:
             )
 
 
-def write_answers(folder: Path, out: Path, limit: int | None) -> Iterator[Path]:
+def write_baselines(folder: Path, out: Path, limit: int | None) -> Iterator[Path]:
     """Write what each guess answers as predictions, and what they are of; the files.
 
     `limit`: of so many rows of each config, the ones that `run-model --limit` asks.
     """
-    manifest = load(folder)
+    manifest = load_manifest(folder)
     splits, timelines = _parts(folder)
-    wanted = drawn(folder, splits, limit, seed=0) if limit else None
+    wanted = stratified_sample(folder, splits, limit, seed=0) if limit else None
     ids = None if wanted is None else {name for some in wanted.values() for name in some}
-    every = [locate(folder, one.split.file) for one in splits]
+    every = [locate_file(folder, one.split.file) for one in splits]
     rows = [one for one in answers(every, timelines) if ids is None or one[0] in ids]
     for place, guess in enumerate(GUESSES):
         path = out / f"{guess.replace(' ', '-')}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, (Prediction(id=name, prediction=given[place]) for name, given in rows))
+        write_predictions(
+            path, (Prediction(id=name, prediction=given[place]) for name, given in rows)
+        )
         about = {"model": f"knows nothing, {guess}", "version": manifest.version, "limit": limit}
         about |= {"dataset": manifest.dataset, "code_version": factdrift.__version__}
-        say_beside(path, about)
+        write_about(path, about)
         yield path

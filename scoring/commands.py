@@ -58,21 +58,20 @@ def score(
 ) -> None:
     """Score predictions against a release: metrics by split, period, relation and more."""
     from factdrift.scoring import retrieval
-    from factdrift.scoring.score import Options
-    from factdrift.scoring.score import score as score_all
-    from factdrift.scoring.summary import summary
+    from factdrift.scoring.score import ScoreOptions, score_predictions
+    from factdrift.scoring.summary import summary_lines
 
     if (run is None) is (predictions is None):
         raise UserError("give either --predictions FILE or --run FILE")
     if run is not None:
         found = retrieval.score_run(release, run)
         if out:
-            retrieval.write(found, out / "retrieval.json")
-        for line in retrieval.table(found):
+            retrieval.write_retrieval(found, out / "retrieval.json")
+        for line in retrieval.retrieval_lines(found):
             echo(line)
         return
     assert predictions is not None
-    options = Options(
+    options = ScoreOptions(
         release=release,
         file=predictions,
         out=out,
@@ -83,13 +82,13 @@ def score(
         rouge=rouge,
         say=say,
     )
-    scores = score_all(options)
-    for line in summary(scores):
+    scores = score_predictions(options)
+    for line in summary_lines(scores):
         echo(line)
     if share is not None:
         from factdrift.scoring import results
 
-        echo(f"to be shared: {results.share(options, scores, share)}")
+        echo(f"to be shared: {results.share_results(options, scores, share)}")
 
 
 def search(
@@ -107,9 +106,9 @@ def search(
     ] = None,
 ) -> None:
     """Search a corpus for its queries, by BM25 or by embeddings: baselines of retrieval."""
-    from factdrift.scoring.search_baselines import search as search_all
+    from factdrift.scoring.search_baselines import search_passages
 
-    say(f"{search_all(folder, out, by, model):,} results in {out}")
+    say(f"{search_passages(folder, out, by, model):,} results in {out}")
 
 
 def results(
@@ -117,9 +116,9 @@ def results(
     folders: Annotated[list[Path], typer.Argument(help="Folders that score --share wrote.")],
 ) -> None:
     """Check results that somebody shares: score their answers again, and refuse what differs."""
-    from factdrift.scoring.results import check_all
+    from factdrift.scoring.results import check_all_results
 
-    for line in check_all(folders, release):
+    for line in check_all_results(folders, release):
         echo(line)
 
 
@@ -134,12 +133,11 @@ def baselines(
     ] = None,
 ) -> None:
     """Score answers that know nothing: those of before, the longest held, the most frequent."""
-    from factdrift.scoring.baselines import baselines as run
-    from factdrift.scoring.baselines import write_answers
+    from factdrift.scoring.baselines import baseline_lines, write_baselines
 
-    for line in run(release):
+    for line in baseline_lines(release):
         echo(line)
-    for path in write_answers(release, out, limit) if out else ():
+    for path in write_baselines(release, out, limit) if out else ():
         echo(f"answers: {path}")
 
 
@@ -147,9 +145,9 @@ def fuar(
     series: Annotated[Path, typer.Argument(help="A YAML file that names scores, model by model.")],
 ) -> None:
     """What a series of models forgot over what it gained: FUAR of continual learning."""
-    from factdrift.scoring.fuar import report_fuar
+    from factdrift.scoring.fuar import fuar_lines
 
-    for line in report_fuar(series):
+    for line in fuar_lines(series):
         echo(line)
 
 
@@ -159,9 +157,9 @@ def report(
     to: Annotated[Path, typer.Option(help="Folder of the page and its figures.")] = Path("report"),
 ) -> None:
     """Show the scores of one or several models on one page."""
-    from factdrift.scoring.report import report as run
+    from factdrift.scoring.report import write_report
 
-    echo(f"open {run(scores, to)}")
+    echo(f"open {write_report(scores, to)}")
 
 
 def _day(text: str | None) -> date | None:
@@ -246,7 +244,7 @@ def run_model(
     ] = False,
 ) -> None:
     """Ask a model about the rows of a release, and write its predictions."""
-    from factdrift.scoring.run_model import ModelOrder, settings_of
+    from factdrift.scoring.run_model import ModelOrder, model_settings
     from factdrift.scoring.run_model import run_model as run
 
     common = {
@@ -261,7 +259,7 @@ def run_model(
     local = {"revision": revision, "batch": batch, "dtype": dtype, "device": device, "chat": chat}
     local |= {"threads": threads}
     keys.grant(key_variable, base_url)
-    settings = settings_of(backend, common | server | local)
+    settings = model_settings(backend, common | server | local)
     run(
         ModelOrder(
             release=release,

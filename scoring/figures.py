@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from factdrift.builders.release.plots import COLOURS, FAINT, INK, save
+from factdrift.builders.release.plots import COLOURS, FAINT, INK, save_figure
 from factdrift.scoring.score import Mean
 
 WIDTHS = {"wide": 8.0, "phone": 4.0}
@@ -19,7 +19,7 @@ Series = Mapping[str, Mapping[str, Mean]]
 """Model -> value of a stratum -> mean."""
 
 
-def lines(
+def line_figure(
     series: Series,
     values: Sequence[str],
     path: Path,
@@ -66,10 +66,10 @@ def lines(
         panel.set_ylabel(label, color=INK)
         return _finished(figure, panel, "y", width)
 
-    save(path, make)
+    save_figure(path, make)
 
 
-def dots(
+def dot_figure(
     series: Series,
     values: Mapping[str, str],
     path: Path,
@@ -109,7 +109,7 @@ def dots(
         panel.set_xlabel(label, color=INK)
         return _finished(figure, panel, "x", width)
 
-    save(path, make)
+    save_figure(path, make)
 
 
 def _look(number: int) -> tuple[str, str]:

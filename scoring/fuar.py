@@ -68,7 +68,7 @@ def fuar(
     return Fuar(lost, gained)
 
 
-def report_fuar(file: Path) -> Iterator[str]:
+def fuar_lines(file: Path) -> Iterator[str]:
     """A line a model with its scores, in per cent, and FUAR of the last one.
 
     `UserError`: no such folder, no scores, none of the metric; scores of one task that are of

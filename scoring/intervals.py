@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 
 SCALE = 1 << 20
 """A metric is kept as a whole number of 1/SCALE, so that sums are exact in any order."""
@@ -34,13 +34,13 @@ class Interval(NamedTuple):
     high: float
 
 
-def bundles(subject: Ints) -> tuple[Ints, int]:
+def subject_bundles(subject: Ints) -> tuple[Ints, int]:
     """The bundle of each row's subject, and how many there are: subjects themselves if few."""
     count = int(subject.max(initial=-1)) + 1
     return subject % BUNDLES, min(count, BUNDLES)
 
 
-def weights(count: int, seed: int, draws: int = DRAWS) -> Floats:
+def bundle_weights(count: int, seed: int, draws: int = DRAWS) -> Floats:
     """How often each of `count` bundles is drawn in each of `draws` draws of as many."""
     drawn = _random(seed, "bootstrap", draws * count).reshape(draws, count)
     places = ((drawn >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)
@@ -48,7 +48,7 @@ def weights(count: int, seed: int, draws: int = DRAWS) -> Floats:
     return np.bincount(flat.ravel(), minlength=draws * count).reshape(draws, count).astype(float)
 
 
-def intervals(sums: Ints, counts: Ints, subjects: Ints, drawn: Floats) -> list[Interval]:
+def mean_intervals(sums: Ints, counts: Ints, subjects: Ints, drawn: Floats) -> list[Interval]:
     """Percentile intervals of means, at `LEVEL`.
 
     `sums`, `counts` of shape (means, bundles): the sum of a metric in units of 1/`SCALE`, and the
@@ -87,7 +87,7 @@ def _exact(mean: Floats, n: Ints) -> Floats:
     return bounds
 
 
-class Paired(NamedTuple):
+class PairedDifference(NamedTuple):
     """Two models on the same rows: the mean difference, its interval, and how likely it is so far
     from 0 if neither model is better (a sign-flip test by subject, two-sided)."""
 
@@ -98,7 +98,9 @@ class Paired(NamedTuple):
     p: float
 
 
-def paired(mine: Ints, theirs: Ints, bundle: Ints, count: int, seed: int) -> Paired:
+def paired_difference(
+    mine: Ints, theirs: Ints, bundle: Ints, count: int, seed: int
+) -> PairedDifference:
     """A model's marks against another's on the same rows, some at least.
 
     `mine`, `theirs`: whole numbers of 1/`SCALE`; `bundle` as of `bundles`. The differences of each
@@ -107,7 +109,7 @@ def paired(mine: Ints, theirs: Ints, bundle: Ints, count: int, seed: int) -> Pai
     n, apart = len(mine), (mine - theirs).astype(float)
     sums = np.bincount(bundle, weights=apart, minlength=count)
     counts = np.bincount(bundle, minlength=count)
-    drawn = weights(count, seed)
+    drawn = bundle_weights(count, seed)
     above, below = drawn @ sums, drawn @ counts
     mean = sums.sum() / n / SCALE
     again = np.sort(np.where(below > 0, above / np.maximum(below, 1) / SCALE, mean))
@@ -118,7 +120,7 @@ def paired(mine: Ints, theirs: Ints, bundle: Ints, count: int, seed: int) -> Pai
         signs = _random(seed, f"flip {at}", DRAWS * len(there)).reshape(DRAWS, len(there))
         flipped = ((signs >> np.uint64(63)).astype(float) * 2 - 1) @ there
         far += int((np.abs(flipped) >= abs(sums.sum())).sum())
-    return Paired(n, float(mean), low, high, (far + 1) / (FLIPS + 1))
+    return PairedDifference(n, float(mean), low, high, (far + 1) / (FLIPS + 1))
 
 
 def bounds(draws: int) -> list[int]:
@@ -129,5 +131,5 @@ def bounds(draws: int) -> list[int]:
 
 def _random(seed: int, name: str, size: int) -> NDArray[np.uint64]:
     """Random bits of a generator whose stream NumPy never changes."""
-    raw = np.random.PCG64(hash64(seed, name)).random_raw(size)
+    raw = np.random.PCG64(seeded_hash(seed, name)).random_raw(size)
     return np.asarray(raw, np.uint64)

@@ -12,14 +12,14 @@ from typing import NamedTuple
 import duckdb
 import numpy as np
 
-from factdrift.scoring.asked import Asked
 from factdrift.scoring.intervals import Floats, Ints, bounds
+from factdrift.scoring.questions import ReleaseQuestions
 
 LEAST = 10.0
 """Twice the gain in log-likelihood from which a cut is believed (about 1 in 600 by chance)."""
 
 
-class Stop(NamedTuple):
+class KnowledgeStop(NamedTuple):
     """The last period whose changes a model follows, and the first one whose it does not.
 
     `low`, `high`: the interval of `last_known` (95 %, by subject). `n`: answers that it rests on.
@@ -32,7 +32,7 @@ class Stop(NamedTuple):
     n: int
 
 
-def look_back(db: duckdb.DuckDBPyConnection) -> None:
+def mark_known_changes(db: duckdb.DuckDBPyConnection) -> None:
     """Make tables of what facts had before, from `asked`.
 
     `held`: since when a fact had each name; `changed`: rows that had another answer before;
@@ -88,7 +88,7 @@ FROM found LEFT JOIN named USING (day)
 """
 
 
-def knowledge_stop(asked: Asked, drawn: Floats) -> Stop | None:
+def find_knowledge_stop(asked: ReleaseQuestions, drawn: Floats) -> KnowledgeStop | None:
     """Where a model's knowledge stops; None where its answers do not say.
 
     `drawn` as of `scoring.intervals`.
@@ -113,7 +113,7 @@ def knowledge_stop(asked: Asked, drawn: Floats) -> Stop | None:
     again.sort()
     low, high = again[bounds(len(again))]
     last, first, low, high = (labels[n] for n in (cut[0] - 1, cut[0], low - 1, high - 1))
-    return Stop(last, first, low, high, int(every.sum()))
+    return KnowledgeStop(last, first, low, high, int(every.sum()))
 
 
 def _cuts(right: Floats, every: Floats) -> tuple[Ints, Floats]:

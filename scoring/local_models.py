@@ -169,7 +169,7 @@ class LocalModel(p.PromptedModel):
         return found
 
 
-class Masked(LocalModel):
+class MaskedModel(LocalModel):
     """A model that fills in masks (BERT, RoBERTa)."""
 
     def answers(self, questions: Sequence[ModelQuestion]) -> Sequence[object]:
@@ -280,7 +280,7 @@ class Masked(LocalModel):
         return str(self.tokenizer.decode(ids, skip_special_tokens=True)).strip()
 
 
-class Writing(LocalModel):
+class GenerativeModel(LocalModel):
     """A model that writes (causal, sequence-to-sequence), asked how likely texts are."""
 
     def likelihoods(self, questions: Sequence[ModelQuestion]) -> list[Scores]:

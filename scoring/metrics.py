@@ -26,10 +26,10 @@ import pyarrow as pa
 from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
-from factdrift.builders.text.squad import NOTHING, overlap
-from factdrift.scoring.asked import Asked
+from factdrift.builders.text.squad import NO_ANSWER_TEXTS, token_f1
 from factdrift.scoring.intervals import BUNDLES, SCALE
-from factdrift.scoring.knowledge import look_back
+from factdrift.scoring.knowledge import mark_known_changes
+from factdrift.scoring.questions import ReleaseQuestions
 
 Verdict = Literal["right", "outdated", "wrong", "abstained", "early"]
 """right: an accepted answer, or none where there is none. outdated: not that, but what was right
@@ -52,7 +52,7 @@ _OFTEN = 5
 """Times from which an answer is a repeated one."""
 
 
-class Repeated(NamedTuple):
+class RepeatedWords(NamedTuple):
     """An answer that a model gives again and again: how often, of how many answers, and in how
     many of their rows it is right."""
 
@@ -87,7 +87,7 @@ CREATE TABLE said AS
         CASE WHEN from_scores THEN texts WHEN choosing OR alone THEN choices END AS offered,
         coalesce(list_contains(targets, names[1])
             AND (choosing OR regexp_matches(texts[1], '[^\\s\\p{{Z}}]')), false) AS named,
-        NOT choosing AND NOT named AND answer IN {NOTHING} AS silent,
+        NOT choosing AND NOT named AND answer IN {NO_ANSWER_TEXTS} AS silent,
         CASE WHEN from_scores AND list_has_all(targets, names) THEN 'undecided'
             WHEN list_contains(neutral, names[1]) AND NOT named THEN 'neutral'
             WHEN named OR (silent AND len(targets) = 0) THEN 'right'
@@ -106,7 +106,7 @@ which has likelihoods of accepted answers alone, and `neutral`, which names what
 asked for."""
 
 
-def judge(asked: Asked, *, rouge: bool = False) -> None:
+def judge_answers(asked: ReleaseQuestions, *, rouge: bool = False) -> None:
     """Make the tables `said` and `marks` from `given`, predictions with the `row` that each is of.
 
     `marks` has each row that has a verdict: `row`, `config`, `split`, `id`, `subject`, `bundle`,
@@ -115,7 +115,7 @@ def judge(asked: Asked, *, rouge: bool = False) -> None:
     db = asked.db
     db.create_function("f1", _best(_f1), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     db.create_function("rouge_l", _best(rouge_l), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
-    look_back(db)
+    mark_known_changes(db)
     db.execute(_SAID)
     longest = "SELECT max(len(candidates)) FROM said WHERE NOT from_scores"
     ((longest,),) = db.execute(longest).fetchall()
@@ -196,12 +196,12 @@ def _where(there: str, value: str) -> str:
     return f"(CASE WHEN {there} THEN {value} END)"
 
 
-def repeated(asked: Asked) -> Repeated | None:
+def repeated_words(asked: ReleaseQuestions) -> RepeatedWords | None:
     """The most common answer, where it is more than a tenth of those that the model gave."""
     found = asked.db.execute(f"""
         WITH often AS (
             SELECT answer, count(*) AS times FROM said
-            WHERE NOT choosing AND verdict != 'neutral' AND answer NOT IN {NOTHING}
+            WHERE NOT choosing AND verdict != 'neutral' AND answer NOT IN {NO_ANSWER_TEXTS}
             GROUP BY answer ORDER BY times DESC, answer DESC LIMIT 1
         )
         SELECT answer, times,
@@ -212,7 +212,7 @@ def repeated(asked: Asked) -> Repeated | None:
     """).fetchall()  # noqa: S608
     if not found:
         return None
-    one = Repeated(*found[0])
+    one = RepeatedWords(*found[0])
     often = one.times >= _OFTEN and one.times * 10 > one.answers and one.times > 2 * one.right
     return one if often else None
 
@@ -229,7 +229,7 @@ def _best(score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
 
 
 def _f1(name: str, answer: str) -> float:
-    return overlap(name.split(), answer.split())
+    return token_f1(name.split(), answer.split())
 
 
 _ROUGE_WORD = re.compile(r"[a-z0-9]+")

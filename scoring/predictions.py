@@ -79,7 +79,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     evidence: list[str] | None = None
 
 
-class About(BaseModel):
+class PredictionsAbout(BaseModel):
     """What the file beside the predictions says of them; further fields are left alone."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -100,22 +100,22 @@ def prompt_hash(prompt: str) -> str:
     return text_sha256(prompt)[:HASH]
 
 
-def beside(path: Path) -> Path:
+def about_path(path: Path) -> Path:
     """The file that says what the predictions of a file are of."""
     plain = path.with_suffix("") if path.suffix in (".gz", ".zst") else path
     return plain.with_suffix(".json")
 
 
-def about(path: Path) -> About | None:
+def read_about(path: Path) -> PredictionsAbout | None:
     """What is said beside a file of predictions; None where nothing is.
 
     `UserError`: the file beside it is broken.
     """
-    file = beside(path)
+    file = about_path(path)
     if file == path or not file.is_file():
         return None
     try:
-        return About.model_validate_json(file.read_bytes())
+        return PredictionsAbout.model_validate_json(file.read_bytes())
     except (OSError, ValidationError) as error:
         raise UserError(
             "does not say what model the predictions are of",
@@ -124,13 +124,13 @@ def about(path: Path) -> About | None:
         ) from error
 
 
-def say_beside(path: Path, about: Mapping[str, object]) -> None:
+def write_about(path: Path, about: Mapping[str, object]) -> None:
     """Write the file that says what the predictions of a file are of."""
-    with replacing(beside(path)) as unfinished:
+    with replacing(about_path(path)) as unfinished:
         write_json(unfinished, about, sort_keys=True)
 
 
-def read(path: Path) -> Iterator[pa.RecordBatch]:
+def read_predictions(path: Path) -> Iterator[pa.RecordBatch]:
     """The predictions of a file in batches of `SCHEMA`, in bounded memory.
 
     `UserError` with file and line: a line that is no prediction or is longer than `LONGEST`, a row
@@ -146,7 +146,7 @@ def read(path: Path) -> Iterator[pa.RecordBatch]:
         yield _batch(some)
 
 
-def write(path: Path, rows: Iterable[Prediction]) -> int:
+def write_predictions(path: Path, rows: Iterable[Prediction]) -> int:
     """Write predictions as JSON lines (`.gz`, `.zst`: packed) or `.parquet`; the number of rows.
 
     The file appears when it is whole; the same rows give the same bytes.

@@ -17,8 +17,14 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, resource, writable
 from factdrift.builders.release.plots import COLOURS
-from factdrift.scoring.figures import WIDTHS, dots, lines
-from factdrift.scoring.intervals import SCALE, Ints, Paired, bundles, paired
+from factdrift.scoring.figures import WIDTHS, dot_figure, line_figure
+from factdrift.scoring.intervals import (
+    SCALE,
+    Ints,
+    PairedDifference,
+    paired_difference,
+    subject_bundles,
+)
 from factdrift.scoring.metrics import VERDICTS
 from factdrift.scoring.score import ROWS, Mean, Scores, sortable
 from factdrift.scoring.summary import COLUMNS
@@ -43,16 +49,16 @@ _FEW = 60
 _SEED = 0
 
 
-class Test(NamedTuple):
+class PairedTest(NamedTuple):
     """Two models on the rows that both have."""
 
     first: str
     second: str
     metric: str
-    found: Paired
+    found: PairedDifference
 
 
-def report(folders: Sequence[Path], to: Path) -> Path:
+def write_report(folders: Sequence[Path], to: Path) -> Path:
     """Write the page and its figures; the page's path.
 
     `UserError`: no scores there, scores of different releases, two of the same name, too many.
@@ -164,15 +170,17 @@ def _figures(models: Sequence[Scores], to: Path) -> Iterator[_Drawing]:
             if of_kinds:
                 labels = {value: relations.get(value, value) for value in values}
                 label = f"{_NAMES[one.metric]}, per cent"
-                dots(series, labels, path, width=width, label=label, chance=chance)
+                dot_figure(series, labels, path, width=width, label=label, chance=chance)
             else:
                 mark, label = one.marks, "per cent"
-                lines(series, values, path, width=width, label=label, marks=mark, chance=chance)
+                line_figure(
+                    series, values, path, width=width, label=label, marks=mark, chance=chance
+                )
             pictures[size] = base64.b64encode(path.read_bytes()).decode("ascii")
         yield one._replace(pictures=pictures)
 
 
-def tests(models: Sequence[Scores]) -> Iterator[Test]:
+def paired_tests(models: Sequence[Scores]) -> Iterator[PairedTest]:
     """Each pair of models on the rows that both have: writing with writing, and choosing with
     choosing among as many."""
     for first, second in combinations(models, 2):
@@ -180,8 +188,8 @@ def tests(models: Sequence[Scores]) -> Iterator[Test]:
             if _has(first, metric) and _has(second, metric):
                 mine, theirs, subject = _marks(first, second, metric)
                 if len(mine):
-                    found = paired(mine, theirs, *bundles(subject), _SEED)
-                    yield Test(first.name, second.name, metric, found)
+                    found = paired_difference(mine, theirs, *subject_bundles(subject), _SEED)
+                    yield PairedTest(first.name, second.name, metric, found)
 
 
 def _marks(first: Scores, second: Scores, metric: str) -> list[Ints]:
@@ -226,7 +234,7 @@ def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:
             tables=list(_tables(models)),
             names=_NAMES,
             figures=figures,
-            tests=list(tests(models)),
+            tests=list(paired_tests(models)),
             strata=list(_strata(models)),
         )
         + "\n"

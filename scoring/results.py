@@ -23,11 +23,11 @@ from factdrift.builders.core.dataset import Sha256
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing
 from factdrift.builders.core.names import Name
-from factdrift.builders.release.manifest import load
-from factdrift.scoring.predictions import beside, numbered_rows, write
+from factdrift.builders.release.manifest import load_manifest
+from factdrift.scoring.predictions import about_path, numbered_rows, write_predictions
 from factdrift.scoring.report import TIMES
 from factdrift.scoring.sampling import ChosenSplit
-from factdrift.scoring.score import Mean, Options, Scores, folder_name, score
+from factdrift.scoring.score import Mean, ScoreOptions, Scores, folder_name, score_predictions
 
 FILE, ANSWERS = "results.json", "answers.jsonl"
 LARGEST = 16 << 20
@@ -67,7 +67,7 @@ def rows_sha256(release: Path) -> str:
     """A fingerprint of what a release asks: of config, split, id, prompt and accepted answers of
     every row, in the order of the release. Files of another Parquet library have the same."""
     found = sha256()
-    for config in load(release).configs:
+    for config in load_manifest(release).configs:
         for split in config.splits:
             if config.roles is None:
                 continue
@@ -79,14 +79,14 @@ def rows_sha256(release: Path) -> str:
     return found.hexdigest()
 
 
-def share(options: Options, scores: Scores, to: Path) -> Path:
+def share_results(options: ScoreOptions, scores: Scores, to: Path) -> Path:
     """Write predictions that were scored as a folder of results below `to`; that folder.
 
     The address of a server and fields of a prediction that nobody reads are left out.
     `UserError`: what is left has a key, a path or an address in it.
     """
     about: Any = {}
-    if (file := beside(options.file)).is_file() and file != options.file:
+    if (file := about_path(options.file)).is_file() and file != options.file:
         about = json.loads(file.read_bytes())
     asked = {name: value for name, value in about.items() if name not in _ELSEWHERE}
     if isinstance(asked.get("settings"), dict):
@@ -100,14 +100,14 @@ def share(options: Options, scores: Scores, to: Path) -> Path:
     _refuse(_as_data(results), file, an_address=_ADDRESS, a_path=_PATH)
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        write(folder / ANSWERS, rows)
+        write_predictions(folder / ANSWERS, rows)
         with replacing(folder / FILE) as path:
             path.write_text(_text(results), encoding="utf-8")
     return folder
 
 
 def _results(
-    options: Options, scores: Scores, asked: Mapping[str, JsonValue], code: str
+    options: ScoreOptions, scores: Scores, asked: Mapping[str, JsonValue], code: str
 ) -> SharedResults:
     if unknown := scores.summary["counts"]["unknown"]:
         raise UserError(
@@ -146,14 +146,14 @@ def _text(results: SharedResults) -> str:
     return f'{head.removesuffix("}").rstrip()},\n  "table": [\n{rows}\n  ]\n}}\n'
 
 
-def check(folder: Path, release: Path) -> SharedResults:
+def check_results(folder: Path, release: Path) -> SharedResults:
     """Score the answers of a folder again; its results.
 
     `UserError`: other files in it; a key, path, address or control character; unknown rows; another
     release, or its version with other rows; figures that the answers do not give.
     """
-    results = read(folder)
-    manifest = load(release)
+    results = read_results(folder)
+    manifest = load_manifest(release)
     theirs, ours = ((one.dataset, one.version) for one in (results, manifest))
     if theirs != ours:
         text = f"these results are of {' '.join(theirs)}, and the release is {' '.join(ours)}"
@@ -165,7 +165,7 @@ def check(folder: Path, release: Path) -> SharedResults:
             hint="build the release from the same inputs, or ask the model again",
         )
     with TemporaryDirectory() as scratch:
-        options = Options(
+        options = ScoreOptions(
             release=release,
             file=folder / ANSWERS,
             out=Path(scratch),
@@ -175,7 +175,7 @@ def check(folder: Path, release: Path) -> SharedResults:
             partial=results.partial,
             say=lambda _: None,
         )
-        again = _results(options, score(options), results.asked, results.code_version)
+        again = _results(options, score_predictions(options), results.asked, results.code_version)
     for field in SharedResults.model_fields:
         if (claimed := getattr(results, field)) != (found := getattr(again, field)):
             if field == "table":
@@ -188,15 +188,15 @@ def check(folder: Path, release: Path) -> SharedResults:
     return results
 
 
-def check_all(folders: list[Path], release: Path) -> Iterator[str]:
+def check_all_results(folders: list[Path], release: Path) -> Iterator[str]:
     """Check folders of results; a line of each."""
     for folder in folders:
-        one = check(folder, release)
+        one = check_results(folder, release)
         until = one.knowledge["last_known"] if one.knowledge else "–"
         yield f"{one.model}: {one.dataset} {one.version}, knows what changed until {until}: fits"
 
 
-def read(folder: Path) -> SharedResults:
+def read_results(folder: Path) -> SharedResults:
     """The results of a folder by their form alone. `UserError`: see `check`."""
     try:
         names = sorted(path.name for path in folder.iterdir())

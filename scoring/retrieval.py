@@ -15,7 +15,7 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import write_json
 from factdrift.scoring.export.beir import QRELS, QUERIES
-from factdrift.scoring.intervals import SCALE, Interval, intervals, weights
+from factdrift.scoring.intervals import SCALE, Interval, bundle_weights, mean_intervals
 
 MEASURES = {
     "ndcg_cut_10": "nDCG@10",
@@ -80,7 +80,7 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
     return found
 
 
-def table(found: list[RetrievalScores]) -> Iterator[str]:
+def retrieval_lines(found: list[RetrievalScores]) -> Iterator[str]:
     """The scores as lines of text, in per cent."""
     names = [*MEASURES.values(), _STALE, _MISLED]
     names = [name for name in names if any(name in one.measures for one in found)]
@@ -97,7 +97,9 @@ def _cell(of: Interval) -> str:
 def _interval(values: list[float]) -> Interval:
     sums = np.array([[round(value * SCALE) for value in values]], np.int64)
     number = sums.shape[1]
-    (made,) = intervals(sums, np.ones_like(sums), np.array([number]), weights(number, 0))
+    (made,) = mean_intervals(
+        sums, np.ones_like(sums), np.array([number]), bundle_weights(number, 0)
+    )
     return made
 
 
@@ -155,7 +157,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
 
 
-def write(found: list[RetrievalScores], path: Path) -> None:
+def write_retrieval(found: list[RetrievalScores], path: Path) -> None:
     """The scores as JSON."""
     rows = [
         {**one._asdict(), "measures": {name: of._asdict() for name, of in one.measures.items()}}

@@ -21,16 +21,16 @@ from factdrift.builders.generate.batch_files import BatchChat
 from factdrift.builders.generate.prompts import ModelSettings, PromptedModel
 from factdrift.builders.generate.protocol import Kind
 from factdrift.builders.generate.transformers_models import Transformers
-from factdrift.builders.release.manifest import Manifest, load
-from factdrift.builders.release.tasks import gaps
+from factdrift.builders.release.manifest import Manifest, load_manifest
+from factdrift.builders.release.tasks import answer_gaps
 from factdrift.builders.rows.frames import read_frames
-from factdrift.builders.text.prompts import targets as each_once
-from factdrift.builders.text.squad import normal
-from factdrift.scoring.asked import asking_configs, unknown_name
-from factdrift.scoring.local_models import Masked, Writing
-from factdrift.scoring.predictions import Prediction, say_beside, write
-from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
-from factdrift.scoring.views import Asking, Row, View, names
+from factdrift.builders.text.prompts import merge_targets as each_once
+from factdrift.builders.text.squad import normalize_answer
+from factdrift.scoring.local_models import GenerativeModel, MaskedModel
+from factdrift.scoring.predictions import Prediction, write_about, write_predictions
+from factdrift.scoring.questions import question_configs, unknown_name_error
+from factdrift.scoring.sampling import ChosenSplit, Distractors, row_relation, stratified_sample
+from factdrift.scoring.views import PromptRow, RowPrompter, View, answer_names
 
 WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
@@ -63,7 +63,7 @@ class ModelOrder:
     offline: bool = False
 
 
-def settings_of(backend: str, values: Mapping[str, object]) -> ModelSettings:
+def model_settings(backend: str, values: Mapping[str, object]) -> ModelSettings:
     """Return the settings of a backend, from those of the values that it has fields for.
 
     `UserError`: there is no such backend, or the option that is wrong.
@@ -88,12 +88,12 @@ def run_model(order: ModelOrder) -> Path:
     kind = order.settings.kind()
     view = order.view or ("mask" if kind == "masked" else "generate")
     _check(view, kind, order.settings)
-    manifest = load(order.release)
+    manifest = load_manifest(order.release)
     chosen = _chosen(manifest, order, view)
-    asking = Asking(
+    asking = RowPrompter(
         view=view,
-        frames=read_frames(order.prompts, manifest.examples, gaps(manifest)),
-        gaps=gaps(manifest),
+        frames=read_frames(order.prompts, manifest.examples, answer_gaps(manifest)),
+        gaps=answer_gaps(manifest),
         blank=order.blank,
         characters=order.settings.characters,
         masked=kind == "masked",
@@ -112,7 +112,7 @@ def run_model(order: ModelOrder) -> Path:
         asking.question(row)
     run.left_out = 0
     with progress(run.total(), "rows", path.name, run.cost) as bar:
-        count = write(path, run.predictions(bar))
+        count = write_predictions(path, run.predictions(bar))
     _say_beside(path, manifest, order, asking, kind, count)
     order.say(
         f"{count:,} predictions in {display_path(path)}: {model.hits:,} kept before; {run.cost()}"
@@ -130,12 +130,18 @@ class _Run:
     """One run: rows in, predictions out."""
 
     def __init__(
-        self, order: ModelOrder, asking: Asking, model: CachedModel, chosen: Sequence[ChosenSplit]
+        self,
+        order: ModelOrder,
+        asking: RowPrompter,
+        model: CachedModel,
+        chosen: Sequence[ChosenSplit],
     ) -> None:
         self.order, self.asking, self.model, self.chosen = order, asking, model, chosen
         self.failed = self.left_out = 0
         self._wanted = (
-            drawn(order.release, chosen, order.limit, order.seed) if order.limit else None
+            stratified_sample(order.release, chosen, order.limit, order.seed)
+            if order.limit
+            else None
         )
         self._distractors = (
             Distractors(order.release, chosen, order.seed) if asking.view == "likelihood" else None
@@ -171,7 +177,7 @@ class _Run:
                 self.failed += text is None
                 yield self.asking.prediction(row, question, text)
 
-    def rows(self, one: ChosenSplit) -> Iterator[Row]:
+    def rows(self, one: ChosenSplit) -> Iterator[PromptRow]:
         """The rows of one split that are asked."""
         wanted = None if self._wanted is None else self._wanted[one.config]
         roles = one.columns
@@ -185,7 +191,7 @@ class _Run:
             if self._distractors and len(candidates) < 2:
                 self.left_out += 1
             else:
-                yield Row(
+                yield PromptRow(
                     id=row["id"],
                     config=one.config,
                     split=one.split.name,
@@ -193,7 +199,7 @@ class _Run:
                     context=row[roles.context] if roles.context else "",
                     candidates=candidates,
                     choices=tuple(row[roles.choices]) if roles.choices else (),
-                    relation=relation_of(row, one),
+                    relation=row_relation(row, one),
                 )
 
     def _candidates(self, row: Mapping[str, Any], one: ChosenSplit) -> tuple[str, ...]:
@@ -201,16 +207,20 @@ class _Run:
         targets = row[one.columns.targets]
         if self._distractors is None or not targets:
             return ()
-        accepted = {normal(text) for text in targets}
-        best = [text for text in names(row[one.columns.answers]) if normal(text) in accepted]
+        accepted = {normalize_answer(text) for text in targets}
+        best = [
+            text
+            for text in answer_names(row[one.columns.answers])
+            if normalize_answer(text) in accepted
+        ]
         previous, neutral = (
-            names(row[column]) if column else []
+            answer_names(row[column]) if column else []
             for column in (one.columns.previous, one.columns.neutral)
         )
         own = [*(best or targets)[:_MOST], *previous[:_MOST]]
-        own = [text for text in own if normal(text) in accepted or text not in neutral]
+        own = [text for text in own if normalize_answer(text) in accepted or text not in neutral]
         taken, number = [*targets, *previous, *neutral], self.order.distractors
-        wrong = self._distractors.of(row["id"], relation_of(row, one), taken, number)
+        wrong = self._distractors.of(row["id"], row_relation(row, one), taken, number)
         return each_once(own, wrong)
 
 
@@ -229,7 +239,7 @@ def _check(view: View, kind: Kind, settings: ModelSettings) -> None:
 
 def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSplit]:
     """The configs and splits that are asked."""
-    every = asking_configs(manifest, order.release, order.configs or None)
+    every = question_configs(manifest, order.release, order.configs or None)
     suited = [
         (config, columns)
         for config, columns in every
@@ -246,7 +256,7 @@ def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSpl
     splits = {split.name for config, _ in suited for split in config.splits}
     for name in order.splits:
         if name not in splits:
-            raise unknown_name(f"no split {name!r}", name, sorted(splits), order.release)
+            raise unknown_name_error(f"no split {name!r}", name, sorted(splits), order.release)
     return [
         ChosenSplit(config.name, columns, split)
         for config, columns in suited
@@ -261,7 +271,7 @@ def _model(order: ModelOrder, view: View, kind: Kind) -> PromptedModel:
         return settings.open(order.seed)
     if not isinstance(settings, Transformers):
         raise TypeError(f"{type(settings).__name__}: only subclasses of Transformers give numbers")
-    return (Masked if kind == "masked" else Writing)(settings, view, kind, order.blank)
+    return (MaskedModel if kind == "masked" else GenerativeModel)(settings, view, kind, order.blank)
 
 
 def _path(manifest: Manifest, order: ModelOrder, view: View) -> Path:
@@ -273,7 +283,7 @@ def _path(manifest: Manifest, order: ModelOrder, view: View) -> Path:
 
 
 def _say_beside(
-    path: Path, manifest: Manifest, order: ModelOrder, asking: Asking, kind: Kind, count: int
+    path: Path, manifest: Manifest, order: ModelOrder, asking: RowPrompter, kind: Kind, count: int
 ) -> None:
     """Write the file that says what the predictions are of; no path and no key is in it."""
     settings = order.settings.model_dump(mode="json", exclude={"prompts", "key_variable", "model"})
@@ -292,4 +302,4 @@ def _say_beside(
         "rows": count,
         "code_version": factdrift.__version__,
     }
-    say_beside(path, about)
+    write_about(path, about)

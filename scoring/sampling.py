@@ -6,13 +6,13 @@ from heapq import nsmallest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.core.schema import reading
-from factdrift.builders.release.manifest import SplitEntry, locate
+from factdrift.builders.release.manifest import SplitEntry, locate_file
 from factdrift.builders.release.tasks import RELATION
 from factdrift.builders.rows.roles import ColumnRoles
-from factdrift.builders.text.squad import normal
-from factdrift.scoring.views import names
+from factdrift.builders.text.squad import normalize_answer
+from factdrift.scoring.views import answer_names
 
 _BATCH = 4096
 
@@ -33,12 +33,12 @@ class ChosenSplit(NamedTuple):
         self, release: Path, columns: Sequence[str], size: int = _BATCH
     ) -> Iterator[Mapping[str, Any]]:
         """Some columns of its rows."""
-        with reading(locate(release, self.split.file)) as file:
+        with reading(locate_file(release, self.split.file)) as file:
             for batch in file.iter_batches(size, columns=list(dict.fromkeys(columns))):
                 yield from batch.to_pylist()
 
 
-def drawn(
+def stratified_sample(
     release: Path, splits: Sequence[ChosenSplit], limit: int, seed: int
 ) -> dict[str, set[str]]:
     """Config -> ids of `limit` rows, evenly over its relations and periods as far as they go.
@@ -51,7 +51,7 @@ def drawn(
         found: defaultdict[tuple[Any, ...], list[tuple[int, str]]] = defaultdict(list)
         question = one.columns.group or "id"
         for row in one.rows(release, ["id", question, *by]):
-            place = hash64(seed, "limit", row[question] or row["id"])
+            place = seeded_hash(seed, "limit", row[question] or row["id"])
             found[tuple(row[name] for name in by)].append((place, row["id"]))
         strata = every[one.config]
         for stratum, some in found.items():
@@ -75,28 +75,28 @@ class Distractors:
         found: defaultdict[str, set[str]] = defaultdict(set)
         for one in splits:
             for row in one.rows(release, [one.columns.answers, *filter(None, [one.relation])]):
-                found[relation_of(row, one)].update(names(row[one.columns.answers]))
+                found[row_relation(row, one)].update(answer_names(row[one.columns.answers]))
         self._of = {relation: sorted(some) for relation, some in found.items()}
 
     def of(self, name: str, relation: str, others: Collection[str], count: int) -> list[str]:
         """Up to `count` answers of a relation that read like none of the others."""
         pool = self._of[relation]
-        taken = {normal(one) for one in others}
+        taken = {normalize_answer(one) for one in others}
         chosen: list[str] = []
         tries = range(8 * count) if len(pool) > 8 * count else range(len(pool))
-        order: list[int] = [hash64(self._seed, name, str(n)) for n in tries]
+        order: list[int] = [seeded_hash(self._seed, name, str(n)) for n in tries]
         if len(pool) > len(tries):
             places = [one % len(pool) for one in order]
         else:
             places = sorted(tries, key=lambda n: order[n])
         for place in places:
             text = pool[place]
-            if len(chosen) < count and normal(text) not in taken:
-                taken.add(normal(text))
+            if len(chosen) < count and normalize_answer(text) not in taken:
+                taken.add(normalize_answer(text))
                 chosen.append(text)
         return chosen
 
 
-def relation_of(row: Mapping[str, Any], one: ChosenSplit) -> str:
+def row_relation(row: Mapping[str, Any], one: ChosenSplit) -> str:
     """The relation that a row asks about; one name for all where rows do not say it."""
     return row[one.relation] or "" if one.relation else ""

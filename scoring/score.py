@@ -23,12 +23,12 @@ from factdrift.builders.core.files import disk_errors, replacing, writable
 from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.progress import progress
 from factdrift.builders.release.manifest import write_json
-from factdrift.builders.release.tasks import quoted
+from factdrift.builders.release.tasks import column_sql
 from factdrift.scoring import predictions
-from factdrift.scoring.asked import Asked, one_row, read_asked
-from factdrift.scoring.intervals import SCALE, Floats, intervals, weights
-from factdrift.scoring.knowledge import Stop, knowledge_stop
-from factdrift.scoring.metrics import GUESSED, METRICS, VERDICTS, judge, repeated
+from factdrift.scoring.intervals import SCALE, Floats, bundle_weights, mean_intervals
+from factdrift.scoring.knowledge import KnowledgeStop, find_knowledge_stop
+from factdrift.scoring.metrics import GUESSED, METRICS, VERDICTS, judge_answers, repeated_words
+from factdrift.scoring.questions import ReleaseQuestions, read_questions, single_row
 
 SUMMARY, ROWS = "scores.json", "rows.parquet"
 EXAMPLES = 25
@@ -57,7 +57,7 @@ class Mean(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ScoreOptions:
     """What `factdrift score` is told. `partial`: rows without a prediction are left out, and
     predictions of unknown rows, instead of being refused."""
 
@@ -104,10 +104,10 @@ class Scores:
         return str(self.summary["model"])
 
     @property
-    def stop(self) -> Stop | None:
+    def stop(self) -> KnowledgeStop | None:
         """Where the model's knowledge stops, if its answers say so."""
         found = self.summary["knowledge"]
-        return found and Stop(**found)
+        return found and KnowledgeStop(**found)
 
     @cached_property
     def whole(self) -> str | None:
@@ -125,25 +125,25 @@ class Scores:
         }
 
 
-def score(options: Options) -> Scores:
+def score_predictions(options: ScoreOptions) -> Scores:
     """Score a file of predictions and write the folder of scores.
 
     `UserError`: the file is broken, or is of other rows or of another version of their prompts;
     rows without a prediction in a split that has some, unless `partial`.
     """
-    beside = predictions.about(options.file)
+    beside = predictions.read_about(options.file)
     model = options.model or (beside.name if beside else _stem(options.file))
-    with read_asked(options.release, options.configs, options.cutoff) as asked:
+    with read_questions(options.release, options.configs, options.cutoff) as asked:
         manifest = asked.manifest
         out = options.out or Path("scores") / manifest.dataset / folder_name(model)
         if beside and beside.dataset not in (None, manifest.dataset):
             text = f"these are predictions for {beside.dataset}, and the release is"
             raise UserError(f"{text} {manifest.dataset}", where=display_path(options.file))
         counts = _read(asked, options)
-        judge(asked, rouge=options.rouge)
+        judge_answers(asked, rouge=options.rouge)
         for left_out in ("undecided", "neutral"):
             query = f"SELECT count(*) FROM said WHERE verdict = '{left_out}'"  # noqa: S608
-            (counts[left_out],) = one_row(asked.db, query)
+            (counts[left_out],) = single_row(asked.db, query)
         for line in _notes(asked, counts):
             options.say(line)
         verdicts = dict(
@@ -152,10 +152,10 @@ def score(options: Options) -> Scores:
         if not verdicts:
             raise UserError("nothing can be scored", where=display_path(options.file))
         metrics = _metrics(asked)
-        drawn = weights(asked.bundles, _SEED)
+        drawn = bundle_weights(asked.bundles, _SEED)
         table = tuple(_table(asked, metrics, drawn))
-        stop = knowledge_stop(asked, drawn)
-        again = repeated(asked)
+        stop = find_knowledge_stop(asked, drawn)
+        again = repeated_words(asked)
         if again:
             options.say(again.warning)
         writable(out)
@@ -179,7 +179,7 @@ def score(options: Options) -> Scores:
     return Scores(out, summary, table)
 
 
-def _read(asked: Asked, options: Options) -> dict[str, int]:
+def _read(asked: ReleaseQuestions, options: ScoreOptions) -> dict[str, int]:
     """Make the table `given`: predictions with the `row` of each that it is of; their counts.
 
     `UserError` as of `score`.
@@ -188,7 +188,7 @@ def _read(asked: Asked, options: Options) -> dict[str, int]:
     db.register("batch", predictions.SCHEMA.empty_table())
     db.execute("CREATE TABLE predicted AS FROM batch")
     with progress(None, "predictions", "score") as bar:
-        for batch in predictions.read(options.file):
+        for batch in predictions.read_predictions(options.file):
             db.register("batch", pa.Table.from_batches([batch]))
             db.execute("INSERT INTO predicted FROM batch")
             bar.advance(batch.num_rows)
@@ -203,14 +203,14 @@ def _read(asked: Asked, options: Options) -> dict[str, int]:
 
     def refuse(query: str, message: str, hint: str, wanted: bool = True) -> int:
         """How many rows of some ids a query finds, columns `n` and `id`; an error where any is."""
-        count, ids = one_row(db, f"SELECT count(*), min_by(id, n, {_TOLD}) FROM ({query})")  # noqa: S608
+        count, ids = single_row(db, f"SELECT count(*), min_by(id, n, {_TOLD}) FROM ({query})")  # noqa: S608
         if count and wanted:
             listed = ", ".join(one[:40] for one in ids) + (", …" if count > _TOLD else "")
             text = message.format(count=f"{count:,}", ids=listed)
             raise UserError(text, where=display_path(options.file), hint=hint)
         return int(count)
 
-    (read,) = one_row(db, "SELECT count(*) FROM predicted")
+    (read,) = single_row(db, "SELECT count(*) FROM predicted")
     if not read:
         raise UserError("no predictions", where=display_path(options.file))
     refuse(
@@ -232,7 +232,7 @@ def _read(asked: Asked, options: Options) -> dict[str, int]:
         "choice_scores of {count} rows are not as many as their choices: {ids}",
         "a number for each of the row's choices, in their order",
     )
-    (rows,) = one_row(db, "SELECT count(*) FROM given")
+    (rows,) = single_row(db, "SELECT count(*) FROM given")
     unknown = refuse(
         "SELECT rowid AS n, id FROM predicted p ANTI JOIN given g ON g.number = p.rowid",
         ("{count} of " + f"{read:,}" if rows else "all")
@@ -251,7 +251,7 @@ def _read(asked: Asked, options: Options) -> dict[str, int]:
     return {"predictions": read, "rows": rows, "missing": missing, "unknown": unknown}
 
 
-def _notes(asked: Asked, counts: Mapping[str, int]) -> Iterator[str]:
+def _notes(asked: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[str]:
     """What the user ought to know of what was left out."""
     if counts["unknown"]:
         yield f"{counts['unknown']:,} predictions of unknown rows are left out"
@@ -278,14 +278,14 @@ def _notes(asked: Asked, counts: Mapping[str, int]) -> Iterator[str]:
         yield f"no predictions of {', '.join(empty)}"
 
 
-def _metrics(asked: Asked) -> list[str]:
+def _metrics(asked: ReleaseQuestions) -> list[str]:
     """The metrics that any row has."""
     counts = ", ".join(f"count({duck.name(metric)})" for metric in METRICS)
-    counted = one_row(asked.db, f"SELECT {counts} FROM marks")  # noqa: S608
+    counted = single_row(asked.db, f"SELECT {counts} FROM marks")  # noqa: S608
     return [metric for metric, n in zip(METRICS, counted, strict=True) if n]
 
 
-def _table(asked: Asked, metrics: Sequence[str], drawn: Floats) -> Iterator[Mean]:
+def _table(asked: ReleaseQuestions, metrics: Sequence[str], drawn: Floats) -> Iterator[Mean]:
     """Every mean: by config, by split, and by stratum; at last of all configs together."""
     every = "(SELECT *, {} AS value FROM marks)"
     of_value = "marks JOIN ({}) USING (row)"
@@ -310,7 +310,7 @@ def _table(asked: Asked, metrics: Sequence[str], drawn: Floats) -> Iterator[Mean
 
 
 def _means(
-    asked: Asked,
+    asked: ReleaseQuestions,
     metrics: Sequence[str],
     drawn: Floats,
     source: str,
@@ -333,7 +333,9 @@ def _means(
         counts, sums = cells[:, :, 2 * n], cells[:, :, 2 * n + 1]
         some = np.flatnonzero(counts.any(1))
         for at, found in zip(
-            some, intervals(sums[some], counts[some], (counts[some] > 0).sum(1), drawn), strict=True
+            some,
+            mean_intervals(sums[some], counts[some], (counts[some] > 0).sum(1), drawn),
+            strict=True,
         ):
             sure = metric not in GUESSED and not np.isnan(found.low)
             low, high = (_round(end) if sure else None for end in found[1:])
@@ -366,11 +368,11 @@ def _cut(text: str) -> str:
     return flat if len(flat) <= _LONG else flat[: _LONG - 1] + "…"
 
 
-def _examples(asked: Asked) -> Iterator[dict[str, object]]:
+def _examples(asked: ReleaseQuestions) -> Iterator[dict[str, object]]:
     """Some rows of each verdict but `right`, to be read: the same ones of every model."""
     listed = ", ".join(map(duck.text, VERDICTS[1:]))
     prompts = " UNION ALL ".join(
-        f"SELECT _row AS row, {quoted(config.roles.prompt)} AS prompt FROM {config.source}"  # noqa: S608
+        f"SELECT _row AS row, {column_sql(config.roles.prompt)} AS prompt FROM {config.source}"  # noqa: S608
         for config in asked.configs
     )
     rows = asked.db.execute(f"""
@@ -396,7 +398,9 @@ def _examples(asked: Asked) -> Iterator[dict[str, object]]:
         }
 
 
-def _write(out: Path, summary: Mapping[str, object], asked: Asked, metrics: Sequence[str]) -> None:
+def _write(
+    out: Path, summary: Mapping[str, object], asked: ReleaseQuestions, metrics: Sequence[str]
+) -> None:
     values = (
         f"({duck.name(metric)} / {SCALE})::FLOAT AS {duck.name(metric)}" for metric in metrics
     )

@@ -22,7 +22,7 @@ from factdrift.builders.core.files import replacing
 from factdrift.builders.core.progress import progress
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.transformers_models import require_torch
-from factdrift.builders.text.words import WORD, fold_in_place
+from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
 from factdrift.scoring.commands import Baseline
 from factdrift.scoring.export.beir import CORPUS, QUERIES
 
@@ -40,7 +40,7 @@ Ranked = Iterator[tuple[str, list[tuple[str, float]]]]
 """Ids of queries, each with its results and their scores, best first."""
 
 
-def search(
+def search_passages(
     folder: Path,
     out: Path,
     baseline: Baseline = "bm25",
@@ -70,14 +70,14 @@ def _bm25(folder: Path, baseline: Baseline) -> Ranked:
     with tempfile.TemporaryDirectory() as place:
         index = _index(folder, Path(place), dated=baseline != "bm25")
         searcher = index.searcher()
-        for query in records(folder / QUERIES):
+        for query in beir_records(folder / QUERIES):
             yield query["_id"], _ranked(index, searcher, query, baseline)
 
 
 def _ranked(
     index: Any, searcher: Any, query: dict[str, Any], baseline: Baseline
 ) -> list[tuple[str, float]]:
-    words = sorted(set(WORD.findall(fold_in_place(query["text"]))))
+    words = sorted(set(WORD_PATTERN.findall(fold_in_place(query["text"]))))
     schema, both = index.schema, tantivy.Occur
     terms = [(both.Should, tantivy.Query.term_query(schema, "text", word)) for word in words]
     wanted = tantivy.Query.boolean_query(terms)
@@ -111,7 +111,7 @@ def _index(folder: Path, place: Path, dated: bool) -> Any:
     )
     writer = index.writer(heap_size=_HEAP, num_threads=1)
     try:
-        for passage in records(folder / CORPUS):
+        for passage in beir_records(folder / CORPUS):
             day = passage["metadata"].get("day")
             if dated and day is None:
                 hint = "only news have days; take bm25"
@@ -126,7 +126,7 @@ def _index(folder: Path, place: Path, dated: bool) -> Any:
     return index
 
 
-def records(path: Path) -> Iterator[dict[str, Any]]:
+def beir_records(path: Path) -> Iterator[dict[str, Any]]:
     """The records of `corpus.jsonl` or `queries.jsonl`; `UserError`: it is no such file."""
     if not path.is_file():
         hint = "factdrift export RELEASE --format beir makes such a folder"
@@ -182,11 +182,11 @@ class SentenceEncoder:
 
 def _nearest(folder: Path, encoder: SentenceEncoder) -> Ranked:
     """Of each query its id and the nearest passages, by the cosine of their vectors."""
-    queries = list(records(folder / QUERIES))
+    queries = list(beir_records(folder / QUERIES))
     asked = encoder([query["text"] for query in queries])
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
     with progress(None, "passages", "embedding") as bar:
-        for block in batches(records(folder / CORPUS), _BLOCK):
+        for block in batches(beir_records(folder / CORPUS), _BLOCK):
             vectors = encoder([f"{one['title']} {one['text']}".strip() for one in block])
             scores = np.round(asked @ vectors.T, 4)
             for found, row in zip(best, scores, strict=True):

@@ -15,7 +15,7 @@ COLUMNS = {"exact_match": _WRITTEN, "accuracy": CHOSEN}
 """The main metric of answers that a model wrote, and of those that it chose -> what is shown."""
 
 
-def summary(scores: Scores) -> Iterator[str]:
+def summary_lines(scores: Scores) -> Iterator[str]:
     """Tables of the overall means, in per cent with their intervals, and where the rest is."""
     overall = [m for m in scores.table if (m.split, m.stratum) == (None, "all")]
     for of, names in COLUMNS.items():
@@ -25,7 +25,7 @@ def summary(scores: Scores) -> Iterator[str]:
             yield "".join([f"{'config':<18}{'rows':>9}", *(f"{name:>20}" for name in shown)])
         for config in configs:
             mine = {m.metric: m for m in overall if m.config == config}
-            cells = (f"{cell(mine.get(name)):>20}" for name in shown)
+            cells = (f"{percent_cell(mine.get(name)):>20}" for name in shown)
             yield "".join([f"{config or 'together':<18}{mine[of].n:>9,}", *cells])
     yield "in per cent, with 95 % intervals by subject"
     if any(m.metric == "accuracy" for m in overall):
@@ -41,7 +41,7 @@ def summary(scores: Scores) -> Iterator[str]:
     yield f"all of it: {scores.folder}"
 
 
-def cell(mean: Mean | None) -> str:
+def percent_cell(mean: Mean | None) -> str:
     if mean is None:
         return "-"
     text = f"{100 * mean.mean:.1f}"

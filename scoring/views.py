@@ -18,7 +18,7 @@ import msgspec
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows.frames import BARE_FRAME, Frame, Frames
-from factdrift.builders.text.squad import normal
+from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.predictions import Prediction, prompt_hash
 
 View = Literal["generate", "mask", "rank", "likelihood", "choices"]
@@ -28,7 +28,7 @@ _QUOTES = "\"“”'` "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class PromptRow:
     """Of a row of a release what a model is asked."""
 
     id: str
@@ -55,7 +55,7 @@ class ModelQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class RowPrompter:
     """How rows become questions, and what a model says becomes predictions.
 
     `gaps` are what may stand for the answer in a statement; `blank` what is put there for a model
@@ -71,7 +71,7 @@ class Asking:
     writes: bool = False
     """Whether the model can only write, so that it is asked for the letter of a choice."""
 
-    def question(self, row: Row) -> ModelQuestion:
+    def question(self, row: PromptRow) -> ModelQuestion:
         """What the model is asked about a row. `UserError` where the view does not suit it."""
         options: tuple[str, ...] = ()
         if self.view == "choices":
@@ -97,7 +97,9 @@ class Asking:
             return ModelQuestion(before, after, options)
         return ModelQuestion(text, "", tuple(f" {option}" for option in options))
 
-    def _framed(self, row: Row, gap: str | None, frame: Frame, choices: Sequence[str] = ()) -> str:
+    def _framed(
+        self, row: PromptRow, gap: str | None, frame: Frame, choices: Sequence[str] = ()
+    ) -> str:
         lines = [f"{letter}. {text}" for letter, text in zip(_LETTERS, choices, strict=False)]
         blank = self.blank or gap or ""
         prompt = row.prompt.replace(gap, blank) if gap else row.prompt
@@ -119,7 +121,7 @@ class Asking:
         """A question as the model gets it."""
         return question.text if self.as_text else msgspec.json.encode(question).decode()
 
-    def prediction(self, row: Row, asked: ModelQuestion, answer: str | None) -> Prediction:
+    def prediction(self, row: PromptRow, asked: ModelQuestion, answer: str | None) -> Prediction:
         """What the model said, as a prediction of the row."""
         known: dict[str, Any] = {
             "id": row.id,
@@ -139,7 +141,7 @@ class Asking:
             return Prediction(**known, scores=dict(per))
         text = self._read(answer or "")
         if self.view == "choices":
-            place = chosen(text or "", row.choices)
+            place = chosen_place(text or "", row.choices)
             numbers = [float(place == n) for n in range(len(row.choices))]
             return Prediction(**known, choice_scores=numbers)
         return Prediction(**known, prediction=text)
@@ -149,14 +151,14 @@ class Asking:
         lines = written.rpartition("</think>")[2].strip().splitlines()
         line = lines[0].strip() if lines else ""
         line = line.removeprefix("Answer:").strip(_QUOTES)
-        nothing = {normal(one) for one in self.frames.no_answer}
-        return line if line and normal(line) not in nothing else None
+        nothing = {normalize_answer(one) for one in self.frames.no_answer}
+        return line if line and normalize_answer(line) not in nothing else None
 
 
 _LETTERS = string.ascii_uppercase
 
 
-def chosen(text: str, choices: Sequence[str]) -> int | None:
+def chosen_place(text: str, choices: Sequence[str]) -> int | None:
     """The place of the choice whose letter a text is or begins with, `B`, `(b)` or `B. Paris`.
 
     Else of the choice that it is itself; None where it is none.
@@ -165,19 +167,22 @@ def chosen(text: str, choices: Sequence[str]) -> int | None:
     place = _LETTERS.find(found[1].upper()) if found else -1
     if 0 <= place < len(choices):
         return place
-    return next((n for n, one in enumerate(choices) if normal(one) == normal(text)), None)
+    return next(
+        (n for n, one in enumerate(choices) if normalize_answer(one) == normalize_answer(text)),
+        None,
+    )
 
 
-def names(value: Any) -> list[str]:
+def answer_names(value: Any) -> list[str]:
     """The best names of gold answers in any of their forms (see `builders.rows.roles`)."""
     if value is None:
         return []
     if isinstance(value, str):
         return [value]
     if isinstance(value, Mapping):
-        return names(value["label"] if "label" in value else value["text"])
-    return [name for one in value for name in names(one)]
+        return answer_names(value["label"] if "label" in value else value["text"])
+    return [name for one in value for name in answer_names(one)]
 
 
-def _unsuited(row: Row, message: str, hint: str) -> UserError:
+def _unsuited(row: PromptRow, message: str, hint: str) -> UserError:
     return UserError(f"row {row.id} {message}", where=row.config, hint=hint)

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from factdrift.builders import rows
-from factdrift.builders.core.hashing import hash64, share
+from factdrift.builders.core.hashing import seeded_fraction, seeded_hash
 from factdrift.builders.text.dates import dates_in
-from factdrift.builders.text.names import names_of
+from factdrift.builders.text.names import all_names
 from factdrift.builders.text.words import fold
 from factdrift.builders.timeqa.alignment import Alignment, align_page
 from factdrift.builders.timeqa.mentions import PageText
@@ -53,7 +53,7 @@ def as_label(answer: str) -> str:
         answer.replace("-", "\N{EN DASH}").replace(" and ", " & "),
         re.sub(r"\b[A-Z]{2,3}\b", lambda m: "".join(c + "." for c in m[0]), answer),
     )
-    return labels[(hash64(answer) >> 56) % len(labels)]
+    return labels[(seeded_hash(answer) >> 56) % len(labels)]
 
 
 def history(record: dict[str, Any]) -> tuple[rows.Page, list[MarkedAnswer]]:
@@ -96,7 +96,7 @@ def counted(path: Path) -> dict[str, Counter[str]]:
     counts: dict[str, Counter[str]] = {name: Counter() for name in PARTS}
     data = path.read_bytes()
     for record in json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data):
-        develop = share(0, "held back", record["link"]) < DEVELOP
+        develop = seeded_fraction(0, "held back", record["link"]) < DEVELOP
         counts["develop" if develop else "held back"].update(_kinds(*history(record)))
     return counts
 
@@ -109,7 +109,7 @@ def _kinds(page: rows.Page, cases: Sequence[MarkedAnswer]) -> Iterator[str]:
     found = dict(zip(segments, aligned, strict=True))
     for segment, marks in cases:
         row = found[segment]
-        mentions = text.named(names_of(segment.object_label, (), None), None)
+        mentions = text.named(all_names(segment.object_label, (), None), None)
         wanted, paragraphs = {m[0] for m in marks}, [m.paragraph for m in mentions]
         places = {case.marks for case in cases if case.segment.object == segment.object}
         kinds = {

@@ -10,7 +10,7 @@ from typing import Any
 from factdrift.annotation.batch import HitBatch, Item, read_batch
 from factdrift.annotation.hits import make_batch
 from factdrift.annotation.order import BatchOrder, ImportOrder
-from factdrift.annotation.results import Imported, import_results
+from factdrift.annotation.results import ImportReport, import_results
 from factdrift.annotation.submission import FORMAT
 
 LAYOUT = """\
@@ -107,7 +107,7 @@ def hand_in(tmp: Path, given: Sequence[Mapping[str, Any]], name: str = "results.
     return path
 
 
-def take(tmp: Path, *paths: Path, out: str = "judgments", **more: Any) -> Imported:
+def take(tmp: Path, *paths: Path, out: str = "judgments", **more: Any) -> ImportReport:
     """Import results files of the batches of `tmp`."""
     order = ImportOrder(hits=tmp / "hits", out=tmp / out, **more)
     return import_results([str(p) for p in paths], order)

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import arrow_schema
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.rows import ChoiceCloze, Cloze, ParaphraseCloze, TimeQuestion
-from factdrift.builders.text.squad import normal_or_all
-from factdrift.builders.wmt.passages import in_words
+from factdrift.builders.text.squad import normalize_or_keep
+from factdrift.builders.wmt.passages import day_in_words
 
 ASKING = [
     one
@@ -31,7 +31,7 @@ def asking_tables(release: Path) -> Iterator[tuple[str, type, Path]]:
     """
     kinds = {tuple(arrow_schema(kind).names): kind for kind in ASKING}
     assert len(kinds) == len(ASKING)
-    for config in load(release).configs:
+    for config in load_manifest(release).configs:
         kind = kinds.get(tuple(column.name for column in config.columns))
         names = {column.name for column in config.columns}
         assert (config.roles is None) == names.isdisjoint({"prompt", "targets"}), config.name
@@ -64,7 +64,7 @@ def given_away(release: Path) -> dict[str, int]:
 
     @cache
     def words(text: str) -> str:
-        return f" {normal_or_all(text)} "
+        return f" {normalize_or_keep(text)} "
 
     counts: dict[str, int] = {}
     for config, kind, path in asking_tables(release):
@@ -93,7 +93,7 @@ def _expected(kind: type, row: Mapping[str, Any]) -> tuple[str, set[str], set[st
         return row["query"], {row["answer"]["label"]}, _names([row["answer"]])
     if kind is rows.NewsQuestion:
         day = datetime.fromtimestamp(row["question_ts"], UTC).date()
-        asked = f"Today is {in_words(day)}. {row['question']}"
+        asked = f"Today is {day_in_words(day)}. {row['question']}"
         return asked, {*row["answers"][:1]}, {*row["answers"], *row["answers_additional"]}
     if issubclass(kind, TimeQuestion):
         things = row["objects"] if row["answerable"] == "yes" else []

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from factdrift.annotation.batch import HitBatch, Item, read_batch
-from factdrift.annotation.checks import problems
+from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import load_layout
 from factdrift.annotation.order import BatchOrder
@@ -123,7 +123,7 @@ def gold(
 
 def valid(layout: str, item: Item, answers: Mapping[str, Any]) -> Mapping[str, Any]:
     """The answers, after the check that the import of results makes."""
-    assert problems(load_layout(layout), item.fields, answers) == []
+    assert answer_problems(load_layout(layout), item.fields, answers) == []
     return answers
 
 

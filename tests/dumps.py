@@ -13,7 +13,7 @@ import zstandard
 from factdrift.builders.core.run import RecipeInput, Source
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts.steps import Facts
-from factdrift.builders.wikidata.finish import TABLES, Mined
+from factdrift.builders.wikidata.finish import TABLES, MinedTables
 from factdrift.builders.wikidata.steps import MinedFolder
 
 GREGORIAN = "http://www.wikidata.org/entity/Q1985727"
@@ -155,7 +155,7 @@ def world(players: int = 40) -> list[Json]:
 
 
 def facts_of(
-    mined: Mined,
+    mined: MinedTables,
     build: Path,
     relations: Sequence[str],
     undated: Sequence[str] = (),

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from factdrift.annotation.batch import Item, read_batch
-from factdrift.annotation.checks import problems, words
+from factdrift.annotation.checks import answer_problems, split_words
 from factdrift.annotation.layout import Layout, load_layout
 from factdrift.annotation.submission import Json
 from factdrift.builders.core.errors import UserError
@@ -26,7 +26,7 @@ from factdrift.builders.core.files import resource
 from factdrift.builders.rows import Article
 from factdrift.builders.text.dates import MONTHS, WEEKDAYS
 from factdrift.builders.wmt.lines import sentences_of, sorting_key
-from factdrift.builders.wmt.passages import shown_id, texts
+from factdrift.builders.wmt.passages import passage_texts, printable_id
 from tests.annotation_workers import hand_in, handed_in
 from tests.tables import read_table
 
@@ -50,7 +50,7 @@ def rehearse(batch: Path, results: Path) -> int:
     for hit, number in product(whole.hits, range(1, layout.assignments + 1)):
         answers = {item.id: answers_to(whole.layout, layout, item) for item in hit.items}
         for item in hit.items:
-            wrong = problems(layout, item.fields, answers[item.id])
+            wrong = answer_problems(layout, item.fields, answers[item.id])
             assert not wrong, f"{whole.layout}: {wrong}: {answers[item.id]}"
         seconds = dict.fromkeys(answers, layout.min_seconds + 20)
         more: dict[str, Any] = {"seconds": sum(seconds.values()), "item_seconds": seconds}
@@ -66,7 +66,7 @@ def answers_to(name: str, layout: Layout, item: Item) -> Mapping[str, Json]:
     if item.answers is None:
         return ANSWERS[name](item.fields)
     said = dict(item.answers)  # what is known of it; the rest as its first choices have it
-    for wrong in problems(layout, item.fields, said):
+    for wrong in answer_problems(layout, item.fields, said):
         lacks, _, what = wrong.partition(": ")
         choices = [choice.value for choice in layout.answers[lacks].choices]
         if what == "missing" and layout.answers[lacks].kind == "flag":
@@ -121,13 +121,17 @@ def _question(fields: Fields) -> dict[str, Any]:
         if "answer" not in known:
             return {"question": "none"}
         answer: str = known["answer"]
-        asked = {*words(known["asks"])}
-        chosen, _ = max(pairs, key=lambda pair: (pair[1] in answer, len(asked & {*words(pair[0])})))
+        asked = {*split_words(known["asks"])}
+        chosen, _ = max(
+            pairs, key=lambda pair: (pair[1] in answer, len(asked & {*split_words(pair[0])}))
+        )
         return _marked(article, chosen, answer, known["asks"], known["gap"])
     for question, answer in pairs:
-        asked = {word for word in words(question)[1:] if word[0].isupper() or word[0].isdigit()}
+        asked = {
+            word for word in split_words(question)[1:] if word[0].isupper() or word[0].isdigit()
+        }
         lines = [line for line in article.split("\n")[1:] if answer in line]
-        lines = [line for line in lines if asked <= {*words(line)} and not _OLD.search(line)]
+        lines = [line for line in lines if asked <= {*split_words(line)} and not _OLD.search(line)]
         if lines and lines[0].count(answer) == 1:
             cloze = dated(lines[0], fields["article_day"]).replace(answer, "[BLANK]", 1)
             if cloze.count("[BLANK]") == 1 and "?" not in cloze:
@@ -137,7 +141,7 @@ def _question(fields: Fields) -> dict[str, Any]:
 
 def _marked(article: str, question: str, answer: str, edited: str, cloze: str) -> dict[str, Any]:
     lines = [line for line in article.split("\n")[1:] if answer in line]
-    best = max(lines, key=lambda line: len({*words(cloze)} & {*words(line)}))
+    best = max(lines, key=lambda line: len({*split_words(cloze)} & {*split_words(line)}))
     start = article.index(answer, article.index(f"\n{best}"))
     span = {"start": start, "end": start + len(answer), "text": answer}
     return {"question": question, "answer": span, "edited": edited, "cloze": cloze}
@@ -176,9 +180,9 @@ def _searched(says: str) -> dict[str, str]:
             sentences = sentences_of(base64.b64decode(split).decode())
             when = date.fromisoformat(day.decode())
             key = sorting_key(when, sha256(whole).digest())
-            for name, text in texts(Article(key, when, sentences, "\n".join(sentences))):
+            for name, text in passage_texts(Article(key, when, sentences, "\n".join(sentences))):
                 if says in text:
-                    return {"id": shown_id(name), "text": text}
+                    return {"id": printable_id(name), "text": text}
     raise AssertionError(f"no article of the sample says {says!r}")
 
 

@@ -14,7 +14,7 @@ from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import batches
 from factdrift.builders.release.publish import Published, write_release
 from factdrift.builders.rows import Answer, Cloze, Dropped, Segment, Split
-from factdrift.builders.text.prompts import in_period, targets
+from factdrift.builders.text.prompts import in_period, merge_targets
 from factdrift.reasoning.rows import ReasoningQuestion
 
 PROSE = Path(__file__).parents[1] / "data_cards" / "dynamic-templama" / "prose.md"
@@ -33,7 +33,7 @@ def cloze(n: int, split: Split = "unchanged", period: str = "2021Q3", **changes:
     values: dict[str, Any] = {
         "id": f"{n:04}-{period}",
         "prompt": in_period(f"Person {n} plays for _X_.", asked),
-        "targets": targets([answer.label], answer.aliases),
+        "targets": merge_targets([answer.label], answer.aliases),
         "subject": f"Q{n}",
         "subject_label": f"Person {n}",
         "relation": "P54",

@@ -14,7 +14,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 from factdrift.annotation.batch import Hit, HitBatch, Item, batch_id, item_id, layout_sha256
-from factdrift.annotation.checks import choices, is_asked, paragraphs, plain, problems, words
+from factdrift.annotation.checks import (
+    answer_problems,
+    available_choices,
+    is_asked,
+    paragraph_texts,
+    split_words,
+    value_as_text,
+)
 from factdrift.annotation.dataset import DatasetRows
 from factdrift.annotation.hits import write_batch
 from factdrift.annotation.layout import WAYS_OUT, Layout, LayoutAnswer, load_layout
@@ -87,7 +94,7 @@ def work(batch: HitBatch, layout: Layout, seed: int = 0, workers: int = 3) -> li
 def said(layout: Layout, fields: Mapping[str, Json], rng: random.Random) -> dict[str, Any]:
     """Answers for one item that the layout takes: the first that are drawn so."""
     drawn = (_scope(layout, layout.answers, fields, rng) for _ in range(200))
-    return next(answers for answers in drawn if not problems(layout, fields, answers))
+    return next(answers for answers in drawn if not answer_problems(layout, fields, answers))
 
 
 def _scope(
@@ -113,9 +120,9 @@ def _value(
         case "flag":
             return rng.random() < 0.5
         case "choice":
-            return rng.choice(choices(answer, named) or [""])
+            return rng.choice(available_choices(answer, named) or [""])
         case "choices":
-            options = choices(answer, named)
+            options = available_choices(answer, named)
             return [one for one in options if rng.random() < 0.5] or options[:1]
         case "text":
             return _text(answer, named, rng)
@@ -133,7 +140,11 @@ def _text(answer: LayoutAnswer, named: Mapping[str, Json], rng: random.Random) -
     check = answer.check
     parts = [check.starts_with[0].capitalize() if check.starts_with else "well"]
     for source in (check.keeps_words, check.keeps_numbers, check.has_field):
-        parts += words(re.sub(r"\[[^]]*\]", " ", plain(named.get(source)))) if source else []
+        parts += (
+            split_words(re.sub(r"\[[^]]*\]", " ", value_as_text(named.get(source))))
+            if source
+            else []
+        )
     parts += [check.contains_once or "", rng.choice(_ADDED)]
     parts.append(rng.choice(("and so on", "as is said", "or nearly so")))
     return " ".join(filter(None, parts)) + (check.ends_with or "")
@@ -146,7 +157,9 @@ def _spans(
     field = answer.field or ""
     split = layout.fields[field].kind == "paragraphs"
     runs = []
-    for place, text in enumerate(paragraphs(named[field]) if split else [plain(named[field])]):
+    for place, text in enumerate(
+        paragraph_texts(named[field]) if split else [value_as_text(named[field])]
+    ):
         found = [*re.finditer(r"\S+", text)]
         for n in range(0, len(found), 3):
             start, end = found[n].start(), found[n : n + 3][-1].end()
@@ -231,7 +244,7 @@ def _results(
             case "text":
                 yield {**base, "type": "textarea", "value": {"text": [f" {value}"]}}
             case "span" | "spans":
-                whole, texts = data[answer.field or ""], paragraphs(fields[answer.field or ""])
+                whole, texts = data[answer.field or ""], paragraph_texts(fields[answer.field or ""])
                 for n, span in enumerate(many):
                     first = 0
                     for before, own in pairwise(["", *texts[: span.get("paragraph", -1) + 1]]):

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import batch_folders, load_manifest, read_batch
-from factdrift.annotation.hits import make_batch, summary
-from factdrift.annotation.layout import layouts
+from factdrift.annotation.hits import batch_summary, make_batch
+from factdrift.annotation.layout import layout_names
 from factdrift.annotation.order import Delivery
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
@@ -40,7 +40,7 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
     assert sorted(i.row for hit in batch.hits for i in hit.items if i.row) == list(manifest.rows)
     known = [i.answers for hit in batch.hits for i in hit.items if not i.row]
     assert known == [{"verdict": "yes"}] * 2
-    said = summary(folder, manifest)
+    said = batch_summary(folder, manifest)
     assert "6 items of rows.jsonl in 2 HITs for static" in said[0]
     assert "2 workers each at 0.50 USD a HIT (15.00 USD an hour): 2.00 USD in all" in said[1]
     for path in [folder / "preview.html", *(folder / "static").rglob("*.*")]:
@@ -170,7 +170,7 @@ OWN_ROWS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", layouts())
+@pytest.mark.parametrize("name", layout_names())
 def test_make_hits_from_the_sample(name: str, sample: Path, tmp_path: Path) -> None:
     releases = sample / "releases"
     words = ["hits", name, "--n", 7, "--releases", releases, "--out", tmp_path / "hits"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from factdrift.annotation.checks import broken_rules, problems, stands_in
+from factdrift.annotation.checks import answer_problems, broken_rules, contains_words
 from factdrift.annotation.layout import FOLDER, Check, Layout, load_layout
 from factdrift.annotation.submission import Json
 from factdrift.builders.core.errors import UserError
@@ -43,9 +43,9 @@ def test_texts_as_the_page_judges_them() -> None:
 )
 def test_what_needs_a_field(name: str, field: str, answers: dict[str, Json], refused: str) -> None:
     layout, shown = load_layout(name), FIELDS[name]
-    assert refused not in problems(layout, shown, answers)
+    assert refused not in answer_problems(layout, shown, answers)
     for empty in (None, ""):
-        assert refused in problems(layout, shown | {field: empty}, answers)
+        assert refused in answer_problems(layout, shown | {field: empty}, answers)
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ LAYOUT = Layout.model_validate(ANSWERS["layout"])
 @pytest.mark.parametrize("case", ANSWERS["cases"], ids=str)
 def test_answers_of_an_item(case: list[Any]) -> None:
     given, *expected = case
-    assert problems(LAYOUT, ANSWERS["fields"], {"verdict": "yes"} | given) == expected
+    assert answer_problems(LAYOUT, ANSWERS["fields"], {"verdict": "yes"} | given) == expected
 
 
 @pytest.mark.parametrize(("text", "part", "expected"), ANSWERS["words"])
 def test_whole_words_of_a_text(text: str, part: str, expected: bool) -> None:
-    assert stands_in(text, part) == expected
+    assert contains_words(text, part) == expected
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_how_much_may_be_searched(searches: int, characters: int, found: int, ri
     opened = [{"id": "p", "text": "t"}] * found
     one: Json = {"query": "x" * characters, "found": ["p"] * found, "opened": opened}
     given: dict[str, Json] = {"verdict": "yes", "searches": [one] * searches}
-    assert (problems(LAYOUT, ANSWERS["fields"], given) == []) == right
+    assert (answer_problems(LAYOUT, ANSWERS["fields"], given) == []) == right

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.annotation.dataset import as_json, open_dataset, row_id_of
+from factdrift.annotation.dataset import open_dataset, row_id_of, to_json_value
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
 from tests.tables import read_table
@@ -79,7 +79,7 @@ def test_values_as_json() -> None:
         "no": float("inf"),
         "deep": ({1: [True, None, 2.5]},),
     }
-    assert as_json(row) == {
+    assert to_json_value(row) == {
         "day": "2020-05-06",
         "time": "2020-05-06T01:02:03Z",
         "price": "1.50",

@@ -42,7 +42,7 @@ def make(
 ) -> ItemSelection:
     dataset = rows if isinstance(rows, DatasetRows) else lines(tmp, rows)
     return make_items(
-        given.located(Path("some")),
+        given.with_folder(Path("some")),
         dataset,
         joined or sources(tmp),
         number=number,
@@ -199,7 +199,7 @@ def test_packing(groups: str, size: int, expected: list[str]) -> None:
 
 def test_every_hit_has_one_attention_item_at_a_place_of_its_own() -> None:
     known = [{"fields": {"a": f"k{n}"}, "answers": {"note": "x"}} for n in range(3)]
-    given = layout({"a": {}}, items_per_hit=4, attention=known).located(Path("some"))
+    given = layout({"a": {}}, items_per_hit=4, attention=known).with_folder(Path("some"))
     some = attention_items(given)
     assert [item.row for item in some] == ["", "", ""]
     assert some[0].id == item_id("some", {"a": "k0"})

@@ -9,15 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import HitBatch, Item
-from factdrift.annotation.layout import layouts, load_layout
+from factdrift.annotation.layout import layout_names, load_layout
 from factdrift.annotation.platforms.label_studio import (
     BadResultError,
     ControlResult,
     annotation_answers,
-    config,
-    task,
+    labelling_config,
+    make_task,
 )
-from factdrift.annotation.results import Imported
+from factdrift.annotation.results import ImportReport
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import hit, own_layout
 from tests.annotation_workers import take
@@ -33,13 +33,13 @@ def exported(tmp: Path, name: str = "judge_question", hits: int = 3) -> tuple[Hi
     return batch, path
 
 
-def taken(tmp: Path, tasks: list[dict[str, Any]], out: str = "out") -> Imported:
+def taken(tmp: Path, tasks: list[dict[str, Any]], out: str = "out") -> ImportReport:
     path = tmp / "export.json"
     path.write_text(json.dumps(tasks), "utf-8")
     return take(tmp, path, out=out)
 
 
-@pytest.mark.parametrize("name", layouts())
+@pytest.mark.parametrize("name", layout_names())
 def test_its_own_sdk_accepts_configurations_tasks_and_answers(name: str, tmp_path: Path) -> None:
     sdk = pytest.importorskip(
         "label_studio_sdk.label_interface",
@@ -58,7 +58,7 @@ def test_its_own_sdk_accepts_configurations_tasks_and_answers(name: str, tmp_pat
                 assert not wrong, (wrong, region)
 
 
-@pytest.mark.parametrize("name", layouts())
+@pytest.mark.parametrize("name", layout_names())
 def test_a_text_is_data_and_never_markup(name: str, tmp_path: Path) -> None:
     batch = written(tmp_path, name, "label_studio", hits=1)
     folder = batch.folder / "label_studio"
@@ -75,7 +75,7 @@ def test_a_text_is_data_and_never_markup(name: str, tmp_path: Path) -> None:
 
 
 def test_answers_are_shown_when_they_are_asked() -> None:
-    root = ElementTree.fromstring(config(load_layout("ckl_expert")))
+    root = ElementTree.fromstring(labelling_config(load_layout("ckl_expert")))
     parents = {child: parent for parent in root.iter() for child in parent}
 
     def conditions(name: str) -> list[tuple[str | None, ...]]:
@@ -100,14 +100,14 @@ def test_answers_are_shown_when_they_are_asked() -> None:
 
 def test_a_list_is_read_before_it_is_chosen_from() -> None:
     layout = load_layout("easy_select")
-    root = ElementTree.fromstring(config(layout))
+    root = ElementTree.fromstring(labelling_config(layout))
     shown = [one.get("value") for one in root.iter("Text")]
     assert shown == ["$article_day", "$factdrift_sentences"]
     said = [one.get("value") for one in root.iter("Header")]
     label = layout.answers["sentence"].label
     assert f"Only one that stands in your answer above is taken: {label}" in said
     one = hit("easy_select", 1)
-    data = task(layout, "b", one, one.items[0])["data"]
+    data = make_task(layout, "b", one, one.items[0])["data"]
     texts = one.items[0].fields["sentences"]
     assert isinstance(texts, list)
     assert data["factdrift_sentences"] == "\n".join(map(str, texts))
@@ -124,7 +124,7 @@ def test_controls() -> None:
     }
     one = own_layout({"x": {}}, asked)
     names = ("name", "rows", "required", "value")
-    root = ElementTree.fromstring(config(one))
+    root = ElementTree.fromstring(labelling_config(one))
     assert [tuple(n.get(k) for k in names) for n in root.iter("TextArea")] == [
         ("short", "1", "true", None),
         ("long", "3", None, "$x"),
@@ -136,7 +136,7 @@ def test_controls() -> None:
 
 
 def test_worked_examples_are_in_the_instructions() -> None:
-    root = ElementTree.fromstring(config(load_layout("verify_facts")))
+    root = ElementTree.fromstring(labelling_config(load_layout("verify_facts")))
     panel = next(root.iter("Panel"))
     said = [one.get("value") or "" for one in panel.iter("Header")]
     worked = [text for text in said if text.startswith("Worked")]
@@ -179,7 +179,7 @@ def test_results_as_answers(result: list[list[Any]], wanted: object) -> None:
 
 def test_the_texts_of_paragraphs_are_one() -> None:
     item = hit("verify_facts").items[0]
-    data = task(load_layout("verify_facts"), "b", hit("verify_facts"), item)["data"]
+    data = make_task(load_layout("verify_facts"), "b", hit("verify_facts"), item)["data"]
     assert data["page"].count("== Awards ==") == 1
     assert "\n\n2001: Nobel Peace Prize\n\n2013: chair of The Elders\n\n" in data["page"]
 
@@ -188,8 +188,8 @@ def test_what_label_studio_cannot_say_is_an_error() -> None:
     wrong = {"sure": LAYOUT.answers["sure"], "where": LAYOUT.answers["where"]}
     where = wrong["where"].model_copy(update={"when": {"sure": ("a,b",)}})
     with pytest.raises(UserError, match="comma"):
-        config(LAYOUT.model_copy(update={"answers": {**wrong, "where": where}}))
-    assert "$5" not in config(LAYOUT)
+        labelling_config(LAYOUT.model_copy(update={"answers": {**wrong, "where": where}}))
+    assert "$5" not in labelling_config(LAYOUT)
 
 
 def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from factdrift.annotation import page
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.hits import make_batch
-from factdrift.annotation.layout import layouts, load_layout
+from factdrift.annotation.layout import layout_names, load_layout
 from factdrift.annotation.order import BatchOrder
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.base import Verdict
@@ -36,7 +36,7 @@ ENTER = "\ue007"
 MTURK = PLATFORMS["mturk"]
 
 
-@pytest.mark.parametrize("name", layouts())
+@pytest.mark.parametrize("name", layout_names())
 def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> None:
     batch = written(tmp_path, name, "mturk")
     folder = batch.folder / "mturk"
@@ -47,7 +47,7 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
     assert len(template) < 48_000  # MTurk takes 65,535 bytes with the item
     assert re.findall(r"\$\{[^}]*\}", template) == [VARIABLE]
     for hit in batch.hits:
-        assert len(template.replace(VARIABLE, page.data(hit, batch.id)).encode()) <= LARGEST
+        assert len(template.replace(VARIABLE, page.packed_hit(hit, batch.id)).encode()) <= LARGEST
     with (folder / "hits.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [set(row) for row in rows] == [{"data"}] * len(batch.hits)

@@ -14,7 +14,7 @@ from selenium.webdriver.common.keys import Keys
 
 from factdrift.annotation import page
 from factdrift.annotation.batch import Hit, Item
-from factdrift.annotation.checks import problems
+from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.layout import Consent, Layout, load_layout
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.submission import Json
@@ -45,7 +45,7 @@ def every(batch: str, tmp: Path, article: str = HOSTILE, mode: page.PageMode = "
         "parts": [{"text": "One."}, {"text": article.replace("\n", " ")}],
     }
     hits = [Hit("h", (Item("i", "r", fields),))]
-    return page.render(EVERYTHING.located(tmp), hits, batch=batch, mode=mode)
+    return page.render_page(EVERYTHING.with_folder(tmp), hits, batch=batch, mode=mode)
 
 
 def plain(name: str) -> Layout:
@@ -64,7 +64,7 @@ def shown(
     batch, layout = next(BATCHES), plain(layout) if isinstance(layout, str) else layout
     hits = [] if mode == "mturk" else [hit(layout.name, items, **fields)]
     delivery = Delivery(**deliver)
-    return page.render(layout, hits, batch=batch, mode=mode, delivery=delivery), batch
+    return page.render_page(layout, hits, batch=batch, mode=mode, delivery=delivery), batch
 
 
 def start(browser: Browser, layout: Layout | str, query: str = "", **more: Any) -> str:
@@ -238,7 +238,7 @@ def test_a_page_of_several_hits_takes_the_one_of_its_address(
 ) -> None:
     name = "judge_question"
     hits = [Hit(x, hit(name, question=f"Q-{x}?").items) for x in "abc"]
-    text = page.render(plain(name), hits, batch=next(BATCHES), mode="static")
+    text = page.render_page(plain(name), hits, batch=next(BATCHES), mode="static")
     browser.open(text, f"?workerId=w&{query}")
     if question:
         assert question in browser.text("#item")
@@ -264,7 +264,7 @@ def test_answers_by_keys_alone(
     given = [*browser.submission()["answers"].values()]
     assert given == answers
     fields = {name: value for name, value in (FIELDS[layout] | more).items() if value is not None}
-    assert [problems(plain(layout), fields, one) for one in given] == [[]] * len(given)
+    assert [answer_problems(plain(layout), fields, one) for one in given] == [[]] * len(given)
 
 
 @pytest.mark.parametrize(("mention", "more"), [("Secretary-General", 1), (None, 0)])
@@ -309,7 +309,7 @@ def test_a_submission_is_posted_and_kept_where_that_fails(browser: Browser, take
 def test_before_it_is_accepted_a_hit_of_mturk_can_only_be_looked_at(browser: Browser) -> None:
     browser.size("wide")
     text, batch = shown("judge_question", "mturk")
-    text = text.replace("${data}", page.data(hit("judge_question"), batch))
+    text = text.replace("${data}", page.packed_hit(hit("judge_question"), batch))
     browser.open(text, "?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=H1")
     browser.wait("return document.querySelector('#item .option') !== null")
     browser.keys("g")
@@ -352,9 +352,9 @@ def test_an_item_can_be_called_broken_on_every_layout(browser: Browser, name: st
     browser.press("Submit")
     given = browser.submission()["answers"]["item-0"]
     assert given == {"broken": ["unreadable"], "comment": MARKUP}
-    assert problems(layout, FIELDS[name], given) == []
+    assert answer_problems(layout, FIELDS[name], given) == []
     other = next(a for a in layout.answers if a not in ("broken", "comment"))
-    wrong = problems(layout, FIELDS[name], {**given, other: "x"})
+    wrong = answer_problems(layout, FIELDS[name], {**given, other: "x"})
     assert wrong and "is not asked here" in wrong[0]
 
 
@@ -487,7 +487,9 @@ def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, batch
     )
     (folder / "task.html.j2").write_text("{{ everything() }}")
     items = tuple(Item(f"i{n}", f"r{n}", case.get("fields", {})) for n, case in enumerate(cases))
-    return page.render(layout.located(folder), [Hit("h", items)], batch=batch, mode="preview")
+    return page.render_page(
+        layout.with_folder(folder), [Hit("h", items)], batch=batch, mode="preview"
+    )
 
 
 def test_the_page_finds_the_same_problems(browser: Browser, tmp_path: Path) -> None:

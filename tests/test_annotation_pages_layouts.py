@@ -9,7 +9,7 @@ pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 from selenium.webdriver.common.keys import Keys
 
 from factdrift.annotation import page
-from factdrift.annotation.checks import problems
+from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.layout import load_layout
 from tests.annotation_items import FIELDS, hit
 from tests.browser import Browser, browser
@@ -97,7 +97,7 @@ def test_what_is_entered_is_what_is_submitted(
 ) -> None:
     layout, batch = load_layout(name).model_copy(update={"practice": ()}), next(BATCHES)
     browser.size(size)
-    text = page.render(layout, [hit(name)], batch=batch, mode="preview")
+    text = page.render_page(layout, [hit(name)], batch=batch, mode="preview")
     browser.open(text)
     assert browser.overflow() == 0
     assert browser.one("#instructions")
@@ -123,7 +123,7 @@ def test_what_is_entered_is_what_is_submitted(
         "assignment": "",
         "answers": {"item-0": LAYOUTS[name]["submitted"]},
     }
-    assert problems(load_layout(name), FIELDS[name], sent["answers"]["item-0"]) == []
+    assert answer_problems(load_layout(name), FIELDS[name], sent["answers"]["item-0"]) == []
     assert browser.messages() == []
     assert browser.requests() == []
 

@@ -14,7 +14,7 @@ from factdrift.annotation.order import Delivery
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.base import write_csv
 from factdrift.annotation.platforms.prolific import read_participants, screening
-from factdrift.annotation.results import Imported
+from factdrift.annotation.results import ImportReport
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, submission, take
 from tests.tables import read_table
@@ -67,7 +67,7 @@ def export(tmp: Path, status: dict[int, str]) -> Path:
     return path
 
 
-def taken(tmp: Path, given: list[dict[str, Any]], people: Path | None, **more: Any) -> Imported:
+def taken(tmp: Path, given: list[dict[str, Any]], people: Path | None, **more: Any) -> ImportReport:
     return take(tmp, hand_in(tmp, given), participants=people, **more)
 
 
@@ -106,7 +106,7 @@ def test_it_needs_an_address(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("minutes", "enough"), [("4.99", 1), ("5", 2)])
 def test_from_five_minutes_up_two_failures_reject(minutes: str, enough: int) -> None:
     pay = Pay.model_validate({"per_hit": "1", "minutes_per_hit": minutes})
-    assert PLATFORMS["prolific"].rejection.enough(pay) == enough
+    assert PLATFORMS["prolific"].rejection.failures_to_reject(pay) == enough
 
 
 GIVEN = {0: 0, 1: 1, 2: 2, 3: 0, 4: 0}

@@ -10,9 +10,9 @@ import pytest
 from factdrift.annotation.batch import Item
 from factdrift.annotation.layout import Layout
 from factdrift.annotation.matching import LayoutVersion
-from factdrift.annotation.quality import settle
+from factdrift.annotation.quality import settle_rows
 from factdrift.annotation.quality.agreement import measure_agreement
-from factdrift.annotation.quality.copies import copied
+from factdrift.annotation.quality.copies import find_copies
 from factdrift.annotation.quality.report import make_report
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import TEXT, brief, items, judged, layout, span
@@ -37,7 +37,7 @@ def _verdict(rule: dict[str, object]) -> Layout:
 @pytest.mark.parametrize(("rule", "votes", "expected"), CASES["rules"])
 def test_rules(rule: dict[str, object], votes: str, expected: list[object]) -> None:
     found = [judged(f"w{n}", "r", verdict=vote) for n, vote in enumerate(votes)]
-    _, gold = settle(_verdict(rule), found, items(found))
+    _, gold = settle_rows(_verdict(rule), found, items(found))
     assert brief(gold) == {"r": expected}
 
 
@@ -50,7 +50,7 @@ def test_a_rule_without_of_compares_all_answers() -> None:
         judged("w2", "s", verdict="b"),
         judged("w3", "s", verdict="a", name="Ban"),
     ]
-    _, gold = settle(layout(NAMED, {"by": "majority"}, assignments=3), found, items(found))
+    _, gold = settle_rows(layout(NAMED, {"by": "majority"}, assignments=3), found, items(found))
     assert brief(gold) == {"r": ["accepted", 3, 2], "s": ["accepted", 3, 2]}
     first, second = (json.loads(row.answers) for row in gold)
     assert first["verdict"] == "a" and first["name"] in ("The Kofi Annan!", "kofi annan")
@@ -70,14 +70,14 @@ def test_gold_answers(answer: dict[str, object], values: list[Any], expected: An
     answer = answer | ({"field": "text"} if marked else {})
     asked = layout({"x": answer}, {"by": "any"}, assignments=len(values))
     found = [judged(f"w{n}", "r", x=said(value)) for n, value in enumerate(values)]
-    _, gold = settle(asked, found, items(found))
+    _, gold = settle_rows(asked, found, items(found))
     in_order = [json.loads(one.answers)["x"] for one in sorted(found, key=lambda one: one.id)]
     assert json.loads(gold[0].answers)["x"] == (in_order if expected is None else said(expected))
 
 
 def test_lists_have_an_entry_for_each_judgment() -> None:
     found = [judged("u", "r", verdict="a", name="UN"), judged("v", "r", verdict="b", note="unsure")]
-    _, gold = settle(layout(NAMED, {"by": "any"}, assignments=2), found, items(found))
+    _, gold = settle_rows(layout(NAMED, {"by": "any"}, assignments=2), found, items(found))
     given = [json.loads(one.answers) for one in sorted(found, key=lambda one: one.id)]
     want = {n: [answers.get(n) for answers in given] for n in ("verdict", "name", "note")}
     assert json.loads(gold[0].answers) == want
@@ -94,17 +94,17 @@ def test_what_comes_in_another_order_comes_to_the_same() -> None:
         more |= {"verdict": rng.choice("abc"), "name": rng.choice(("A", "a", "the A", "B"))}
         found.append(judged(f"w{n % 7}", f"r{n % 11}", **more))
     shown = items(found)
-    expected = settle(asked, found, shown)
+    expected = settle_rows(asked, found, shown)
     for seed in range(3):
         random.Random(seed).shuffle(found)
-        assert settle(asked, found, shown) == expected
+        assert settle_rows(asked, found, shown) == expected
 
 
 def test_flags_and_what_is_set_aside() -> None:
     cases = CASES["flags"]
     found = [judged(worker, row, **more) for worker, row, more in cases["judgments"]]
     shown = items(found, k={"verdict": "a"})
-    seen, gold = settle(_verdict({"by": "majority", "accept": ["a"]}), found, shown)
+    seen, gold = settle_rows(_verdict({"by": "majority", "accept": ["a"]}), found, shown)
     flagged = [[one.worker, one.item, [*one.flags], one.counted] for one in seen if one.flags]
     assert sorted(flagged) == cases["flagged"]
     assert brief(gold) == cases["gold"]
@@ -119,7 +119,7 @@ def test_the_same_answer_to_everything_is_flagged_and_counts(
         for worker, votes in (("w", own), ("o", others))
         for n in range(rows if votes else 0)
     ]
-    seen, _ = settle(_verdict({"by": "any"}), found, items(found))
+    seen, _ = settle_rows(_verdict({"by": "any"}), found, items(found))
     assert {"same_answer" in one.flags for one in seen if one.worker == "w"} == {flag}
     assert all(one.counted for one in seen)
 
@@ -128,8 +128,8 @@ def test_the_same_answer_to_everything_is_flagged_and_counts(
 def test_copied_texts_of_different_workers(texts: dict[str, str], copies: str) -> None:
     asked = layout({"text_": {"kind": "text", "agree": "none"}}, {"by": "any"})
     found = [judged(who[0], who, text_=text) for who, text in texts.items()]
-    assert copied(asked, found, items(found)) == {o.id for o in found if o.worker in copies}
-    seen, _ = settle(asked, found, items(found))
+    assert find_copies(asked, found, items(found)) == {o.id for o in found if o.worker in copies}
+    seen, _ = settle_rows(asked, found, items(found))
     assert all(one.counted for one in seen)  # flagged, and left to a person
     assert {one.worker for one in seen if "copied_text" in one.flags} == {*copies}
 
@@ -142,7 +142,7 @@ def test_copies_in_groups() -> None:
     )
     found = [judged(who, who, questions=[{"question": text}]) for who in "uv"]
     shown = {one.item: Item(one.item, one.row, {"text": "Other"}) for one in found}
-    assert copied(asked, found, shown) == {one.id for one in found}
+    assert find_copies(asked, found, shown) == {one.id for one in found}
 
 
 # Agreement of each answer, worker and item, against values computed by hand.
@@ -232,7 +232,7 @@ def test_what_is_set_aside_is_not_compared() -> None:
         judged("w", "?k", verdict="b"),
     ]
     shown = items(found, k={"verdict": "a"})
-    seen, gold = settle(asked, found, shown)
+    seen, gold = settle_rows(asked, found, shown)
     assert measure_agreement(asked, seen, shown).answers["verdict"]["alpha"] == 1.0
     versions = [LayoutVersion(asked, {"b1": Decimal("1.50")}, shown, {"h1": 2})]
     report = make_report(versions, "l", seen, gold)
@@ -250,7 +250,7 @@ def test_what_a_report_lists(rows: int, pairs: int, low: int) -> None:
     found = _said({row: [vote.replace("a", "a:X") for vote in two] for row, two in votes.items()})
     shown = items(found)
     versions = [LayoutVersion(asked, {"b1": Decimal(1)}, shown, {"h1": rows})]
-    report = make_report(versions, "l", *settle(asked, found, shown))
+    report = make_report(versions, "l", *settle_rows(asked, found, shown))
     assert report["agreement"][0]["after"]["cohen_pairs"] == pairs
     differing = [row for row, (one, other) in votes.items() if one != other]
     assert [one["item"] for one in report["low_agreement"]] == [f"i-{r}" for r in differing][:low]

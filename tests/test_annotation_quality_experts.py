@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import hypergeom
 
 from factdrift.annotation.layout import Rejection
-from factdrift.annotation.quality import settle
+from factdrift.annotation.quality import settle_rows
 from factdrift.annotation.quality.expert import checked_share, rejection_reason, worker_batches
-from factdrift.annotation.quality.sampling import ErrorBound, error_bound, needed, upper_bound
+from factdrift.annotation.quality.sampling import ErrorBound, error_bound, sample_size, upper_bound
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import items, judged, layout
 from tests.tables import read_table
@@ -30,7 +30,7 @@ def _said(*right: bool) -> dict[str, bool]:
 
 
 def _settled(found: list[Judgment], **more: object) -> tuple[list[Judgment], dict[str, str]]:
-    seen, gold = settle(
+    seen, gold = settle_rows(
         SAMPLED, found, items(found), experts={"x"}, expert_batches={"b9"},
         **more,  # type: ignore[arg-type]
     )  # fmt: skip
@@ -74,7 +74,7 @@ def test_each_worker_and_batch_is_checked_by_itself() -> None:
 def test_where_nothing_is_compared_only_the_table_tells() -> None:
     asked = layout({"answer": {"kind": "text", "agree": "none"}}, {"by": "sampled"})
     found = [judged("w", "r1", answer="One"), judged("x", "r1", batch="b9", answer="One")]
-    seen, _ = settle(asked, found, items(found), experts={"x"}, expert_batches={"b9"})
+    seen, _ = settle_rows(asked, found, items(found), experts={"x"}, expert_batches={"b9"})
     (batch,) = worker_batches(asked, seen)
     assert [*batch.sampled.values()] == [None]
     (batch,) = worker_batches(asked, found[:1], {found[0].id: True})
@@ -89,7 +89,7 @@ def test_an_experts_id_in_a_workers_batch_is_a_workers() -> None:
     assert set(decisions.values()) == {"accepted"}
     assert {one.id for one in seen if "expert" in one.flags} == {one.id for one in checks}
     # settled anew
-    _, gold = settle(SAMPLED, seen, items(seen), experts={"x"}, expert_batches={"b9"})
+    _, gold = settle_rows(SAMPLED, seen, items(seen), experts={"x"}, expert_batches={"b9"})
     assert {json.loads(one.answers)["verdict"] for one in gold} == {"a"}
 
 
@@ -137,7 +137,7 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
         rejection: Rejection = Rejection(),  # noqa: B008
         accepted: frozenset[str] = frozenset(),
     ) -> dict[str, str | None]:
-        seen, _ = settle(SAMPLED, found, shown, verdicts=verdicts, accepted=accepted)
+        seen, _ = settle_rows(SAMPLED, found, shown, verdicts=verdicts, accepted=accepted)
         by_id = {one.id: one for one in seen}
         parts = worker_batches(SAMPLED, seen, verdicts)
         return {
@@ -166,7 +166,7 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
 @pytest.mark.parametrize(("judgments", "max_error", "size"), CASES["needed"])
 def test_how_many_checks_exclude_an_error(judgments: int, max_error: float, size: int) -> None:
     wrong = ceil(judgments * max_error)
-    assert needed(judgments, max_error) == size
+    assert sample_size(judgments, max_error) == size
     assert hypergeom.pmf(0, judgments, wrong, size) <= 0.05
     assert size == 1 or hypergeom.pmf(0, judgments, wrong, size - 1) > 0.05
 
@@ -199,7 +199,7 @@ def test_one_worker_or_many(workers: int, rows: int, checks: int) -> None:
     parts = worker_batches(asked, found)
     assert sum(len(one.sampled) for one in parts) == checks
     right = {one.id: True for part in parts for one in part.sampled}
-    seen, gold = settle(asked, found, items(found), verdicts=right)
+    seen, gold = settle_rows(asked, found, items(found), verdicts=right)
     assert {one.decision for one in gold} == {"accepted"}
     share = checked_share(worker_batches(asked, seen, right))
     assert share.wrong == 0 and share.bound is not None and share.bound < 0.11

@@ -13,11 +13,11 @@ import pytest
 
 from factdrift.annotation.batch import Item, read_batch
 from factdrift.annotation.hits import make_batch, make_expert_batches
-from factdrift.annotation.matching import Batches, match, read_salt
+from factdrift.annotation.matching import Batches, match_submission, read_salt
 from factdrift.annotation.order import BatchOrder
 from factdrift.annotation.quality.expert import CHECKS
 from factdrift.annotation.results import JudgmentTable
-from factdrift.annotation.submission import Refused, Submission, from_value
+from factdrift.annotation.submission import Refused, Submission, submission_from_value
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.people import people_statistics
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, submission, take, work
@@ -299,9 +299,9 @@ def test_a_hit_is_paid_once_to_a_worker(tmp_path: Path) -> None:
     batches = Batches(tmp_path / "hits")
     judgments.settle(batches)
     for assignment, reason in (("one", ""), ("two", "You handed in this HIT before")):
-        given = from_value({**first, "assignment": assignment}, "x", 1)
+        given = submission_from_value({**first, "assignment": assignment}, "x", 1)
         assert isinstance(given, Submission)
-        found = match(given, batches, "static", read_salt(tmp_path / "hits"))
+        found = match_submission(given, batches, "static", read_salt(tmp_path / "hits"))
         assert not isinstance(found, Refused)
         verdict = judgments.verdict(found, batches)
         assert verdict is not None and verdict.reason.startswith(reason)

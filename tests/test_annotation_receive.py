@@ -17,13 +17,13 @@ pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
 from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.hits import make_batch
-from factdrift.annotation.matching import answers_mistake
+from factdrift.annotation.matching import find_answer_mistake
 from factdrift.annotation.order import BatchOrder, Delivery, ServingOrder
-from factdrift.annotation.receive.desk import Desk, Find, opened
+from factdrift.annotation.receive.desk import Desk, SearchPassages, open_desk
 from factdrift.annotation.receive.journal import Journal
 from factdrift.annotation.receive.pool import HitPool
 from factdrift.annotation.receive.server import Rates
-from factdrift.annotation.submission import LONGEST, Submission, from_text
+from factdrift.annotation.submission import LONGEST, Submission, submission_from_text
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, take
 from tests.browser import Browser, browser
@@ -34,10 +34,10 @@ __all__ = ["browser"]  # a fixture
 
 
 def at_desk(
-    batch: HitBatch, tmp: Path, find: Find | None = None, **more: Any
+    batch: HitBatch, tmp: Path, find: SearchPassages | None = None, **more: Any
 ) -> AbstractContextManager[Desk]:
     """The desk of a batch, with its results in `tmp`."""
-    return opened(ServingOrder(batch=batch.folder, out=tmp / "results", **more), find=find)
+    return open_desk(ServingOrder(batch=batch.folder, out=tmp / "results", **more), find=find)
 
 
 def me(worker: str, session: str = "", **more: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
     pool.leave(("w1", ""))
     assert pool.give(("w4", ""), "", 1) == "a"
     for n, hit in ((0, "a"), (4, "a"), (2, "b")):
-        pool.took((f"w{n}", ""), hit)
+        pool.record_submission((f"w{n}", ""), hit)
     assert pool.give(("w5", ""), "", 2) is None  # w3 has it in hand
     assert pool.give(("w5", ""), "", 60) == "b"  # and has left
     assert pool.give(("w2", ""), "", 60) is None  # nobody gets a HIT twice
@@ -67,11 +67,11 @@ def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
 def test_where_work_has_ended(session: str, named: str, ended: bool) -> None:
     pool = HitPool(["a", "b"], 1, 60)
     visit = ("w", session)
-    assert not pool.ended(visit, named)
-    pool.took(visit, "a")
-    assert pool.ended(visit, named) is ended
+    assert not pool.has_ended(visit, named)
+    pool.record_submission(visit, "a")
+    assert pool.has_ended(visit, named) is ended
     pool.hand(visit, "b", 60)
-    assert not pool.ended(visit, named)
+    assert not pool.has_ended(visit, named)
 
 
 @pytest.mark.parametrize("named", ["b", "2"])
@@ -90,7 +90,7 @@ def test_a_pool_never_gives_more_than_wanted_in_any_order() -> None:
         visit = (f"w{rng.randrange(80)}", "")
         hit = pool.give(visit, "", now)
         if hit and rng.random() < 0.1:
-            pool.took(visit, hit)
+            pool.record_submission(visit, hit)
         elif hit and rng.random() < 0.1:
             pool.leave(visit)
         assert all(len(workers) <= 3 for workers in pool.busy.values())
@@ -410,9 +410,9 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
         browser.refresh()  # without the session of a recruiting site the code comes again, too
         assert browser.text("#code") == "C0DE"
     line.pop("received")
-    given = from_text(json.dumps(line), "", 0)
+    given = submission_from_text(json.dumps(line), "", 0)
     assert isinstance(given, Submission)
-    assert answers_mistake(given, batch.hits[0], batch.asked) is None
+    assert find_answer_mistake(given, batch.hits[0], batch.layout_as_sent) is None
     answers: dict[str, Any]
     (answers,) = line["answers"].values()
     (search,) = answers["searches"]

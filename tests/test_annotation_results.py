@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import HitBatch
-from factdrift.annotation.matching import DUPLICATE, Batches, hash_id, match, read_salt
+from factdrift.annotation.matching import DUPLICATE, Batches, hash_id, match_submission, read_salt
 from factdrift.annotation.order import ImportOrder
 from factdrift.annotation.reading import Entry, csv_rows
 from factdrift.annotation.results import import_results
-from factdrift.annotation.submission import Refused, from_value
+from factdrift.annotation.submission import Refused, submission_from_value
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
 from tests.conftest import run_cli
@@ -130,9 +130,9 @@ def test_results_of_another_batch_of_the_same_rows(tmp_path: Path) -> None:
 
 def test_a_batch_of_another_platform(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
-    given = from_value(submission(batch, "A1"), "f", 1)
+    given = submission_from_value(submission(batch, "A1"), "f", 1)
     assert not isinstance(given, Refused)
-    found = match(given, Batches(tmp_path / "hits"), "mturk", b"salt")
+    found = match_submission(given, Batches(tmp_path / "hits"), "mturk", b"salt")
     assert isinstance(found, Refused)
     assert (found.reason, found.detail) == (
         "wrong platform",

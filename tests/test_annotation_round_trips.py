@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import HitBatch
-from factdrift.annotation.layout import Layout, layouts, load_layout
+from factdrift.annotation.layout import Layout, layout_names, load_layout
 from factdrift.annotation.matching import hash_id
 from tests.annotation_workers import hand_in, take
 from tests.simulated_workers import Made, label_studio_export, mturk_csv, work, written
@@ -17,7 +17,7 @@ from tests.simulated_workers import Made, label_studio_export, mturk_csv, work, 
 PLATFORMS = ("static", "mturk", "label_studio")
 WAYS = [
     pytest.param(name, platform, marks=[pytest.mark.slow] if number and place else [])
-    for number, name in enumerate(layouts())
+    for number, name in enumerate(layout_names())
     for place, platform in enumerate(PLATFORMS)
 ]
 """Every layout on one platform and every platform with one layout are quick."""

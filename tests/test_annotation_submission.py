@@ -11,9 +11,9 @@ from factdrift.annotation.submission import (
     LONGEST,
     Refused,
     Submission,
-    decode,
-    from_text,
-    from_value,
+    decode_json,
+    submission_from_text,
+    submission_from_value,
 )
 from tests.annotation_workers import handed_in
 from tests.tables import read_table
@@ -23,7 +23,7 @@ GOOD = handed_in("b", "h", "A1", {"i": {"verdict": "yes"}}, assignment="s", seco
 
 
 def test_a_submission() -> None:
-    found = from_text(json.dumps(GOOD), "f.jsonl", 3)
+    found = submission_from_text(json.dumps(GOOD), "f.jsonl", 3)
     assert isinstance(found, Submission)
     more = {"where": "f.jsonl", "line": 3, "study": "", "received": ""}
     assert msgspec.structs.asdict(found) == GOOD | more
@@ -32,15 +32,15 @@ def test_a_submission() -> None:
 @pytest.mark.parametrize("left", ["assignment", "seconds", "item_seconds"])
 def test_what_may_be_absent(left: str) -> None:
     for given in ({k: v for k, v in GOOD.items() if k != left}, GOOD | {left: None}):
-        found = from_text(json.dumps(given), "f", 1)
+        found = submission_from_text(json.dumps(given), "f", 1)
         assert isinstance(found, Submission) and not getattr(found, left)
 
 
 def test_ids_that_the_platform_tells() -> None:
-    found = from_value(GOOD, "f", 1, worker="W", assignment="A")
+    found = submission_from_value(GOOD, "f", 1, worker="W", assignment="A")
     assert isinstance(found, Submission)
     assert (found.worker, found.assignment) == ("W", "A")
-    refused = from_value(GOOD, "f", 1, worker="")
+    refused = submission_from_value(GOOD, "f", 1, worker="")
     assert isinstance(refused, Refused) and "$.worker" in refused.detail
 
 
@@ -54,7 +54,7 @@ def test_ids_that_the_platform_tells() -> None:
     ],
 )
 def test_what_is_no_submission(change: dict[str, Any], detail: str) -> None:
-    found = from_text(json.dumps(GOOD | change), "f", 7)
+    found = submission_from_text(json.dumps(GOOD | change), "f", 7)
     assert isinstance(found, Refused)
     assert (found.where, found.line, found.reason) == ("f", 7, "not a submission")
     assert detail in found.detail
@@ -62,12 +62,14 @@ def test_what_is_no_submission(change: dict[str, Any], detail: str) -> None:
 
 def test_limits_belong_to_what_is_taken() -> None:
     for most in ({"worker": "w" * 200}, {"seconds": 0}, {"item_seconds": {"i": 0}}):
-        assert isinstance(from_value(GOOD | most, "f", 1), Submission)
+        assert isinstance(submission_from_value(GOOD | most, "f", 1), Submission)
 
 
 @pytest.mark.parametrize("text", ["[]", "5", '"x"', "null", "{}"])
 def test_other_json(text: str) -> None:
-    assert from_text(text, "f", 1) == Refused("f", 1, "not a submission", f"no format {FORMAT}")
+    assert submission_from_text(text, "f", 1) == Refused(
+        "f", 1, "not a submission", f"no format {FORMAT}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,8 +83,8 @@ def test_other_json(text: str) -> None:
 )
 def test_json_that_is_none(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        decode(text)
-    found = from_text(text, "f", 1)
+        decode_json(text)
+    found = submission_from_text(text, "f", 1)
     assert isinstance(found, Refused)
     assert found.reason == "not valid JSON"
     assert len(found.detail) <= 120
@@ -90,10 +92,12 @@ def test_json_that_is_none(text: str, said: str) -> None:
 
 def test_text_that_stays_as_it_is() -> None:
     text = "=1+1 <script> ${x} \U0001f600 \u202eabc \u2028 \ufffd \x7f"
-    assert decode(json.dumps({"a": text})) == decode(json.dumps({"a": text}, ensure_ascii=False))
-    assert decode(json.dumps({"a": text})) == {"a": text}
+    assert decode_json(json.dumps({"a": text})) == decode_json(
+        json.dumps({"a": text}, ensure_ascii=False)
+    )
+    assert decode_json(json.dumps({"a": text})) == {"a": text}
 
 
 def test_the_longest() -> None:
-    found = from_text(" " * (LONGEST + 1), "f", 1)
+    found = submission_from_text(" " * (LONGEST + 1), "f", 1)
     assert found == Refused("f", 1, "too long", f"{LONGEST + 1:,} characters")

@@ -16,9 +16,9 @@ from factdrift.builders.core.dataset import Input, Plot, Statistics
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.names import licence_page
 from factdrift.builders.release import card
-from factdrift.builders.release.card import SECTIONS, escape, read_prose
-from factdrift.builders.release.manifest import canary, load
-from factdrift.builders.release.plots import draw, period_plot
+from factdrift.builders.release.card import SECTIONS, escape_markdown, read_prose
+from factdrift.builders.release.manifest import canary, load_manifest
+from factdrift.builders.release.plots import draw_plot, period_plot
 from factdrift.builders.release.publish import write_release
 from tests.release_sample import BASE, Sample, cloze, dataset, meta, publish
 from tests.tables import FOLDER, read_table
@@ -82,7 +82,7 @@ def test_licences(
     release: Path, licence: str, front: tuple[str | None, ...], page: str | None
 ) -> None:
     said = replace(meta(Sample(BASE)), licence=licence)
-    found = yaml.safe_load(card.front_matter(said, load(release)).strip("-\n"))
+    found = yaml.safe_load(card.front_matter(said, load_manifest(release)).strip("-\n"))
     assert tuple(map(found.get, ("license", "license_name", "license_link"))) == front
     assert licence_page(licence) == page
 
@@ -126,7 +126,7 @@ def test_hostile_text_stays_text(hostile: Path) -> None:
     ],
 )
 def test_escape(value: object, expected: str) -> None:
-    assert escape(value) == expected
+    assert escape_markdown(value) == expected
 
 
 @pytest.mark.parametrize(("function", "text", "more", "expected"), read_table("card_markdown"))
@@ -195,8 +195,8 @@ def test_names_of_many_periods_are_turned(many: int, angle: int, named: int, cou
     ids=["periods", "bars", "expected", "no periods", "no bars"],
 )
 def test_plots_are_the_same_bytes_each_time(tmp_path: Path, plot: Plot) -> None:
-    draw(plot, tmp_path / "a.png")
-    draw(plot, tmp_path / "b.png")
+    draw_plot(plot, tmp_path / "a.png")
+    draw_plot(plot, tmp_path / "b.png")
     data = (tmp_path / "a.png").read_bytes()
     assert data == (tmp_path / "b.png").read_bytes()
     assert data.startswith(b"\x89PNG")

@@ -17,7 +17,7 @@ from factdrift.builders.facts.timeline import At
 from factdrift.builders.recipes.recipe import FOLDER
 from factdrift.builders.rows import Answer, Cloze
 from factdrift.builders.templama.choices import asked_days, choose, offered
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.squad import normalize_or_keep
 from tests.asking_rows import check
 from tests.conftest import ROOT, run_cli
 from tests.release_sample import cloze
@@ -201,8 +201,8 @@ def test_choices_of_the_sample(sample: Path, tmp_path: Path) -> None:
     for one in every:
         right = one["choices"][one["answer_index"]]
         assert len(one["choices"]) == len(set(one["choices"])) == 4 and right == one["targets"][0]
-        accepted = {normal_or_all(name) for name in one["targets"]}
-        assert [c for c in one["choices"] if normal_or_all(c) in accepted] == [right]
+        accepted = {normalize_or_keep(name) for name in one["targets"]}
+        assert [c for c in one["choices"] if normalize_or_keep(c) in accepted] == [right]
         for item, kind in zip(one["choice_ids"], one["choice_kinds"], strict=True):
             own = (one["subject"], one["relation"], item) in stated
             assert own == (kind in ("answer", "stale", "other_time"))

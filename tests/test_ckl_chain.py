@@ -10,7 +10,7 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.compare import compare
 from factdrift.builders.rows import Gold
-from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.read import read_articles
 from tests.asking_rows import check
 from tests.ckl_walk import (
     CLOZES,
@@ -88,7 +88,7 @@ def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> 
     assert {answer: r["cloze"] for answer, r in found.items()} == {
         of["answer"]: of["cloze"] for of in CLOZES.values()
     }
-    for article in read(str(NEWS), [r["evidence_id"] for r in found.values()]):
+    for article in read_articles(str(NEWS), [r["evidence_id"] for r in found.values()]):
         (row,) = [r for r in found.values() if r["evidence_id"] == article.id]
         end = row["answer_start"] + len(row["new_answer"])
         assert article.text[row["answer_start"] : end] == row["new_answer"]
@@ -114,7 +114,7 @@ def test_updated_and_new(walk: Walk) -> None:
     updated, new = walk.release("updated-lama"), walk.release("new-lama")
 
     def said(place: dict[str, Any], old: bool) -> str:
-        (article,) = read(str(NEWS), [place["article"]])
+        (article,) = read_articles(str(NEWS), [place["article"]])
         assert article.day == place["day"]
         assert (article.day <= date(2020, 4, 30)) is old
         return article.text[place["start"] : place["end"]]

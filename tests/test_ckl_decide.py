@@ -31,7 +31,7 @@ from factdrift.builders.ckl.lama import (
 )
 from factdrift.builders.core.schema import batches
 from factdrift.builders.rows import Article, Gold
-from factdrift.builders.wmt.passages import shown_id, texts
+from factdrift.builders.wmt.passages import passage_texts, printable_id
 from tests.tables import read_table
 
 N = None
@@ -57,7 +57,7 @@ def test_every_combination() -> None:
 KEY = f"20180115000000000000\x00\x01{'ab' * 32}\x00\x01"
 SENTENCES = ("Headline", *(f"Sentence {n} says that Ann Lee leads Acme." for n in range(1, 9)))
 OLD = Article(KEY, date(2018, 1, 15), SENTENCES, "\n".join(SENTENCES))
-RESULTS = [{"text": text, "id": shown_id(name)} for name, text in texts(OLD)]
+RESULTS = [{"text": text, "id": printable_id(name)} for name, text in passage_texts(OLD)]
 SHOWN = {"cloze": "[BLANK] leads Acme.", "new_answer": "Bo Ek", "prediction": "Ann Lee"}
 SUPPORTED: dict[str, Any] = {
     "statement": ["[BLANK] leads Acme."],

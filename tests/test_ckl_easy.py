@@ -8,8 +8,8 @@ import pytest
 
 from factdrift.annotation.batch import Item
 from factdrift.builders.rows import Decision, Gold
-from factdrift.builders.text.squad import normal_or_all
-from factdrift.builders.wmt.read import read
+from factdrift.builders.text.squad import normalize_or_keep
+from factdrift.builders.wmt.read import read_articles
 from tests.asking_rows import check
 from tests.ckl_walk import NEWS, PEOPLE, Walk, chat_server, dropped, gold, rows, valid
 from tests.rehearsal import dated
@@ -65,7 +65,7 @@ def asked(items: Sequence[Item]) -> list[Gold]:
         questions = [f"who {rest}?", f"what {rest}?"]
         for question, answer in zip(questions, some, strict=True):
             valid(layout, item, {"question": question, "answer": answer})
-        agree = len({normal_or_all(one) for one in some}) == 1
+        agree = len({normalize_or_keep(one) for one in some}) == 1
         said: dict[str, Any] = {"question": questions, "answer": some[0] if agree else some}
         decision: Decision = "accepted" if agree else "disputed"
         found.append(gold(layout, item, said, decision, 2, dataset="new-lama-easy-clozes 1.0.0"))
@@ -102,7 +102,7 @@ def test_without_models_to_the_release(walk: Walk) -> None:
         assert row["query"].count("_X_") == 1
         assert len(row["questions"]) == 2
         place = row["new_evidence"]
-        (article,) = read(str(NEWS), [place["article"]])
+        (article,) = read_articles(str(NEWS), [place["article"]])
         assert article.text[place["start"] : place["end"]] == row["answer"]
     assert "11,177" in (final.folder / "README.md").read_text("utf-8")
 

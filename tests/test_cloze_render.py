@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from factdrift.builders.text import render
 from factdrift.builders.text.en.articles import a_or_an, opening_article, takes_the
-from factdrift.builders.text.render import object_last, parse, query, sentence
+from factdrift.builders.text.render import object_last, parse_template, query, sentence
 from tests.tables import read_table
 
 PLAYS = "<subject> plays for <object>."
@@ -23,7 +23,7 @@ TEMPLATES = [PLAYS, COACH, TRADE, OWNED, KIND, "In sport, <a object> is what <th
 NAMED = {"plays": PLAYS, "coach": COACH, "trade": TRADE, "owned": OWNED, "kind": KIND}
 FUNCTIONS: dict[str, Callable[[str, str, str], object]] = {
     "query": lambda text, subject, blank: query(NAMED[text], subject, blank),
-    "parse": lambda text, *_: parse(text),
+    "parse": lambda text, *_: parse_template(text),
     "object last": lambda text, *_: object_last(NAMED.get(text, text)),
     "opening": lambda text, name, _: opening_article(text, name),
     "a or an": lambda words, *_: " ".join({a_or_an(one) for one in words.split("|")}),

@@ -15,8 +15,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.text.tokens import TokenCounter, tokenizer
-from factdrift.builders.text.views import Views, statistics, views
+from factdrift.builders.text.tokens import TokenCounter, load_tokenizer
+from factdrift.builders.text.views import ViewSettings, row_views, view_statistics
 from tests.conftest import ROOT, example_count
 
 SAMPLE = ROOT / "samples" / "tokenizer"
@@ -24,7 +24,7 @@ SAMPLE = ROOT / "samples" / "tokenizer"
 
 @pytest.fixture(scope="module")
 def sample() -> TokenCounter:
-    return tokenizer(str(SAMPLE))
+    return load_tokenizer(str(SAMPLE))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_kinds_and_layouts(
     else:
         made.save(str(tmp_path / "tokenizer.json"))
         source = tmp_path / "tokenizer.json" if layout == "file" else tmp_path
-    assert tokenizer(str(source)).counts(counts) == list(counts.values())
+    assert load_tokenizer(str(source)).counts(counts) == list(counts.values())
 
 
 def test_each_label_is_split_once() -> None:
@@ -114,8 +114,10 @@ def test_each_label_is_split_once() -> None:
 @settings(max_examples=example_count(100))
 @given(st.lists(st.text(min_size=1), max_size=20))
 def test_a_label_counts_the_same_in_any_company(labels: list[str]) -> None:
-    counter = tokenizer(str(SAMPLE / "tokenizer.json"))
-    alone = [tokenizer(str(SAMPLE / "tokenizer.json")).counts([label])[0] for label in labels[:2]]
+    counter = load_tokenizer(str(SAMPLE / "tokenizer.json"))
+    alone = [
+        load_tokenizer(str(SAMPLE / "tokenizer.json")).counts([label])[0] for label in labels[:2]
+    ]
     counts = counter.counts(labels)
     assert counts[:2] == alone
     assert min(counts, default=1) >= 1
@@ -123,7 +125,7 @@ def test_a_label_counts_the_same_in_any_company(labels: list[str]) -> None:
 
 def test_a_name_without_a_network_says_what_to_do() -> None:
     with pytest.raises(UserError) as error:  # all tests run with HF_HUB_OFFLINE=1
-        tokenizer("some-org/no-such-model")
+        load_tokenizer("some-org/no-such-model")
     said = str(error.value)
     assert said.startswith("some-org/no-such-model: the tokenizer is no folder here and cannot")
     assert "give a folder that `save_pretrained`" in said
@@ -132,15 +134,15 @@ def test_a_name_without_a_network_says_what_to_do() -> None:
 @pytest.mark.parametrize("source", ["./none", "/none/at/all", "none/tokenizer.json", "~/none"])
 def test_a_path_is_never_asked_of_the_hub(source: str) -> None:
     with pytest.raises(UserError, match=r"no such tokenizer\n  give a folder"):
-        tokenizer(source)
+        load_tokenizer(source)
 
 
 def test_what_is_no_tokenizer(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="the tokenizer cannot be loaded"):
-        tokenizer(str(tmp_path))
+        load_tokenizer(str(tmp_path))
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(UserError, match=r"tokenizer\.json: not a tokenizer: "):
-        tokenizer(str(tmp_path))
+        load_tokenizer(str(tmp_path))
 
 
 SHORT = ("single_token", "single_token_any")
@@ -169,27 +171,30 @@ def both(n: int) -> tuple[str, str]:
     ],
 )
 def test_views(counts: list[int], max_tokens: int, expected: set[str]) -> None:
-    held = views(counts, max_tokens)
+    held = row_views(counts, max_tokens)
     assert len(held) == len(set(held))
     assert set(held) == {"multi_token", *expected}
 
 
 def test_the_columns_of_a_row(sample: TokenCounter) -> None:
-    settings = Views(tokenizer=SAMPLE, revision=None, max_tokens=2)
-    assert settings.of(sample, ["Germany", "University of Oxford"]) == {
+    settings = ViewSettings(tokenizer=SAMPLE, revision=None, max_tokens=2)
+    assert settings.columns(sample, ["Germany", "University of Oxford"]) == {
         "answer_tokens": (1, 3),
         "views": ("multi_token", "max_tokens_2_any", "single_token_any"),
     }
-    assert settings.of_one(sample, "Germany")["answer_tokens"] == 1
-    assert settings.of_one(None, "Germany") == {"answer_tokens": None, "views": ("multi_token",)}
+    assert settings.single_answer_columns(sample, "Germany")["answer_tokens"] == 1
+    assert settings.single_answer_columns(None, "Germany") == {
+        "answer_tokens": None,
+        "views": ("multi_token",),
+    }
     assert settings.counter() is not None
-    assert Views(tokenizer=None, revision=None, max_tokens=2).counter() is None
+    assert ViewSettings(tokenizer=None, revision=None, max_tokens=2).counter() is None
 
 
 def test_a_figure_says_its_rule(tmp_path: Path) -> None:
-    rows = [{"views": list(views(counts, 2))} for counts in ([1], [1, 3], [3])]
+    rows = [{"views": list(row_views(counts, 2))} for counts in ([1], [1, 3], [3])]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "cloze.parquet")
-    found = statistics(tmp_path / "cloze.parquet", "The paper's is any.")
+    found = view_statistics(tmp_path / "cloze.parquet", "The paper's is any.")
     assert [(r["view"], r["answers"], r["rows"]) for r in found.rows] == [
         ("multi_token", "of any length", 3),
         ("max_tokens_2_any", "any", 2),

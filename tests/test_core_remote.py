@@ -24,7 +24,7 @@ from factdrift.builders.core.inputs import (
 from factdrift.builders.core.remote import _errors, local
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
-from factdrift.builders.release.release import ReleaseOptions, rebuild
+from factdrift.builders.release.release import ReleaseOptions, rebuild_command
 from tests.file_server import ServedFiles, serve_files
 from tests.tables import case_lists
 
@@ -168,7 +168,7 @@ def test_a_release_of_inputs_elsewhere_is_that_of_the_files(
     options = ReleaseOptions(
         given={"dump": [url]}, snapshot=None, templates=tmp_path, build=store.root, say=store.say
     )
-    command = rebuild(path, recipe, options)
+    command = rebuild_command(path, recipe, options)
     assert command == f"factdrift release temporal-facts --dump {dump.name}"
     kept = "".join(p.read_text("latin-1") for p in store.root.rglob("*.json"))
     assert SECRET not in kept + json.dumps([str(f) for f in there["dump"].files])

@@ -3,9 +3,10 @@
 from collections import Counter
 from pathlib import Path
 
+import ibis
 import pytest
 
-from factdrift.builders.core import duck, hashing
+from factdrift.builders.core import duck, hashing, tables
 from factdrift.builders.core.cache import AnswerCache
 from factdrift.builders.core.errors import UserError
 
@@ -15,22 +16,38 @@ def test_values_that_releases_depend_on(tmp_path: Path) -> None:
     sha = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert hashing.file_sha256(tmp_path / "file") == hashing.text_sha256("abc") == sha
     assert hashing.row_id("abc") == sha[:16]
-    assert hashing.hash64("abc") == int(sha[:16], 16)
-    assert hashing.share("abc") == int(sha[:13], 16) / 16**13
-    assert hashing.one_of(10, "abc") == int(sha[:16], 16) % 10
-    assert hashing.hash64(1, "a", "b") == hashing.hash64("1\ta\tb")
+    assert hashing.seeded_hash("abc") == int(sha[:16], 16)
+    assert hashing.seeded_fraction("abc") == int(sha[:13], 16) / 16**13
+    assert hashing.seeded_index(10, "abc") == int(sha[:16], 16) % 10
+    assert hashing.seeded_hash(1, "a", "b") == hashing.seeded_hash("1\ta\tb")
     assert hashing.digest({"b": 1, "a": ["é"]}) == hashing.text_sha256('{"a": ["é"], "b": 1}')[:16]
     assert hashing.fast_hash(b"abc").hex() == "d8bb14d833d59559"
-    assert hashing.Draws(0).next64() == 0xE220A8397B1DCDAF  # the first of SplitMix64 from 0
+    first_of_splitmix64 = 0xE220A8397B1DCDAF  # from the state 0, as Vigna's reference code has it
+    assert hashing.RandomStream(0).next_bits() == first_of_splitmix64
     with pytest.raises(UserError, match="cannot be read"):
         hashing.file_sha256(tmp_path / "none")
 
 
 def test_draws_are_even() -> None:
-    shares = [hashing.share(7, "split", n) for n in range(4000)]
+    shares = [hashing.seeded_fraction(7, "split", n) for n in range(4000)]
     assert all(0 <= s < 1 for s in shares)
-    for of in (shares, [hashing.Draws(n).below(1 << 30) / (1 << 30) for n in range(4000)]):
-        assert all(800 < n < 1200 for n in Counter(int(s * 4) for s in of).values())
+    streamed = [hashing.RandomStream(n).next_below(1 << 30) / (1 << 30) for n in range(4000)]
+    for fractions in (shares, streamed):
+        quarters = Counter(int(fraction * 4) for fraction in fractions)
+        assert all(800 < count < 1200 for count in quarters.values())
+
+
+def test_a_table_is_drawn_from_as_python_draws() -> None:
+    table = ibis.memtable({"subject": ["Q2", "Q10"], "label": ["Jürgen", ""]})
+    order = tables.seeded_order(7, table.subject, "example").name("order")
+    row_id = tables.row_id_of(table.subject, "é").name("row_id")
+    named = tables.has_label(table.label).name("named")
+    found = table.select(order, row_id, named).to_pyarrow().to_pylist()
+    for subject, row in zip(["Q2", "Q10"], found, strict=True):
+        assert row["order"] == hashing.text_sha256(f"7\t{subject}\texample")
+        assert int(row["order"][:16], 16) == hashing.seeded_hash(7, subject, "example")
+        assert row["row_id"] == hashing.row_id(subject, "é")
+    assert [row["named"] for row in found] == [True, False]
 
 
 @pytest.mark.parametrize("kept", [True, False])

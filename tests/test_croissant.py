@@ -12,7 +12,7 @@ import yaml
 
 from factdrift.builders.release.card import SECTIONS
 from factdrift.builders.release.croissant import _field
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from tests.release_sample import BASE, SAMPLED, Sample, cloze, publish
 
 
@@ -77,7 +77,7 @@ def test_what_it_says(release: Path) -> None:
         for entry in document["distribution"]
         if entry["@type"] == "cr:FileObject"
     }
-    known = load(release).sha256s()
+    known = load_manifest(release).sha256s()
     data = {p for p in known if p.endswith(".parquet") and not p.startswith("tasks/")}
     assert files == {path: known[path] for path in data}
     said = {
@@ -106,7 +106,7 @@ def test_the_first_record_of_every_record_set_of_a_sample(
     release = sample / "releases" / dataset / "1.0.0"
     found = mlc.Dataset(jsonld=str(release / "croissant.json"))
     assert (found.metadata.ctx.issues.errors, found.metadata.ctx.issues.warnings) == (set(), set())
-    full = {c.name for c in load(release).configs if any(split.rows for split in c.splits)}
+    full = {c.name for c in load_manifest(release).configs if any(split.rows for split in c.splits)}
     sets = {one.uuid for one in found.metadata.record_sets}
     assert sets == full | {f"splits/{name}" for name in full}
     for name in sets:
@@ -133,7 +133,9 @@ def test_every_split_loads(release: Path, tmp_path: Path, monkeypatch: pytest.Mo
         for name in datasets.get_dataset_config_names(str(release))
         for split, rows in datasets.load_dataset(str(release), name).items()
     }
-    expected = {(c.name, s.name): s.rows for c in load(release).configs for s in c.splits if s.rows}
+    expected = {
+        (c.name, s.name): s.rows for c in load_manifest(release).configs for s in c.splits if s.rows
+    }
     assert loaded == {**expected, ("dropped", "dropped"): 2}
     for split in ("2021Q3", "2021M07", "2021"):
         rows = datasets.load_dataset(str(release), "new", split=split)

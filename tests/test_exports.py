@@ -18,7 +18,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.invariant.trex import parse
 from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Evidence, NewCloze, NewEasyCloze, UpdatedCloze
-from factdrift.scoring.export import NAMES, FormatName, export
+from factdrift.scoring.export import NAMES, FormatName, export_release
 from factdrift.scoring.export.ckl import masked
 from tests.conftest import checksums, run_cli
 from tests.release_sample import Sample, cloze, edit, from_rows, meta, publish
@@ -73,7 +73,7 @@ def rows(release: Path, config: str, split: str | None = None) -> list[dict[str,
 def test_the_same_release_gives_the_same_bytes(
     name: FormatName, exported: Folder, release: Folder, tmp_path: Path
 ) -> None:
-    export(release(name), name, tmp_path / "again", lambda _: None)
+    export_release(release(name), name, tmp_path / "again", lambda _: None)
     assert checksums(tmp_path / "again") == checksums(exported(name)) != {}
 
 
@@ -152,9 +152,9 @@ def test_templama_has_each_subject_in_one_file(tmp_path: Path) -> None:
     }
     folder = publish(tmp_path, Sample({"unchanged": asked})).folder
     with pytest.raises(UserError, match="TempLAMA asks by year, and this release by quarter"):
-        export(folder, "templama", tmp_path / "out", lambda _: None)
+        export_release(folder, "templama", tmp_path / "out", lambda _: None)
     edit(folder, "parameters.window.granularity", "year")
-    export(folder, "templama", tmp_path / "out", lambda _: None)
+    export_release(folder, "templama", tmp_path / "out", lambda _: None)
     train, val, test = (lines(tmp_path / f"out/{part}.json") for part in ("train", "val", "test"))
     parts = [{one["id"].partition("_")[0] for one in part} for part in (train, val, test)]
     assert sum(map(len, parts)) == len(set().union(*parts)) == 299
@@ -239,7 +239,7 @@ def test_news_clozes_of_ckl(
         tables=(Table("all", type(row), "Rows.", {"test": from_rows(type(row), [row])}),)
     )
     folder = write_release(data, meta(Sample({})), tmp_path).folder
-    export(folder, "ckl", tmp_path / "out", lambda _: None)
+    export_release(folder, "ckl", tmp_path / "out", lambda _: None)
     with (tmp_path / "out" / table).open(newline="", encoding="utf-8") as file:
         assert list(csv.DictReader(file)) == [expected]
     by_id = json.loads((tmp_path / "out" / answers).read_text("utf-8"))
@@ -284,7 +284,7 @@ def test_pages_without_text(name: FormatName, release: Folder, tmp_path: Path) -
             empty = [""] * table.num_rows
             pq.write_table(table.set_column(place, table.schema.field(place), [empty]), path)
     with pytest.raises(UserError, match="without the text of pages"):
-        export(folder, name, tmp_path / "out", lambda _: None)
+        export_release(folder, name, tmp_path / "out", lambda _: None)
 
 
 def test_what_is_in_the_way(release: Folder, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from factdrift.builders.generate.protocol import Result
 from factdrift.builders.rows import Article
-from factdrift.builders.text.words import tokens
+from factdrift.builders.text.words import folded_tokens
 from factdrift.filters.base import Filter, FilterContext, QuestionItem
 from factdrift.filters.duplicate_question import DuplicateQuestion
 from factdrift.filters.lm_judge import LMJudge
@@ -20,8 +20,8 @@ def why(one: Filter, made: QuestionItem) -> str:
 
 
 def test_tokens() -> None:
-    assert tokens("The U.S.'s 1,000 men") == ("us", "1000", "men")
-    assert tokens("the players' 4th game, 2.50 €") == ("players", "4th", "game", "2.50", "€")
+    assert folded_tokens("The U.S.'s 1,000 men") == ("us", "1000", "men")
+    assert folded_tokens("the players' 4th game, 2.50 €") == ("players", "4th", "game", "2.50", "€")
 
 
 @pytest.mark.parametrize(

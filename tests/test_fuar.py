@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.scoring.fuar import fuar, report_fuar
+from factdrift.scoring.fuar import fuar, fuar_lines
 from tests.conftest import run_cli
 
 TABLE = {
@@ -82,4 +82,4 @@ def test_scores_that_do_not_belong_together_are_told(tmp_path: Path) -> None:
     ):
         file.write_text(written)
         with pytest.raises(UserError, match=message):
-            list(report_fuar(file))
+            list(fuar_lines(file))

@@ -4,7 +4,13 @@ import ibis
 import pytest
 
 from factdrift.builders.facts import names as over_tables
-from factdrift.builders.text.given_away import as_scored, names, overlaps, side_by_side, significant
+from factdrift.builders.text.given_away import (
+    contains_as_scored,
+    object_names,
+    overlaps,
+    padded_words,
+    significant_words,
+)
 from factdrift.builders.text.words import word_tokens
 from tests.tables import read_table
 
@@ -13,14 +19,14 @@ CASES = read_table("given_away_cases")
 
 @pytest.mark.parametrize(("text", "answer", "modes"), CASES)
 def test_modes(text: str, answer: str, modes: str) -> None:
-    assert as_scored(text, answer) == ("squad" in modes.split())
+    assert contains_as_scored(text, answer) == ("squad" in modes.split())
     assert overlaps(text, answer) == ("overlap" in modes.split())
 
 
 @pytest.mark.parametrize(("text", "answer", "modes"), CASES)
 def test_names_made_ready_say_what_the_modes_say(text: str, answer: str, modes: str) -> None:
-    own, said, named = names(answer, ()), word_tokens(text), "name" in modes.split()
-    subject, there = significant(said), side_by_side(said)
+    own, said, named = object_names(answer, ()), word_tokens(text), "name" in modes.split()
+    subject, there = significant_words(said), padded_words(said)
     assert own.given_away(subject, there) == (named or (bool(own.words) and own.words <= subject))
     assert own.given_away(frozenset(), there) == named
 
@@ -37,14 +43,14 @@ def test_names_made_ready_say_what_the_modes_say(text: str, answer: str, modes: 
 def test_a_subject_gives_away_what_it_has_all_words_of(
     subject: str, label: str, given: bool
 ) -> None:
-    words = significant(word_tokens(subject))
-    asked = side_by_side(word_tokens(f"Where was {subject}?"))
-    assert names(label, ()).given_away(words, asked) == given
+    words = significant_words(word_tokens(subject))
+    asked = padded_words(word_tokens(f"Where was {subject}?"))
+    assert object_names(label, ()).given_away(words, asked) == given
 
 
 def test_an_alias_of_two_letters_is_no_name() -> None:
-    assert not names("Indiana", ("IN",)).given_away(frozenset(), " who governed it in 2005 ")
-    assert names("Indiana", ("Ind.",)).given_away(frozenset(), " who governed ind in 2005 ")
+    assert not object_names("Indiana", ("IN",)).given_away(frozenset(), " who governed it in 2005 ")
+    assert object_names("Indiana", ("Ind.",)).given_away(frozenset(), " who governed ind in 2005 ")
 
 
 def test_over_tables_as_over_texts() -> None:
@@ -52,7 +58,7 @@ def test_over_tables_as_over_texts() -> None:
     cases = [c for c in CASES if c[0].isascii() and c[1]]
     columns = {"text": [c[0] for c in cases], "answer": [c[1] for c in cases]}
     answers = ibis.memtable(columns)
-    found = over_tables.overlap(answers.text, read_table.answer)
+    found = over_tables.overlap(answers.text, answers.answer)
     rows = answers.mutate(found=found).to_pyarrow().to_pylist()
     assert len(rows) == len(cases)
     for row in rows:

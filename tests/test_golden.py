@@ -19,7 +19,7 @@ from docs.hooks import section
 from factdrift.builders.facts.relations import Relation
 from factdrift.builders.recipes.datasets import BUILDERS
 from factdrift.builders.recipes.recipe import Recipe
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from tests.asking_rows import asking_tables
 
 FOLDER = Path(__file__).parent / "golden"
@@ -59,7 +59,7 @@ def examples(release: Path) -> str:
     """The facts that prompts show, of every dataset; no row asks about their subjects."""
     lines = []
     for folder in sorted(release.parents[1].iterdir()):
-        shown = load(folder / "1.0.0").examples
+        shown = load_manifest(folder / "1.0.0").examples
         asked = {
             subject
             for _, _, path in asking_tables(folder / "1.0.0")
@@ -105,7 +105,7 @@ def tables(release: Path) -> str:
     lines = []
     folders = {folder.name: folder for folder in release.parents[1].iterdir()}
     for folder in (folders[name] for name in sorted(folders.keys() - PARSED)):
-        made = load(folder / "1.0.0")
+        made = load_manifest(folder / "1.0.0")
         for config in made.configs:
             exact = [c.name for c in config.columns if "double" not in c.type]
             files = [folder / "1.0.0" / split.file for split in config.splits]
@@ -126,7 +126,7 @@ def _fingerprint(kept: object) -> str:
 
 def mined(release: Path) -> str:
     """What mining counted."""
-    figures = next(f for f in load(release).figures if f.name == "mining").rows
+    figures = next(f for f in load_manifest(release).figures if f.name == "mining").rows
     return "".join(f"{row['counted']}\t{row['dump']}\n" for row in figures)
 
 

@@ -11,8 +11,8 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.rows import Dropped, Entity, Statement
-from factdrift.builders.wikidata.finish import TABLES, Mined
-from factdrift.builders.wikidata.mine import merge, mine, mine_share
+from factdrift.builders.wikidata.finish import TABLES, MinedTables
+from factdrift.builders.wikidata.mine import merge_shares, mine, mine_share
 from factdrift.builders.wikidata.reader import Share, Tuning
 from tests.conftest import checksums
 from tests.conftest import run_cli as command
@@ -36,7 +36,7 @@ DAY = date(2026, 1, 1)
 SMALL = Tuning(block=4096, longest=65_536, blocks=2, rows=50)
 
 
-def run(dumps: Any, out: Path, **more: Any) -> Mined:
+def run(dumps: Any, out: Path, **more: Any) -> MinedTables:
     return mine(dumps, out, **{"undated": UNDATED, "snapshot": DAY, **more})
 
 
@@ -129,7 +129,9 @@ def test_any_number_of_processes_and_shards_gives_the_same_bytes(
     assert made.items() <= expected.items()
 
 
-def tables(entities: list[Json], tmp_path: Path, **more: Any) -> tuple[Mined, Path, list[str]]:
+def tables(
+    entities: list[Json], tmp_path: Path, **more: Any
+) -> tuple[MinedTables, Path, list[str]]:
     """What was mined, the folder of facts, and these as `subject object`."""
     path = compressed(array([prop("P54", "member"), *entities]), tmp_path / "dump.json")
     found = run(path, tmp_path / "out", **more)
@@ -290,8 +292,8 @@ def test_shares_of_several_machines_merge_to_the_same_bytes(
     how: dict[str, Any] = {"undated": UNDATED, "snapshot": DAY, "jobs": jobs, "tuning": SMALL}
     shares = [mine_share(paths, tmp_path / f"share{n}", Share(n, 3), **how) for n in (2, 0, 1)]
     with pytest.raises(UserError, match="not all shares are here: 2/3 is missing"):
-        merge(shares[:2], tmp_path / "merged")
-    merge(shares, tmp_path / "merged", jobs=jobs)
+        merge_shares(shares[:2], tmp_path / "merged")
+    merge_shares(shares, tmp_path / "merged", jobs=jobs)
     assert checksums(tmp_path / "merged") == checksums(tmp_path / "whole")
     assert len(rows(tmp_path / "whole/dropped.parquet")) == len(forms)
 

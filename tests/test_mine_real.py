@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from factdrift.builders.wikidata.finish import Mined
+from factdrift.builders.wikidata.finish import MinedTables
 from factdrift.builders.wikidata.mine import mine
 from tests.conftest import DATA, checksums
 from tests.dumps import facts_of, rows
@@ -20,7 +20,7 @@ needs_data = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def mined(tmp_path_factory: pytest.TempPathFactory) -> Mined:
+def mined(tmp_path_factory: pytest.TempPathFactory) -> MinedTables:
     home = DATA / "wikidata"
     dumps = [home / "entities.jsonl.gz", home / "properties.jsonl.gz"]
     out = tmp_path_factory.mktemp("real")
@@ -28,7 +28,7 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 
 @needs_data
-def test_every_statement_is_accounted_for(mined: Mined) -> None:
+def test_every_statement_is_accounted_for(mined: MinedTables) -> None:
     """Counted by hand, of every relation: kept, passed over, or of an entity without a label."""
     statements = Counter[str]()
     passed = ("undated", "deprecated", "novalue", "not_an_item")
@@ -44,7 +44,7 @@ def test_every_statement_is_accounted_for(mined: Mined) -> None:
 
 
 @needs_data
-def test_facts_that_anyone_can_check(mined: Mined, tmp_path: Path) -> None:
+def test_facts_that_anyone_can_check(mined: MinedTables, tmp_path: Path) -> None:
     facts = facts_of(mined, tmp_path, ["P6", "P36"], ["P36"])
     names = {e["id"]: e["label"] for e in rows(facts / "entities.parquet")}
     found = {

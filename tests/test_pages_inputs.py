@@ -13,7 +13,7 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
-from factdrift.builders.release.contexts import put_back
+from factdrift.builders.release.contexts import restore_contexts
 from factdrift.builders.wikipedia.html import is_html, text_of_html
 from factdrift.builders.wikipedia.inputs import check_pages
 from factdrift.builders.wikipedia.read import read_pages
@@ -201,6 +201,6 @@ def test_the_text_is_put_back(sample: Path, tmp_path: Path) -> None:
     other = tmp_path / "x.jsonl"
     other.write_bytes(line(title="No such page", text="x"))
     with pytest.raises(UserError, match="no page is as the release has it") as error:
-        put_back(bare, [str(other)], tmp_path / "none", jobs=1)
+        restore_contexts(bare, [str(other)], tmp_path / "none", jobs=1)
     assert PAGES.name in str(error.value)
     assert not (tmp_path / "none").exists()

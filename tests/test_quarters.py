@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from factdrift.builders.release.manifest import load
-from factdrift.scoring.score import Options, score
+from factdrift.builders.release.manifest import load_manifest
+from factdrift.scoring.score import ScoreOptions, score_predictions
 from samples.quarters.make import DAYS, build
 from samples.quarters.simulated import predict, stops_on
 from samples.wikidata.make import MistakeError
@@ -100,15 +100,17 @@ def test_the_example_workflow_makes_the_year(shop: tuple[Path, dict[str, str]]) 
     releases = sorted((folder / "releases" / NAME).iterdir())
     knows = stops_on(releases[0], date(2025, 4, 7))
     for release, quarter, day in zip(releases, quarters, DAYS, strict=True):
-        manifest = load(release)
+        manifest = load_manifest(release)
         config = manifest.config("updated")
         assert config and max(split.name for split in config.splits) == quarter
         assert manifest.inputs[0].snapshot == date.fromisoformat(day)
         file = predict(release, folder / f"{release.name}.jsonl", knows)
         out = folder / "scores" / release.name
-        given = Options(release=release, file=file, out=out, model="simulated", say=lambda _: None)
+        given = ScoreOptions(
+            release=release, file=file, out=out, model="simulated", say=lambda _: None
+        )
         wanted = ("updated", None, "all", "outdated")
-        table = score(given).table
+        table = score_predictions(given).table
         stale += [o.mean for o in table if (o.config, o.split, o.stratum, o.metric) == wanted]
     assert stale[0] == 0 and stale[-1] > 0.05
     assert stale == sorted(stale) and len(stale) == 4

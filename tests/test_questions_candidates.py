@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from factdrift.builders.rows import Article, Candidate
-from factdrift.builders.text.dates import candidates
+from factdrift.builders.text.dates import date_candidates
 from tests.conftest import ROOT
 from tests.filter_cases import FINDER
 from tests.tables import read_table
@@ -38,7 +38,7 @@ def test_spans(text: str, wanted: list[str]) -> None:
 
 @pytest.mark.parametrize(("text", "span", "kind"), CASES["dates"])
 def test_dates(text: str, span: str | None, kind: str | None) -> None:
-    found = [(text[a:b], k) for a, b, k in candidates(text)]
+    found = [(text[a:b], k) for a, b, k in date_candidates(text)]
     assert found == ([(span, kind)] if span else [])
 
 

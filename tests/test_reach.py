@@ -3,6 +3,7 @@
 Small packages are written to a temporary folder; what they must reach is in the tables.
 """
 
+import ast
 import sys
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -12,8 +13,8 @@ import pytest
 
 import factdrift.builders.recipes.recipe  # noqa: F401 - it imports every step
 from factdrift.builders.core import files
-from factdrift.builders.core.reach import PLUMBING, parse, reach
-from tests.conftest import run_process
+from factdrift.builders.core.reach import is_outside_keys, parse, reach
+from tests.conftest import ROOT, run_process
 from tests.tables import read_table
 
 Write = Callable[[Mapping[str, str]], str]
@@ -65,11 +66,13 @@ def test_what_of_a_source_counts(old: str, new: str, counts: str) -> None:
     """Texts of errors count, for some become rows of `dropped.parquet`."""
     after = BEFORE.replace(old, new)
     assert after != BEFORE
-    assert (parse("a", after).form != parse("a", BEFORE).form) is (counts == "yes")
+    assert (parse("a", after).normalised_source != parse("a", BEFORE).normalised_source) is (
+        counts == "yes"
+    )
 
 
 def test_a_form_is_the_same_on_every_python() -> None:
-    assert parse("a", "x = f'{y!r:>{z}}' + 'b'  # c").form == (
+    assert parse("a", "x = f'{y!r:>{z}}' + 'b'  # c").normalised_source == (
         "(Module body=(Assign targets=(Name id='x' ) value=(BinOp left=(JoinedStr values="
         "(FormattedValue value=(Name id='y' ) conversion=114  format_spec=(JoinedStr values="
         "(Constant value='>' )(FormattedValue value=(Name id='z' ) conversion=-1 ))))"
@@ -120,7 +123,7 @@ STEPS = {
     "factdrift.builders.wmt.steps": ("wmt.archive", "wikidata.mine", "pybase64", "matplotlib"),
     "factdrift.builders.streamingqa.corpus": ("text.sentences", "generate.questions", "tantivy",
                                               "alt-profanity-check"),
-    "factdrift.builders.streamingqa.steps": ("generate.questions", "release.card",
+    "factdrift.builders.streamingqa.questions": ("generate.questions", "release.card",
                                              "en_core_web_sm", "torch"),
 }  # fmt: skip
 
@@ -132,11 +135,11 @@ def test_the_projects_own_steps(module: str) -> None:
     assert f"factdrift.builders.{inside}" in found.modules
     assert f"factdrift.builders.{outside}" not in found.modules
     assert used in found.libraries and unused not in found.libraries
-    assert not PLUMBING & found.modules
+    assert not any(map(is_outside_keys, found.modules))
 
 
 def test_extras_count_where_a_field_names_them() -> None:
-    module = "factdrift.builders.streamingqa.steps"
+    module = "factdrift.builders.streamingqa.questions"
     pytest.importorskip("torch")
     assert "torch" in reach(module, frozenset({"torch"})).libraries
 
@@ -162,3 +165,20 @@ def test_an_upgraded_library_remakes_what_uses_it(tmp_path: Path) -> None:
         remade = {module for module in STEPS if after[module] != before[module]}
         assert remade == {module for module in STEPS if name in reach(module).libraries}
         assert bool(remade) == (name != "matplotlib")
+
+
+def test_every_function_that_finds_data_files_is_declared() -> None:
+    """Outside of keys no literal is looked for, so a wrapper of `resource` has to say it is one."""
+    undeclared: list[str] = []
+    for path in (ROOT / "builders").rglob("*.py"):
+        source = path.read_text("utf-8")
+        if "__outside_step_keys__" not in source or path.stem in ("files", "reach"):
+            continue
+        for function in ast.walk(ast.parse(source)):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+            finds = any(getattr(call.func, "id", "") == "resource" for call in calls)
+            if finds and f'"{function.name}": "' not in source:
+                undeclared.append(f"{path.name}: {function.name}")
+    assert not undeclared

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factdrift.builders.wikidata.shards import Cutter, lines, open_shard
+from factdrift.builders.wikidata.shards import BlockCutter, line_spans, open_shard
 
 
-def cut(path: Path, size: int, longest: int) -> tuple[list[bytes | int], Cutter]:
+def cut(path: Path, size: int, longest: int) -> tuple[list[bytes | int], BlockCutter]:
     """The lines of all blocks, and for one that is too long its number of bytes."""
     shard = open_shard(path)
-    cutter = Cutter(shard, size, longest)
+    cutter = BlockCutter(shard, size, longest)
     buffer = memoryview(bytearray(size + longest))
     found: list[bytes | int] = []
     number = 0
@@ -21,7 +21,7 @@ def cut(path: Path, size: int, longest: int) -> tuple[list[bytes | int], Cutter]
         number += 1
         text = buffer[: block.end]
         found += [block.too_long] if block.too_long else []
-        found += [bytes(text[a:b]) for a, b in lines(text)]
+        found += [bytes(text[a:b]) for a, b in line_spans(text)]
     shard.close()
     assert cutter.number == number
     return found, cutter

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from msgspec.structs import asdict
 
-from factdrift.builders.wikidata.documents import Rows
+from factdrift.builders.wikidata.documents import DumpRows
 from tests.dumps import Json, item, prop, snak, statement, term, time_snak, value
 from tests.tables import case_lists
 
 UNDATED = ("P19",)
 
 
-def read(*entities: Any) -> Rows:
-    rows = Rows(UNDATED)
+def read(*entities: Any) -> DumpRows:
+    rows = DumpRows(UNDATED)
     for entity in entities:
         rows.read(entity if isinstance(entity, bytes) else json.dumps(entity).encode())
     return rows
@@ -147,7 +147,7 @@ DEEP = '{"id":"Q1","x":' + "[" * 100_000 + "]" * 100_000 + "}"
 
 @pytest.mark.parametrize("line", [*LINES["no_entity"], pytest.param(DEEP, id="deep")])
 def test_a_line_that_is_no_entity(line: str) -> None:
-    rows = Rows(UNDATED)
+    rows = DumpRows(UNDATED)
     with pytest.raises((ValueError, RecursionError)):
         rows.read(line.encode("latin-1"))
     assert not rows.entities

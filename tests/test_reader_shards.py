@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.wikidata.shards import find_shards, snapshot_of
+from factdrift.builders.wikidata.shards import find_shards, snapshot_day
 from tests.tables import table_cases
 
 
@@ -37,7 +37,7 @@ def test_find_shards(tmp_path: Path) -> None:
 def test_snapshot_of(names: str, given: str, expected: str) -> None:
     paths = [Path(n) for n in names.split()]
     if re.fullmatch(r"\d{4}-\d\d-\d\d", expected):
-        assert snapshot_of(paths, given or None) == date.fromisoformat(expected)
+        assert snapshot_day(paths, given or None) == date.fromisoformat(expected)
     else:
         with pytest.raises(UserError, match=expected):
-            snapshot_of(paths, given or None)
+            snapshot_day(paths, given or None)

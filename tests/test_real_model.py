@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.release.verify import verify_release
 from tests.conftest import ROOT, run_cli
 
@@ -89,7 +89,7 @@ def test_streamingqa_lm_comes_to_an_honest_end(weights: Path, tmp_path: Path) ->
     assert "questions of 20 draws" in done.stderr
     release = tmp_path / "out/streamingqa-lm/1.0.0"
     assert verify_release(release) == []
-    manifest = load(release)
+    manifest = load_manifest(release)
     rows = sum(split.rows for one in manifest.configs if one.name == "all" for split in one.splits)
     assert rows < sum(drop.rows for drop in manifest.drops)
     assert run_cli(*words).stderr.count(" calls, ") <= 1  # what it said is kept

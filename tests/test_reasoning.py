@@ -12,7 +12,7 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.core.engine import engine
 from factdrift.builders.facts.relations import Phrases
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
 from factdrift.reasoning.names import Verbalizer
@@ -20,7 +20,7 @@ from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import knowledge
 from factdrift.reasoning.writing import Writer
-from factdrift.scoring.sampling import ChosenSplit, drawn
+from factdrift.scoring.sampling import ChosenSplit, stratified_sample
 from tests.conftest import ROOT, run_cli
 from tests.histories import day, parquet, timelines_with
 from tests.reasoning_oracle import World, worlds
@@ -33,16 +33,16 @@ RELATIONS = ("P1", "P2", "P3")
 
 def histories(seed: int, subjects: int) -> tuple[list[rows.Segment], list[rows.Gap]]:
     """Random timelines whose objects are subjects too, most dates partial, some holders twice."""
-    drawn = random.Random(seed)
+    generator = random.Random(seed)
     segments: list[rows.Segment] = []
     gaps: list[rows.Gap] = []
 
     def term(subject: str, relation: str, start: date, days: int) -> dict[str, Any]:
         first, end = point(start), point(start + timedelta(days=days))
-        open_ = drawn.random() < 0.05
+        open_ = generator.random() < 0.05
         if open_:
             end = (SNAPSHOT, SNAPSHOT)
-        thing = f"Q{drawn.randint(1, subjects)}"
+        thing = f"Q{generator.randint(1, subjects)}"
         return {
             "subject": subject,
             "relation": relation,
@@ -56,24 +56,24 @@ def histories(seed: int, subjects: int) -> tuple[list[rows.Segment], list[rows.G
         }
 
     def point(at: date) -> tuple[date, date]:
-        return day(drawn.choice((at.isoformat(), at.isoformat(), f"{at:%Y-%m}", f"{at:%Y}")))
+        return day(generator.choice((at.isoformat(), at.isoformat(), f"{at:%Y-%m}", f"{at:%Y}")))
 
     for subject in (f"Q{n}" for n in range(1, subjects + 1)):
         for relation in RELATIONS:
-            start = FIRST + timedelta(days=drawn.randint(0, 900))
+            start = FIRST + timedelta(days=generator.randint(0, 900))
             while start < LAST - timedelta(days=400):
-                days = drawn.choice((30, 200, 700, 1500))
+                days = generator.choice((30, 200, 700, 1500))
                 days = min(days, (SNAPSHOT - start).days - 370)
                 one = term(subject, relation, start, max(days, 1))
                 statement = f"{subject}${relation}-{len(segments)}-{len(gaps)}"
-                if drawn.random() < 0.02:
+                if generator.random() < 0.02:
                     gaps.append(
                         rows.Gap(statement=statement, reason="undated", rank="normal", **one)
                     )
                 else:
-                    one |= {"end_inferred": False, "rival": drawn.random() < 0.01}
+                    one |= {"end_inferred": False, "rival": generator.random() < 0.01}
                     segments.append(rows.Segment(statements=(statement,), **one))
-                start += timedelta(days=max(days, 1) + drawn.choice((1, 1, 1, 20, 500)))
+                start += timedelta(days=max(days, 1) + generator.choice((1, 1, 1, 20, 500)))
     return segments, gaps
 
 
@@ -188,13 +188,13 @@ def test_a_limit_draws_the_same_questions_alone_and_behind_facts(sample: Path) -
     release = sample / "releases/temporal-reasoning/1.0.0"
     splits = [
         ChosenSplit(config.name, config.roles, split)
-        for config in load(release).configs
+        for config in load_manifest(release).configs
         if config.roles
         for split in config.splits
     ]
     behind = _rows(sample, "releases/temporal-reasoning/1.0.0/data/with_evidence/*.parquet")
     alone = {row["id"]: row["question_id"] for row in behind}
-    few = drawn(release, splits, 20, seed=3)
+    few = stratified_sample(release, splits, 20, seed=3)
     assert few["questions"] == {alone[row] for row in few["with_evidence"]}
     assert len(few["questions"]) == 20
 

@@ -26,9 +26,9 @@ from factdrift.builders.recipes.recipe import (
     find_recipe,
     recipes,
 )
-from factdrift.builders.release.release import ReleaseOptions, rebuild
+from factdrift.builders.release.release import ReleaseOptions, rebuild_command
 from factdrift.builders.wmt.dataset import WMTQuestionDates
-from factdrift.builders.wmt.steps import articles
+from factdrift.builders.wmt.steps import article_step
 
 DUMP = "enwiki-20260201-pages-articles-multistream"
 NAMES = (
@@ -102,7 +102,7 @@ def test_several_lists_to_keep_are_refused(folder: Path) -> None:
     found = find_inputs(recipe(PAPER), Path("x.yaml"), given, None, store)
     run = Run(folder, found, folder, store, 0)
     with pytest.raises(UserError, match="one list of articles to keep"):
-        articles(run)
+        article_step(run)
 
 
 @pytest.mark.parametrize(("name", "about", "paths", "day", "expected"), OPTIONS["rebuilt"])
@@ -116,7 +116,7 @@ def test_the_command_that_makes_it_again(
         given=given, snapshot=day, build=store.root, templates=folder, say=store.say
     )
     expected += f" --snapshot-date {day}" if day else ""
-    assert rebuild(path, made, options) == f"factdrift release x.yaml{expected}"
+    assert rebuild_command(path, made, options) == f"factdrift release x.yaml{expected}"
 
 
 @pytest.mark.parametrize(

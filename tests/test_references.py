@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from factdrift.builders.text.references import without_references
-from factdrift.builders.wikidata.documents import Named, names
+from factdrift.builders.wikidata.documents import NamedEntity, entity_names
 
 
 @pytest.mark.parametrize(
@@ -17,5 +17,5 @@ def test_references_are_read_once(name: str, plain: str) -> None:
 def test_labels_have_none() -> None:
     label = {"language": "en", "value": "LB&amp;SCR"}
     alias = {"language": "en", "value": "Q&amp;A"}
-    document = msgspec.convert({"labels": {"en": label}, "aliases": {"en": [alias]}}, Named)
-    assert names(document) == ("LB&SCR", ("Q&A",))
+    document = msgspec.convert({"labels": {"en": label}, "aliases": {"en": [alias]}}, NamedEntity)
+    assert entity_names(document) == ("LB&SCR", ("Q&A",))

@@ -6,23 +6,23 @@ from pathlib import Path
 import pytest
 
 from factdrift.annotation.batch import attention_items, read_batch
-from factdrift.annotation.checks import problems
+from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.hits import make_batch
-from factdrift.annotation.layout import layouts, load_layout
+from factdrift.annotation.layout import layout_names, load_layout
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS
 from tests.annotation_workers import order
 from tests.rehearsal import ANSWERS, answers_to, rehearse
 
 
-@pytest.mark.parametrize("name", layouts())
+@pytest.mark.parametrize("name", layout_names())
 def test_every_layout_can_be_rehearsed(name: str) -> None:
     """Items with known answers, too, are answered whole."""
     layout = load_layout(name)
-    assert problems(layout, FIELDS[name], ANSWERS[name](FIELDS[name])) == []
+    assert answer_problems(layout, FIELDS[name], ANSWERS[name](FIELDS[name])) == []
     for item in attention_items(layout):
         said = answers_to(name, layout, item)
-        assert problems(layout, item.fields, said) == []
+        assert answer_problems(layout, item.fields, said) == []
         assert item.answers is not None
         assert {key: said[key] for key in item.answers} == item.answers
 

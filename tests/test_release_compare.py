@@ -12,7 +12,7 @@ import yaml
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.release.compare import Difference, compare
-from factdrift.builders.release.notes import notes
+from factdrift.builders.release.notes import release_notes
 from factdrift.builders.rows import Answer
 from tests.release_sample import Sample, changed, edit, publish, segment
 from tests.tables import FOLDER
@@ -111,9 +111,9 @@ def test_notes_for_readers(old: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     new = publish(tmp_path, changed(splits), "2.0.0").folder
     edit(new, "inputs.0.snapshot", "2026-05-02")
     diff = tmp_path / "diff.parquet"
-    found = [*notes(old, new, compare(old, new, diff), diff)]
+    found = [*release_notes(old, new, compare(old, new, diff), diff)]
     assert found == (FOLDER / "notes.md").read_text("utf-8").split("\n")
     for shown, more in ((2, 0), (1, 1)):
         monkeypatch.setattr("factdrift.builders.release.notes.SHOWN_ROWS", shown)
-        fewer = [*notes(old, new, compare(old, new), diff)]
+        fewer = [*release_notes(old, new, compare(old, new), diff)]
         assert fewer.count("… and 1 more.") == more

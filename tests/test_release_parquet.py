@@ -10,7 +10,7 @@ import pytest
 
 from factdrift.builders.core.dataset import FromParquet, Scalar
 from factdrift.builders.core.schema import arrow_schema, batches
-from factdrift.builders.release.parquet import read, type_name, write_split
+from factdrift.builders.release.parquet import read_source, type_name, write_split
 from factdrift.builders.rows import Cloze
 from tests.release_sample import cloze, from_rows
 
@@ -89,7 +89,11 @@ def test_a_source_without_rows_a_column_or_an_end(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="without split, views"):
         write_split(path, Cloze, table.to_batches)
     source = from_rows(Cloze, [cloze(1), replace(cloze(2), added=("Q1",))])
-    assert [b.num_rows for b in read(source)] == [b.num_rows for b in read(source)] == [2]
+    assert (
+        [b.num_rows for b in read_source(source)]
+        == [b.num_rows for b in read_source(source)]
+        == [2]
+    )
     names = {type_name(field.type) for field in arrow_schema(Cloze)}
     answers = "list<struct<id: string, label: string, aliases: list<string>>>"
     assert names >= {"string", "date", "list<int64>", answers}

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.release.publish import STAGING, NothingLeftError, write_release
 from factdrift.builders.release.verify import verify_release
 from tests.conftest import ROOT, checksums, run_process
@@ -59,7 +59,7 @@ def test_version(
     found = publish(tmp_path, SAMPLES[name], version)
     assert f"{found.version} {found.level}" == expected
     assert found.folder == tmp_path / "sample" / found.version
-    assert load(found.folder).version == found.version
+    assert load_manifest(found.folder).version == found.version
     assert verify_release(found.folder) == []
     assert not (tmp_path / "sample" / STAGING).exists()
 

@@ -83,7 +83,7 @@ def push(folder: Path, *words: object, ok: bool = True) -> Completed:
 
 def test_a_release_and_the_next(hub: Hub, tmp_path: Path) -> None:
     first = publish(tmp_path, changed({"gone/2021Q3": [8]})).folder
-    listed = {entry.path for entry in manifest.load(first).files} | {manifest.FILE}
+    listed = {entry.path for entry in manifest.load_manifest(first).files} | {manifest.FILE}
     assert f"{len(listed)} files in {REPO}, tagged 1.0.0" in push(first, "--private").stderr
     assert hub.private is True
     there = hub.commits[hub.tags["1.0.0"]]

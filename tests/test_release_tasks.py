@@ -17,14 +17,14 @@ from factdrift.builders.core.dataset import Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release import tasks
 from factdrift.builders.release.harness import after
-from factdrift.builders.release.manifest import load
-from factdrift.builders.release.parquet import read
+from factdrift.builders.release.manifest import load_manifest
+from factdrift.builders.release.parquet import read_source
 from factdrift.builders.release.publish import MOST_SPLITS, few_splits
 from factdrift.builders.rows import Cloze, PromptFact
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.rows.timeqa import TimeQuestion
 from factdrift.builders.text import squad
-from factdrift.scoring.views import Asking, Row
+from factdrift.scoring.views import PromptRow, RowPrompter
 from tests.conftest import run_cli
 from tests.release_sample import BASE, Rows, Sample, cloze, from_rows, publish
 from tests.tables import read_table
@@ -111,11 +111,13 @@ def test_run_model_and_harnesses_use_the_same_words(
     row = {**told, "targets": ["x"]}
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
     asking = replace(TimeQuestion.roles, time=(), strata=("relation",), subject="id")
-    made = load(publish(tmp_path, Sample(ROWS)).folder).model_copy(update={"examples": examples})
-    one = tasks.AskedConfig("a", asking, {"test": "a.parquet"})
-    frames = read_frames(None, made.examples, tasks.gaps(made))
-    view = Asking(view="generate", frames=frames, gaps=tasks.gaps(made))
-    asked = view.question(Row(**told, config="a", split="test"))
+    made = load_manifest(publish(tmp_path, Sample(ROWS)).folder).model_copy(
+        update={"examples": examples}
+    )
+    one = tasks.HarnessConfig("a", asking, {"test": "a.parquet"})
+    frames = read_frames(None, made.examples, tasks.answer_gaps(made))
+    view = RowPrompter(view="generate", frames=frames, gaps=tasks.answer_gaps(made))
+    asked = view.question(PromptRow(**told, config="a", split="test"))
     tasks._write_lm_eval(tmp_path / "lm", tmp_path, made, [one], "", None)
     task = read_yaml(tmp_path / "lm" / "_a_yaml")
     put = jinja2.Template(task["doc_to_text"]).render(**row)
@@ -147,8 +149,8 @@ def test_the_group_of_a_dataset_asks_no_row_twice(
         files = {"eval": f"{name}-eval.parquet", "more": f"{name}-more.parquet"}
         for file, some in zip(files.values(), (ids[:1], ids[1:]), strict=True):
             pq.write_table(pa.table({"id": list(some)}), tmp_path / file)
-        given.append(tasks.AskedConfig(name, Cloze.roles, files))
-    assert [one.name for one in tasks.disjoint(tmp_path, given)] == expected
+        given.append(tasks.HarnessConfig(name, Cloze.roles, files))
+    assert [one.name for one in tasks.without_repeats(tmp_path, given)] == expected
 
 
 def test_tasks_are_in_the_manifest_and_other_tasks_are_a_patch(
@@ -156,7 +158,7 @@ def test_tasks_are_in_the_manifest_and_other_tasks_are_a_patch(
 ) -> None:
     first = publish(tmp_path, Sample(ROWS))
     written = {p.relative_to(first.folder).as_posix() for p in first.folder.rglob("tasks/**/*.*")}
-    assert set() < written <= load(first.folder).sha256s().keys()
+    assert set() < written <= load_manifest(first.folder).sha256s().keys()
     assert publish(tmp_path, Sample(ROWS)).level == "none"
     monkeypatch.setattr(tasks, "MAX_TOKENS", 8)
     assert publish(tmp_path, Sample(ROWS)).level == "patch"
@@ -262,7 +264,7 @@ def test_many_periods_become_years_or_decades(periods: list[str], count: int, so
     made = few_splits(Table("updated", Cloze, "Rows.", rows))
     assert len(made.splits) == count <= MOST_SPLITS
     assert some in made.splits
-    batches = [batch for source in made.splits.values() for batch in read(source)]
+    batches = [batch for source in made.splits.values() for batch in read_source(source)]
     kept = [number for batch in batches for number in batch["sitelinks"].to_pylist()]
     assert kept == list(range(len(periods)))
 
@@ -279,4 +281,7 @@ def test_a_window_that_outgrows_its_splits_is_announced_as_major(tmp_path: Path)
         rows = {name: [cloze(n, period=name)] for n, name in enumerate(wanted)}
         found = publish(tmp_path, Sample({"updated": rows}))
         assert f"{found.version} {found.level}" == expected
-    assert [split.name for split in load(found.folder).configs[0].splits][:2] == ["2014", "2015"]
+    assert [split.name for split in load_manifest(found.folder).configs[0].splits][:2] == [
+        "2014",
+        "2015",
+    ]

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.release.publish import file_entry
 from factdrift.builders.release.verify import verify_release
 from tests.conftest import run_cli
@@ -132,7 +132,7 @@ NAMES = (UP, "..", ".", "", "/tmp/escaped", "a/b", "a\\b", ".hidden", "-o", "a\n
 def test_a_name_that_is_no_name(release: Path, place: str, name: str) -> None:
     edit(release, place, name)
     with pytest.raises(UserError, match=f"broken manifest: {place}: "):
-        load(release)
+        load_manifest(release)
 
 
 @pytest.mark.parametrize(("place", "value", "problem"), read_table("manifest_mistakes"))

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from docs import shared_results
-from factdrift.scoring.results import ANSWERS, FILE, LARGEST, check, read, rows_sha256
+from factdrift.scoring.results import (
+    ANSWERS,
+    FILE,
+    LARGEST,
+    check_results,
+    read_results,
+    rows_sha256,
+)
 from tests.conftest import ROOT, run_cli
 from tests.release_sample import PERIODS, cloze, edited, publish
 from tests.tables import read_table
@@ -41,7 +48,7 @@ def shared(release: Path, tmp_path: Path) -> Path:
 
 
 def test_what_is_shared_fits(shared: Path, release: Path) -> None:
-    results = check(shared, release)
+    results = check_results(shared, release)
     assert (results.model, results.code_version) == ("acme/m-1", "0.1.9")
     assert results.asked == {"view": "generate", "limit": 5, "settings": {"threads": 1}}
     means = {(m.config, m.stratum, m.value): m for m in results.table if m.metric == "exact_match"}
@@ -133,10 +140,10 @@ def test_the_fingerprint_is_of_what_is_asked(
 
 @pytest.mark.parametrize("folder", REFERENCE, ids=lambda folder: folder.name)
 def test_the_reference_results_fit_the_samples(folder: Path, sample: Path) -> None:
-    results = read(folder)
+    results = read_results(folder)
     release = sample / "releases" / results.dataset / results.version
     if release.is_dir() or results.dataset in ("dynamic-templama", "invariant-lama"):
-        check(folder, release)
+        check_results(folder, release)
     assert folder == ROOT / "docs/results" / results.name
 
 
@@ -171,7 +178,7 @@ def test_the_page_shows_every_folder(shared: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_curve_of_many_periods_is_of_years(shared: Path) -> None:
-    results = read(shared)
+    results = read_results(shared)
     (year,) = shared_results._curve_of(results, "exact_match", True).values()
     assert (year.value, year.n, year.mean, year.low) == ("2021", 10, 0.5, None)
     quarters = shared_results._curve_of(results, "exact_match", False)

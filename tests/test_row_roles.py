@@ -11,9 +11,9 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import arrow_schema, columns
-from factdrift.builders.release.tasks import type_of
+from factdrift.builders.release.tasks import column_type
 from factdrift.builders.rows.roles import roles_of
-from factdrift.builders.text.prompts import as_of, in_period, targets
+from factdrift.builders.text.prompts import as_of_day, in_period, merge_targets
 from tests.asking_rows import ASKING, check, given_away
 
 counted = cache(check)
@@ -39,7 +39,7 @@ def test_a_period_in_words(period: str, expected: str) -> None:
 
 
 def test_a_day_in_words() -> None:
-    assert as_of(STATEMENT, date(2020, 5, 6)) == f"As of May 6, 2020: {STATEMENT}"
+    assert as_of_day(STATEMENT, date(2020, 5, 6)) == f"As of May 6, 2020: {STATEMENT}"
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,11 @@ def test_a_day_in_words() -> None:
     ],
 )
 def test_targets_are_in_order_and_once(forms: list[list[str]], expected: tuple[str, ...]) -> None:
-    assert targets(*forms) == expected
+    assert merge_targets(*forms) == expected
 
 
 def kind_of(row: type, name: str) -> pa.DataType:
-    return type_of(arrow_schema(row), name)
+    return column_type(arrow_schema(row), name)
 
 
 def is_answer(kind: pa.DataType) -> bool:

@@ -18,9 +18,9 @@ from factdrift.builders.generate.protocol import Result
 from factdrift.builders.generate.transformers_models import Transformers
 from factdrift.builders.rows.frames import Frames
 from factdrift.scoring import run_model as module
-from factdrift.scoring.predictions import about, prompt_hash
+from factdrift.scoring.predictions import prompt_hash, read_about
 from factdrift.scoring.run_model import ModelOrder, run_model
-from factdrift.scoring.views import Asking, Row
+from factdrift.scoring.views import PromptRow, RowPrompter
 from tests import known_models as known
 from tests import tiny_model
 from tests.conftest import run_cli, run_process
@@ -85,7 +85,7 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
     bytes_before = (tmp_path / "out.jsonl").read_bytes()
     again = ordered(release, models[kind], tmp_path, view=view, offline=True)
     assert again == rows and (tmp_path / "out.jsonl").read_bytes() == bytes_before
-    beside = about(tmp_path / "out.jsonl")
+    beside = read_about(tmp_path / "out.jsonl")
     assert beside and (beside.model, beside.dataset, beside.version) == (kind, "sample", "1.0.0")
     assert str(models[kind].parent) not in (tmp_path / "out.json").read_text("utf-8")
 
@@ -129,8 +129,8 @@ def test_a_base_model_stops_where_it_is_told(
     + [(said, None) for said in ("E.", "Oslo", "")],
 )
 def test_the_choice_that_a_server_names(said: str, place: int | None) -> None:
-    asking = Asking(view="choices", frames=Frames(), gaps=(), writes=True)
-    row = Row(id="a", config="c", split="s", prompt="?", choices=("Rome", "Paris"))
+    asking = RowPrompter(view="choices", frames=Frames(), gaps=(), writes=True)
+    row = PromptRow(id="a", config="c", split="s", prompt="?", choices=("Rome", "Paris"))
     found = asking.prediction(row, asking.question(row), said)
     assert found.choice_scores == [float(n == place) for n in range(2)]
 
@@ -142,9 +142,9 @@ def test_the_choice_that_a_server_names(said: str, place: int | None) -> None:
 def test_a_statement_is_asked_whole_unless_its_gap_is_written(
     blank: str | None, after: str, option: str
 ) -> None:
-    asking = Asking(view="likelihood", frames=Frames(), gaps=("_X_",), blank=blank)
+    asking = RowPrompter(view="likelihood", frames=Frames(), gaps=("_X_",), blank=blank)
     told: dict[str, Any] = {"id": "a", "config": "c", "split": "s"}
-    row = Row(**told, prompt="I say _X_ is right.", candidates=("Rome",))
+    row = PromptRow(**told, prompt="I say _X_ is right.", candidates=("Rome",))
     asked = asking.question(row)
     assert (asked.after, asked.options) == (after, (option,))
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from factdrift.builders.generate.transformers_models import Transformers, model_kind
-from factdrift.scoring.local_models import LocalModel, Masked, Writing
+from factdrift.scoring.local_models import GenerativeModel, LocalModel, MaskedModel
 from factdrift.scoring.views import ModelQuestion, View
 from tests import known_models as known
 from tests import tiny_model
@@ -39,7 +39,7 @@ AT = {
 def opened(folder: Path, view: View = "likelihood", **how: Any) -> LocalModel:
     settings = Transformers(model=str(folder), batch=3)
     kind = model_kind(settings)
-    model = (Masked if kind == "masked" else Writing)(settings, view, kind, **how)
+    model = (MaskedModel if kind == "masked" else GenerativeModel)(settings, view, kind, **how)
     model.load()
     return model
 
@@ -59,9 +59,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def masked(folder: Path) -> Masked:
+def masked(folder: Path) -> MaskedModel:
     model = opened(folder)
-    assert isinstance(model, Masked)
+    assert isinstance(model, MaskedModel)
     return model
 
 
@@ -87,7 +87,7 @@ def test_pseudo_log_likelihood(folder: Path) -> None:
     assert [model.likelihoods([one])[0] for one in asked] == expected  # whatever stands beside it
 
 
-def test_masks_are_filled_from_the_left(masked: Masked) -> None:
+def test_masks_are_filled_from_the_left(masked: MaskedModel) -> None:
     """At THIRD: Acme (0.5), then Ek (0.625); 3 and more places are all but nothing."""
     assert masked.fill([THIRD], 2) == [["Acme Ek", "Acme"]]  # means: log 0.559 and log 0.5
     assert masked.fill([FIRST, THIRD], 1) == [["Ann"], ["Acme"]]
@@ -97,7 +97,7 @@ def test_masks_are_filled_from_the_left(masked: Masked) -> None:
     assert third[:2] == ["Acme Ek", "Acme"] and len(third) == 4
 
 
-def test_words_are_ranked(masked: Masked) -> None:
+def test_words_are_ranked(masked: MaskedModel) -> None:
     first, third = masked.rank([FIRST, THIRD], 3)
     assert set(first) == {"Ann", "Bo", "Lee"} and first[0] == "Ann"
     assert third[:2] == ["Acme", "Ann"] and third[2] in ("Bo", "leads")
@@ -105,7 +105,7 @@ def test_words_are_ranked(masked: Masked) -> None:
     assert len(masked.rank([THIRD], 100)[0]) == len(known.WORDS)
 
 
-def test_a_mask_in_a_text_is_no_gap(masked: Masked) -> None:
+def test_a_mask_in_a_text_is_no_gap(masked: MaskedModel) -> None:
     gap = ModelQuestion("Ann <mask> leads ", " <mask>.")
     assert masked.fill([gap], 1) == masked.fill([ModelQuestion("Ann leads ", ".")], 1)
     assert scores(masked, ModelQuestion("<mask>", "."), "Ann") == near([log(0.5)])
@@ -113,7 +113,7 @@ def test_a_mask_in_a_text_is_no_gap(masked: Masked) -> None:
 
 def test_what_has_no_room_is_cut_and_counted(folder: Path) -> None:
     model = opened(folder)
-    assert isinstance(model, Masked)
+    assert isinstance(model, MaskedModel)
     before = "X " * 30
     assert model.fill([ModelQuestion(before, " now now now.")], 1)[0][0] in known.WORDS
     scores(model, ModelQuestion(before), "Ann")
@@ -123,7 +123,7 @@ def test_what_has_no_room_is_cut_and_counted(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("before", ["Answer:", "X X Answer:", "X X X X:"])
-def test_log_likelihood(writing: Writing, before: str) -> None:
+def test_log_likelihood(writing: GenerativeModel, before: str) -> None:
     """Each word given the one before."""
     expected = {" Ann": log(0.5), " Ann Lee": log(0.5 * 0.75), " Bo Ek": log(0.5), "": None}
     assert scores(writing, ModelQuestion(before), *expected) == near([*expected.values()])

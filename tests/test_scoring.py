@@ -17,8 +17,14 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Cloze
 from factdrift.builders.text.squad import exact_match, f1
 from factdrift.reasoning.rows import ReasoningQuestion
-from factdrift.scoring.predictions import LONGEST, Prediction, prompt_hash, read, write
-from factdrift.scoring.score import Options, Scores, score
+from factdrift.scoring.predictions import (
+    LONGEST,
+    Prediction,
+    prompt_hash,
+    read_predictions,
+    write_predictions,
+)
+from factdrift.scoring.score import ScoreOptions, Scores, score_predictions
 from samples.quarters.simulated import asked_rows, predict, stops_on
 from tests.conftest import run_cli
 from tests.release_sample import Sample, cloze, edited, publish
@@ -35,7 +41,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def scored(release: Path, file: Path, **more: Any) -> Scores:
     options = {"out": file.parent / "scores", "say": lambda line: None, **more}
-    return score(Options(release=release, file=file, **options))
+    return score_predictions(ScoreOptions(release=release, file=file, **options))
 
 
 def mean(scores: Scores, metric: str, **wanted: Any) -> tuple[int, Any]:
@@ -73,16 +79,18 @@ def test_predictions_are_read_as_they_were_written(tmp_path: Path, suffix: str) 
     ]
     path = tmp_path / f"p{suffix}"
     again = tmp_path / f"again{suffix}"
-    assert [write(file, [Prediction(**one) for one in given]) for file in (path, again)] == [4, 4]
+    assert [
+        write_predictions(file, [Prediction(**one) for one in given]) for file in (path, again)
+    ] == [4, 4]
     assert path.read_bytes() == again.read_bytes()
-    (batch,) = read(path)
+    (batch,) = read_predictions(path)
     nothing = dict.fromkeys(batch.schema.names) | {"from_scores": False}
     assert batch.to_pylist() == [nothing | one for one in given]
 
 
 def test_scores_of_answers_are_their_order(tmp_path: Path) -> None:
     path = lines(tmp_path / "p.jsonl", {"id": "a", "scores": {"x": -2.0, "z": -1.0, "y": -1.0}})
-    assert next(iter(read(path))).column("candidates").to_pylist() == [["y", "z", "x"]]
+    assert next(iter(read_predictions(path))).column("candidates").to_pylist() == [["y", "z", "x"]]
 
 
 def test_every_mean_is_that_of_the_rows(release: Path, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.scoring.report import report
-from factdrift.scoring.score import Options, score
+from factdrift.scoring.report import write_report
+from factdrift.scoring.score import ScoreOptions, score_predictions
 from samples.quarters.simulated import predict, stops_on
 from tests.browser import SIZES, Browser, browser
 from tests.conftest import run_cli
@@ -27,7 +27,7 @@ STOPS = date(2022, 2, 10)
 
 def scored(release: Path, file: Path, out: Path, model: str, **more: Any) -> Path:
     values = {"release": release, "file": file, "out": out, "model": model, **more}
-    score(Options(say=lambda line: None, **values))
+    score_predictions(ScoreOptions(say=lambda line: None, **values))
     return out
 
 
@@ -66,7 +66,7 @@ def test_the_page_stands_alone(made: Path) -> None:
 
 def test_the_same_scores_give_the_same_page(made: Path, tmp_path: Path) -> None:
     folders = [made.parents[1] / f"scores{n}" for n in (0, 1)]
-    again = report(folders, tmp_path / "page")
+    again = write_report(folders, tmp_path / "page")
     assert again.read_bytes() == made.read_bytes()
 
 
@@ -100,8 +100,8 @@ def test_what_cannot_be_shown_together_is_told(tmp_path: Path) -> None:
         ([tmp_path / "none"], "there is no such folder"),
     ):
         with pytest.raises(UserError, match=message):
-            report(folders, tmp_path / "page")
+            write_report(folders, tmp_path / "page")
     for broken in ("{", "[]", '{"model": 1}', "[" * 100_000):
         (second / "scores.json").write_text(broken)
         with pytest.raises(UserError, match="no scores"):
-            report([second], tmp_path / "page")
+            write_report([second], tmp_path / "page")

@@ -18,8 +18,8 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.reach import reach
 from factdrift.builders.wikidata import tasks
-from factdrift.builders.wikidata.mine import ALIVE, mine
-from factdrift.builders.wikidata.reader import DumpReading, Left
+from factdrift.builders.wikidata.mine import ALIVE_FILE, mine
+from factdrift.builders.wikidata.reader import DumpReading, RemainingWork
 from tests import test_spark_cluster as clusters
 from tests.conftest import ROOT, checksums, run_process
 from tests.conftest import run_cli as command
@@ -42,8 +42,8 @@ class Nodes:
         self.of, self.places, self.changed = of, places or list(range(of)), changed
         self.said: list[str] = []
 
-    def __call__(self, given: DumpReading, todo: Left) -> None:
-        (given.parts / ALIVE).touch()
+    def __call__(self, given: DumpReading, todo: RemainingWork) -> None:
+        (given.parts / ALIVE_FILE).touch()
         code = self.changed.pop("code", reach(tasks.__name__).digest)
         found = {one.given.share.place: one for one in tasks.share_tasks(given, todo, self.of)}
         for task in (found[place] for place in self.places if place in found):
@@ -118,7 +118,7 @@ def test_damage_is_told_and_stops_the_others(tmp_path: Path) -> None:
 
 
 def test_one_file_is_shared_by_a_number_that_is_said(tmp_path: Path) -> None:
-    reading = tasks.by_tasks("local[2]")
+    reading = tasks.spark_reader("local[2]")
     with pytest.raises(UserError, match="has to be said\n  --shards 8"):
         run(files(tmp_path, 1), tmp_path / "out", reading=reading)
 
@@ -145,7 +145,7 @@ def test_a_node_without_factdrift_says_so(tmp_path: Path) -> None:
 
     batch = pa.RecordBatch.from_pydict({"id": [0, 1]})
     sent = tmp_path / "sent"
-    sent.write_bytes(cloudpickle.dumps((tasks.on_a_node("", [b"", b""]), batch)))  # type: ignore[no-untyped-call]
+    sent.write_bytes(cloudpickle.dumps((tasks.node_function("", [b"", b""]), batch)))  # type: ignore[no-untyped-call]
     script = "import pickle, sys; sys.modules['factdrift'] = None\n"
     script += "task, batch = pickle.loads(open('sent', 'rb').read())\n"
     script += "print([row['error'] for found in task([batch]) for row in found.to_pylist()])"
@@ -185,11 +185,11 @@ import sys
 from pathlib import Path
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.reader import Tuning
-from factdrift.builders.wikidata.tasks import by_tasks
+from factdrift.builders.wikidata.tasks import spark_reader
 
 if __name__ == "__main__":
     mine(sys.argv[1], Path("out"), undated=["P27"], snapshot="2026-01-01",
-         reading=by_tasks(sys.argv[2], 5), tuning=Tuning(1 << 18, 1 << 18, 4), say=print)
+         reading=spark_reader(sys.argv[2], 5), tuning=Tuning(1 << 18, 1 << 18, 4), say=print)
 """
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
-from factdrift.builders.wikidata.finish import TABLES, Mined
+from factdrift.builders.wikidata.finish import TABLES, MinedTables
 from factdrift.builders.wikidata.sparql import mine_sparql
 from tests.conftest import checksums, start_process
 from tests.dumps import item, lines, statement
@@ -44,7 +44,9 @@ def expected(server: Server, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return mine_mayors(server, tmp_path_factory.mktemp("expected")).statements.read_bytes()
 
 
-def mine_mayors(server: Server, folder: Path, policy: RetryPolicy = HASTE, **options: Any) -> Mined:
+def mine_mayors(
+    server: Server, folder: Path, policy: RetryPolicy = HASTE, **options: Any
+) -> MinedTables:
     given: dict[str, Any] = {"relations": {"P39": False}, "user_agent": AGENT}
     given |= {"cache": folder / "cache", "page": 40, "id_page": 100, "policy": policy}
     return mine_sparql(options.pop("endpoint", server.endpoint), folder / "out", **given | options)

@@ -12,7 +12,7 @@ from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.facts.relations import load_relations
 from factdrift.builders.facts.steps import needed_of
 from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
-from factdrift.builders.wikidata.finish import Mined
+from factdrift.builders.wikidata.finish import MinedTables
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.sparql import mine_sparql
 from tests.conftest import DATA, ROOT, run_cli
@@ -37,18 +37,22 @@ DAY = date(2026, 2, 2)
 
 def mine_dump(
     paths: list[Path], out: Path, relations: dict[str, bool], day: date | str = DAY
-) -> Mined:
+) -> MinedTables:
     undated = [relation for relation, keep in relations.items() if keep]
     return mine(paths, out, undated=undated, snapshot=day)
 
 
-def mine_endpoint(server: Server, out: Path, relations: dict[str, bool], **options: Any) -> Mined:
+def mine_endpoint(
+    server: Server, out: Path, relations: dict[str, bool], **options: Any
+) -> MinedTables:
     given: dict[str, Any] = {"cache": out / "cache", "user_agent": AGENT}
     given["policy"] = RetryPolicy(timeout=5, attempts=2)
     return mine_sparql(server.endpoint, out, relations=relations, **given | options)
 
 
-def assert_same(dump: Mined, sparql: Mined, build: Path, relations: dict[str, bool]) -> int:
+def assert_same(
+    dump: MinedTables, sparql: MinedTables, build: Path, relations: dict[str, bool]
+) -> int:
     """Row for row; the number of rows compared.
 
     The facts of an entity are those of every relation, of which an endpoint was not asked.

@@ -12,15 +12,15 @@ from factdrift.builders.wikidata.sparql_rows import (
     ONTOLOGY,
     PROPERTY,
     STATEMENT,
+    full_value_days,
     item_id,
     read_entities,
     read_statements,
     statement_id,
     statement_name,
-    written_point,
 )
-from factdrift.builders.wikidata.statements import Claims
-from factdrift.builders.wikidata.times import point
+from factdrift.builders.wikidata.statements import StatementRows
+from factdrift.builders.wikidata.times import possible_days
 from tests.dumps import GREGORIAN, JULIAN
 from tests.tables import case_lists
 from tests.wikibase_rdf import xsd_time
@@ -55,7 +55,7 @@ def test_wikibase_times_come_back_as_they_were(
     text = f"{'-' if year < 0 else '+'}{abs(year):04}-{month:02}-{day:02}T00:00:00Z"
     calendar = JULIAN if julian else GREGORIAN
     written = xsd_time(text, precision, calendar).value
-    assert written_point(written, precision, calendar) == point(text, precision, calendar)
+    assert full_value_days(written, precision, calendar) == possible_days(text, precision, calendar)
 
 
 @pytest.mark.parametrize(("text", "precision", "in_json", "in_rdf"), CASES["losses"])
@@ -64,7 +64,10 @@ def test_what_rdf_does_not_keep(
 ) -> None:
     """Impossible days: the losses that the docstring of the route names, and no others."""
     written = xsd_time(f"{text}T00:00:00Z", precision, GREGORIAN).value
-    found = point(text, precision, GREGORIAN), written_point(written, precision, GREGORIAN)
+    found = (
+        possible_days(text, precision, GREGORIAN),
+        full_value_days(written, precision, GREGORIAN),
+    )
     assert [days and " to ".join(map(str, days)) for days in found] == [in_json, in_rdf]
 
 
@@ -77,8 +80,8 @@ def _row(predicate: str, value: str, **more: str) -> Row:
     }
 
 
-def _read(*rows: Row) -> Claims:
-    claims = Claims()
+def _read(*rows: Row) -> StatementRows:
+    claims = StatementRows()
     read_statements("P39", {f"{STATEMENT}Q1-a": "Q1"}, rows, claims)
     return claims
 

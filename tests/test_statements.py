@@ -6,14 +6,14 @@ import pytest
 
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.wikidata.statements import (
-    Claims,
-    Kind,
     LifeDate,
     Snak,
+    SnakKind,
     StatedTimes,
+    StatementRows,
     Validity,
-    held,
-    life,
+    life_boundary,
+    stated_intervals,
 )
 from tests import histories
 from tests.tables import read_table
@@ -27,7 +27,7 @@ def day(text: str) -> PartialDate:
 
 def snaks(text: str) -> list[Snak]:
     """`2019 ? - *`: a value, somevalue, novalue, a value too coarse to use."""
-    special: dict[str, tuple[Kind, None]] = {
+    special: dict[str, tuple[SnakKind, None]] = {
         "?": ("somevalue", None),
         "-": ("novalue", None),
         "*": ("value", None),
@@ -64,7 +64,7 @@ def times(text: str) -> dict[str, list[Snak]]:
 
 @pytest.mark.parametrize(("given", "expected"), read_table("statement_times"))
 def test_what_a_statement_says(given: str, expected: str) -> None:
-    found = held(times(given))
+    found = stated_intervals(times(given))
     if expected == "@/2005-12-31!":  # seen in 2005, and ended in 2007 at the earliest
         one = Validity(None, date(2005, 12, 31), date(2007, 1, 1), None, False, True)
         assert found == StatedTimes([one], False)
@@ -79,8 +79,8 @@ def test_what_a_statement_says(given: str, expected: str) -> None:
     [("s 2019; e 2020", False), ("s ?; e -", False), ("s *; e 2020", True), ("p *", True)],
 )
 def test_unusable_times_are_counted(given: str, expected: bool) -> None:
-    claims = Claims()
-    claims.claim("Q1$a", "Q1", "P6", "Q2", None, times(given))
+    claims = StatementRows()
+    claims.add("Q1$a", "Q1", "P6", "Q2", None, times(given))
     assert claims.counts["P6/coarse_time"] == expected
 
 
@@ -92,5 +92,5 @@ def test_when_something_began_or_ended(given: str, began: str, ended: str) -> No
         [LifeDate(ranks.get(one[-1], "normal"), snaks(one.rstrip("!~"))[0]) for one in some.split()]
         for some in given.split(";")
     ]
-    found = [life(dates, latest) for latest in (True, False)]
+    found = [life_boundary(dates, latest) for latest in (True, False)]
     assert found == [None if text == "-" else day(text) for text in (began, ended)]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import load_manifest
 from factdrift.builders.text.dates import WEEKDAYS
 from tests.conftest import ROOT, run_cli
 from tests.gold_rows import config_rows
@@ -85,7 +85,7 @@ def manifest(release: Path) -> Any:
 
 
 def figure(release: Path, name: str) -> Any:
-    return next(one.rows for one in load(release).figures if one.name == name)
+    return next(one.rows for one in load_manifest(release).figures if one.name == name)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from factdrift.builders.text.en.questions import ago, put
+from factdrift.builders.text.en.questions import insert_time, time_ago
 from factdrift.filters.time_spec import add_time_spec
 from tests.tables import read_table
 from tests.test_filters_run import question
@@ -12,16 +12,16 @@ from tests.test_filters_run import question
 
 @pytest.mark.parametrize(("article", "asked", "said"), read_table("time_ago"))
 def test_ago(article: str, asked: str, said: str) -> None:
-    assert ago(date.fromisoformat(article), date.fromisoformat(asked)) == said
+    assert time_ago(date.fromisoformat(article), date.fromisoformat(asked)) == said
 
 
 @pytest.mark.parametrize(("question", "expected"), read_table("time_put"))
 def test_a_time_at_the_head_or_the_end(question: str, expected: str) -> None:
-    assert put(question, "in May 2017") == expected
+    assert insert_time(question, "in May 2017") == expected
 
 
 def test_nothing_to_put() -> None:
-    assert put("Who won?", "") == "Who won?"
+    assert insert_time("Who won?", "") == "Who won?"
 
 
 @pytest.mark.parametrize(

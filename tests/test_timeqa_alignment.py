@@ -14,7 +14,7 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.text.dates import dates_in
-from factdrift.builders.text.names import names_of
+from factdrift.builders.text.names import all_names
 from factdrift.builders.text.sentences import sentence_starts
 from factdrift.builders.text.words import fold_in_place
 from factdrift.builders.timeqa.alignment import (
@@ -239,7 +239,7 @@ def test_the_measure_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(("label", "text", "wanted"), read_table("names_in_pages"))
 def test_names(label: str, text: str, wanted: str) -> None:
     paragraphs = (rows.Paragraph("text", "", "Não é.", ()), rows.Paragraph("text", "", text, ()))
-    found = PageText(rows.Page("Q1", "T", 1, 1, paragraphs)).named(names_of(label, (), None), None)
+    found = PageText(rows.Page("Q1", "T", 1, 1, paragraphs)).named(all_names(label, (), None), None)
     assert all(m.paragraph == 1 for m in found)
     assert "; ".join(text[m.start : m.end] for m in found) == wanted
 

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from factdrift.builders.core.dates import PartialDate
-from factdrift.builders.wikidata.times import point, rdf_point
+from factdrift.builders.wikidata.times import possible_days, rdf_possible_days
 from tests.dumps import GREGORIAN, JULIAN
 from tests.tables import read_table
 
@@ -22,11 +22,11 @@ def days_of(text: str) -> PartialDate | None:
 @pytest.mark.parametrize(("form", "time", "precision", "days"), read_table("time_values"))
 def test_a_value(form: str, time: str, precision: str, days: str) -> None:
     calendar = {"G": GREGORIAN, "J": JULIAN, "R": ""}[form]
-    read = rdf_point(time + T, int(precision))
-    made = read if form == "R" else point(time + T, int(precision), calendar)
+    read = rdf_possible_days(time + T, int(precision))
+    made = read if form == "R" else possible_days(time + T, int(precision), calendar)
     assert made == days_of(days)
 
 
 @pytest.mark.parametrize("time", ["", "last summer", "+" + "9" * 5000 + "-01-01"])
 def test_no_date(time: str) -> None:
-    assert point(time + T, 9, GREGORIAN) is None
+    assert possible_days(time + T, 9, GREGORIAN) is None

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from factdrift.annotation.bands import JudgedBand, place, threshold_by_bands, to_judge
+from factdrift.annotation.bands import JudgedBand, band_number, rows_to_judge, threshold_by_bands
 from factdrift.annotation.order import BandRule
 from factdrift.builders.core.files import resource
 from factdrift.filters.base import FilterContext
@@ -183,10 +183,10 @@ def test_threshold_by_bands(judgments: str, threshold: float | None) -> None:
 
 def test_band_places_and_samples() -> None:
     scores = (1.0, 0.95, 0.9499, 0.15, 0.3, 0.05, 0.0)
-    assert [place(s, 0.05) for s in scores] == [19, 19, 18, 3, 6, 1, 0]
+    assert [band_number(s, 0.05) for s in scores] == [19, 19, 18, 3, 6, 1, 0]
     rows = [(f"r{n}", n / 1000) for n in range(1001)]
-    chosen = to_judge(rows, 1, BandRule())
+    chosen = rows_to_judge(rows, 1, BandRule())
     assert next(iter(chosen)) == 0.95 and len(chosen) == 20
     assert all(len(ids) == 50 for ids in chosen.values())
-    assert to_judge(rows[::-1], 1, BandRule()) == chosen != to_judge(rows, 2, BandRule())
-    assert len(to_judge(rows, 1, BandRule(rows=100))[0.95]) == 51
+    assert rows_to_judge(rows[::-1], 1, BandRule()) == chosen != rows_to_judge(rows, 2, BandRule())
+    assert len(rows_to_judge(rows, 1, BandRule(rows=100))[0.95]) == 51

@@ -18,9 +18,9 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import ArticleRef
 from factdrift.builders.text.sentences import split_sentences
 from factdrift.builders.wmt.archive import find_archives
-from factdrift.builders.wmt.index import TABLES, index
+from factdrift.builders.wmt.index import TABLES, index_archive
 from factdrift.builders.wmt.lines import sentences_of
-from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.read import read_articles
 from tests.conftest import ROOT
 from tests.dumps import rows
 from tests.tables import read_table
@@ -58,7 +58,7 @@ def refs(out: Path) -> list[ArticleRef]:
 
 def indexed(paths: Any, out: Path, **options: Any) -> list[ArticleRef]:
     """The articles that `index` finds."""
-    index(paths, out, **options)
+    index_archive(paths, out, **options)
     return refs(out)
 
 
@@ -75,7 +75,7 @@ LINES["not UTF-8"] = (line(split=b"caf\xe9"), "bad_utf8")
 
 
 def test_lines(tmp_path: Path) -> None:
-    index(archive(tmp_path, *(given for given, _ in LINES.values())), tmp_path / "out")
+    index_archive(archive(tmp_path, *(given for given, _ in LINES.values())), tmp_path / "out")
     reasons = {n: reason for n, (_, reason) in enumerate(LINES.values(), 1)}
     dropped = {
         int(d["item"].removeprefix(f"{NAME}.gz:")): d["reason"]
@@ -111,7 +111,7 @@ def test_bytes_do_not_depend_on_jobs_or_blocks(tmp_path: Path, near: float) -> N
         "small": {"block": 300},
     }
     for name, options in kinds.items():
-        index(paths, tmp_path / name, near_duplicates=near, **options)
+        index_archive(paths, tmp_path / name, near_duplicates=near, **options)
     assert same(tmp_path / "one", tmp_path / "two")
     assert same(tmp_path / "one", tmp_path / "small")
     assert {p.name for p in (tmp_path / "one").iterdir()} == set(TABLES)
@@ -122,7 +122,7 @@ def test_forms_of_files(tmp_path: Path, suffix: str) -> None:
     path = archive(tmp_path, line(), line(whole="other"), name=NAME + suffix)
     made = indexed(tmp_path, tmp_path / "out")
     assert [r.line for r in sorted(made, key=lambda r: r.line)] == [1, 2]
-    assert [a.text for a in read(path, made)] == ["A.\nB."] * 2
+    assert [a.text for a in read_articles(path, made)] == ["A.\nB."] * 2
 
 
 def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
     made = indexed(archive(tmp_path, *lines, b"{", name="n.jsonl"), tmp_path / "a")
     reasons = [d["reason"] for d in dropped_in(tmp_path / "a")]
     assert reasons == ["bad_date", "empty_text", "malformed_line"]
-    found = {a.day.isoformat(): a for a in read(tmp_path / "n.jsonl", made)}
+    found = {a.day.isoformat(): a for a in read_articles(tmp_path / "n.jsonl", made)}
     assert found["2019-02-07"].id == key("20190207", str(records[0]["text"]))
     assert found["2019-02-07"].sentences == (
         "He won.",
@@ -150,7 +150,7 @@ def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(records[:3]), tmp_path / "p" / "n.parquet")
     other = indexed(tmp_path / "p", tmp_path / "b")
     assert [r.id for r in other] == [r.id for r in made]
-    assert [a.id for a in read(tmp_path / "p", other)] == [a.id for a in found.values()]
+    assert [a.id for a in read_articles(tmp_path / "p", other)] == [a.id for a in found.values()]
 
 
 @pytest.mark.parametrize(
@@ -162,16 +162,16 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(
 ) -> None:
     path = archive(tmp_path, b"\xef\xbb\xbf" + first, first.replace(b"07", b"08", 1), name=name)
     said: list[str] = []
-    index(path, tmp_path / "out", near_duplicates=near, block=20, say=said.append)
+    index_archive(path, tmp_path / "out", near_duplicates=near, block=20, say=said.append)
     assert said[0].endswith(" articles of 2 lines")
     articles = indexed(path, tmp_path / "out")
     assert [r.line for r in articles] == [1, 2]
     assert [r.id for r in articles] == [key(day, "A. B.") for day in ("20190207", "20190208")]
-    assert [a.id for a in read(path, articles)] == [r.id for r in articles]
-    assert [a.id for a in read(path, [r.id for r in articles])] == [r.id for r in articles]
+    assert [a.id for a in read_articles(path, articles)] == [r.id for r in articles]
+    assert [a.id for a in read_articles(path, [r.id for r in articles])] == [r.id for r in articles]
     path.write_bytes(b"\xef\xbb\xbf")
     with pytest.raises(UserError, match="no line of it is an article"):
-        index(path, tmp_path / "out")
+        index_archive(path, tmp_path / "out")
 
 
 @pytest.mark.parametrize(("text", "count"), CASES["split_texts"])
@@ -209,7 +209,7 @@ def test_near_duplicates(name: str, first_day: str, day: str, tmp_path: Path) ->
     text, near = NEAR[name]
     first = line(first_day, " ".join(WORDS), "1")
     path = archive(tmp_path, line(day, text, "2"), first, line(split="x", whole="3"))
-    index(path, tmp_path / "out", near_duplicates=0.7)
+    index_archive(path, tmp_path / "out", near_duplicates=0.7)
     found = [(d["reason"], d["item"], d["detail"]) for d in dropped_in(tmp_path / "out")]
     expected = [("near_duplicate", f"{NAME}.gz:1", f"as {NAME}.gz:2")]
     assert found == (expected if near else [])
@@ -224,12 +224,12 @@ def test_keep_list(tmp_path: Path, escape: Any) -> None:
     assert [d["reason"] for d in dropped_in(tmp_path / "out")] == ["not_in_keep_list"] * 2
     keys = archive(tmp_path / "k", one, b"hello", name="keys.txt.gz")
     with pytest.raises(UserError, match=r"keys.txt.gz:2: not an article's id"):
-        index(path, tmp_path / "out", keep=keys)
+        index_archive(path, tmp_path / "out", keep=keys)
 
 
 def test_until(tmp_path: Path) -> None:
     path = archive(tmp_path, line("20190331"), line("20190401"))
-    index(path, tmp_path / "out", until=date(2019, 3, 31))
+    index_archive(path, tmp_path / "out", until=date(2019, 3, 31))
     assert [(d["reason"], d["detail"]) for d in dropped_in(tmp_path / "out")] == [
         ("future_date", "2019-04-01")
     ]
@@ -240,7 +240,7 @@ def test_a_file_cut_short_says_how_far(tmp_path: Path) -> None:
     path = tmp_path / f"{NAME}.gz"
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(UserError, match=rf"{NAME}.gz: the file is cut short or damaged after \d"):
-        index(path, tmp_path / "out")
+        index_archive(path, tmp_path / "out")
     assert not list((tmp_path / "out").iterdir())
 
 
@@ -260,7 +260,7 @@ def test_files_that_are_no_archive(tmp_path: Path) -> None:
     }
     for name, text in wrong.items():
         with pytest.raises(UserError, match=text):
-            index(tmp_path / name, tmp_path / "out")
+            index_archive(tmp_path / name, tmp_path / "out")
     archive(tmp_path / "a", line())
     archive(tmp_path / "b", line())
     with pytest.raises(UserError, match="two archives have the name"):
@@ -272,10 +272,10 @@ def test_reading_by_place_by_table_and_by_id(tmp_path: Path, jobs: int) -> None:
     known = indexed(SAMPLES, tmp_path / "out")
     some = known[::37]
     options = {"jobs": jobs, "block": 4096}
-    by_place = list(read(SAMPLES, reversed(some), **options))  # type: ignore[arg-type]
+    by_place = list(read_articles(SAMPLES, reversed(some), **options))  # type: ignore[arg-type]
     assert [a.id for a in by_place] == [r.id for r in some]
-    assert by_place == list(read(SAMPLES, [r.id for r in some], **options))  # type: ignore[arg-type]
-    everything = list(read(SAMPLES, tmp_path / "out/articles.parquet", **options))  # type: ignore[arg-type]
+    assert by_place == list(read_articles(SAMPLES, [r.id for r in some], **options))  # type: ignore[arg-type]
+    everything = list(read_articles(SAMPLES, tmp_path / "out/articles.parquet", **options))  # type: ignore[arg-type]
     assert [a.id for a in everything] == [r.id for r in known]
     assert [len(a.sentences) for a in everything] == [r.sentences for r in known]
 
@@ -284,22 +284,22 @@ def test_reading_what_is_not_there(tmp_path: Path) -> None:
     path = archive(tmp_path, line())
     (ref,) = indexed(path, tmp_path / "out")
     with pytest.raises(UserError, match="1 of 2 articles are not in the archive"):
-        list(read(path, [ref.id, key("20190207", "nothing")]))
-    assert len(list(read(path, [ref.id, key("20190207", "nothing")], strict=False))) == 1
+        list(read_articles(path, [ref.id, key("20190207", "nothing")]))
+    assert len(list(read_articles(path, [ref.id, key("20190207", "nothing")], strict=False))) == 1
     with pytest.raises(UserError, match="not an article's id"):
-        list(read(path, ["hello"]))
+        list(read_articles(path, ["hello"]))
     archive(tmp_path, line(whole="changed"))
     with pytest.raises(UserError, match=r"gz:1: this line is not the article"):
-        list(read(path, [ref]))
+        list(read_articles(path, [ref]))
     with pytest.raises(UserError, match="which is not given"):
-        list(read(SAMPLES / "*2020*", [ref]))
+        list(read_articles(SAMPLES / "*2020*", [ref]))
 
 
 def test_real_news(real_data: Path, tmp_path: Path) -> None:
     folder = real_data / "news"
     if not folder.is_dir():
         pytest.skip(f"no news in {real_data}")
-    index(folder, tmp_path / "out", jobs=2)
+    index_archive(folder, tmp_path / "out", jobs=2)
     assert len(refs(tmp_path / "out")) == 6451 and not dropped_in(tmp_path / "out")
     with gzip.open(folder / "news-docs.index.tsv.gz", "rt", encoding="utf-8") as listed:
         published = {row.split("\t")[3] for row in listed}

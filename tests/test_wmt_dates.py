@@ -18,7 +18,12 @@ from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.rows import ArticleRef
 from factdrift.builders.wmt import card
-from factdrift.builders.wmt.dates import Amount, DateSettings, draws, occurrence
+from factdrift.builders.wmt.dates import (
+    Amount,
+    DateSettings,
+    draw_question_dates,
+    earlier_occurrences,
+)
 from factdrift.builders.wmt.lines import sorting_key
 
 NONE = Amount(recent=0, past=0)
@@ -60,7 +65,7 @@ class DrawnDates(NamedTuple):
 
 
 def run(table: Path, out: Path, seed: int, **settings: Any) -> DrawnDates:
-    draws(table, out, DateSettings(**settings), seed)
+    draw_question_dates(table, out, DateSettings(**settings), seed)
     return DrawnDates(out, pq.read_table(out / "draws.parquet"))
 
 
@@ -164,7 +169,7 @@ def test_at_most_so_many_draws_of_an_article(tmp_path: Path, most: int) -> None:
     settings = DateSettings(
         eval=Amount(recent=60, past=60), train=NONE, valid=NONE, most_draws=most
     )
-    draws(table, tmp_path, settings, SEED, say=said.append)
+    draw_question_dates(table, tmp_path, settings, SEED, say=said.append)
     found = Counter(pq.read_table(tmp_path / "draws.parquet")["article"].to_pylist())
     assert max(found.values()) == most
     assert sum(found.values()) == min(25 * most, 120)
@@ -174,8 +179,8 @@ def test_at_most_so_many_draws_of_an_article(tmp_path: Path, most: int) -> None:
 
 
 def test_occurrence() -> None:
-    assert occurrence(np.array([7, 7, 8, 7, 8])).tolist() == [0, 1, 0, 2, 1]
-    assert occurrence(np.array([], int)).tolist() == []
+    assert earlier_occurrences(np.array([7, 7, 8, 7, 8])).tolist() == [0, 1, 0, 2, 1]
+    assert earlier_occurrences(np.array([], int)).tolist() == []
 
 
 def test_mistakes() -> None:

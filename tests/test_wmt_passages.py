@@ -9,9 +9,9 @@ import pytest
 
 from factdrift.builders.wmt.lines import sorting_key
 from factdrift.builders.wmt.passages import (
-    original_passages,
+    article_passages,
+    original_article_passages,
     passage_prefix,
-    passages,
     question_prefix,
     write_passages,
 )
@@ -38,7 +38,7 @@ def test_chunks_of_six(sentences: int, sizes: list[int]) -> None:
     day = date(2019, 2, 7)
     name = sorting_key(day, bytes(range(32)))
     words = [f"S{n}." for n in range(sentences)]
-    found = passages(17_934, bytes(range(32)), "\n".join(words))
+    found = article_passages(17_934, bytes(range(32)), "\n".join(words))
     assert [p.id for p in found] == [f"{name}_{n}" for n in range(len(sizes))]
     assert [len(p.text.split()) - 4 for p in found] == sizes
     assert found[0].text.startswith("Thursday, February 7, 2019. S0.")
@@ -69,6 +69,6 @@ def test_a_corpus_until_a_day_is_the_same_for_any_number_of_processes(
 
 @pytest.mark.parametrize(("text", "expected"), CASES["passages"])
 def test_passages_as_the_original_makes_them(text: str, expected: list[str]) -> None:
-    found = original_passages(17_934, b"\x01" * 32, text)
+    found = original_article_passages(17_934, b"\x01" * 32, text)
     assert [p.text for p in found] == [f"Thursday, February 7, 2019. {one}" for one in expected]
     assert [p.id[-2:] for p in found] == [f"_{n}" for n in range(len(expected))]

@@ -23,8 +23,8 @@ from factdrift.builders.facts.relations import Relation
 from factdrift.builders.recipes.recipe import Recipe
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikipedia.read import read_pages
-from factdrift.builders.wmt.index import TABLES, index
-from factdrift.scoring.predictions import read as read_predictions
+from factdrift.builders.wmt.index import TABLES, index_archive
+from factdrift.scoring.predictions import read_predictions
 from tests.annotation_workers import batch_of, submission, take
 from torture import ROOT, HangsError, Outcome, not_for_ever, scratch
 
@@ -138,7 +138,7 @@ def _dump(random: Random, number: int, folder: Path) -> Losses:
 def _archive(random: Random, number: int, folder: Path) -> Losses:
     path = folder / "news-docs.2020.en.filtered"
     mixed(random, number, _sample("news/*.gz").splitlines(), path)
-    index(path, folder / "out", near_duplicates=random.choice((0, 0, 0.8)))
+    index_archive(path, folder / "out", near_duplicates=random.choice((0, 0, 0.8)))
     kept, dropped = (pq.read_metadata(folder / "out" / name).num_rows for name in TABLES)
     if kept + dropped != number:
         yield f"of {number} lines {kept} are kept and {dropped} dropped"

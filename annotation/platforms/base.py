@@ -26,7 +26,7 @@ class Verdict:
 
 Decide = Callable[[Submission], Verdict | None]
 """What a submission comes to; None: it is not known yet."""
-Fits = Callable[[Sequence[Item]], bool]
+FitsHit = Callable[[Sequence[Item]], bool]
 """Whether items fit into one HIT."""
 FindItem = Callable[[str, str, str], tuple[Layout, Item] | None]
 """The layout and the item of the ids of batch, HIT and item; None: there is no such item."""
@@ -86,7 +86,7 @@ class Platform(ABC):
         """
         return []
 
-    def room(self, layout: Layout) -> Fits:
+    def room(self, layout: Layout) -> FitsHit:
         """What tells whether items fit into one HIT of a layout.
 
         HITs are filled so that they fit, and an item that fits none is left out.

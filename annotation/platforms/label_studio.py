@@ -20,14 +20,14 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from factdrift.annotation.batch import Hit, HitBatch, Item
-from factdrift.annotation.checks import is_asked, plain
+from factdrift.annotation.checks import is_asked, value_as_text
 from factdrift.annotation.layout import Layout, LayoutAnswer, LayoutField
 from factdrift.annotation.order import Delivery
-from factdrift.annotation.page import environment
+from factdrift.annotation.page import template_environment
 from factdrift.annotation.platforms.base import FindItem, Platform
-from factdrift.annotation.reading import head, json_documents
+from factdrift.annotation.reading import json_documents, read_head
 from factdrift.annotation.submission import FORMAT as SUBMISSION
-from factdrift.annotation.submission import Json, Refused, Submission, from_value
+from factdrift.annotation.submission import Json, Refused, Submission, submission_from_value
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
@@ -41,14 +41,14 @@ _EMPTY = "(none)"
 _NOT_OURS = "not an export of Label Studio"
 
 
-def config(layout: Layout) -> str:
+def labelling_config(layout: Layout) -> str:
     """The labelling configuration, XML; `UserError` where Label Studio cannot express a layout."""
-    conditions = (c for one in _every(layout.answers) for c in (one.when, one.unless))
+    conditions = (c for one in _walk_answers(layout.answers) for c in (one.when, one.unless))
     if any("," in value for one in conditions for values in one.values() for value in values):
         raise UserError(f"{layout.name}: Label Studio cannot tell values with a comma apart")
-    listed, read = _listed(layout), _read_first(layout)
+    listed, read = _choice_lists(layout), _lists_shown_first(layout)
     shown = {
-        f"{META}_{name}" if name in listed else name: field.label or _words(name)
+        f"{META}_{name}" if name in listed else name: field.label or _default_label(name)
         for name, field in layout.fields.items()
         if field.kind != "spans" and (name not in listed or name in read)
     }
@@ -65,9 +65,9 @@ def config(layout: Layout) -> str:
 
     def label_of(name: str, siblings: Mapping[str, LayoutAnswer]) -> str:
         about = siblings.get(name) or layout.answers.get(name) or layout.fields[name]
-        return about.label or _words(name)
+        return about.label or _default_label(name)
 
-    templates = environment(resource("annotation/platforms"), dollar="$\u2060")
+    templates = template_environment(resource("annotation/platforms"), dollar="$\u2060")
     return templates.get_template("label_studio.xml.j2").render(
         layout=layout,
         plain=any(field.marks or field.dates for field in layout.fields.values()),
@@ -78,11 +78,11 @@ def config(layout: Layout) -> str:
     )
 
 
-def task(layout: Layout, batch: str, hit: Hit, item: Item) -> dict[str, Any]:
+def make_task(layout: Layout, batch: str, hit: Hit, item: Item) -> dict[str, Any]:
     """The task of an item: what is shown, and under `META` what it belongs to."""
     data: dict[str, Any] = {f"{META}_item": item.id}
     data[META] = {"format": FORMAT, "batch": batch, "hit": hit.id, "item": item.id}
-    listed, read = _listed(layout), _read_first(layout)
+    listed, read = _choice_lists(layout), _lists_shown_first(layout)
     for name, field in layout.fields.items():
         value = item.fields.get(name)
         if name in listed:
@@ -93,28 +93,30 @@ def task(layout: Layout, batch: str, hit: Hit, item: Item) -> dict[str, Any]:
     return {"data": data}
 
 
-def _listed(layout: Layout) -> dict[str, list[str]]:
+def _choice_lists(layout: Layout) -> dict[str, list[str]]:
     """The list fields that are chosen from, with the further choices of their answers."""
     found: dict[str, list[str]] = {}
-    for answer in _every(layout.answers):
+    for answer in _walk_answers(layout.answers):
         if answer.field and answer.kind in ("choice", "choices"):
             found.setdefault(answer.field, []).extend(one.value for one in answer.choices)
     return found
 
 
-def _read_first(layout: Layout) -> set[str]:
+def _lists_shown_first(layout: Layout) -> set[str]:
     """List fields to be read before they are chosen from: no choice shows them from the start."""
-    lists = [a for a in _every(layout.answers) if a.kind in ("choice", "choices") and not a.within]
+    lists = [
+        a for a in _walk_answers(layout.answers) if a.kind in ("choice", "choices") and not a.within
+    ]
     return {a.field for a in lists if a.field and a.when} - {a.field for a in lists if not a.when}
 
 
-def _every(answers: Mapping[str, LayoutAnswer]) -> Iterator[LayoutAnswer]:
+def _walk_answers(answers: Mapping[str, LayoutAnswer]) -> Iterator[LayoutAnswer]:
     for answer in answers.values():
         yield answer
-        yield from _every(answer.answers)
+        yield from _walk_answers(answer.answers)
 
 
-def _words(name: str) -> str:
+def _default_label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
@@ -127,7 +129,7 @@ def _field_text(field: LayoutField, value: Json) -> tuple[str, Places | None]:
     if field.kind == "date" and isinstance(value, int) and not isinstance(value, bool):
         return datetime.fromtimestamp(value, UTC).date().isoformat(), None
     if field.kind != "paragraphs" or isinstance(value, str):
-        text = "\n".join(_texts(value)) if field.kind == "list" else plain(value)
+        text = "\n".join(_texts(value)) if field.kind == "list" else value_as_text(value)
         return text or field.empty or _EMPTY, None
     text, before = "", ""
     places: Places = []
@@ -136,7 +138,7 @@ def _field_text(field: LayoutField, value: Json) -> tuple[str, Places | None]:
         if heading and heading != before:
             text += f"== {heading} =={_BETWEEN}"
         before = str(heading or "")
-        own = plain(one)
+        own = value_as_text(one)
         places.append((len(text), len(text) + len(own)))
         text += own + _BETWEEN
     return text.removesuffix(_BETWEEN) or field.empty or _EMPTY, places
@@ -144,7 +146,7 @@ def _field_text(field: LayoutField, value: Json) -> tuple[str, Places | None]:
 
 def _texts(value: Json) -> list[str]:
     many = value if isinstance(value, list | tuple) else [value]
-    return [plain(one) for one in many if one is not None]
+    return [value_as_text(one) for one in many if one is not None]
 
 
 class LabelStudio(Platform):
@@ -155,10 +157,10 @@ class LabelStudio(Platform):
 
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         readme = resource("annotation/platforms/label_studio_readme.txt").read_text("utf-8")
-        tasks = (task(layout, batch.id, hit, item) for hit in batch.hits for item in hit.items)
+        tasks = (make_task(layout, batch.id, hit, item) for hit in batch.hits for item in hit.items)
         lines = (json.dumps(one, ensure_ascii=False, sort_keys=True) for one in tasks)
         files = {
-            "config.xml": config(layout),
+            "config.xml": labelling_config(layout),
             "README.txt": readme.format(n=layout.assignments),
             "tasks.json": "[\n" + ",\n".join(lines) + "\n]\n",
         }
@@ -168,7 +170,7 @@ class LabelStudio(Platform):
     def knows(self, path: Path) -> bool:
         if path.suffix.lower() != ".json":
             return False
-        start = head(path)
+        start = read_head(path)
         return f'"{META}"' in start or ('"annotations"' in start and '"data"' in start)
 
     def read(
@@ -254,7 +256,7 @@ def _submissions(
                 "answers": {item: answers},
                 "item_seconds": {} if one.lead_time is None else {item: one.lead_time},
             }
-            yield from_value(submitted, where, line)
+            yield submission_from_value(submitted, where, line)
 
 
 def annotation_answers(
@@ -300,7 +302,7 @@ def _answer_value(
     if answer.kind in ("span", "spans"):
         field = answer.field or ""
         text, places = _field_text(layout.fields[field], item.fields.get(field))
-        many: list[Any] = [_span(name, value, text, places) for value in values]
+        many: list[Any] = [_span_in_field(name, value, text, places) for value in values]
         many.sort(key=lambda s: (s.get("paragraph", 0), s["start"], s["end"]))
     elif answer.kind == "text":
         parts = [[v.text] if isinstance(v.text, str) else v.text or [] for v in values]
@@ -316,7 +318,9 @@ def _answer_value(
     return many[0] if many else None
 
 
-def _span(name: str, value: ControlValue, text: str, places: Places | None) -> dict[str, Any]:
+def _span_in_field(
+    name: str, value: ControlValue, text: str, places: Places | None
+) -> dict[str, Any]:
     """A span without the white space around it, in its paragraph where there are `places`."""
     start, end = value.start or 0, value.end or 0
     own = text[start:end]

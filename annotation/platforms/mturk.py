@@ -23,10 +23,16 @@ from typing import Any
 from factdrift.annotation.batch import Hit, HitBatch
 from factdrift.annotation.layout import Layout
 from factdrift.annotation.order import Delivery
-from factdrift.annotation.page import data, render
-from factdrift.annotation.platforms.base import Decide, Fits, Platform, write_csv
-from factdrift.annotation.reading import csv_rows, head, is_table
-from factdrift.annotation.submission import LONGEST, Refused, Submission, decode, from_value
+from factdrift.annotation.page import packed_hit, render_page
+from factdrift.annotation.platforms.base import Decide, FitsHit, Platform, write_csv
+from factdrift.annotation.reading import csv_rows, is_table, read_head
+from factdrift.annotation.submission import (
+    LONGEST,
+    Refused,
+    Submission,
+    decode_json,
+    submission_from_value,
+)
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
@@ -52,8 +58,8 @@ class MTurk(Platform):
 
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         """The CSV and template of the requester site."""
-        made = template(layout, batch.id)
-        cells = [data(hit, batch.id) for hit in batch.hits]
+        made = hit_template(layout, batch.id)
+        cells = [packed_hit(hit, batch.id) for hit in batch.hits]
         size = len(made) - len(VARIABLE) + _SPARE + max(map(len, cells), default=0)
         readme = resource("annotation/platforms/mturk_readme.txt").read_text("utf-8")
         files = {"template.html": made, "README.txt": readme.format(size=size)}
@@ -61,14 +67,14 @@ class MTurk(Platform):
             (folder / name).write_text(text, "ascii", newline="\n")
         write_csv(folder / "hits.csv", [["data"], *([cell] for cell in cells)])
 
-    def room(self, layout: Layout) -> Fits:
+    def room(self, layout: Layout) -> FitsHit:
         """Whether a template with these items stays within MTurk's 65,535 bytes."""
-        left = LARGEST - _SPARE - len(template(layout, ""))
+        left = LARGEST - _SPARE - len(hit_template(layout, ""))
         any_id = "0" * 16
-        return lambda items: len(data(Hit(any_id, tuple(items)), any_id)) <= left
+        return lambda items: len(packed_hit(Hit(any_id, tuple(items)), any_id)) <= left
 
     def knows(self, path: Path) -> bool:
-        first = head(path).split("\n", 1)[0]
+        first = read_head(path).split("\n", 1)[0]
         return is_table(path) and "AssignmentId" in first and "WorkerId" in first
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
@@ -84,7 +90,7 @@ class MTurk(Platform):
         if len(given) > LONGEST:
             return Refused(where, line, "too long", f"{len(given):,} characters")
         try:
-            made = decode(base64.b64decode(given, validate=True).decode("utf-8"))
+            made = decode_json(base64.b64decode(given, validate=True).decode("utf-8"))
         except ValueError as error:
             if len(given) == _CELL:
                 detail = "a spreadsheet has cut it; take the file as MTurk gives it"
@@ -93,7 +99,7 @@ class MTurk(Platform):
         for name, text in ids.items():
             if isinstance(made, dict) and made.get(name) not in (None, "", text):
                 return Refused(where, line, "another's submission", f"it names another {name}")
-        return from_value(made, where, line, **ids)
+        return submission_from_value(made, where, line, **ids)
 
     def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
         """The CSV with Approve or Reject filled in, for work that still waits for a decision.
@@ -106,23 +112,23 @@ class MTurk(Platform):
             if isinstance(row, Refused):
                 continue
             names = [name for name in row.value if name not in ("Approve", "Reject")]
-            rows = rows or [[*map(_no_formula, names), "Approve", "Reject"]]
+            rows = rows or [[*map(_escape_formula, names), "Approve", "Reject"]]
             one = self.submission(row.value, display_path(path), row.line, table=True)
             is_open = row.value.get("AssignmentStatus") in ("Submitted", "", None)
             found = decide(one) if is_open and isinstance(one, Submission) else None
             marks = ["", ""]
             if found is not None:
                 marks = ["", _reason_for_worker(found.reason)] if found.reason else ["x", ""]
-            rows.append([*(_no_formula(row.value[name]) for name in names), *marks])
+            rows.append([*(_escape_formula(row.value[name]) for name in names), *marks])
         if not rows:
             return []
         out = folder / f"mturk-{file_sha256(path)[:8]}-review.csv"
         return [write_csv(out, rows, quoting=csv.QUOTE_ALL, lineterminator="\r\n")]
 
 
-def template(layout: Layout, batch: str) -> str:
+def hit_template(layout: Layout, batch: str) -> str:
     """The page as a template of the requester site; it submits to the site that it is on."""
-    page = render(layout, [], batch=batch, mode="mturk")
+    page = render_page(layout, [], batch=batch, mode="mturk")
     inside = page[page.index("<body>") + len("<body>") : page.rindex("</body>")]
     without_forms = re.sub(r"<form\b.*?</form>\n?", "", inside, flags=re.DOTALL)
     form = resource("annotation/platforms/mturk_head.html").read_text("utf-8")
@@ -134,5 +140,5 @@ def _reason_for_worker(reason: str) -> str:
     return (text if text.endswith((".", "?", "!")) else f"{text}.")[:1000]
 
 
-def _no_formula(cell: str) -> str:
+def _escape_formula(cell: str) -> str:
     return f"'{cell}" if cell.startswith(_FORMULA) else cell

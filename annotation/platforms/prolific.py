@@ -19,7 +19,7 @@ from factdrift.annotation.layout import Layout, Qualifications, Rejection
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.platforms.base import Decide, write_csv
 from factdrift.annotation.platforms.static import IDS, Static
-from factdrift.annotation.reading import csv_rows, unbroken
+from factdrift.annotation.reading import csv_rows, require_entries
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -131,7 +131,7 @@ def read_participants(path: Path) -> Participants:
         raise UserError(
             "no such file", where=display_path(path), hint="Prolific: Download demographic data"
         )
-    for row in unbroken(csv_rows(path)):
+    for row in require_entries(csv_rows(path)):
         cells = {name.strip().lower().replace(" ", "_"): text for name, text in row.value.items()}
         cells.setdefault("status", cells.get("submission_status", ""))
         missing = [name for name in _ISSUED if name not in cells]
@@ -150,7 +150,7 @@ def _checks(layout: Layout) -> str:
     rule = layout.rejects.get("prolific", Prolific.rejection)
     kinds = [one.kind for one in layout.attention]
     usable = sum(kind in rule.checks for kind in kinds)
-    needed = rule.enough(layout.pay)
+    needed = rule.failures_to_reject(layout.pay)
     if min(usable, layout.attention_per_hit) < needed:
         return (
             f"No work can be rejected for a failed check: that takes {needed} in a HIT of this\n"

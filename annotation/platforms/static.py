@@ -15,9 +15,15 @@ from typing import Any
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout
 from factdrift.annotation.order import Delivery
-from factdrift.annotation.page import hit_file, render
+from factdrift.annotation.page import hit_file, render_page
 from factdrift.annotation.platforms.base import Platform, write_csv
-from factdrift.annotation.submission import FORMAT, Refused, Submission, from_text, from_value
+from factdrift.annotation.submission import (
+    FORMAT,
+    Refused,
+    Submission,
+    submission_from_text,
+    submission_from_value,
+)
 
 IDS = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
 """Of a link: Prolific puts its ids there; a page takes what was not filled in for no id."""
@@ -37,7 +43,7 @@ class Static(Platform):
         """
 
         def page(*hits: Any, files: int = 0) -> str:
-            return render(
+            return render_page(
                 layout, hits, batch=batch.id, mode="static", delivery=delivery, files=files
             )
 
@@ -67,8 +73,8 @@ class Static(Platform):
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """A submission, or that in the one cell of a row that holds any."""
         if not table:
-            return from_value(value, where, line)
+            return submission_from_value(value, where, line)
         found = [cell for cell in value.values() if FORMAT in cell]
         if len(found) == 1:
-            return from_text(found[0], where, line)
+            return submission_from_text(found[0], where, line)
         return Refused(where, line, "not a submission", f"{len(found)} cells hold {FORMAT}")

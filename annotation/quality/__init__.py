@@ -1,6 +1,6 @@
 """Quality control: flags, rules, an expert's checks, agreement and the report.
 
-`settle` is the whole of it for one layout: what counts, and what each row comes to. In
+`settle_rows` is the whole of it for one layout: what counts, and what each row comes to. In
 `judgments/<layout>/` it leaves `judgments.parquet` and `gold.parquet` (written by
 `annotation.results`), `report.html`, and `check.csv` where an expert checks workers' batches.
 
@@ -21,13 +21,13 @@ from factdrift.annotation.quality.rules import (
     ACCEPTED_BATCH,
     EXPERT,
     REJECTED_BATCH,
-    flagged,
+    flag_judgments,
     gold_row,
 )
 from factdrift.builders.rows import Gold, Judgment
 
 
-def settle(
+def settle_rows(
     layout: Layout,
     judgments: Sequence[Judgment],
     items: Mapping[str, Item],
@@ -48,7 +48,7 @@ def settle(
     yet they count, and the row is open. `accepted`: judgments that had passed an expert before
     more of the worker's batch came in; they stay so unless one that was sampled is found wrong.
     """
-    found = flagged(layout, judgments, items, experts, expert_batches)
+    found = flag_judgments(layout, judgments, items, experts, expert_batches)
     passed: set[str] = set()
     sampled = layout.rule.by == "sampled"
     if sampled:

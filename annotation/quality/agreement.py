@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from factdrift.annotation.batch import Item
-from factdrift.annotation.checks import paragraphs, plain
+from factdrift.annotation.checks import paragraph_texts, value_as_text
 from factdrift.annotation.layout import Layout, LayoutAnswer
 from factdrift.annotation.matching import DUPLICATE
 from factdrift.annotation.quality.coefficients import (
@@ -29,7 +29,7 @@ from factdrift.annotation.quality.coefficients import (
 )
 from factdrift.annotation.submission import Json
 from factdrift.builders.rows import Judgment
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.squad import normalize_or_keep
 
 _FEWEST_COMMON = 5
 """Items that two workers have in common for a Cohen's kappa of theirs."""
@@ -59,7 +59,7 @@ def compared_answers(layout: Layout) -> dict[str, LayoutAnswer]:
     return {name: one for name, one in layout.answers.items() if comparison(one) != "none"}
 
 
-def answers_of(judgment: Judgment) -> dict[str, Any]:
+def judgment_answers(judgment: Judgment) -> dict[str, Any]:
     """The answers of a judgment; one that was not asked, by its `when`, is absent."""
     return _read_answers(judgment.answers)
 
@@ -77,7 +77,7 @@ def comparison_key(answer: LayoutAnswer, value: Json) -> str:
     A value as JSON (of `choices` in any order), a text after SQuAD normalisation.
     """
     if comparison(answer) in ("text", "span"):
-        return normal_or_all(plain(value))
+        return normalize_or_keep(value_as_text(value))
     if answer.kind == "choices" and isinstance(value, Sequence):
         value = sorted(map(str, value))
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
@@ -101,19 +101,19 @@ def judgments_agree(layout: Layout, one: Judgment, other: Judgment) -> bool:
     """Whether two judgments agree: in `rule.of`, or in all answers that are compared."""
     of = layout.rule.of
     asked = {of: layout.answers[of]} if of else compared_answers(layout)
-    first, second = answers_of(one), answers_of(other)
+    first, second = judgment_answers(one), judgment_answers(other)
     return all(values_agree(a, first.get(name), second.get(name)) for name, a in asked.items())
 
 
-def value_text(value: Json) -> str:
+def rule_value(value: Json) -> str:
     """A value as `accept` and `when` have it: `true` and `false` for flags."""
-    return str(value).lower() if isinstance(value, bool) else plain(value)
+    return str(value).lower() if isinstance(value, bool) else value_as_text(value)
 
 
-def marked(answer: LayoutAnswer, value: Json, fields: Mapping[str, Json]) -> Any:
+def marked_characters(answer: LayoutAnswer, value: Json, fields: Mapping[str, Json]) -> Any:
     """Of each character of the field that spans are marked in, whether it is in one; paragraphs
     stand one after another."""
-    ends = [*accumulate(map(len, paragraphs(fields.get(answer.field or ""))))]
+    ends = [*accumulate(map(len, paragraph_texts(fields.get(answer.field or ""))))]
     found = np.zeros(ends[-1] if ends else 0, bool)
     for paragraph, start, end in _spans(value):
         base = ends[paragraph - 1] if paragraph else 0
@@ -156,7 +156,7 @@ class Agreements:
     by_item: Mapping[str, list[bool]]
 
 
-def percent(agreeing: Sequence[bool]) -> float | None:
+def percent_agreeing(agreeing: Sequence[bool]) -> float | None:
     """How many pairs of a hundred agree; None without any."""
     return 100 * sum(agreeing) / len(agreeing) if agreeing else None
 
@@ -204,9 +204,9 @@ def measure_agreement(
         ratings: list[Rating] = []
         codes: dict[str, int] = {}
         for one in compared:
-            if (value := answers_of(one).get(name)) is not None:
+            if (value := judgment_answers(one).get(name)) is not None:
                 if comparison(answer) == "span":
-                    code = marked(answer, value, items[one.item].fields)
+                    code = marked_characters(answer, value, items[one.item].fields)
                 else:
                     key = comparison_key(answer, value)
                     ratings.append(Rating(one.item, one.worker, key))
@@ -224,7 +224,7 @@ def measure_agreement(
         found[name] = {
             "items": sum(len(given) > 1 for given in values.values()),
             "pairs": len(pairs),
-            "percent": percent(pairs),
+            "percent": percent_agreeing(pairs),
             "alpha": units.alpha(),
             "low": low,
             "high": high,
@@ -279,7 +279,7 @@ def _estimate(answer: LayoutAnswer, ratings: Sequence[Rating]) -> Figures | None
         value, probability = next(iter(best[item].items()))
         vote = votes[item]
         if vote is not None and vote != value:
-            differing.append((item, _in_words(vote), _in_words(value), round(probability, 4)))
+            differing.append((item, _key_as_text(vote), _key_as_text(value), round(probability, 4)))
     ties = sum(votes[item] is None for item in items)
     same = len(items) - ties - len(differing)
     return {
@@ -290,6 +290,6 @@ def _estimate(answer: LayoutAnswer, ratings: Sequence[Rating]) -> Figures | None
     }
 
 
-def _in_words(key: str) -> str:
+def _key_as_text(key: str) -> str:
     found = json.loads(key)
     return found if isinstance(found, str) else key

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from factdrift.annotation.batch import Item
-from factdrift.annotation.checks import plain, words
+from factdrift.annotation.checks import split_words, value_as_text
 from factdrift.annotation.layout import Layout
-from factdrift.annotation.quality.agreement import answers_of, comparison
+from factdrift.annotation.quality.agreement import comparison, judgment_answers
 from factdrift.builders.rows import Judgment
 
 RUN = 3
@@ -25,13 +25,15 @@ _COMMON = 50
 Runs = frozenset[tuple[str, ...]]
 
 
-def copied(layout: Layout, judgments: Sequence[Judgment], items: Mapping[str, Item]) -> set[str]:
+def find_copies(
+    layout: Layout, judgments: Sequence[Judgment], items: Mapping[str, Item]
+) -> set[str]:
     """Ids of judgments with a text nearly the same as another worker's."""
     texts: list[tuple[Judgment, Runs]] = []
     for one in sorted(judgments, key=lambda one: one.id):
-        given = [*_free_texts(layout, answers_of(one))] if one.row else []
+        given = [*_free_texts(layout, judgment_answers(one))] if one.row else []
         fields = items[one.item].fields if given else {}
-        shown = _runs(" ".join(map(plain, fields.values())))
+        shown = _runs(" ".join(map(value_as_text, fields.values())))
         for text in given:
             own = _runs(text) - shown
             if len(own) >= FEWEST:
@@ -65,5 +67,5 @@ def _free_texts(layout: Layout, given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _runs(text: str) -> Runs:
-    found = [word.lower() for word in words(text)]
+    found = [word.lower() for word in split_words(text)]
     return frozenset(tuple(found[n : n + RUN]) for n in range(len(found) - RUN + 1))

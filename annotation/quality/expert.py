@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
-from factdrift.annotation.batch import Item, check_kind
+from factdrift.annotation.batch import Item, attention_kind
 from factdrift.annotation.layout import Layout, Rejection
 from factdrift.annotation.matching import DUPLICATE, hash_id
 from factdrift.annotation.quality.agreement import compared_answers, judgments_agree
@@ -24,12 +24,12 @@ from factdrift.annotation.quality.rules import (
     REJECTED_BATCH,
     failed_answers,
 )
-from factdrift.annotation.quality.sampling import ErrorBound, error_bound, needed
-from factdrift.annotation.reading import csv_rows, unbroken
+from factdrift.annotation.quality.sampling import ErrorBound, error_bound, sample_size
+from factdrift.annotation.reading import csv_rows, require_entries
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.rows import Judgment
 
 EXPERTS, CHECKS = "experts.txt", "check.csv"
@@ -92,7 +92,7 @@ def worker_batches(
         sizes[batch] += len(own)
     found = []
     for (batch, worker), own in sorted(by_worker.items()):
-        order = sorted(own, key=lambda one: (hash64(_SEED, batch, worker, one.item), one.id))
+        order = sorted(own, key=lambda one: (seeded_hash(_SEED, batch, worker, one.item), one.id))
         wanted = checks_wanted(layout, own, sizes[batch])
         sampled: dict[Judgment, bool | None] = {}
         for n, one in enumerate(order):
@@ -117,7 +117,7 @@ def checks_wanted(layout: Layout, own: Sequence[Judgment], judgments: int) -> in
     rule = layout.rule
     if rule.max_error is None:
         return rule.sampled
-    share = ceil(needed(judgments, rule.max_error) * len(own) / judgments)
+    share = ceil(sample_size(judgments, rule.max_error) * len(own) / judgments)
     fewest = rule.sampled if len({one.hit for one in own}) > 1 else 1
     return max(share, fewest)
 
@@ -152,9 +152,9 @@ def rejection_reason(
             found
             for one in submission
             if (found := failed_answers(layout, one, items))
-            and check_kind(layout, items[one.item]) in rejection.checks
+            and attention_kind(layout, items[one.item]) in rejection.checks
         ]
-        if len(failed) < rejection.enough(layout.pay):
+        if len(failed) < rejection.failures_to_reject(layout.pay):
             return ""
         names = {name for found in failed for name in found}
         asked = [one.label for name, one in layout.answers.items() if name in names]
@@ -207,11 +207,11 @@ def add_experts(out: Path, given: Path, salt: bytes, platforms: Iterable[str]) -
         path.write_text(text, "utf-8", newline="\n")
 
 
-def read_verdicts(folder: Path) -> dict[str, bool]:
+def read_expert_verdicts(folder: Path) -> dict[str, bool]:
     """What an expert wrote into the table of checks, by the id of the judgment."""
     path = folder / CHECKS
     found: dict[str, bool] = {}
-    for row in unbroken(csv_rows(path)) if path.is_file() else ():
+    for row in require_entries(csv_rows(path)) if path.is_file() else ():
         word = row.value.get("verdict", "").strip().lower()
         if missing := [name for name in ("judgment", "verdict") if name not in row.value]:
             raise UserError(f"no column {missing[0]!r}", where=display_path(path), line=1)

@@ -18,17 +18,17 @@ from typing import Any, get_args
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from factdrift.annotation.batch import Item, check_kind
-from factdrift.annotation.checks import plain
+from factdrift.annotation.batch import Item, attention_kind
+from factdrift.annotation.checks import value_as_text
 from factdrift.annotation.layout import Layout
-from factdrift.annotation.matching import LayoutVersion, is_further, submission_key
+from factdrift.annotation.matching import LayoutVersion, is_repeat, submission_key
 from factdrift.annotation.quality.agreement import (
     Agreements,
     Figures,
-    answers_of,
+    judgment_answers,
     measure_agreement,
-    percent,
-    value_text,
+    percent_agreeing,
+    rule_value,
 )
 from factdrift.annotation.quality.expert import WorkerBatch, checked_share
 from factdrift.annotation.quality.rules import (
@@ -38,7 +38,7 @@ from factdrift.annotation.quality.rules import (
     REJECTED_BATCH,
     failed_answers,
 )
-from factdrift.annotation.submission import decode
+from factdrift.annotation.submission import decode_json
 from factdrift.builders.core.files import resource
 from factdrift.builders.release.people import FORMAT
 from factdrift.builders.rows import Decision, Gold, Judgment
@@ -153,7 +153,7 @@ def render_report(
     }
     left = min(-0.2, *(one["after"]["low"] or 0.0 for one in report["agreement"]), 0.0)
     lines = refused.read_text("utf-8").splitlines() if refused.is_file() else []
-    entries = [decode(line) for line in lines]
+    entries = [decode_json(line) for line in lines]
     page = environment.get_template("report.html.j2").render(
         f=report,
         layout=layout,
@@ -209,7 +209,7 @@ def _paid_submissions(
         submissions.setdefault(submission_key(one), []).append(one)
     found = []
     for (batch, hit, worker, *_), every in sorted(submissions.items()):
-        own = [one for one in every if not is_further(one)]
+        own = [one for one in every if not is_repeat(one)]
         if not own or any({FAILED_ATTENTION, REJECTED_BATCH}.intersection(o.flags) for o in own):
             continue
         size = of[batch].sizes[hit]
@@ -255,8 +255,10 @@ def _check_figures(known: Sequence[_KnownItem]) -> Iterator[Figures]:
         layout, item = version.layout, version.items[name]
         yield {
             "item": name,
-            "kind": check_kind(layout, item),
-            "text": _short(" ".join(plain(value) for _, value in sorted(item.fields.items()))),
+            "kind": attention_kind(layout, item),
+            "text": _shorten(
+                " ".join(value_as_text(value) for _, value in sorted(item.fields.items()))
+            ),
             "asked": len(asked),
             "passed": sum(passed for *_, passed in asked),
         }
@@ -278,7 +280,7 @@ def _worker_figures(
         "hits": len({submission_key(one) for one in found}),
         "judgments": len(found),
         "counted": sum(one.counted for one in found),
-        "percent": percent(agreements.by_worker.get(name, ())),
+        "percent": percent_agreeing(agreements.by_worker.get(name, ())),
         "alpha": agreements.alphas.get(name),
         "seconds": median(times) if times else None,
         "checks": len(checks),
@@ -302,20 +304,20 @@ def _low_agreement(
     """The items with the least agreement: the fields shown, as (label, text), and where the workers
     differ what each answered, as (worker, (label, text) pairs)."""
     order = sorted(
-        (percent(agreeing) or 0.0, item)
+        (percent_agreeing(agreeing) or 0.0, item)
         for item, agreeing in agreements.by_item.items()
         if not all(agreeing)
     )
     for agreeing, item in order[:_LOW_ITEMS]:
         fields = items[item].fields
         shown = [
-            (field.label or name, _short(plain(fields.get(name))))
+            (field.label or name, _shorten(value_as_text(fields.get(name))))
             for name, field in layout.fields.items()
             if fields.get(name) and field.kind != "spans"
         ]
         here = (one for one in judgments if one.item == item and one.counted)
         about = sorted(here, key=lambda one: (one.worker, one.id))
-        answers = [_answers_in_words(layout, answers_of(one)) for one in about]
+        answers = [_answers_in_words(layout, judgment_answers(one)) for one in about]
         differing = [
             label
             for label in dict.fromkeys(label for given in answers for label in given)
@@ -337,15 +339,15 @@ def _answers_in_words(layout: Layout, given: Mapping[str, Any]) -> dict[str, str
                 labels = {"true": "yes", "false": "no"}
             value = given[name]
             many = value if isinstance(value, list) else [value]
-            words = (labels.get(value_text(v), value_text(v)) or _group_entry(v) for v in many)
-            found[answer.label] = _short("; ".join(words))
+            words = (labels.get(rule_value(v), rule_value(v)) or _group_entry(v) for v in many)
+            found[answer.label] = _shorten("; ".join(words))
     return found
 
 
 def _group_entry(value: Any) -> str:
-    return " / ".join(map(plain, value.values())) if isinstance(value, Mapping) else ""
+    return " / ".join(map(value_as_text, value.values())) if isinstance(value, Mapping) else ""
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= _SHORT else flat[: _SHORT - 1] + "…"

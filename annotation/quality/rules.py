@@ -16,16 +16,16 @@ from factdrift.annotation.batch import Item
 from factdrift.annotation.layout import BROKEN, Layout, LayoutAnswer
 from factdrift.annotation.matching import DUPLICATE, submission_key
 from factdrift.annotation.quality.agreement import (
-    answers_of,
     compared_answers,
     comparison,
     comparison_key,
+    judgment_answers,
     judgments_agree,
-    marked,
-    value_text,
+    marked_characters,
+    rule_value,
     values_agree,
 )
-from factdrift.annotation.quality.copies import copied
+from factdrift.annotation.quality.copies import find_copies
 from factdrift.builders.rows import Decision, Gold, Judgment
 
 TOO_FAST = "too_fast"
@@ -39,7 +39,7 @@ MONOTONOUS_ROWS = 20
 """Rows from which one answer to all of them is flagged."""
 
 
-def flagged(
+def flag_judgments(
     layout: Layout,
     judgments: Sequence[Judgment],
     items: Mapping[str, Item],
@@ -59,7 +59,7 @@ def flagged(
     failed = {_submission(one) for one in judgments if failed_answers(layout, one, items)}
     again = _further_ids(judgments, expert_batches)
     monotonous = _monotonous(layout, [one for one in judgments if one.id not in again])
-    copies = copied(layout, judgments, items)
+    copies = find_copies(layout, judgments, items)
     found = []
     for one in judgments:
         signs = {
@@ -80,7 +80,7 @@ def flagged(
 def failed_answers(layout: Layout, one: Judgment, items: Mapping[str, Item]) -> list[str]:
     """The answers that an item with known ones was answered otherwise; none for other items."""
     known = None if one.row else items[one.item].answers
-    given = answers_of(one) if known else {}
+    given = judgment_answers(one) if known else {}
     asked = compared_answers(layout)
     return [
         name
@@ -111,7 +111,7 @@ def _monotonous(layout: Layout, judgments: Sequence[Judgment]) -> set[str]:
     by_row: dict[str, dict[str, str]] = {}
     for one in judgments:
         if one.row:
-            given = answers_of(one)
+            given = judgment_answers(one)
             keys = (comparison_key(asked[n], given[n]) if n in given else "" for n in asked)
             value = "\n".join(keys)
             by_worker.setdefault(one.worker, {})[one.row] = value
@@ -182,10 +182,10 @@ def _decision(layout: Layout, counted: Sequence[Judgment], agreeing: list[Judgme
 
 
 def _accepts(layout: Layout, one: Judgment) -> bool:
-    rule, answers = layout.rule, answers_of(one)
+    rule, answers = layout.rule, judgment_answers(one)
     if answers.get(BROKEN) and layout.broken:
         return False
-    value = value_text(answers.get(rule.of or ""))
+    value = rule_value(answers.get(rule.of or ""))
     return value in rule.accept if rule.of and rule.accept else value not in rule.reject
 
 
@@ -195,7 +195,7 @@ def _gold_answers(
     """Of a compared answer the agreed value; of one on which they differ, and of a free one, a
     list with an entry for each judgment, null where it gave none. What nobody gave is absent."""
     found: dict[str, Any] = {}
-    given = [answers_of(one) for one in taken]
+    given = [judgment_answers(one) for one in taken]
     fields = [items[one.item].fields for one in taken]
     asked = compared_answers(layout)
     for name, answer in layout.answers.items():
@@ -214,7 +214,7 @@ def _most_typical(
     """Which of some values that agree to take: the first of the most frequent spelling; of spans
     the one that has the most in common with all, then the shorter."""
     if comparison(answer) == "span":
-        marks = [marked(answer, *pair) for pair in zip(values, fields, strict=True)]
+        marks = [marked_characters(answer, *pair) for pair in zip(values, fields, strict=True)]
         order = [
             (-sum(map(partial(_common_share, one), marks)), one.sum(), one.nonzero()[0].tolist(), n)
             for n, one in enumerate(marks)

@@ -1,10 +1,11 @@
 """How many judgments an expert has to check, and what the checks say of all of them.
 
-An expert looks at some judgments of each worker's part. `needed` is the size of a sample in which,
-were the share of wrong ones `max_error` or more, one would be found with probability `LEVEL`.
-`error_bound` is the upper end of a one-sided interval for the share of wrong ones, by Clopper and
-Pearson (1934); where workers' parts were sampled unequally, with the effective size of a weighted
-sample (Kish 1965; Korn and Graubard 1998).
+An expert looks at some judgments of each worker's part. `sample_size` gives the number of judgments
+to check: if a share `max_error` or more of all judgments were wrong, a sample of that size would
+contain a wrong one with probability `LEVEL`. `error_bound` is the upper end of a one-sided
+confidence interval for the share of wrong judgments, by Clopper and Pearson (1934). Where the
+workers' parts were sampled unequally, it uses the effective size of a weighted sample (Kish 1965;
+Korn and Graubard 1998).
 """
 
 from collections.abc import Iterable
@@ -29,7 +30,7 @@ class ErrorBound:
     bound: float | None
 
 
-def needed(judgments: int, max_error: float) -> int:
+def sample_size(judgments: int, max_error: float) -> int:
     """The smallest sample, without replacement, that would most likely hold a wrong judgment.
 
     With `judgments` in all of which `max_error` or more, but at least one, are wrong.

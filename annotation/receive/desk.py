@@ -10,12 +10,12 @@ from typing import Any
 from urllib.parse import quote
 
 from factdrift.annotation.batch import HitBatch, read_batch
-from factdrift.annotation.matching import answers_mistake
+from factdrift.annotation.matching import find_answer_mistake
 from factdrift.annotation.order import ServingOrder, web_address
-from factdrift.annotation.page import hit_file, render
+from factdrift.annotation.page import hit_file, render_page
 from factdrift.annotation.receive.journal import Journal
 from factdrift.annotation.receive.pool import HitPool, Visit
-from factdrift.annotation.submission import Refused, Submission, decode, from_text
+from factdrift.annotation.submission import Refused, Submission, decode_json, submission_from_text
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked
@@ -30,7 +30,7 @@ _MOST_ANSWERS = 5
 """Different submissions of one worker for one HIT that are kept."""
 Reply = tuple[int, Mapping[str, Any]]
 """What a visitor is told: an HTTP status and JSON."""
-Find = Callable[[str], list[dict[str, str]]]
+SearchPassages = Callable[[str], list[dict[str, str]]]
 """Searches the old corpus: passages with `id` and `text`."""
 
 
@@ -41,7 +41,7 @@ def refusal(status: int, text: str) -> Reply:
 
 @dataclass
 class Desk:
-    """One batch that is being worked on; made by `opened`. Its methods are called one by one.
+    """One batch that is being worked on; made by `open_desk`. Its methods are called one by one.
 
     `ending`: what is told once a submission is on the disk, `code` and `complete`. `arrived` hears
     how many more submissions are on the disk.
@@ -55,7 +55,7 @@ class Desk:
     not_taken: Journal
     ending: Mapping[str, str]
     now: Callable[[], float]
-    find: Find | None
+    find: SearchPassages | None
     refused: int = 0
     arrived: Callable[[int], object] = lambda n: None
     _taken: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Desk:
             return refusal(400, "The address lacks your participant ID.")
         self.pool.expire(self.now())
         named = str(asked.get("hit") or "")[:40]
-        if not (asked.get("next") and not visit[1]) and self.pool.ended(visit, named):
+        if not (asked.get("next") and not visit[1]) and self.pool.has_ended(visit, named):
             return 200, {"done": self._end(visit)}
         before = self.pool.handed.get(visit)
         hit = self.pool.give(visit, named, self.now())
@@ -105,28 +105,30 @@ class Desk:
 
         The same submission again is answered in the same way and not kept twice.
         """
-        given = from_text(text, "", 0)
+        given = submission_from_text(text, "", 0)
         if isinstance(given, Refused):
             return refusal(400, given.reason)
         if given.batch != self.batch.id or given.hit not in self.pool:
             return refusal(404, "These answers are to another batch.")
-        visit, sign = _visit_of(given), _sign(given)
+        visit, sign = _visit_of(given), _fingerprint(given)
         taken = self._taken.setdefault((given.hit, visit[0]), set())
         if sign in taken:
             return 200, self._end(visit)
-        wrong = answers_mistake(given, self.batch.hit_by_id[given.hit], self.batch.asked)
+        wrong = find_answer_mistake(
+            given, self.batch.hit_by_id[given.hit], self.batch.layout_as_sent
+        )
         if wrong or not visit[0]:
             self.refused += 1
             why = ": ".join(wrong) if wrong else "no worker"
-            self.not_taken.append(json.dumps({"why": why, "given": decode(text)}))
+            self.not_taken.append(json.dumps({"why": why, "given": decode_json(text)}))
             return refusal(422, f"These answers cannot be taken: {why[:200]}")
         if len(taken) >= _MOST_ANSWERS:
             return refusal(409, "This set of items was handed in several times already.")
         received = datetime.fromtimestamp(self.now(), UTC).isoformat(timespec="seconds")
-        line = json.dumps({**decode(text), "received": received}, ensure_ascii=False)
+        line = json.dumps({**decode_json(text), "received": received}, ensure_ascii=False)
         self.submissions.append(line)
         taken.add(sign)
-        self.pool.took(visit, given.hit)
+        self.pool.record_submission(visit, given.hit)
         self.arrived(1)
         return 200, self._end(visit)
 
@@ -146,7 +148,7 @@ class Desk:
             if hit in self.pool and end > self.now():
                 self.pool.hand(visit, hit, end)
         for number, line in enumerate(self.submissions.lines(), 1):
-            given = from_text(line, "", number)
+            given = submission_from_text(line, "", number)
             if (
                 isinstance(given, Refused)
                 or given.batch != self.batch.id
@@ -156,8 +158,8 @@ class Desk:
                 hint = "results of each batch lie in a folder of their own"
                 raise UserError("not of this batch", where=where, line=number, hint=hint)
             visit = _visit_of(given)
-            self._taken.setdefault((given.hit, visit[0]), set()).add(_sign(given))
-            self.pool.took(visit, given.hit)
+            self._taken.setdefault((given.hit, visit[0]), set()).add(_fingerprint(given))
+            self.pool.record_submission(visit, given.hit)
         self.refused = sum(1 for _ in self.not_taken.lines())
 
     def _end(self, visit: Visit) -> dict[str, Any]:
@@ -170,8 +172,8 @@ class Desk:
 
 
 @contextmanager
-def opened(
-    order: ServingOrder, *, now: Callable[[], float] = time.time, find: Find | None = None
+def open_desk(
+    order: ServingOrder, *, now: Callable[[], float] = time.time, find: SearchPassages | None = None
 ) -> Iterator[Desk]:
     """The desk of a batch, with what earlier runs left in `<out>/<layout>-<number>`.
 
@@ -186,7 +188,7 @@ def opened(
     if code and not complete and batch.platform == "prolific":
         complete = PROLIFIC_END.format(code=quote(code, safe=""))
     ending = {"code": code, "complete": web_address(complete)}
-    layout = batch.asked
+    layout = batch.layout_as_sent
     minutes = order.minutes or max(30.0, 6 * float(layout.pay.minutes_per_hit))
     results = order.out / f"{batch.layout}-{batch.number:04}"
     with disk_errors(results), locked(results, "it is served already"), ExitStack() as stack:
@@ -197,7 +199,7 @@ def opened(
         search = find is not None
         desk = Desk(
             batch=batch,
-            page=render(layout, [], batch=batch.id, mode="static", served=True, search=search),
+            page=render_page(layout, [], batch=batch.id, mode="static", served=True, search=search),
             pool=HitPool([hit.id for hit in batch.hits], layout.assignments, 60 * minutes),
             submissions=submissions,
             given=given,
@@ -223,7 +225,7 @@ def _visit_of(given: Submission) -> Visit:
     return given.worker.strip(), given.assignment.strip()
 
 
-def _sign(given: Submission) -> str:
+def _fingerprint(given: Submission) -> str:
     """A hash of what a submission says."""
     sender = (given.worker, given.assignment, given.study, given.seconds)
     return digest([*sender, given.answers, given.item_seconds])

@@ -12,7 +12,7 @@ Visit = tuple[str, str]
 """A worker's id and the id of the session in which a recruiting site sends them; "" for none."""
 
 
-class Handed(NamedTuple):
+class OpenAssignment(NamedTuple):
     """A HIT that a worker has in hand, until a time in seconds of the clock that is used."""
 
     hit: str
@@ -31,7 +31,7 @@ class HitPool:
     hits: Sequence[str]
     wanted: int
     seconds: float
-    handed: dict[Visit, Handed] = field(default_factory=dict)
+    handed: dict[Visit, OpenAssignment] = field(default_factory=dict)
     done: dict[str, set[str]] = field(default_factory=dict)
     busy: dict[str, set[str]] = field(default_factory=dict)
     finished: dict[Visit, str] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class HitPool:
         """Note that a visit has a HIT in hand, and no other."""
         if visit in self.handed and self.handed[visit].hit != hit:
             self.leave(visit)
-        self.handed[visit] = Handed(hit, until)
+        self.handed[visit] = OpenAssignment(hit, until)
         self.busy[hit].add(visit[0])
 
     def leave(self, visit: Visit) -> str | None:
@@ -75,7 +75,7 @@ class HitPool:
             self.busy[hit].discard(visit[0])
         return hit
 
-    def took(self, visit: Visit, hit: str) -> None:
+    def record_submission(self, visit: Visit, hit: str) -> None:
         """Note that a worker has handed in a HIT."""
         self.done[hit].add(visit[0])
         self.busy[hit].add(visit[0])
@@ -100,7 +100,7 @@ class HitPool:
             "in_hand": len(self.handed),
         }
 
-    def ended(self, visit: Visit, named: str) -> bool:
+    def has_ended(self, visit: Visit, named: str) -> bool:
         """Whether a visit is the end of work that was handed in, loaded again.
 
         Who has no session of a recruiting site is at the end of the `named` HIT that they did, or

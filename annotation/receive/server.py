@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from factdrift.annotation.order import ServingOrder
-from factdrift.annotation.receive.desk import Desk, Find, Reply, opened, refusal
-from factdrift.annotation.submission import LONGEST, decode
+from factdrift.annotation.receive.desk import Desk, Reply, SearchPassages, open_desk, refusal
+from factdrift.annotation.submission import LONGEST, decode_json
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hints import install_extra
 from factdrift.builders.core.progress import progress
@@ -131,16 +131,16 @@ async def _body(request: Request) -> bytes | None:
 
 
 def _json_object(text: str) -> dict[str, Any]:
-    value = decode(text)
+    value = decode_json(text)
     if not isinstance(value, dict):
         raise ValueError
     return value
 
 
-def serve(order: ServingOrder, find: Find | None, say: Callable[[str], None]) -> None:
+def serve(order: ServingOrder, find: SearchPassages | None, say: Callable[[str], None]) -> None:
     """Serve a batch until it is stopped; with `find`, let workers search a corpus."""
     host = order.host
-    with opened(order, find=find) as desk:
+    with open_desk(order, find=find) as desk:
         try:
             listening = socket.create_server((host, order.port), backlog=1024)
         except OSError as error:

@@ -7,9 +7,9 @@ name that the gap cuts, and the same answer twice drop a row at once.
 import re
 
 from factdrift.builders.ckl.gold import BLANK
-from factdrift.builders.text.dates import WEEKDAYS, candidates
+from factdrift.builders.text.dates import WEEKDAYS, date_candidates
 from factdrift.builders.text.names import BEFORE_NAMES
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.squad import normalize_or_keep
 
 _DAYS = frozenset(day.lower() for day in WEEKDAYS) | {
     *("today", "yesterday", "tomorrow", "tonight", "overnight"),
@@ -23,13 +23,13 @@ _AFTER_DAY = re.compile(r",? (?:the )?$")
 
 def is_undated_day(answer: str) -> bool:
     """Whether an answer is a weekday or the like alone, which is true every week."""
-    words = normal_or_all(answer).split()
+    words = normalize_or_keep(answer).split()
     return bool(words) and all(word in _DAYS for word in words)
 
 
 def is_within(one: str, other: str) -> bool:
     """Whether one answer holds the other, word by word after normalisation, or is the same."""
-    first, second = (f" {normal_or_all(text)} " for text in (one, other))
+    first, second = (f" {normalize_or_keep(text)} " for text in (one, other))
     return first in second or second in first
 
 
@@ -50,7 +50,7 @@ def text_doubts(statement: str, first_year: int) -> list[str]:
     A weekday, or "yesterday", without a date; a year before `first_year`, that of the new corpus.
     """
     found = []
-    dates = [*candidates(statement)]
+    dates = [*date_candidates(statement)]
     for start, end, kind in dates:
         dated = any(b[2] == "DAY" and _AFTER_DAY.match(statement[end : b[0]]) for b in dates)
         if kind == "RELATIVE" or (kind == "WEEKDAY" and not dated):

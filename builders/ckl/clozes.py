@@ -25,8 +25,8 @@ from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.rows import Article, Dropped, Gold, NewsCloze
 from factdrift.builders.rows.gold import read_gold
-from factdrift.builders.text.given_away import as_scored
-from factdrift.builders.text.prompts import as_of, targets
+from factdrift.builders.text.given_away import contains_as_scored
+from factdrift.builders.text.prompts import as_of_day, merge_targets
 
 LAYOUT = "ckl_question"
 STEP = "ckl-clozes"
@@ -164,7 +164,7 @@ def checked_cloze(article: Article, answers: Mapping[str, Any], first_year: int)
     if text != marked.text or not plain(text):
         raise DropError("answer_not_in_article", marked.text)
     answer = re.sub(r"\s", " ", text.strip())  # as long, so that offsets in it stay
-    if any(as_scored(side, answer) for side in cloze.split(BLANK)):
+    if any(contains_as_scored(side, answer) for side in cloze.split(BLANK)):
         raise DropError("answer_in_cloze", cloze)
     if is_undated_day(answer):
         raise DropError("weekday_answer", answer)
@@ -172,8 +172,8 @@ def checked_cloze(article: Article, answers: Mapping[str, Any], first_year: int)
         raise DropError("name_cut", cloze)
     return NewsCloze(
         id=row_id(STEP, article.id, cloze, answer),
-        prompt=as_of(cloze, article.day),
-        targets=targets([answer]),
+        prompt=as_of_day(cloze, article.day),
+        targets=merge_targets([answer]),
         evidence_id=article.id,
         article_day=article.day,
         cloze=cloze,

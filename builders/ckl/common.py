@@ -23,8 +23,8 @@ from factdrift.builders.core.run import DatasetBuilder, Run, Source
 from factdrift.builders.core.schema import arrow_schema, write_sorted
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.rows import Article, ArticleRef, Dropped
-from factdrift.builders.wmt.read import read
-from factdrift.builders.wmt.steps import Articles, articles
+from factdrift.builders.wmt.read import read_articles
+from factdrift.builders.wmt.steps import Articles, article_step
 
 _COUNTS = "counts.json"
 T = TypeVar("T")
@@ -104,7 +104,7 @@ class NewsCorpus:
     def texts(self, refs: Sequence[ArticleRef]) -> Iterator[Article]:
         """The articles themselves, in the order of the archive."""
         if refs:
-            yield from read(self.files, refs, jobs=self.jobs)
+            yield from read_articles(self.files, refs, jobs=self.jobs)
 
     def _between(self, first: date, last: date) -> Iterator[ArticleRef]:
         inside = (pc.field("day") >= first) & (pc.field("day") <= last)
@@ -133,7 +133,7 @@ class CKLBuilder(DatasetBuilder):
 
     def given(self, run: Run) -> dict[str, Any]:
         """The fields of its `GoldStep`."""
-        return {"corpus": articles(run), "gold": run.inputs["gold"], "periods": self.periods}
+        return {"corpus": article_step(run), "gold": run.inputs["gold"], "periods": self.periods}
 
     def dataset(
         self, folder: Path, row: type, about: str, split: str, title: str, *more: Statistics

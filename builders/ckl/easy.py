@@ -33,9 +33,9 @@ from factdrift.builders.core.steps import Workspace
 from factdrift.builders.generate.backends import CachedModel
 from factdrift.builders.rows import Article, Dropped, Evidence, Gold
 from factdrift.builders.text import prompts
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.text.tokens import TokenCounter
-from factdrift.builders.text.views import ClozeBuilder, Views, statistics
+from factdrift.builders.text.views import ClozeBuilder, ViewSettings, view_statistics
 
 SELECT, QUESTION = "easy_select", "easy_question"
 STEP, ASK = "new-lama-easy-clozes", "new-lama-easy"
@@ -71,8 +71,8 @@ class ChosenWord:
             raise DropError("undated_day", f"{doubts[0]} {cloze}")
         return rows.EasyCloze(
             id=self.id,
-            prompt=prompts.as_of(cloze, self.article.day),
-            targets=prompts.targets([self.word]),
+            prompt=prompts.as_of_day(cloze, self.article.day),
+            targets=prompts.merge_targets([self.word]),
             evidence_id=self.article.id,
             article_day=self.article.day,
             cloze=cloze,
@@ -215,7 +215,7 @@ class NewLAMAEasy(common.CKLBuilder, ClozeBuilder):
             "Sentences of recent articles with a word blanked, and two questions for it.",
             "test",
             "What the answers came to",
-            statistics(folder / "all.parquet"),
+            view_statistics(folder / "all.parquet"),
             common.paper(folder, self.builder, 11_177),
         )
 
@@ -226,7 +226,7 @@ class AgreedClozes(common.GoldStep):
     name: ClassVar[str] = ASK
 
     blank: str
-    views: Views
+    views: ViewSettings
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Check the questions and answers of every masked sentence."""
@@ -262,22 +262,22 @@ class AgreedClozes(common.GoldStep):
         chosen = known.get(gold.row)
         if chosen is None:
             raise DropError("no_cloze", cloze)
-        answers_given = {normal_or_all(answer) for answer in answers}
+        answers_given = {normalize_or_keep(answer) for answer in answers}
         if len(answers_given) > 1:
             raise DropError("workers_differ", " | ".join(sorted(set(answers))))
-        if answers_given != {normal_or_all(chosen.word)}:
+        if answers_given != {normalize_or_keep(chosen.word)}:
             raise DropError("not_the_word", f"{answers[0]!r} is not {chosen.word!r}")
         query = cloze.replace(BLANK, self.blank)
         return rows.NewEasyCloze(
             id=gold.row,
-            prompt=prompts.as_of(query, chosen.article.day),
-            targets=prompts.targets([chosen.word]),
+            prompt=prompts.as_of_day(query, chosen.article.day),
+            targets=prompts.merge_targets([chosen.word]),
             query=query,
             answer=chosen.word,
             questions=tuple(sorted(questions)),
             new_evidence=chosen.evidence(),
             clozes=gold.dataset,
-            **self.views.of_one(counter, chosen.word),
+            **self.views.single_answer_columns(counter, chosen.word),
         )
 
 

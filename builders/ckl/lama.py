@@ -35,12 +35,11 @@ from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.rows import Article, Dropped, Evidence, Gold
 from factdrift.builders.text import prompts
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.text.tokens import TokenCounter
-from factdrift.builders.text.views import ClozeBuilder, Views, statistics
-from factdrift.builders.wmt.lines import days_of, sorting_key
-from factdrift.builders.wmt.passages import passage_prefix
-from factdrift.builders.wmt.passages import texts as passage_texts
+from factdrift.builders.text.views import ClozeBuilder, ViewSettings, view_statistics
+from factdrift.builders.wmt.lines import parse_day, sorting_key
+from factdrift.builders.wmt.passages import passage_prefix, passage_texts
 
 LAYOUT = "ckl_expert"
 STEP = "ckl-decide"
@@ -152,7 +151,7 @@ def _judgment(gold: Gold, until: date) -> ExpertJudgment:
         if other.decision != first.decision:
             detail = f"{first.decision.reason}, {other.decision.reason}"
             raise DropError("experts_differ", detail)
-        old = [normal_or_all(view.old_answer or "") for view in (first, other)]
+        old = [normalize_or_keep(view.old_answer or "") for view in (first, other)]
         if old[0] != old[1]:
             raise DropError("experts_differ", f"{first.old_answer!r}, {other.old_answer!r}")
     similar = first.old_answer and is_within(first.old_answer, plain(shown.get("new_answer")) or "")
@@ -196,7 +195,9 @@ def _of_one(gold: Gold, answers: Answers, shown: Answers, until: date) -> Expert
         if decision.reason == "found":
             name = "other_evidence"
             old_answer = needed(answers, "other_answer")
-        if normal_or_all(old_answer or "") == normal_or_all(plain(shown.get("new_answer")) or ""):
+        if normalize_or_keep(old_answer or "") == normalize_or_keep(
+            plain(shown.get("new_answer")) or ""
+        ):
             raise DropError("contradictory", f"{old_answer!r} is not different")
         marked = _marked(answers, name, passages, until)
     queries = (plain(one.get("query")) for one in searches)
@@ -225,7 +226,7 @@ def _marked(answers: Answers, name: str, passages: Sequence[Any], until: date) -
     text, named = passage.get("text"), _SHOWN_ID.fullmatch(str(passage.get("id")))
     if not isinstance(text, str) or text[found.start : found.end] != found.text or not named:
         raise DropError("bad_evidence", found.text)
-    if days_of(named[1].encode()) is None:
+    if parse_day(named[1].encode()) is None:
         raise DropError("bad_evidence", named[1])
     day = date(int(named[1][:4]), int(named[1][4:6]), int(named[1][6:]))
     if day > until:
@@ -252,7 +253,7 @@ class _ExpertBuilder(common.CKLBuilder, ClozeBuilder):
             about,
             "test",
             "What the experts' judgments came to",
-            statistics(folder / "all.parquet"),
+            view_statistics(folder / "all.parquet"),
             common.paper(folder, self.builder, of_paper, "InvariantLAMA has 17,474 rows there."),
         )
 
@@ -278,7 +279,7 @@ class Decisions(common.GoldStep):
 
     kind: Kind
     blank: str
-    views: Views
+    views: ViewSettings
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Apply the decision rule to every cloze that experts have judged."""
@@ -312,8 +313,8 @@ class Decisions(common.GoldStep):
         query = judgment.statement.replace(BLANK, self.blank)
         shared: dict[str, Any] = {
             "id": cloze.id,
-            "prompt": prompts.as_of(query, cloze.article_day),
-            "targets": prompts.targets([cloze.new_answer]),
+            "prompt": prompts.as_of_day(query, cloze.article_day),
+            "targets": prompts.merge_targets([cloze.new_answer]),
             "query": query,
             "answer": cloze.new_answer,
             "question": cloze.question,
@@ -329,7 +330,7 @@ class Decisions(common.GoldStep):
             "searches": judgment.searches,
             "overruled": tuple(doubts),
             "clozes": judgment.clozes,
-            **self.views.of_one(counter, cloze.new_answer),
+            **self.views.single_answer_columns(counter, cloze.new_answer),
         }
         made: rows.LamaCloze
         if judgment.marked is None or judgment.old_answer is None:

@@ -24,7 +24,7 @@ from factdrift.builders.generate.batch_files import BatchChat
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.mentions import news_sentences
 from factdrift.builders.generate.questions import GenerateSettings, generate_questions
-from factdrift.builders.wmt.steps import Articles, articles
+from factdrift.builders.wmt.steps import Articles, article_step
 
 _AT_ONCE = 256
 _SHORTEST, _LONGEST = 6, 40
@@ -52,7 +52,7 @@ class CKLQuestions(common.CKLBuilder):
         """Configs `questions` and `words`; the text stays in the archive."""
         folder = run.folder(
             RecentArticles(
-                corpus=articles(run),
+                corpus=article_step(run),
                 periods=self.periods,
                 articles=self.articles,
                 generate=self.generate,

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Self
 
+__outside_step_keys__ = True
+
 _LONG_WORD = re.compile(r"(\S{100})\S{200,}(\S{100})")
 """A name that would fill the screen; its middle is left out."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -17,6 +17,9 @@ from pydantic import AfterValidator, PlainSerializer, ValidationInfo
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 
+__outside_step_keys__ = True
+__data_finders__ = {"resource": "{}"}
+
 _HOME = Path(__file__).resolve().parents[2]
 """What holds the packages and the data: the checkout, or `factdrift/` in an installation."""
 

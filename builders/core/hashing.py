@@ -38,7 +38,7 @@ def file_sha256(path: Path) -> str:
         raise UserError(f"cannot be read: {error.strerror}", where=path) from error
 
 
-def hash64(*names: object) -> int:
+def seeded_hash(*names: object) -> int:
     """64 bits drawn for what is named, usually the seed first: an order, or a state to begin with.
 
     They are the first 16 digits of the sha256, so `row_id` of the same parts shows them in hex.
@@ -47,14 +47,14 @@ def hash64(*names: object) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
-def share(*names: object) -> float:
+def seeded_fraction(*names: object) -> float:
     """A number from 0 to below 1 drawn for what is named: to be compared with a share."""
-    return float((hash64(*names) >> 12) / 2**52)
+    return float((seeded_hash(*names) >> 12) / 2**52)
 
 
-def one_of(count: int, *names: object) -> int:
+def seeded_index(count: int, *names: object) -> int:
     """A number from 0 to `count` - 1 drawn for what is named."""
-    return hash64(*names) % count
+    return seeded_hash(*names) % count
 
 
 def fast_hash(data: bytes, size: int = 8) -> bytes:
@@ -62,7 +62,7 @@ def fast_hash(data: bytes, size: int = 8) -> bytes:
     return hashlib.blake2b(data, digest_size=size).digest()
 
 
-class Draws:
+class RandomStream:
     """Draws in a row, begun with 64 bits (SplitMix64, Steele and others 2014)."""
 
     __slots__ = ("state",)
@@ -70,16 +70,16 @@ class Draws:
     def __init__(self, state: int) -> None:
         self.state = state & _MASK
 
-    def next64(self) -> int:
+    def next_bits(self) -> int:
         """64 bits."""
         self.state = z = (self.state + GOLDEN) & _MASK
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
         return z ^ (z >> 31)
 
-    def below(self, limit: int) -> int:
+    def next_below(self, limit: int) -> int:
         """A whole number from 0 to `limit` - 1."""
-        return (self.next64() >> 32) * limit >> 32
+        return (self.next_bits() >> 32) * limit >> 32
 
 
 GOLDEN = 0x9E3779B97F4A7C15

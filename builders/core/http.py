@@ -24,6 +24,8 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.inputs import without_credentials
 from factdrift.builders.core.progress import say
 
+__outside_step_keys__ = True
+
 T = TypeVar("T")
 
 RETRY_STATUSES = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})

@@ -17,6 +17,8 @@ from typing import Annotated, Any, Literal
 
 from factdrift.builders.core.errors import UserError
 
+__outside_step_keys__ = True
+
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.", re.I)
 Kind = Literal["wikidata", "news", "pages", "gold", "file"]
 """What kind of files an input names; `builders.recipes.recipe` has how each is found."""

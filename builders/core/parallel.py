@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 from factdrift.builders.core.errors import UserError
 
+__outside_step_keys__ = True
+
 Given = TypeVar("Given")
 T = TypeVar("T")
 AHEAD = 2

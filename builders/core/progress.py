@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Never, TextIO
 
 from factdrift.builders.core.errors import printable
 
+__outside_step_keys__ = True
+
 if TYPE_CHECKING:
     from tqdm import tqdm
 

@@ -1,4 +1,4 @@
-"""What a step's result depends on beside its fields: code, data files and libraries.
+"""The code, data files and libraries that a step's result depends on, beside its fields.
 
 A step's code is its module and every module of the project that this one imports, directly or
 not, also within functions. A module's source counts without comments, docstrings and captions of
@@ -8,10 +8,23 @@ of errors count, for some become rows of `dropped.parquet`. Modules are read and
 A package whose `__init__` only imports names (`builders.rows`) is looked through: who takes a
 name from it depends on the module that the name is from.
 
-Data files are those that a module names by literals: `resource("…")`, `data("…")`. Libraries are
-the distributions that these modules import; of extras, which need not be installed, only those
-that a field of the step names (`libraries` of its model). Weights that come as a package are named
-by the module that loads them: `__libraries__ = {"name": "version"}`.
+A data file is named by literals in the call that opens it: `resource("…")`, `language_data("…")`.
+Libraries are the distributions that these modules import; of extras, which need not be installed,
+only those count that a field of the step names (`libraries` of its model).
+
+A module says what cannot be seen in its imports by assigning literals to these names:
+
+- `__outside_step_keys__ = True`: it decides whether, when and where a step runs, and never what
+  the step makes. Every step uses most such modules, so that one edited line in them would make
+  everything anew; they do not count, nor do their imports.
+- `__data_finders__ = {"resource": "{}"}`: its functions that find data files, each with the path
+  that the literals of a call stand in.
+- `__methods_work_in__ = {"engine": "factdrift.builders.core.engine"}` (`steps` alone): methods of
+  a workspace, each with the module that does its work; who calls one depends on that module.
+- `__libraries__ = {"en_core_web_sm": "3.8.0"}`: weights that come as a package, by version.
+
+The standard library's `modulefinder` and `grimp` find imports, too, but count whole packages where
+a facade is taken one name from, and know nothing of data files and versions.
 """
 
 import ast
@@ -22,7 +35,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -30,24 +43,13 @@ from packaging.utils import canonicalize_name
 from factdrift.builders.core import files
 from factdrift.builders.core.hashing import digest, file_sha256
 
+__outside_step_keys__ = True
+
 ROOT = "factdrift"
-_CORE = f"{ROOT}.builders.core"
-PLUMBING = frozenset(
-    f"{_CORE}.{name}"
-    for name in (
-        *("errors", "files", "http", "inputs", "parallel", "progress", "reach", "remote", "run"),
-        *("spark", "steps", "tidy"),
-    )
-) | {f"{ROOT}.builders.text.data"}
-"""Modules that decide whether, when and where a step runs, and never what it makes. Every step
-uses most of them, so that one edited line would make everything anew."""
-RESOURCES = {
-    (f"{_CORE}.files", "resource"): "{}",
-    (f"{ROOT}.builders.text.data", "data"): "builders/text/en/{}.yaml",
-}
-"""The functions that find data files, and the path that their literals name."""
-METHODS = {"engine": f"{_CORE}.engine"}
-"""Methods of what a step is given, and the module that does their work: `workspace.engine()`."""
+_WORKSPACE_MODULE = f"{ROOT}.builders.core.steps"
+
+Origin = tuple[str, str]
+"""The module that an import takes from and the name that it takes; `*`: all, empty: none."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +63,15 @@ class Reach:
 
 
 class Module(NamedTuple):
-    """What a module's source says.
+    """The parts of a module's source on which a step can depend.
 
     `imports`: (module, name) of `from module import name`, (module, "") of `import module`;
-    `facade`: where each name is from, of a package that only imports.
+    `facade`: where each name is from, of a package that only imports, else None.
     """
 
-    form: str
-    imports: frozenset[tuple[str, str]]
-    facade: Mapping[str, tuple[str, str]] | None
+    normalised_source: str
+    imports: frozenset[Origin]
+    facade: Mapping[str, Origin] | None
     data: frozenset[str]
     libraries: Mapping[str, str]
 
@@ -78,7 +80,7 @@ class Module(NamedTuple):
 def reach(
     module: str, extras: frozenset[str] = frozenset(), plugins: frozenset[str] = frozenset()
 ) -> Reach:
-    """What a module reaches; `extras` are the optional distributions that count.
+    """Everything that a module reaches; `extras` are the optional distributions that count.
 
     `plugins` are modules of other packages whose models a step holds: nothing of ours imports
     them, and they count like the step's own module.
@@ -86,160 +88,225 @@ def reach(
     `LookupError`: there is no such module; `TypeError`: a data file is not named by literals.
     """
     for name in (module, *plugins):
-        _roots.add(name.partition(".")[0])
-    seen: dict[str, Module] = {}
-    todo = {module, *plugins}
-    outside: set[str] = set()
-    while todo:
-        name = todo.pop()
-        seen[name] = found = read(name)
-        for source, taken in found.imports:
-            origin = _origin(source, taken)
-            if origin is None:
-                outside.add(source.partition(".")[0])
+        _entered_packages.add(name.partition(".")[0])
+    modules: dict[str, Module] = {}
+    waiting = {module, *plugins}
+    outside_packages: set[str] = set()
+    while waiting:
+        module_name = waiting.pop()
+        modules[module_name] = parsed = read_module(module_name)
+        for source, taken in parsed.imports:
+            own_modules = _own_modules(source, taken)
+            if own_modules is None:
+                outside_packages.add(source.partition(".")[0])
             else:
-                todo |= origin - seen.keys() - PLUMBING
-    data = {path: sha for one in seen.values() for place in one.data for path, sha in _data(place)}
-    libraries = {name: version for one in seen.values() for name, version in one.libraries.items()}
-    libraries |= _versions(frozenset(outside), extras)
+                waiting |= {m for m in own_modules if m not in modules and not is_outside_keys(m)}
+    data: dict[str, str] = {}
+    libraries = _versions(frozenset(outside_packages), extras)
     libraries |= _plugin_versions({name.partition(".")[0] for name in (module, *plugins)} - {ROOT})
+    for parsed in modules.values():
+        for place in parsed.data:
+            data |= _file_sums(place)
+        libraries |= parsed.libraries
     by_name = dict(sorted(libraries.items(), key=lambda item: item[0].casefold()))
-    key = digest([{name: one.form for name, one in seen.items()}, data, by_name])
-    return Reach(frozenset(seen), dict(sorted(data.items())), by_name, key)
+    sources = {name: parsed.normalised_source for name, parsed in modules.items()}
+    key = digest([sources, data, by_name])
+    return Reach(frozenset(modules), dict(sorted(data.items())), by_name, key)
 
 
 @cache
-def read(name: str) -> Module:
+def read_module(name: str) -> Module:
     """A module of the project, parsed; `LookupError` where there is none."""
-    if (path := _file(name)) is None:
+    if (path := _module_file(name)) is None:
         raise LookupError(f"no module {name}")
     return parse(name, path.read_bytes(), package=path.name == "__init__.py")
 
 
 def parse(name: str, source: bytes | str, package: bool = False) -> Module:
-    """A module's source, parsed."""
+    """A module's source, parsed. `TypeError`: a data file is not named by literals."""
     tree = ast.parse(source)
-    skipped = {
-        node
-        for one in ast.walk(tree)
-        if isinstance(one, ast.If) and _name(one.test) == "TYPE_CHECKING"
-        for part in one.body
-        for node in ast.walk(part)
-    }
-    imports: set[tuple[str, str]] = set()
-    bound: dict[str, tuple[str, str]] = {}
-    data: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom) and node not in skipped:
-            for local, origin in _imported(node, name, package):
-                imports.add(origin)
-                bound[local] = origin
-        elif isinstance(node, ast.Attribute) and node.attr in METHODS:
-            imports.add((METHODS[node.attr], ""))
-    bases = {id(n.value): n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and all(bound.get(node.id, ("", ""))):
-            inner = ".".join(bound[node.id])
-            if _file(inner):  # `rows.Fact`, or `rows` itself
-                imports.add((inner, bases.get(id(node), "*")))
-        elif isinstance(node, ast.Call) and (finder := RESOURCES.get(_from(node.func, bound))):
-            data.add(finder.format(_literals(node, name)))
-    plain = all(isinstance(n, ast.Import | ast.ImportFrom) or _is_text(n) for n in tree.body)
-    libraries: dict[str, str] = {}
-    for one in tree.body:
-        if isinstance(one, ast.Assign) and _name(one.targets[0]) == "__libraries__":
-            libraries = ast.literal_eval(one.value)
+    bound = _bound_names(tree, name, package)
+    imports = {origin for _, origin in _imported_names(tree, name, package)}
+    imports |= _names_through_modules(tree, bound)
+    imports |= _modules_of_methods(tree)
     return Module(
-        "".join(_form(tree)),
+        "".join(_normalised(tree)),
         frozenset(imports),
-        bound if package and plain else None,
-        frozenset(data),
-        libraries,
+        bound if package and _only_imports(tree) else None,
+        frozenset(_data_files(tree, name, bound)),
+        _declaration(tree, "__libraries__"),
     )
 
 
-def _imported(
-    node: ast.Import | ast.ImportFrom, name: str, package: bool
-) -> Iterator[tuple[str, tuple[str, str]]]:
-    """What an import binds, and where that is from."""
-    if isinstance(node, ast.Import):
-        for one in node.names:
-            yield one.asname or one.name.partition(".")[0], (one.name, "")
-        return
-    parent = name if package else name.rpartition(".")[0]
-    source = resolve_name("." * node.level + (node.module or ""), parent)
-    for one in node.names:
-        yield one.asname or one.name, (source, one.name)
-
-
-def _origin(source: str, taken: str) -> set[str] | None:
-    """The modules of ours that an import comes down to; None: it is another's.
-
-    A package that only imports is nothing without a name; `*` stands for all of its names.
-    """
-    if taken and _file(f"{source}.{taken}"):
-        source, taken = f"{source}.{taken}", ""
-    if source in PLUMBING or _file(source) is None:
-        return set() if source in PLUMBING else None
-    facade = read(source).facade
-    if facade is None:
-        return {source}
-    names = facade if taken == "*" else [taken] if taken in facade else []
-    return {one for name in names for one in _origin(*facade[name]) or ()}
+def is_outside_keys(name: str) -> bool:
+    """Whether a module says that no step's result depends on it (`__outside_step_keys__`)."""
+    return bool(_declared(name, "__outside_step_keys__"))
 
 
 @cache
-def _file(name: str) -> Path | None:
-    """The file of a module of ours or of a plug-in, without importing it; None: another's."""
-    root, *rest = name.split(".")
-    if root not in _roots or (spec := find_spec(root)) is None:
-        return None
-    if not spec.submodule_search_locations:  # a package of one file
-        return Path(spec.origin) if spec.origin and not rest else None
-    path = Path(next(iter(spec.submodule_search_locations))).joinpath(*rest)
-    return next((p for p in (path / "__init__.py", path.with_suffix(".py")) if p.is_file()), None)
+def _declared(name: str, variable: str) -> Any:
+    """The literal that a module of ours assigns to a name, an empty mapping without one."""
+    if (path := _module_file(name)) is None:
+        return {}
+    source = path.read_bytes()
+    # most modules declare nothing, and parsing each of them twice would take a second
+    return _declaration(ast.parse(source), variable) if variable.encode() in source else {}
 
 
-_roots = {ROOT}
-"""The packages that are entered: ours, and those of plug-ins that have steps."""
+def _declaration(tree: ast.Module, variable: str) -> Any:
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and _last_name(node.targets[0]) == variable:
+            return ast.literal_eval(node.value)
+    return {}
 
 
-def _from(node: ast.expr, bound: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
-    """The module and name that `f` or `module.f` was imported from."""
+def _imported_names(tree: ast.Module, name: str, package: bool) -> Iterator[tuple[str, Origin]]:
+    """The names that imports bind, each with its origin; not those for type checkers alone."""
+    skipped = _type_checking_nodes(tree)
+    parent = name if package else name.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.asname or alias.name.partition(".")[0], (alias.name, "")
+        elif isinstance(node, ast.ImportFrom):
+            source = resolve_name("." * node.level + (node.module or ""), parent)
+            for alias in node.names:
+                yield alias.asname or alias.name, (source, alias.name)
+
+
+def _bound_names(tree: ast.Module, name: str, package: bool) -> dict[str, Origin]:
+    return dict(_imported_names(tree, name, package))
+
+
+def _type_checking_nodes(tree: ast.Module) -> set[ast.AST]:
+    """Every node below `if TYPE_CHECKING:`."""
+    skipped: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING":
+            for statement in node.body:
+                skipped.update(ast.walk(statement))
+    return skipped
+
+
+def _names_through_modules(tree: ast.Module, bound: Mapping[str, Origin]) -> set[Origin]:
+    """The names that are taken from an imported module: `Fact` of `rows.Fact`, `*` of `rows`."""
+    attributes: dict[int, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            attributes[id(node.value)] = node.attr
+    taken: set[Origin] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and all(bound.get(node.id, ("", ""))):
+            module = ".".join(bound[node.id])
+            if _module_file(module):
+                taken.add((module, attributes.get(id(node), "*")))
+    return taken
+
+
+def _modules_of_methods(tree: ast.Module) -> set[Origin]:
+    """The modules that do the work of the workspace's methods, where one is called or passed on."""
+    methods: Mapping[str, str] = _declared(_WORKSPACE_MODULE, "__methods_work_in__")
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return {(module, "") for method, module in methods.items() if method in used}
+
+
+def _data_files(tree: ast.Module, name: str, bound: Mapping[str, Origin]) -> Iterator[str]:
+    """The paths of the data files and folders that a module opens."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            module, function = _function_origin(node.func, bound)
+            if form := _declared(module, "__data_finders__").get(function):
+                yield form.format(_literal_path(node, name))
+
+
+def _function_origin(node: ast.expr, bound: Mapping[str, Origin]) -> Origin:
+    """The module and name that `f` or `module.f` was imported from; empty: it was not."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return ".".join(filter(None, bound.get(node.value.id, ("",)))), node.attr
     return bound.get(node.id, ("", "")) if isinstance(node, ast.Name) else ("", "")
 
 
-def _literals(node: ast.Call, name: str) -> str:
-    parts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+def _literal_path(node: ast.Call, name: str) -> str:
+    parts: list[str] = []
+    for argument in node.args:
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+            parts.append(argument.value)
     if len(parts) != len(node.args) or not parts or node.keywords:
         place = f"{name.replace('.', '/')}.py:{node.lineno}"
         raise TypeError(f"{place}: a data file is named by literals, and by nothing else")
     return "/".join(parts)
 
 
-def _data(path: str) -> Iterator[tuple[str, str]]:
-    """The sha256 of a file, or of all files below a folder; its code is not data."""
+def _only_imports(tree: ast.Module) -> bool:
+    return all(isinstance(n, ast.Import | ast.ImportFrom) or _is_docstring(n) for n in tree.body)
+
+
+def _own_modules(source: str, taken: str) -> set[str] | None:
+    """The modules of ours that an import comes down to; None where it is another's.
+
+    A package that only imports is nothing without a name; `*` stands for all of its names.
+    """
+    if taken and _module_file(f"{source}.{taken}"):
+        source, taken = f"{source}.{taken}", ""
+    if _module_file(source) is None:
+        return None
+    if is_outside_keys(source):
+        return set()
+    facade = read_module(source).facade
+    if facade is None:
+        return {source}
+    names = facade if taken == "*" else [taken] if taken in facade else []
+    modules: set[str] = set()
+    for name in names:
+        modules |= _own_modules(*facade[name]) or set()
+    return modules
+
+
+@cache
+def _module_file(name: str) -> Path | None:
+    """The file of a module of ours or of a plug-in, without importing it; None: another's."""
+    root, *rest = name.split(".")
+    if root not in _entered_packages or (spec := find_spec(root)) is None:
+        return None
+    if not spec.submodule_search_locations:  # a package that is one file
+        return Path(spec.origin) if spec.origin and not rest else None
+    for folder in spec.submodule_search_locations:
+        path = Path(folder).joinpath(*rest)
+        for candidate in (path / "__init__.py", path.with_suffix(".py")):
+            if candidate.is_file():
+                return candidate
+    return None
+
+
+_entered_packages = {ROOT}
+"""The packages that are entered: ours, and those of plug-ins that have steps."""
+
+
+def _file_sums(path: str) -> dict[str, str]:
+    """The sha256 of a file, or of all files below a folder, by path; its code is not data."""
     place = files.resource(path)
     if not place.exists():
         raise FileNotFoundError(f"there is no {path}")
-    for one in sorted(place.rglob("*")) if place.is_dir() else [place]:
-        inside = one.relative_to(place)
+    sums: dict[str, str] = {}
+    for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
+        inside = file.relative_to(place)
         hidden = any(part[0] == "." or part == "__pycache__" for part in inside.parts)
-        if one.is_file() and not hidden and one.suffix != ".py":
-            yield "/".join((path, *inside.parts)), file_sha256(one)
+        if file.is_file() and not hidden and file.suffix != ".py":
+            sums["/".join((path, *inside.parts))] = file_sha256(file)
+    return sums
 
 
-def _versions(modules: frozenset[str], extras: frozenset[str]) -> dict[str, str]:
-    """Name and version of the distributions that these top-level modules are from."""
-    optional = _optional() - {_plain(one) for one in extras}
-    found = {}
-    for module in modules - sys.stdlib_module_names - _roots:
-        for name in _distributions().get(module, ()):
-            if _plain(name) not in optional:
-                found[name] = importlib.metadata.version(name)
-    return found
+def _versions(packages: frozenset[str], extras: frozenset[str]) -> dict[str, str]:
+    """Name and version of the distributions that these top-level packages are from."""
+    ignored = _optional_distributions() - {_distribution_name(extra) for extra in extras}
+    versions: dict[str, str] = {}
+    for package in packages - sys.stdlib_module_names - _entered_packages:
+        for distribution in _distributions().get(package, ()):
+            if _distribution_name(distribution) not in ignored:
+                versions[distribution] = importlib.metadata.version(distribution)
+    return versions
 
 
 def _plugin_versions(packages: Collection[str]) -> dict[str, str]:
@@ -260,39 +327,43 @@ _distributions = cache(importlib.metadata.packages_distributions)
 
 
 @cache
-def _optional() -> frozenset[str]:
+def _optional_distributions() -> frozenset[str]:
     """The distributions that are in our extras alone."""
     try:
         required = importlib.metadata.requires(ROOT) or []
     except importlib.metadata.PackageNotFoundError:
         return frozenset()
-    always = {_plain(line) for line in required if "extra ==" not in line}
-    return frozenset({_plain(line) for line in required} - always)
+    always = {_distribution_name(line) for line in required if "extra ==" not in line}
+    return frozenset({_distribution_name(line) for line in required} - always)
 
 
-def _plain(requirement: str) -> str:
+def _distribution_name(requirement: str) -> str:
     """The name in a requirement, as the index writes it: `Ibis_Framework[duckdb]>=11`."""
     return canonicalize_name(Requirement(requirement).name)
 
 
-def _form(node: ast.AST) -> Iterator[str]:
-    """A tree as text: types and values, without places, empty fields, docstrings and captions."""
+def _normalised(node: ast.AST) -> Iterator[str]:
+    """A tree as text: types and values, without places, empty fields, docstrings and captions.
+
+    `ast.dump` would do but for its form, which differs between versions of Python.
+    """
     yield f"({type(node).__name__}"
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if value is None or value == [] or name in ("ctx", "kind", "type_comment"):
+    for field in node._fields:
+        value = getattr(node, field, None)
+        # "kind" is the u of u"…"; the two others say nothing that the place does not say
+        if value is None or value == [] or field in ("ctx", "kind", "type_comment"):
             continue
-        yield f" {name}="
-        many = value if isinstance(value, list) else [value]
-        if name == "elts" and getattr(node, "caption", False):
-            many = many[:1] + [one for one in many[1:] if not _is_caption(one)]
-        for one in many:
-            if isinstance(one, ast.Subscript) and _name(one.value) == "Annotated":
-                one.slice.caption = True  # type: ignore[attr-defined]
-            if not isinstance(one, ast.AST):
-                yield f"{one!r} "
-            elif not _is_text(one):
-                yield from _form(one)
+        yield f" {field}="
+        children = value if isinstance(value, list) else [value]
+        if field == "elts" and getattr(node, "has_caption", False):
+            children = children[:1] + [child for child in children[1:] if not _is_caption(child)]
+        for child in children:
+            if isinstance(child, ast.Subscript) and _last_name(child.value) == "Annotated":
+                child.slice.has_caption = True  # type: ignore[attr-defined]
+            if not isinstance(child, ast.AST):
+                yield f"{child!r} "
+            elif not _is_docstring(child):
+                yield from _normalised(child)
     yield ")"
 
 
@@ -302,11 +373,11 @@ def _is_caption(node: ast.AST) -> bool:
     )
 
 
-def _is_text(node: ast.AST) -> bool:
-    """A docstring, also below a name."""
+def _is_docstring(node: ast.AST) -> bool:
+    """Whether it is a constant that stands alone: a docstring, of a variable too."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _name(node: ast.AST) -> str:
+def _last_name(node: ast.AST) -> str:
     """The last name of `a`, `a.b`."""
     return getattr(node, "id", "") or getattr(node, "attr", "")

@@ -41,6 +41,8 @@ from factdrift.builders.core.http import (
 from factdrift.builders.core.inputs import is_remote, without_credentials
 from factdrift.builders.core.progress import progress
 
+__outside_step_keys__ = True
+
 T = TypeVar("T")
 
 POLICY = RetryPolicy(timeout=15.0, longest_wait=120.0, give_up=45.0, least_bytes=1 << 14)

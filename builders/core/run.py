@@ -12,6 +12,8 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.inputs import Kind
 from factdrift.builders.core.steps import Step, Workspace
 
+__outside_step_keys__ = True
+
 
 class RecipeInput(Strict):
     """One input as the recipe names it.

@@ -25,6 +25,8 @@ import pyarrow.parquet as pq
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hints import install_extra
 
+__outside_step_keys__ = True
+
 CONNECT = "sc://"
 CONNECT_SECONDS = 10.0
 """Seconds that a master or a server has to answer at all."""

@@ -26,6 +26,9 @@ from factdrift.builders.core.files import disk_errors, locked, replacing
 from factdrift.builders.core.hashing import digest, file_sha256
 from factdrift.builders.core.reach import ROOT, Reach, reach
 
+__outside_step_keys__ = True
+__methods_work_in__ = {"engine": "factdrift.builders.core.engine"}
+
 Say = Callable[[str], None]
 
 NOT_IN_KEY = "not in the key"

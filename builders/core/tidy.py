@@ -18,6 +18,8 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing
 
+__outside_step_keys__ = True
+
 USED = "used"
 """The folder of the notes about releases."""
 _STEP = r"[a-z0-9]+(?:[-_][a-z0-9]+)*-[0-9a-f]{16}"

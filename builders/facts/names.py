@@ -10,7 +10,7 @@ After: the answer-overlap rule of InvariantLAMA (CKL, appendix B).
 import ibis
 import ibis.expr.types as ir
 
-from factdrift.builders.text.given_away import APART, PROPER, WORD
+from factdrift.builders.text.given_away import PROPER_NAME, SIGNIFICANT_LENGTH, WORD_SEPARATOR
 
 
 def alike(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
@@ -52,10 +52,10 @@ def overlap(subject: ir.StringColumn, answer: ir.StringColumn) -> ir.BooleanValu
 
 def _stands(text: ir.StringColumn, name: ir.StringColumn) -> ir.BooleanValue:
     """Whether all words of a name stand side by side in a text, as they are written."""
-    spaced = [" " + label.re_replace(APART, " ").strip() + " " for label in (text, name)]
-    return name.re_search(PROPER) & spaced[0].contains(spaced[1])
+    spaced = [" " + label.re_replace(WORD_SEPARATOR, " ").strip() + " " for label in (text, name)]
+    return name.re_search(PROPER_NAME) & spaced[0].contains(spaced[1])
 
 
 def _words(label: ir.StringColumn) -> ir.ArrayValue:
-    split = label.lower().re_split(APART)
-    return split.filter(lambda word: word.length() >= WORD)
+    split = label.lower().re_split(WORD_SEPARATOR)
+    return split.filter(lambda word: word.length() >= SIGNIFICANT_LENGTH)

@@ -7,6 +7,7 @@ import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.core.tables import row_id_of
 
 
 def labelled(table: ir.Table, entities: ir.Table, relation_labels: Mapping[str, str]) -> ir.Table:
@@ -21,7 +22,7 @@ def labelled(table: ir.Table, entities: ir.Table, relation_labels: Mapping[str, 
 def identified(table: ir.Table, named_by: Sequence[str]) -> ir.Table:
     """Add `id`: a hash of the columns that name a row, 16 hex digits."""
     parts = [table[c].cast("string").fill_null("") for c in named_by]
-    return table.mutate(id=drawn(*parts).substr(0, 16))
+    return table.mutate(id=row_id_of(*parts))
 
 
 def left_out(table: ir.Table, step: str, **columns: ir.Value) -> ir.Table:
@@ -30,11 +31,6 @@ def left_out(table: ir.Table, step: str, **columns: ir.Value) -> ir.Table:
     given = {"item": item, "period": none, "score": ibis.null("float64"), "detail": none} | columns
     table = table.mutate(step=ibis.literal(step), **given)
     return table.select(arrow_schema(rows.Dropped).names)
-
-
-def drawn(*names: str | ir.StringValue) -> ir.StringValue:
-    """A hash of what is named, usually the seed first: an order drawn for it."""
-    return ibis.literal("\t").join(names).hexdigest("sha256")
 
 
 def dated(table: ir.Table) -> ir.Table:

@@ -13,9 +13,9 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.rows import Specifier
 from factdrift.builders.text.render import (
-    QUESTION,
-    parse,
+    QUESTION_ROLES,
     parse_phrase,
+    parse_template,
     query,
     question,
     sentence,
@@ -51,12 +51,12 @@ def _whole(text: str, begins: object, end: str, wrong: str) -> str:
 
 def _template(text: str) -> str:
     wrong = "has no full stop at the end; a variant is a whole sentence"
-    return _whole(text, parse(text)[0], ".", wrong)
+    return _whole(text, parse_template(text)[0], ".", wrong)
 
 
 def _question(text: str) -> str:
     wrong = "has no question mark at the end; a variant is a whole question"
-    return _whole(text, parse(text, QUESTION)[0], "?", wrong)
+    return _whole(text, parse_template(text, QUESTION_ROLES)[0], "?", wrong)
 
 
 class Ask(Strict):

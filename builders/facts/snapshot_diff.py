@@ -34,6 +34,7 @@ import ibis.expr.types as ir
 
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.tables import has_label
 from factdrift.builders.facts.timeline import DATES, KEY, Rules, snapshot_day, timeline
 
 CONTENT = ("statement", *KEY, *DATES, "end_open", "point", "sighting")
@@ -120,7 +121,7 @@ def _side(engine: Engine, dump: Dump, rules: Rules, days: Sequence[date], name: 
         since=~facts.end_open & (facts.end_first >= old).fill_null(False),
         vague=ibis.literal(False),
     )
-    named = dump.entities.filter(dump.entities.label != "")
+    named = dump.entities.filter(has_label(dump.entities.label))
     vague = gaps.filter(gaps.reason.isin(["undated", "contradictory"]))
     vague = vague.semi_join(named, vague.object == named.id).mutate(
         since=ibis.literal(False), **dict.fromkeys(("later", "ended", "vague"), ibis.literal(True))

@@ -12,6 +12,7 @@ import ibis.expr.types as ir
 from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.core.tables import has_label
 from factdrift.builders.facts.present import left_out
 from factdrift.builders.facts.relations import Classes, property_of
 from factdrift.builders.facts.timeline import DATES, PAIR
@@ -58,7 +59,7 @@ class Stated:
     def statements(self) -> ir.Table:
         """The statements of these relations, sightings as points where they are; `fact`: is one."""
         table, entities = self.mined, self.entities
-        labelled = entities.filter(entities.label != "").select(labelled="id")
+        labelled = entities.filter(has_label(entities.label)).select(labelled="id")
         table = table.left_join(labelled, table.object == labelled.labelled)
         happens = table.relation.isin(self.pointwise)
         point = table.sighting & happens

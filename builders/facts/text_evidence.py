@@ -17,13 +17,13 @@ from typing import Final, NamedTuple
 
 from factdrift.builders import rows
 from factdrift.builders.facts.relations import NewsPhrases
-from factdrift.builders.text.dates import Dates, DayInterval, Written, touches
+from factdrift.builders.text.dates import DateMention, DayInterval, TextDates, may_mean_boundary
 from factdrift.builders.text.en.lexicon import TITLES
 
 Span = tuple[int, int]
 """The first character of a name in a text, and the one after its last."""
 
-_NO_DATES: Final = Dates((), ())
+_NO_DATES: Final = TextDates((), ())
 
 
 class FactDates(NamedTuple):
@@ -57,8 +57,8 @@ class FactPassage:
     """
 
     text: str
-    dates: Dates = _NO_DATES
-    nearby_dates: Dates = _NO_DATES
+    dates: TextDates = _NO_DATES
+    nearby_dates: TextDates = _NO_DATES
     names: tuple[Span, Span] | None = None
 
 
@@ -73,8 +73,8 @@ class FactEvidence(NamedTuple):
 
     relation: str | None
     is_change: bool
-    starts: tuple[Written, ...] | None
-    ends: tuple[Written, ...] | None
+    starts: tuple[DateMention, ...] | None
+    ends: tuple[DateMention, ...] | None
 
 
 def fact_evidence(
@@ -103,7 +103,7 @@ _MONTH = 31
 
 def _boundary_dates(
     passage: FactPassage, dates: FactDates
-) -> tuple[tuple[Written, ...] | None, tuple[Written, ...] | None]:
+) -> tuple[tuple[DateMention, ...] | None, tuple[DateMention, ...] | None]:
     """The dates that state start and end; None where the fact has no such boundary.
 
     A year is enough where it is that of the boundary; a month or a day has to be the boundary's.
@@ -119,8 +119,8 @@ def _boundary_dates(
         written = tuple(
             w for w in written if not any(s.start <= w.start and w.end <= s.end for s in shorter)
         )
-    starts: tuple[Written, ...] | None = None
-    ends: tuple[Written, ...] | None = None
+    starts: tuple[DateMention, ...] | None = None
+    ends: tuple[DateMention, ...] | None = None
     if start:
         begins = [
             w for w in written if all(s.end != w.end or s.start == w.start for s in stretches)
@@ -137,16 +137,18 @@ def _boundary_dates(
     return starts, ends
 
 
-def _is_shorter(stretch: Written, start: DayInterval, end: DayInterval) -> bool:
+def _is_shorter(stretch: DateMention, start: DayInterval, end: DayInterval) -> bool:
     """Whether a stretch begins as a fact does and ends earlier, or the other way round."""
     if start[0] <= stretch.first <= start[1]:
         return stretch.last < end[0]
     return end[0] <= stretch.last <= end[1] and stretch.first > start[1]
 
 
-def _states(written: Written, boundary: DayInterval) -> bool:
+def _states(written: DateMention, boundary: DayInterval) -> bool:
     is_year = (written.last - written.first).days > _MONTH
-    return touches([written], boundary) or (is_year and touches([written], year_of(boundary)))
+    return may_mean_boundary([written], boundary) or (
+        is_year and may_mean_boundary([written], year_of(boundary))
+    )
 
 
 def year_of(boundary: DayInterval) -> DayInterval:

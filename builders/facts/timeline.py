@@ -39,6 +39,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity, Period
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.tables import has_label
 
 PAIR = ("subject", "relation")
 KEY = (*PAIR, "object")
@@ -477,7 +478,7 @@ def _gaps(items: ir.Table, entities: ir.Table | None) -> ir.Table:
     """The gaps; an undated object without a name cannot be accepted, so it is left out of its."""
     gaps = _with_unknown(items.filter(items.kind == "gap"))
     if entities is not None:
-        named = entities.filter(entities.label != "").select(named="id")
+        named = entities.filter(has_label(entities.label)).select(named="id")
         gaps = gaps.left_join(named, gaps.object == named.named)
         unnamed = (gaps.reason == "undated") & gaps.named.isnull()
         gaps = gaps.mutate(object=ibis.ifelse(unnamed, ibis.null("string"), gaps.object))

@@ -108,8 +108,8 @@ class CachedModel(PromptedModel):
 
     Where `texts_only`, an answer without a text is not kept, and is asked for again by a later run.
 
-    `asked` counts different prompts by their form, kept ones too; `on_answer` is called after each
-    answer.
+    `prompt_counts` counts different prompts by their form, kept ones too; `on_answer` is called
+    after each answer.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class CachedModel(PromptedModel):
         self.prompts, self.characters = model.prompts, model.characters
         self.usage, self.waits = model.usage, model.waits
         self.offline = offline
-        self.asked: Counter[str] = Counter()
+        self.prompt_counts: Counter[str] = Counter()
         self.hits = self.misses = 0
         self.on_answer: Callable[[], None] = lambda: None
         self.path = folder / f"{model.name.split(':')[0]}-{digest(model.identity)}.sqlite"
@@ -151,7 +151,7 @@ class CachedModel(PromptedModel):
                 results[key] = msgspec.json.decode(known, type=Result)
             else:
                 missing[key] = text
-        self.asked[_TASKS[shape]] += len(results) + len(missing)
+        self.prompt_counts[_TASKS[shape]] += len(results) + len(missing)
         self.hits += len(keys) - len(missing)
         self.misses += len(missing)
         if missing and self.offline:

@@ -5,7 +5,7 @@ from itertools import accumulate
 from typing import Any
 
 from factdrift.builders.rows import AnswerType, Article, Candidate
-from factdrift.builders.text.pipeline import pipeline
+from factdrift.builders.text.pipeline import load_pipeline
 
 Span = tuple[int, int, AnswerType, str | None]
 
@@ -26,7 +26,7 @@ class SpacyFinder:
     """Entities of the small pipeline, and its parser's prepositional phrases."""
 
     def __init__(self) -> None:
-        self.nlp = pipeline()
+        self.nlp = load_pipeline()
 
     def find(self, article: Article) -> list[Candidate]:
         """Candidates of every sentence but the headline."""

@@ -44,7 +44,7 @@ from factdrift.builders.rows import (
     Question,
     TimeSpec,
 )
-from factdrift.builders.text.dates import Written, asked, dates_in, written
+from factdrift.builders.text.dates import DateMention, dates_in, format_date, with_preposition
 from factdrift.builders.text.en.lexicon import ADJECTIVES, COUNTRIES, DEMONYMS
 from factdrift.builders.text.render import phrase
 
@@ -293,7 +293,7 @@ class _Asking(NamedTuple):
             if side == "subject" and not self.cues and not _OF_SOMEBODY.search(office):
                 continue  # many countries have a Leader of the Opposition
             if became and new and mine.start_last <= month.last:
-                time = asked("in", written(month.first, "month"))
+                time = with_preposition("in", format_date(month.first, "month"))
                 began = _began(line, month.first, month.last)
                 yield from self._about("event", became, time, began, line, span, recent=True)
             if ask:
@@ -368,8 +368,10 @@ class _Asking(NamedTuple):
             return "", found
         month = Period.of(day, "month")
         if found := _holders(line, month.first, month.last):
-            return asked("in", written(day, "month")), found
-        return asked("on", written(day)), _holders(line, day - _DAY, day + _DAY) or []
+            return with_preposition("in", format_date(day, "month")), found
+        return with_preposition("on", format_date(day)), _holders(
+            line, day - _DAY, day + _DAY
+        ) or []
 
 
 def _holders(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm] | None:
@@ -387,7 +389,7 @@ def _began(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm]:
     return [] if any(t.start_first <= last and t.start_last >= first for t in others) else sure
 
 
-def _date_of(evidence: FactEvidence, term: HeldTerm) -> Written | None:
+def _date_of(evidence: FactEvidence, term: HeldTerm) -> DateMention | None:
     """The date in a sentence that says when a term began, to the month at least."""
     if (term.start_last - term.start_first).days > 31:
         return None
@@ -397,10 +399,10 @@ def _date_of(evidence: FactEvidence, term: HeldTerm) -> Written | None:
 def _day_forms(term: HeldTerm) -> tuple[str, ...]:
     """How the day or month on which a term began may be written, the most exact first."""
     day = term.start_first
-    month = written(day, "month")
+    month = format_date(day, "month")
     if day != term.start_last:
         return (month,)
-    return written(day), f"{month.split()[0]} {day.day}, {day.year}", month
+    return format_date(day), f"{month.split()[0]} {day.day}, {day.year}", month
 
 
 def in_present_tense(ask: str) -> str:

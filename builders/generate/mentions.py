@@ -18,10 +18,10 @@ import pyarrow as pa
 from factdrift.builders.core import duck
 from factdrift.builders.rows import Article
 from factdrift.builders.text.dates import MONTHS, WEEKDAYS
-from factdrift.builders.text.en.boilerplate import boilerplate
+from factdrift.builders.text.en.boilerplate import boilerplate_kind
 from factdrift.builders.text.en.lexicon import ADJECTIVES, COMMON, DEMONYMS, TITLES
-from factdrift.builders.text.names import GENERIC
-from factdrift.builders.text.sentences import breaks
+from factdrift.builders.text.names import GENERIC_WORDS
+from factdrift.builders.text.sentences import sentence_breaks
 from factdrift.builders.text.words import plain_marks
 
 _TOKEN = re.compile(r"(?:[^\W_]\.)+[^\W_]\.?|[^\W_]+(?:[.'’‑-][^\W_]+)*")
@@ -68,10 +68,10 @@ def news_sentences(article: Article) -> list[Sentence]:
     found = []
     at = len(article.sentences[0]) + 1
     for line, text in enumerate(article.sentences[1:], 1):
-        starts = [0, *breaks(text, "news"), len(text)]
+        starts = [0, *sentence_breaks(text, "news"), len(text)]
         for a, b in pairwise(starts):
             one = text[a:b].rstrip()
-            if one and boilerplate(one) is None:
+            if one and boilerplate_kind(one) is None:
                 found.append(Sentence(at + a, one, line))
         at += len(text) + 1
     return found
@@ -210,7 +210,12 @@ def _by_last_word(parts: Sequence[Sentence], kept: Sequence[Mention]) -> Iterato
         last = name[-1]
         if not 1 < len(name) <= _PARTS or not all(w[0].isupper() for w in name):
             continue
-        if last in _NEVER or last in GENERIC or last.lower() in GENERIC or len(last) < 3:
+        if (
+            last in _NEVER
+            or last in GENERIC_WORDS
+            or last.lower() in GENERIC_WORDS
+            or len(last) < 3
+        ):
             continue
         if first.setdefault(last, (m.sentence, m.start, m.ids))[2] != m.ids:
             shared.add(last)

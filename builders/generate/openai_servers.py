@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue, field_validator
 
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.hashing import share
+from factdrift.builders.core.hashing import seeded_fraction
 from factdrift.builders.core.http import JsonClient, Reply, RetryError, RetryPolicy, message_in
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
@@ -233,7 +233,7 @@ class OpenAIBackend(p.PromptedModel):
                     raise RetryError(answer.bad)
             return reply
 
-        spread = 0.5 + share("wait", text)  # so that calls that failed together part
+        spread = 0.5 + seeded_fraction("wait", text)  # so that calls that failed together part
         return client.post(self.settings.body(text, self.seed, shape), read, spread=spread)
 
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from factdrift.builders.generate.mentions import Sentence, news_sentences
 from factdrift.builders.rows import AnswerType, Article, Candidate
-from factdrift.builders.text.data import words
-from factdrift.builders.text.dates import Written, dates_in
+from factdrift.builders.text.data import word_set
+from factdrift.builders.text.dates import DateMention, dates_in
 from factdrift.builders.text.en.lexicon import COMMON, COUNTRIES, DEMONYMS, TITLES
-from factdrift.builders.text.pipeline import pipeline
+from factdrift.builders.text.pipeline import load_pipeline
 
 _HINT = re.compile(
     r"\b(?:[Ii]n|[Oo]n|[Dd]uring|[Bb]y|[Bb]efore|[Aa]fter) "
@@ -27,37 +27,37 @@ _LONGEST, _SHORTEST = 25, 5
 _TIMES = re.compile(r"\b(?:in|on|during|by|before|after|around)$", re.I)
 """Of what began or ended then nothing says when it was."""
 _NAMED = frozenset(("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "NORP"))
-_POINTING = words("""
+_POINTING = word_set("""
     he she it they him her them his its their theirs i we us our my you your this that these those
     here there such same other another others latter former respectively also too not n't never both
     said says told according who whom which whose what then later earlier recently similar now last
     date allegedly reportedly
 """)
-_GENERAL = words(
+_GENERAL = word_set(
     "say tell add note state claim believe think expect mean seem appear continue be have amount"
 )
 """Verbs whose clause tells nothing by itself."""
-_ALONE = words("die found bear launch discover write publish")
+_ALONE = word_set("die found bear launch discover write publish")
 """Verbs whose clause needs no more than its subject: `When did Fidel Castro die?`"""
 _FINITE = ("VBD", "VBZ", "VBP", "MD")
 _OF_WHAT = ("attr", "oprd")
 """What somebody becomes or is elected: without a name nobody knows of which country."""
-_ONE_DOER = words("""
+_ONE_DOER = word_set("""
     become succeed replace win found discover defeat beat invent assassinate write direct buy
     acquire marry host launch design
 """)
 """Verbs of what one does at a time, so that who did it is one answer."""
-_OF_PEOPLE = words(
+_OF_PEOPLE = word_set(
     "succeed replace nominate dismiss appoint sign marry elect name hire beat defeat"
 )
 """Verbs of what is done to people."""
-_AGAIN = words("""
+_AGAIN = word_set("""
     win lose beat defeat play meet visit hold score earn make mark host criticise criticize award
     attend report rise fall grow represent support
 """)
 """Verbs of what is done again and again, so that there is no one time of it."""
 _PLACES = frozenset(word for country in COUNTRIES for word in country.split())
-_CLAUSES = words("advcl ccomp parataxis relcl acl xcomp pcomp mark neg dep intj")
+_CLAUSES = word_set("advcl ccomp parataxis relcl acl xcomp pcomp mark neg dep intj")
 
 
 class PatternQuestion(NamedTuple):
@@ -65,7 +65,7 @@ class PatternQuestion(NamedTuple):
 
     question: str
     answer: Candidate
-    time: Written
+    time: DateMention
     has_time: bool
 
 
@@ -79,7 +79,7 @@ class _Clause(NamedTuple):
     helper: Any | None
     parts: tuple[tuple[Any, ...], ...]
     time: tuple[Any, ...]
-    written: Written
+    written: DateMention
 
 
 def questions(article: Article) -> list[PatternQuestion]:
@@ -94,7 +94,7 @@ def questions(article: Article) -> list[PatternQuestion]:
     ]
     if not wanted:
         return []
-    nlp = pipeline()
+    nlp = load_pipeline()
     found: list[PatternQuestion] = []
     with nlp.memory_zone():
         for sentence, doc in zip(wanted, nlp.pipe([s.text for s in wanted]), strict=True):

@@ -24,7 +24,7 @@ from factdrift.builders.generate.protocol import (
     Usage,
 )
 from factdrift.builders.rows import Article
-from factdrift.builders.text.dates import written
+from factdrift.builders.text.dates import format_date
 
 DEFAULT_PROMPTS = resource("builders/generate/prompts/default.yaml")
 _ANY_SLOT = re.compile(r"<([A-Za-z_ ]{1,24})>")
@@ -150,7 +150,7 @@ def load_prompts(path: Path | None) -> Prompts:
 
 def weekday_and_date(day: date) -> str:
     """`Tuesday, 12 March 2013`."""
-    return written(day, "day_of_week_day_first")
+    return format_date(day, "day_of_week_day_first")
 
 
 def article_excerpt(article: Article, sentence: int | None, most: int) -> str:

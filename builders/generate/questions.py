@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pydantic import Field
 
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.hashing import one_of, row_id
+from factdrift.builders.core.hashing import row_id, seeded_index
 from factdrift.builders.generate.backends import AnyBackend, AnyModel, Grounded, Parsed
 from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.prompts import PromptedModel
@@ -129,7 +129,7 @@ def rank_candidates(
     used: Counter[int] = Counter()
     while left and len(order) < most:
         kinds = sorted({key[0] for key in left})
-        turn = one_of(sum(_SHARES[kind] for kind in kinds), seed, draw.id, "type", len(order))
+        turn = seeded_index(sum(_SHARES[kind] for kind in kinds), seed, draw.id, "type", len(order))
         while turn >= _SHARES[kinds[0]]:
             turn -= _SHARES[kinds.pop(0)]
 

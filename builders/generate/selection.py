@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.rows import Dropped, Question
 
 STEP = "choose"
@@ -47,7 +47,7 @@ def select_questions(
             continue
         best = min(_importance(one) for one in options)
         options = [one for one in options if _importance(one) == best]
-        one = min(options, key=lambda q: (words[_first(q)], hash64(seed, draw.id, q.question)))
+        one = min(options, key=lambda q: (words[_first(q)], seeded_hash(seed, draw.id, q.question)))
         words[_first(one)] += 1
         relations[_relation(one)] += 1
         of_draw[draw.id] += 1
@@ -71,7 +71,7 @@ def _importance(one: Question) -> int:
 
 def _rank(line: Sequence[Question], seed: int) -> tuple[int, int]:
     one = line[0]
-    return min(map(_importance, line)), hash64(seed, one.draw.id, "line", one.answer.sentence)
+    return min(map(_importance, line)), seeded_hash(seed, one.draw.id, "line", one.answer.sentence)
 
 
 def _line(one: Question) -> tuple[object, ...]:

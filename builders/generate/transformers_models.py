@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import ModelName
-from factdrift.builders.core.hashing import digest, one_of
+from factdrift.builders.core.hashing import digest, seeded_index
 from factdrift.builders.core.hints import install_extra
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.protocol import Kind, OnResult, Result, Shape, Usage
@@ -139,7 +139,7 @@ class TransformersBackend(p.PromptedModel):
         cut = sum(len(tokenizer(text, **special)["input_ids"]) > room for text in full)
         more: dict[str, Any] = {"do_sample": False}
         if self.settings.temperature:
-            torch.manual_seed(one_of(2**63, self.seed, texts[0]))
+            torch.manual_seed(seeded_index(2**63, self.seed, texts[0]))
             more = {"do_sample": True, "temperature": self.settings.temperature}
         if self._stop:
             start = 0 if seq2seq else inputs["input_ids"].shape[1]

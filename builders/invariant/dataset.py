@@ -64,7 +64,7 @@ class InvariantLAMA(ClozeBuilder):
         drops = [chosen]
         statistics = [
             card.by_relation(chosen, steps.labels(relations)),
-            views.statistics(path, card.LAMA),
+            views.view_statistics(path, card.LAMA),
         ]
         if isinstance(facts.source, TrexFacts):
             drops.insert(0, run.folder(facts.source))

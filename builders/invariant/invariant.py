@@ -12,8 +12,8 @@ import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.core.tables import seeded_order
 from factdrift.builders.facts import names
-from factdrift.builders.facts.present import drawn
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.rows.frames import SHOWN
 from factdrift.builders.text import dates
@@ -27,7 +27,7 @@ REASONS = (
 """Why a pair is left out, in the order in which they are asked."""
 
 _PAIR = ["subject", "relation"]
-_DATE = dates.whole("label")
+_DATE = dates.whole_date_pattern("label")
 _PLACES = ("P19", "P20", "P740")
 """Relations whose answer is a town, or a place in one."""
 _COUNTRY = "P17"
@@ -215,7 +215,7 @@ def capped(found: ir.Table, cap: int, seed: int) -> ir.Table:
     the popularity (T-REx). Ties by the hash of seed and pair.
     """
     found = found.mutate(
-        chance=drawn(str(seed), found.subject, found.relation),
+        chance=seeded_order(seed, found.subject, found.relation),
         kept=found.reason.isnull(),
         **{f"by_{c}": -found[c].fill_null(0) for c in ("sitelinks", "statements")},
     )
@@ -234,7 +234,8 @@ def held_out(found: ir.Table, seed: int) -> ir.Table:
     fewest, then by the hash of seed and pair.
     """
     found = found.mutate(
-        chance=drawn(f"{seed}\texample", found.subject, found.relation), kept=found.reason.isnull()
+        chance=seeded_order(seed, "example", found.subject, found.relation),
+        kept=found.reason.isnull(),
     )
     of_subject = ibis.window(group_by="subject")
     found = found.mutate(others=found.kept.cast("int64").sum().over(of_subject))

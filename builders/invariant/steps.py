@@ -19,10 +19,10 @@ from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.steps import Facts
 from factdrift.builders.facts.timeline import Rules, TimeRule
 from factdrift.builders.invariant import invariant, trex
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.render import query
 from factdrift.builders.text.tokens import TokenCounter
-from factdrift.builders.text.views import Views
+from factdrift.builders.text.views import ViewSettings
 
 
 class TrexFacts(Step):
@@ -94,7 +94,7 @@ class InvariantClozeRows(Step):
     facts: InvariantFacts
     templates: Mapping[str, ClozeTemplates]
     blank: str
-    views: Views
+    views: ViewSettings
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Render every fact with every template of its relation, batch by batch."""
@@ -128,9 +128,9 @@ class InvariantClozeRows(Step):
         common |= {
             "relation_label": relation.label,
             "answer": {"id": fact["object"], "label": label, "aliases": aliases},
-            "targets": targets([label], aliases),
+            "targets": merge_targets([label], aliases),
             "source": "trex" if isinstance(self.facts.source, TrexFacts) else "wikidata",
-            **self.views.of_one(counter, label),
+            **self.views.single_answer_columns(counter, label),
         }
         for template, text in relation.cloze.items():
             blanked = query(text, fact["subject_label"], self.blank, relation.articles)

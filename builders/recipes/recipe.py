@@ -27,7 +27,7 @@ from factdrift.builders.recipes.datasets import find_builder, recipe_of
 from factdrift.builders.rows.gold import FILE as GOLD_FILE
 from factdrift.builders.rows.gold import find_gold
 from factdrift.builders.wikidata.finish import TABLES, read_summary
-from factdrift.builders.wikidata.shards import find_shards, is_shard, snapshot_of
+from factdrift.builders.wikidata.shards import find_shards, is_shard, snapshot_day
 from factdrift.builders.wikipedia.files import find_pages, is_pages
 from factdrift.builders.wmt.archive import find_archives, is_archive
 
@@ -289,7 +289,7 @@ def _days(
         if name not in days:
             about = abouts[name]
             own = own_days[name] or (about.snapshot if about.kind == "file" else None)
-            days[name] = snapshot_of([], own) if own else max(days.values())
+            days[name] = snapshot_day([], own) if own else max(days.values())
     return days
 
 
@@ -299,9 +299,10 @@ def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None
     if about.kind == "wikidata" and tuple(f.name for f in files) == TABLES:
         day = read_summary(files[-1])["snapshot"]
     if day is not None or about.kind in ("wikidata", "gold"):
-        return snapshot_of(files, day)
+        return snapshot_day(files, day)
     such = "2020-12-31"
-    hint = f"say its last day: --input {name}={display_path(files[0])}@{such}, or --snapshot-date {such}"
+    path = display_path(files[0])
+    hint = f"say its last day: --input {name}={path}@{such}, or --snapshot-date {such}"
     return _last_day(files, hint if about.path else hint + ", or `snapshot:` in the recipe")
 
 

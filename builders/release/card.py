@@ -67,7 +67,7 @@ def save_citation(folder: Path, meta: Meta, manifest: Manifest) -> Path:
         "version": manifest.version,
         "date-released": meta.published.isoformat(),
         "authors": [{"name": name} for name in meta.creators],
-        "abstract": plain(meta.summary),
+        "abstract": strip_markdown(meta.summary),
         "license": meta.licence if licence_page(meta.licence) else None,
         "keywords": list(meta.tags),
         "url": meta.homepage,
@@ -79,7 +79,7 @@ def save_citation(folder: Path, meta: Meta, manifest: Manifest) -> Path:
     return path
 
 
-def save(
+def save_card(
     folder: Path, meta: Meta, manifest: Manifest, prose: Mapping[str, str], dataset: Dataset
 ) -> None:
     """Write `README.md`; the data files have to be in the folder, for the example row.
@@ -116,19 +116,19 @@ def _template() -> "jinja2.Template":
     environment = jinja2.Environment(  # noqa: S701 - Markdown: `finalize` escapes instead
         loader=jinja2.FileSystemLoader(TEMPLATE.parent),
         undefined=jinja2.StrictUndefined,
-        finalize=escape,
+        finalize=escape_markdown,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
     environment.filters |= {
         "ours": Markdown,
-        "cell": cell,
-        "code": code,
-        "block": block,
+        "cell": table_cell,
+        "code": code_span,
+        "block": code_block,
         "share": _share,
     }
-    environment.globals["link"] = link
+    environment.globals["link"] = markdown_link
     return environment.get_template(TEMPLATE.name)
 
 
@@ -151,9 +151,9 @@ def front_matter(meta: Meta, manifest: Manifest) -> str:
     data = DatasetCardData(
         language=["en"],
         license=licence if licence in _HUB_LICENCES else "other",
-        pretty_name=flat(meta.title),
+        pretty_name=clean_line(meta.title),
         task_categories=list(meta.tasks) or None,
-        tags=[flat(tag) for tag in meta.tags] or None,
+        tags=[clean_line(tag) for tag in meta.tags] or None,
         configs=hub_configs(manifest) or None,
         **({} if licence in _HUB_LICENCES else other),
     )
@@ -216,7 +216,7 @@ class Markdown(str):
     __slots__ = ()
 
 
-def escape(value: Any) -> Markdown:
+def escape_markdown(value: Any) -> Markdown:
     """Any value as inline Markdown on one line: numbers with thousands marked, null as a dash."""
     if isinstance(value, Markdown):
         return value
@@ -228,12 +228,12 @@ def escape(value: Any) -> Markdown:
         return Markdown(f"{value:,}")
     if isinstance(value, float):
         return Markdown(f"{value:.4g}")
-    text = _SPECIAL.sub(lambda found: "\\" + found[0], flat(str(value)).translate(_ENTITIES))
+    text = _SPECIAL.sub(lambda found: "\\" + found[0], clean_line(str(value)).translate(_ENTITIES))
     text = text.replace("://", "&#58;//").replace("@", "&#64;")
     return Markdown(_BLOCK_START.sub(lambda found: f"&#{ord(found[0])};", text))
 
 
-def flat(text: str) -> str:
+def clean_line(text: str) -> str:
     """One line: white space as single spaces; without control and text-reordering characters."""
     visible = "".join(
         " " if c.isspace() else c for c in text if c.isspace() or unicodedata.category(c) != "Cc"
@@ -241,30 +241,30 @@ def flat(text: str) -> str:
     return " ".join(_REORDERING.sub("", visible).split())
 
 
-def code(value: Any) -> Markdown:
+def code_span(value: Any) -> Markdown:
     """A code span, for inside a table too."""
-    text = flat(str(value)).replace("|", "\\|")
+    text = clean_line(str(value)).replace("|", "\\|")
     fence = "`" * (_longest_run(text) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return Markdown(f"{fence}{pad}{text}{pad}{fence}" if text else "")
 
 
-def block(text: str, language: str = "") -> Markdown:
+def code_block(text: str, language: str = "") -> Markdown:
     """A fenced code block whose text cannot end it."""
     fence = "`" * max(3, _longest_run(text) + 1)
     return Markdown(f"{fence}{language}\n{text.rstrip()}\n{fence}")
 
 
-def cell(ours: str) -> Markdown:
+def table_cell(ours: str) -> Markdown:
     """Markdown of ours (a description with code spans) as a table cell."""
-    return Markdown(flat(ours).replace("|", "\\|"))
+    return Markdown(clean_line(ours).replace("|", "\\|"))
 
 
-def link(label: str, url: str | None) -> Markdown:
+def markdown_link(label: str, url: str | None) -> Markdown:
     """A link where the address is a plain web address, else the label alone."""
     if url and re.fullmatch(r"https?://[^\s<>\"'`|\\()\[\]]+", url):
-        return Markdown(f"[{escape(label)}](<{url}>)")
-    return escape(label)
+        return Markdown(f"[{escape_markdown(label)}](<{url}>)")
+    return escape_markdown(label)
 
 
 def _longest_run(text: str) -> int:
@@ -297,7 +297,7 @@ def read_prose(path: Path) -> dict[str, str]:
     return found
 
 
-def plain(markdown: str) -> str:
+def strip_markdown(markdown: str) -> str:
     """Markdown as plain paragraphs, for JSON: no emphasis, no code marks, links as their text."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
     text = re.sub(r"[`*]", "", text)

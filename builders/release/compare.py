@@ -17,8 +17,8 @@ from factdrift.builders.release.manifest import (
     ConfigEntry,
     Kinds,
     Manifest,
-    load,
-    locate,
+    load_manifest,
+    locate_file,
 )
 from factdrift.builders.release.parquet import write_split
 from factdrift.builders.release.version import Level
@@ -128,7 +128,7 @@ def compare(old: Path, new: Path, diff: Path | None = None) -> ReleaseDiff:
 
 
 def _compared(old: Path, new: Path, diff: Path | None) -> ReleaseDiff:
-    before, after = load(old), load(new)
+    before, after = load_manifest(old), load_manifest(new)
     if before.dataset != after.dataset:
         text = f"releases of two datasets, {before.dataset} and {after.dataset}"
         raise UserError(text, where=new, hint="compare two versions of one")
@@ -169,7 +169,7 @@ def _compare_config(db: duckdb.DuckDBPyConnection, old: _Side, new: _Side) -> No
     shared = [c for c in one.columns if _has(was, c.name, c.type) and _has(now, c.name, c.type)]
     skip = {name for name, _ in _hashes(before, was) & _hashes(after, now)}
     sides = [
-        [(s.name, locate(folder, s.file)) for s in entry.splits if s.name not in skip]
+        [(s.name, locate_file(folder, s.file)) for s in entry.splits if s.name not in skip]
         if entry
         else []
         for folder, _, entry in (old, new)

@@ -21,7 +21,7 @@ _LINE_END = "\n"
 _ROWS = 200
 
 
-class PutBack(NamedTuple):
+class RestoredContexts(NamedTuple):
     """Numbers of rows: those that have their text, rows whose page is another one or is missing."""
 
     rows: int
@@ -29,7 +29,9 @@ class PutBack(NamedTuple):
     missing: int
 
 
-def put_back(release: Path, pages: Sequence[str], out: Path, *, jobs: int) -> PutBack:
+def restore_contexts(
+    release: Path, pages: Sequence[str], out: Path, *, jobs: int
+) -> RestoredContexts:
     """Write the configs of a release with the text of their pages to `out/CONFIG/SPLIT.parquet`.
 
     Files of pages are those that the release was made from (its manifest names them); a row gets
@@ -38,7 +40,7 @@ def put_back(release: Path, pages: Sequence[str], out: Path, *, jobs: int) -> Pu
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError("there is something already", where=out, hint="give a new folder")
-    made = manifest.load(release)
+    made = manifest.load_manifest(release)
     splits = [
         (config.name, split)
         for config in made.configs
@@ -47,7 +49,7 @@ def put_back(release: Path, pages: Sequence[str], out: Path, *, jobs: int) -> Pu
     ]
     if not splits:
         raise UserError("no config of this release has the text of pages", where=release)
-    paths = [manifest.locate(release, split.file) for _, split in splits]
+    paths = [manifest.locate_file(release, split.file) for _, split in splits]
     wanted = {
         (title, subject) for path in paths for title, subject in _columns(path, "title", "subject")
     }
@@ -100,7 +102,7 @@ def put_back(release: Path, pages: Sequence[str], out: Path, *, jobs: int) -> Pu
                 text += f"{missing:,} without their page)"
                 hint = f"give the files that it was made from: {inputs}" if inputs else None
                 raise UserError(text, where=release, hint=hint)
-    return PutBack(found, changed, missing)
+    return RestoredContexts(found, changed, missing)
 
 
 def _columns(path: Path, *names: str) -> list[tuple[str, ...]]:

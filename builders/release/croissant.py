@@ -11,7 +11,7 @@ from factdrift.builders.core.dataset import Dataset, Meta
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.names import licence_page
 from factdrift.builders.core.schema import columns
-from factdrift.builders.release.card import SECTIONS, plain
+from factdrift.builders.release.card import SECTIONS, strip_markdown
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, write_json
 
 FILE = "croissant.json"
@@ -30,7 +30,7 @@ _TYPES = {
 }
 
 
-def save(
+def save_croissant(
     folder: Path, dataset: Dataset, meta: Meta, manifest: Manifest, prose: Mapping[str, str]
 ) -> None:
     """Write `croissant.json`; every data file is there with its sha256 and a relative URL.
@@ -52,7 +52,7 @@ def save(
         ],
         "name": meta.dataset,
         "alternateName": meta.title,
-        "description": plain(meta.summary),
+        "description": strip_markdown(meta.summary),
         "version": manifest.version,
         "datePublished": meta.published.isoformat(),
         "license": licence_page(meta.licence) or meta.licence,
@@ -69,7 +69,7 @@ def save(
             f"{meta.rebuild}"
         ],
         **_provenance(meta, manifest),
-        **{term: plain(prose[name]) for name, term in SECTIONS.items() if term},
+        **{term: strip_markdown(prose[name]) for name, term in SECTIONS.items() if term},
         **_made_from(manifest),
         "distribution": [
             _node(
@@ -123,7 +123,7 @@ def _provenance(meta: Meta, manifest: Manifest) -> dict[str, Any]:
     return {"prov:wasDerivedFrom": sources, "prov:wasGeneratedBy": run}
 
 
-def on_hub(document: Mapping[str, Any], repo: str, endpoint: str) -> dict[str, Any]:
+def hub_document(document: Mapping[str, Any], repo: str, endpoint: str) -> dict[str, Any]:
     """The description of a release that lies on the Hub: it loads from wherever it is read.
 
     The files of a config are read from a clone of the repository, as in the Hub's own documents.
@@ -207,7 +207,7 @@ def _records(config: ConfigEntry, row: type) -> dict[str, Any]:
         _field(config.name, column.name, column.type, column.description, files, column.name)
         for column in columns(row)
     ]
-    about = plain(config.description)
+    about = strip_markdown(config.description)
     found = _node("RecordSet", config.name, description=about, field=[split, *fields])
     if any(column.name == "id" for column in config.columns):
         found["key"] = {"@id": f"{config.name}/id"}
@@ -233,7 +233,7 @@ def _field(
     """
     field = _node("Field", f"{parent}/{name}", name)
     if about:
-        field["description"] = plain(about)
+        field["description"] = strip_markdown(about)
     if pa.types.is_list(kind):
         field |= {"isArray": True, "arrayShape": "-1"}
         kind = kind.value_type

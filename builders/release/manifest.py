@@ -137,12 +137,12 @@ def write_json(path: Path, value: Any, *, sort_keys: bool = False) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def save(manifest: Manifest, folder: Path) -> None:
+def save_manifest(manifest: Manifest, folder: Path) -> None:
     """Write `manifest.json`."""
     write_json(folder / FILE, manifest.model_dump(mode="json"), sort_keys=True)
 
 
-def load(folder: Path) -> Manifest:
+def load_manifest(folder: Path) -> Manifest:
     """Read `manifest.json` of a release folder; `UserError` where it is missing or broken."""
     path = folder / FILE
     try:
@@ -162,7 +162,7 @@ def load(folder: Path) -> Manifest:
         raise UserError("broken manifest: " + "; ".join(lines[:5]) + more, where=path) from error
 
 
-def locate(folder: Path, path: str) -> Path:
+def locate_file(folder: Path, path: str) -> Path:
     """A file that a manifest names; `UserError` where it is missing, a link or below a link."""
     place = folder
     for part in PurePosixPath(path).parts:

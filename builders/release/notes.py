@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from factdrift.builders.core import duck
-from factdrift.builders.release.card import DROPPED, code, drop_reasons, escape
+from factdrift.builders.release.card import DROPPED, code_span, drop_reasons, escape_markdown
 from factdrift.builders.release.compare import CHANGES, WORDS, ReleaseDiff
-from factdrift.builders.release.manifest import ConfigEntry, Manifest, load, locate
+from factdrift.builders.release.manifest import ConfigEntry, Manifest, load_manifest, locate_file
 
 # ruff: noqa: S608 - names and literals are quoted by `duck`
 
@@ -30,10 +30,10 @@ _PAIR = ("subject", "relation")
 _COLUMNS = {"prompt", "targets", *_PAIR, "subject_label", "relation_label"}
 
 
-def notes(old: Path, new: Path, found: ReleaseDiff, diff: Path) -> Iterator[str]:
+def release_notes(old: Path, new: Path, found: ReleaseDiff, diff: Path) -> Iterator[str]:
     """The lines of the notes; `diff` is the file that `compare` wrote of the same releases."""
-    before, after = load(old), load(new)
-    yield f"# {escape(after.dataset)} {after.version}"
+    before, after = load_manifest(old), load_manifest(new)
+    yield f"# {escape_markdown(after.dataset)} {after.version}"
     yield ""
     yield f"After {before.version}, a {found.level} version: {_MEANS[found.level]}."
     yield ""
@@ -52,7 +52,7 @@ def _inputs(before: Manifest, after: Manifest) -> Iterator[str]:
     for one in after.inputs:
         was = days.get(one.name)
         note = f", after that of {was}" if was and was != one.snapshot else ""
-        yield f"- {escape(one.name)}: {code(one.file)} of {one.snapshot}{note}"
+        yield f"- {escape_markdown(one.name)}: {code_span(one.file)} of {one.snapshot}{note}"
     yield ""
 
 
@@ -62,10 +62,10 @@ def _counts(found: ReleaseDiff) -> Iterator[str]:
         yield f"| rows of |{''.join(f' {WORDS.get(c, c)} |' for c in kinds)}"
         yield f"|:--|{'--:|' * len(kinds)}"
         for config, by in found.rows.items():
-            yield f"| {code(config)} |{''.join(f' {by.get(c, 0):,} |' for c in kinds)}"
+            yield f"| {code_span(config)} |{''.join(f' {by.get(c, 0):,} |' for c in kinds)}"
         yield ""
     for line in (*found.columns, *found.layout):
-        yield f"- {escape(line)}"
+        yield f"- {escape_markdown(line)}"
     yield ""
 
 
@@ -73,7 +73,7 @@ def _corrected(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
     """The questions of one config that are answered otherwise, or that were elsewhere."""
     files = " UNION ALL ".join(
         f"SELECT id, {', '.join(map(duck.name, sorted(_COLUMNS)))} "
-        f"FROM {duck.parquet(locate(new, split.file))}"
+        f"FROM {duck.parquet(locate_file(new, split.file))}"
         for split in config.splits
     )
     here = duck.text(config.name)
@@ -89,14 +89,14 @@ def _corrected(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
     edited = duck.query(joined)
     if edited:
         head = ("subject", "relation", "split", "changed", "answers before", "answers now")
-        yield from _head(f"Corrected in {code(config.name)}", head)
+        yield from _head(f"Corrected in {code_span(config.name)}", head)
         quiet = {column.name for column in config.columns if column.rendered or column.measured}
         for subject, relation, split, place, was, now, changed in edited[:SHOWN_ROWS]:
             columns = [column for column in changed if column not in quiet]
             here_too = place == f"{config.name}/{split}"
             note = ", ".join([*([] if here_too else [f"was in {place}"]), *columns])
             cells = (subject, relation, split, note, _answers(was), _answers(now))
-            yield f"| {' | '.join(map(escape, cells))} |"
+            yield f"| {' | '.join(map(escape_markdown, cells))} |"
         yield from _more(len(edited))
 
 
@@ -119,11 +119,11 @@ def _added(config: ConfigEntry, diff: Path) -> Iterator[str]:
     """)
     if came:
         head = ("subject", "relation", "split", "before", "since")
-        yield from _head(f"Added to {code(config.name)}", head)
+        yield from _head(f"Added to {code_span(config.name)}", head)
         for subject, relation, split, was, now in came[:SHOWN_ROWS]:
             answers = now if now != was else []
             cells = (subject, relation, split, _joined(was), _joined(answers))
-            yield f"| {' | '.join(map(escape, cells))} |"
+            yield f"| {' | '.join(map(escape_markdown, cells))} |"
         yield from _more(len(came))
 
 
@@ -151,12 +151,17 @@ def _gone(new: Path, diff: Path) -> Iterator[str]:
     head = ("config", "subject", "relation", "rows", "reasons in this release")
     yield from _head("Removed", head)
     for config, name, label, n, why in gone[:SHOWN_ROWS]:
-        note = code(why) if why else "another split or answer takes its place, or its fact is gone"
-        yield f"| {code(config)} | {escape(name)} | {escape(label)} | {n:,} | {note} |"
+        note = (
+            code_span(why)
+            if why
+            else "another split or answer takes its place, or its fact is gone"
+        )
+        words = f"{escape_markdown(name)} | {escape_markdown(label)}"
+        yield f"| {code_span(config)} | {words} | {n:,} | {note} |"
     yield from _more(len(gone))
     given = {reason for *_, why in gone[:SHOWN_ROWS] if why for reason in why.split(", ")}
     for reason in sorted(given):
-        yield f"- {code(reason)}: {escape(drop_reasons().get(reason, ''))}"
+        yield f"- {code_span(reason)}: {escape_markdown(drop_reasons().get(reason, ''))}"
 
 
 def _head(title: str, columns: Sequence[str]) -> Iterator[str]:

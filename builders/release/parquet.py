@@ -34,14 +34,14 @@ def write_split(path: Path, row: type, source: RowSource, group: int = ROW_GROUP
         write_page_index=True,
         use_content_defined_chunking=True,
     ) as writer:
-        flow = (declared(batch, schema, path.name) for batch in read(source, group))
+        flow = (declared(batch, schema, path.name) for batch in read_source(source, group))
         for part in regrouped(flow, group):
             writer.write_table(part, row_group_size=group)
             rows += part.num_rows
     return rows
 
 
-def read(source: RowSource, size: int = ROW_GROUP) -> Iterator[pa.RecordBatch]:
+def read_source(source: RowSource, size: int = ROW_GROUP) -> Iterator[pa.RecordBatch]:
     """The record batches of a source, in order, of at most `size` rows where it is a file."""
     if not isinstance(source, FromParquet):
         yield from source()
@@ -65,7 +65,7 @@ def described_schema(row: type) -> pa.Schema:
     )
 
 
-def kinds(schema: pa.Schema) -> list[tuple[str, str]]:
+def column_kinds(schema: pa.Schema) -> list[tuple[str, str]]:
     """What the columns of a file are, as the manifest says it."""
     return [(field.name, type_name(field.type) + " or null" * field.nullable) for field in schema]
 

@@ -14,12 +14,12 @@ FAINT = "#d9d9d9"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
-def draw(plot: Plot, path: Path) -> None:
+def draw_plot(plot: Plot, path: Path) -> None:
     """Write one plot as PNG on white; no clock, no software name in the file."""
-    save(path, lambda: period_plot(plot) if plot.kind == "periods" else _bars(plot.data))
+    save_figure(path, lambda: period_plot(plot) if plot.kind == "periods" else _bars(plot.data))
 
 
-def save(path: Path, make: Callable[[], Any]) -> None:
+def save_figure(path: Path, make: Callable[[], Any]) -> None:
     """Write the figure that a function makes, in the project's look, whatever the user's is."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg

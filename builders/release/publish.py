@@ -30,9 +30,9 @@ from factdrift.builders.release.manifest import (
     Manifest,
     SplitEntry,
 )
-from factdrift.builders.release.parquet import read, type_name, write_split
-from factdrift.builders.release.plots import draw
-from factdrift.builders.release.version import FIRST, Level, Version, published
+from factdrift.builders.release.parquet import read_source, type_name, write_split
+from factdrift.builders.release.plots import draw_plot
+from factdrift.builders.release.version import FIRST, Level, Version, published_versions
 from factdrift.builders.rows import Dropped, PromptFact
 from factdrift.builders.rows.roles import roles_of
 
@@ -76,15 +76,15 @@ class Draft:
         self._meta = meta
         self._prose = card.read_prose(meta.prose)
         self._configs = tuple(self._write_table(few_splits(table)) for table in dataset.tables)
-        self._asked = tasks.asked(self._configs)
+        self._asked = tasks.test_configs(self._configs)
         self._drops = self._write_dropped()
         self._examples = tuple(
             PromptFact(**row)
-            for batch in (read(dataset.examples) if dataset.examples else ())
+            for batch in (read_source(dataset.examples) if dataset.examples else ())
             for row in batch.to_pylist()
         )
         for plot in dataset.plots:
-            draw(plot, folder / "plots" / f"{plot.name}.png")
+            draw_plot(plot, folder / "plots" / f"{plot.name}.png")
         (folder / RECIPE).write_text(meta.recipe, encoding="utf-8")
         self._files = [
             file_entry(folder, path) for path in sorted(folder.rglob("*")) if path.is_file()
@@ -110,14 +110,14 @@ class Draft:
     def document(self, version: str) -> Manifest:
         """Write card, Croissant and manifest of this version."""
         made = self._manifest(version, self._files)
-        card.save(self.folder, self._meta, made, self._prose, self._dataset)
-        croissant.save(self.folder, self._dataset, self._meta, made, self._prose)
+        card.save_card(self.folder, self._meta, made, self._prose, self._dataset)
+        croissant.save_croissant(self.folder, self._dataset, self._meta, made, self._prose)
         written = [self.folder / name for name in (card.FILE, croissant.FILE)]
-        written += tasks.save(self.folder, made, self._asked)
+        written += tasks.save_tasks(self.folder, made, self._asked)
         written.append(card.save_citation(self.folder, self._meta, made))
         documents = [file_entry(self.folder, path) for path in written]
         made = self._manifest(version, [*self._files, *documents])
-        manifest.save(made, self.folder)
+        manifest.save_manifest(made, self.folder)
         return made
 
     def _write_table(self, table: Table) -> ConfigEntry:
@@ -146,7 +146,7 @@ class Draft:
         path = self.folder / card.DROPPED
         loose = self.folder / ".dropped.parquet"
         sources = self._dataset.dropped
-        write_split(loose, Dropped, lambda: (b for source in sources for b in read(source)))
+        write_split(loose, Dropped, lambda: (b for source in sources for b in read_source(source)))
         with duck.connect(self.folder) as db:
             in_order = db.sql(f"SELECT * FROM {duck.parquet(loose)} ORDER BY ALL NULLS FIRST")  # noqa: S608
             write_split(path, Dropped, lambda: in_order.to_arrow_reader(8192))
@@ -199,7 +199,7 @@ def _settle(
     shelf: Path, draft: Draft, wanted: Version | None
 ) -> tuple[Version, Level | Literal["first"], str]:
     """The version to publish, its documents written; level `none`: it is there already."""
-    versions = published(shelf)
+    versions = published_versions(shelf)
     lower = versions if wanted is None else [v for v in versions if v <= wanted]
     if not lower:
         chosen = wanted or FIRST
@@ -287,7 +287,7 @@ def _chained(sources: Sequence[RowSource]) -> RowSource:
 
     def flow() -> Iterator[pa.RecordBatch]:
         for source in sources:
-            yield from read(source)
+            yield from read_source(source)
 
     return flow
 
@@ -300,7 +300,7 @@ def file_entry(folder: Path, path: Path) -> FileEntry:
 
 def repeated_ids(folder: Path, config: ConfigEntry, spill: Path | None = None) -> list[str]:
     """Up to three ids that more than one row of a config has; none without a column `id`."""
-    paths = [manifest.locate(folder, split.file) for split in config.splits]
+    paths = [manifest.locate_file(folder, split.file) for split in config.splits]
     if not paths or "id" not in pq.read_schema(paths[0]).names:
         return []
     every = " UNION ALL ".join(f"SELECT id FROM {duck.parquet(path)}" for path in paths)  # noqa: S608

@@ -47,12 +47,12 @@ def push(
     if problems:
         hint = "factdrift verify says all that is wrong"
         raise UserError(f"not whole: {problems[0]}", where=release, hint=hint)
-    made = manifest.load(release)
+    made = manifest.load_manifest(release)
     endpoint = os.environ.get(ENDPOINT, _HUB).rstrip("/")
     if described:
         document = json.loads((release / croissant.FILE).read_bytes())
         with replacing(described) as unfinished:
-            manifest.write_json(unfinished, croissant.on_hub(document, repo, endpoint))
+            manifest.write_json(unfinished, croissant.hub_document(document, repo, endpoint))
         say(f"  {described}: Croissant with the addresses on the Hub")
     files = {entry.path: entry.bytes for entry in made.files}
     files[manifest.FILE] = (release / manifest.FILE).stat().st_size

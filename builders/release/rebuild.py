@@ -31,7 +31,7 @@ def rebuild_release(folder: Path, options: ReleaseOptions) -> list[str]:
     before the work: inputs that are missing or have another content, a release of that version
     already in `options.out`.
     """
-    made = manifest.load(folder)
+    made = manifest.load_manifest(folder)
     there = options.out / made.dataset / made.version
     if there.exists():
         raise UserError(
@@ -56,7 +56,7 @@ def rebuild_release(folder: Path, options: ReleaseOptions) -> list[str]:
 
 def _recipe(folder: Path, made: Manifest, build: Path) -> tuple[Path, bool]:
     """The recipe of a release, and whether it is a bundled one whose paths hold."""
-    own = manifest.locate(folder, RECIPE)
+    own = manifest.locate_file(folder, RECIPE)
     text = own.read_text("utf-8")
     if text_sha256(text) != made.recipe_sha256:
         hint = "the release was changed: factdrift verify says what else"
@@ -130,7 +130,7 @@ def _described(entry: Input) -> str:
 
 def _differences(folder: Path, made: Manifest, again: Path) -> Iterator[str]:
     """The files of two releases that are not the same, a line each."""
-    before, after = made.sha256s(), manifest.load(again).sha256s()
+    before, after = made.sha256s(), manifest.load_manifest(again).sha256s()
     before[manifest.FILE] = file_sha256(folder / manifest.FILE)
     after[manifest.FILE] = file_sha256(again / manifest.FILE)
     for name in sorted(before | after):

@@ -142,7 +142,7 @@ def _release(
     return published
 
 
-def plan(named: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
+def planned_steps(named: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
     """What a run of these recipes would make, a line for each step; nothing is made."""
     for path, recipe in chosen_recipes(named, options).items():
         yield f"{recipe.dataset}: {display_path(path)}"
@@ -174,7 +174,7 @@ def _run(path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptio
     )
 
 
-def rebuild(path: Path, recipe: Recipe, options: ReleaseOptions) -> str:
+def rebuild_command(path: Path, recipe: Recipe, options: ReleaseOptions) -> str:
     """The command that makes the release again, with the names of files and no path to them.
 
     It holds in a checkout and in an installation: a bundled recipe is named by its name alone.
@@ -208,7 +208,7 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta
         prose=prose_of(type(recipe.build), recipe.prose or recipe.build.builder),
         recipe=path.read_text("utf-8"),
         seed=recipe.seed,
-        rebuild=options.rebuild or rebuild(path, recipe, options),
+        rebuild=options.rebuild or rebuild_command(path, recipe, options),
         code_version=factdrift.__version__,
         libraries=dict(sorted(libraries.items())),
         parameters=recipe.build.model_dump(mode="json"),

@@ -42,7 +42,7 @@ MAX_TOKENS = 16
 
 
 @dataclass(frozen=True)
-class AskedConfig:
+class HarnessConfig:
     """A config whose rows ask something; `files` are those of its splits to be tested on."""
 
     name: str
@@ -66,41 +66,41 @@ class PromptFrame(NamedTuple):
         return re.sub("<(prompt|context)>", lambda slot: values[slot[1]], self.layout)
 
 
-def gaps(made: Manifest) -> tuple[str, ...]:
+def answer_gaps(made: Manifest) -> tuple[str, ...]:
     """What may stand for the answer in the statements of a release: the recipe's blank first."""
     given = made.parameters.get("blank")
     return tuple(dict.fromkeys([*([given] if isinstance(given, str) else []), render.BLANK, BLANK]))
 
 
-def words_of(release: Path, made: Manifest, one: AskedConfig) -> PromptFrame:
+def prompt_frame(release: Path, made: Manifest, one: HarnessConfig) -> PromptFrame:
     """The words for the rows of a config: those that suit its first row."""
     roles = one.roles
     columns = [name for name in (roles.prompt, roles.context) if name]
-    file = manifest.locate(release, next(iter(one.files.values())))
+    file = manifest.locate_file(release, next(iter(one.files.values())))
     with reading(file) as parquet:
         batch = next(parquet.iter_batches(1, columns=columns))
     (row,) = batch.to_pylist()
     has_text = bool(roles.context and row[roles.context])
-    frames = read_frames(None, made.examples, gaps(made))
+    frames = read_frames(None, made.examples, answer_gaps(made))
     heads: dict[str, str] = {}
     for relation in sorted({ANY_RELATION, *frames.relations}):
         if relation != ANY_RELATION and RELATION not in roles.strata:
             break
-        frame, gap = frames.of(row[roles.prompt], gaps(made), has_text, relation)
+        frame, gap = frames.of(row[roles.prompt], answer_gaps(made), has_text, relation)
         head = frame.head({"blank": gap or ""})
         if head != heads.get(ANY_RELATION):
             heads[relation] = head
     return PromptFrame(heads, frame.layout)
 
 
-def disjoint(release: Path, configs: Sequence[AskedConfig]) -> list[AskedConfig]:
+def without_repeats(release: Path, configs: Sequence[HarnessConfig]) -> list[HarnessConfig]:
     """The configs in order, without those that ask a row that an earlier one asks."""
     seen: set[str] = set()
     chosen = []
     for one in configs:
         ids: set[str] = set()
         for file in one.files.values():
-            with reading(manifest.locate(release, file)) as parquet:
+            with reading(manifest.locate_file(release, file)) as parquet:
                 ids.update(parquet.read(columns=["id"]).column("id").to_pylist())
         if seen.isdisjoint(ids):
             chosen.append(one)
@@ -108,17 +108,17 @@ def disjoint(release: Path, configs: Sequence[AskedConfig]) -> list[AskedConfig]
     return chosen
 
 
-def asked(configs: Sequence[ConfigEntry]) -> list[AskedConfig]:
+def test_configs(configs: Sequence[ConfigEntry]) -> list[HarnessConfig]:
     """The configs with rows to be tested on, in order; splits without rows are left out."""
     found = []
     for config in configs:
         files = {s.name: s.file for s in config.splits if s.rows and s.name not in TRAINING}
         if config.roles and files:
-            found.append(AskedConfig(config.name, config.roles, files))
+            found.append(HarnessConfig(config.name, config.roles, files))
     return found
 
 
-def save(folder: Path, made: Manifest, configs: Sequence[AskedConfig]) -> list[Path]:
+def save_tasks(folder: Path, made: Manifest, configs: Sequence[HarnessConfig]) -> list[Path]:
     """Write the tasks of a release into its folder anew; the paths of their files.
 
     The tasks of lm-eval name files as they are seen from the folder of the release: it is run
@@ -134,7 +134,7 @@ def save(folder: Path, made: Manifest, configs: Sequence[AskedConfig]) -> list[P
     return [path for part in parts for path in part.iterdir()]
 
 
-def rewrite(
+def rewrite_tasks(
     release: Path, harness: Harness, out: Path, path: str | None, cutoff: str | None
 ) -> dict[str, int]:
     """Write the tasks of a release for another place; config -> number of its rows.
@@ -147,8 +147,8 @@ def rewrite(
         after = date.fromisoformat(cutoff) if cutoff else None
     except ValueError as error:
         raise UserError(f"not a day: {cutoff!r} (write 2024-06-30)") from error
-    made = manifest.load(release)
-    configs = asked(made.configs)
+    made = manifest.load_manifest(release)
+    configs = test_configs(made.configs)
     if not configs:
         raise UserError("the release has no tasks: its rows ask nothing", where=release)
     left = {one.name: _left(release, one, after) for one in configs}
@@ -174,16 +174,16 @@ def rewrite(
     return {one.name: sum(left[one.name].values()) for one in kept}
 
 
-def _left(release: Path, one: AskedConfig, after: date | None) -> dict[str, int]:
+def _left(release: Path, one: HarnessConfig, after: date | None) -> dict[str, int]:
     """Split -> number of rows that ask about a time after the day; all where there is none."""
     counts = {}
     for split, file in one.files.items():
-        path = manifest.locate(release, file)
+        path = manifest.locate_file(release, file)
         with reading(path) as parquet:
             rows, schema = parquet.metadata.num_rows, parquet.schema_arrow
         counts[split] = rows
         if after is not None:
-            days = [day_of(schema, column) for column in one.roles.time]
+            days = [day_sql(schema, column) for column in one.roles.time]
             test = f"coalesce({', '.join(days)}) > ?" if days else "? IS NULL"
             query = f"SELECT count(*) FROM {duck.parquet(path)} WHERE {test}"  # noqa: S608 - quoted
             try:
@@ -195,12 +195,12 @@ def _left(release: Path, one: AskedConfig, after: date | None) -> dict[str, int]
     return counts
 
 
-def quoted(column: str) -> str:
+def column_sql(column: str) -> str:
     """A column in SQL; a dot leads into a struct."""
     return ".".join(map(duck.name, column.split(".")))
 
 
-def type_of(schema: pa.Schema, column: str) -> pa.DataType:
+def column_type(schema: pa.Schema, column: str) -> pa.DataType:
     """The type of a column; a dot leads into a struct."""
     first, *inside = column.split(".")
     kind = schema.field(first).type
@@ -209,10 +209,10 @@ def type_of(schema: pa.Schema, column: str) -> pa.DataType:
     return kind
 
 
-def day_of(schema: pa.Schema, column: str) -> str:
+def day_sql(schema: pa.Schema, column: str) -> str:
     """A column of days, or of seconds, as a day in SQL."""
-    seconds = f"(TIMESTAMP '1970-01-01' + to_seconds({quoted(column)}))::DATE"
-    return seconds if pa.types.is_integer(type_of(schema, column)) else quoted(column)
+    seconds = f"(TIMESTAMP '1970-01-01' + to_seconds({column_sql(column)}))::DATE"
+    return seconds if pa.types.is_integer(column_type(schema, column)) else column_sql(column)
 
 
 def _place(path: str | None, release: Path) -> str:
@@ -259,7 +259,7 @@ def _write_lm_eval(
     folder: Path,
     release: Path,
     made: Manifest,
-    configs: Sequence[AskedConfig],
+    configs: Sequence[HarnessConfig],
     before: str,
     after: date | None,
 ) -> None:
@@ -272,7 +272,7 @@ def _write_lm_eval(
     _copy("squad.py", folder)
     for one in configs:
         group = f"{made.dataset}-{one.name}"
-        words = words_of(release, made, one)
+        words = prompt_frame(release, made, one)
         context = f"{{{{ {one.roles.context} or '' }}}}" if one.roles.context else None
         description, lead = f"{words.heads[ANY_RELATION]}\n\n", ""
         if len(words.heads) > 1:
@@ -312,7 +312,7 @@ def _write_lm_eval(
         about = {"task": list(names.values()), "aggregate_metric_list": means}
         text = _yaml({"group": group, **about, "metadata": metadata})
         (folder / f"{one.name}.yaml").write_text(text, encoding="utf-8")
-    groups = [f"{made.dataset}-{one.name}" for one in disjoint(release, configs)]
+    groups = [f"{made.dataset}-{one.name}" for one in without_repeats(release, configs)]
     text = _yaml({"group": made.dataset, "task": groups, "metadata": metadata})
     (folder / f"{made.dataset}.yaml").write_text(text, encoding="utf-8")
     if after:
@@ -325,7 +325,7 @@ def _write_inspect(
     folder: Path,
     release: Path,
     made: Manifest,
-    configs: Sequence[AskedConfig],
+    configs: Sequence[HarnessConfig],
     data: str,
     after: date | None,
 ) -> None:
@@ -353,7 +353,7 @@ def _write_inspect(
                 "files": dict(one.files),
             }
             for one in configs
-            for words in [words_of(release, made, one)]
+            for words in [prompt_frame(release, made, one)]
         },
     }
     manifest.write_json(folder / "tasks.json", described)

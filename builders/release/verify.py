@@ -12,7 +12,7 @@ from factdrift.builders.core.schema import reading
 from factdrift.builders.release import card, croissant, manifest
 from factdrift.builders.release.compare import column_changes
 from factdrift.builders.release.manifest import ConfigEntry, FileEntry, Manifest
-from factdrift.builders.release.parquet import kinds
+from factdrift.builders.release.parquet import column_kinds
 from factdrift.builders.release.publish import RECIPE, file_entry, repeated_ids
 
 # What a hub or its client puts into a folder beside the release.
@@ -25,7 +25,7 @@ def verify_release(folder: Path) -> list[str]:
     Nothing outside the folder is read: links and paths that lead out of it are problems.
     """
     try:
-        made = manifest.load(folder)
+        made = manifest.load_manifest(folder)
     except UserError as error:
         return [str(error)]
     present, problems = _walk(folder)
@@ -107,7 +107,7 @@ def _check_config(folder: Path, config: ConfigEntry, sound: set[str]) -> Iterato
             continue
         if rows != split.rows:
             yield f"{split.file}: has {rows} rows, the manifest says {split.rows}"
-        for change in column_changes(config.kinds(), kinds(schema)):
+        for change in column_changes(config.kinds(), column_kinds(schema)):
             yield f"{split.file}: not as the manifest says: {change}"
     if readable:
         try:

@@ -52,7 +52,7 @@ class Version:
 FIRST = Version(1, 0, 0)
 
 
-def published(shelf: Path) -> list[Version]:
+def published_versions(shelf: Path) -> list[Version]:
     """The versions in the folder of one dataset, lowest first; other names are passed over."""
     if not shelf.is_dir():
         return []

@@ -15,15 +15,15 @@ from pydantic import field_validator
 
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict, did_you_mean
-from factdrift.builders.core.hashing import digest, one_of, row_id
+from factdrift.builders.core.hashing import digest, row_id, seeded_index
 from factdrift.builders.generate.candidates import SpacyFinder, sentence_starts
 from factdrift.builders.rows.gold import gold_answers, read_gold
-from factdrift.builders.text.dates import candidates, whole
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.dates import date_candidates, whole_date_pattern
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import exact_match, f1
-from factdrift.builders.text.words import tokens
+from factdrift.builders.text.words import folded_tokens
 from factdrift.builders.wmt.dates import DateSettings
-from factdrift.filters import FILTERS
+from factdrift.filters import FILTER_POINT
 from factdrift.filters.base import QuestionItem
 
 WRITE, JUDGE, ANSWER = LAYOUTS = ("write_questions", "judge_question", "answer_question")
@@ -32,7 +32,7 @@ STEP = ANNOTATORS = "people"
 _SHOWN = ("question_day", "article_day", "article")
 _SHORT = 3
 """Letters of a word between those of names: of, the, and, bin."""
-_YEAR = re.compile(whole("year"))
+_YEAR = re.compile(whole_date_pattern("year"))
 
 Kind = Literal["written", "generated"]
 
@@ -54,8 +54,8 @@ class AnnotatorSettings(Strict):
     @classmethod
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
-            if name not in FILTERS:
-                near = did_you_mean(name, FILTERS)
+            if name not in FILTER_POINT.names():
+                near = did_you_mean(name, FILTER_POINT.names())
                 raise ValueError(
                     f"no filter {name!r}" + (f", did you mean {near}?" if near else "")
                 )
@@ -141,8 +141,8 @@ def locate_answer(
     words; else a date is a `date`, capitalised words with short ones between them are an
     `entity`, and the rest is a `phrase`.
     """
-    words = tokens(answer)
-    same_words = [c for c in found if words and tokens(c.text) == words]
+    words = folded_tokens(answer)
+    same_words = [c for c in found if words and folded_tokens(c.text) == words]
     start = _find(answer, article.text)
     if start < 0 and same_words:
         return same_words[0]
@@ -162,7 +162,7 @@ def _find(answer: str, text: str) -> int:
 
 
 def _type(answer: str) -> rows.AnswerType:
-    whole = any(start == 0 and end == len(answer) for start, end, _ in candidates(answer))
+    whole = any(start == 0 and end == len(answer) for start, end, _ in date_candidates(answer))
     if whole or _YEAR.fullmatch(answer):
         return "date"
     written = answer.split()
@@ -252,14 +252,14 @@ class Reviews:
             return row, None
         if not answered.good:
             return _dropped(row, "unanswerable"), None
-        chosen = one_of(answered.asked, seed, "baseline", row.id)
+        chosen = seeded_index(answered.asked, seed, "baseline", row.id)
         given = answered.answers
         answer = given[chosen] if chosen < len(given) else None
         others = tuple(text for n, text in enumerate(given) if n != chosen)
         known = row.answers + row.answers_additional + others
         scored = rows.HumanAnswer(row.id, answer, exact_match(answer, known), f1(answer, known))
         further = row.answers_additional + others
-        accepted = targets(row.answers, further)
+        accepted = merge_targets(row.answers, further)
         return replace(row, targets=accepted, answers_additional=further), scored
 
     def _of(self, layout: str, row: rows.NewsQuestion) -> QuestionReview | None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import Articles
 from factdrift.filters.search_index import Index
 
@@ -20,5 +20,5 @@ class SearchIndex(Step):
         """Index every article; a killed run is gone on from."""
         table = workspace.folder(self.articles) / "articles.parquet"
         work = workspace.work(f"search-index-{self.key}")
-        Index.build(read(self.articles.news.files, table), work)
+        Index.build(read_articles(self.articles.news.files, table), work)
         work.rename(out / "index")

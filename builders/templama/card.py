@@ -18,7 +18,7 @@ def statistics(cloze: Path, clipped: str) -> tuple[Statistics, ...]:
 
     `clipped`: that the window ends sooner than was asked for, if it does.
     """
-    return (_periods(cloze, clipped), views.statistics(cloze, LOST))
+    return (_periods(cloze, clipped), views.view_statistics(cloze, LOST))
 
 
 def plots(cloze: Path, periods: list[str]) -> tuple[Plot, ...]:

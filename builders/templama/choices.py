@@ -22,14 +22,14 @@ import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity
-from factdrift.builders.core.hashing import hash64, one_of, row_id
+from factdrift.builders.core.hashing import row_id, seeded_hash, seeded_index
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts.present import drawn
+from factdrift.builders.core.tables import seeded_order
 from factdrift.builders.facts.timeline import PAIR, At
 from factdrift.builders.templama.rendering import ClozeRows
-from factdrift.builders.text.prompts import targets
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.prompts import merge_targets
+from factdrift.builders.text.squad import normalize_or_keep
 
 _ORDER = ("split", "period", "relation", "subject")
 _KINDS = ("stale", "other_time", "shared_holder", "same_relation")
@@ -144,7 +144,7 @@ def _shared(asked: ir.Table, segments: ir.Table, seed: int) -> ir.Table:
     both = held.join(other, PAIR)
     both = both.filter(both.object != both.other)
     near = both.group_by(["relation", "object", "other"]).agg(holders=both.count())
-    order = [near.holders.desc(), drawn(str(seed), near.object, near.other)]
+    order = [near.holders.desc(), seeded_order(seed, near.object, near.other)]
     by = ibis.window(group_by=["relation", "object"], order_by=order)
     near = near.mutate(place=(ibis.row_number().over(by) + 1).cast("int64"))
     near = near.filter(near.place <= _MAX_CANDIDATES)
@@ -158,7 +158,7 @@ def _same_relation(asked: ir.Table, seed: int) -> ir.Table:
     group = ["relation", "period"]
     right = asked.select("id", *PAIR, "period", object=asked.answers.unnest())
     pool = right.select(*group, "object").distinct()
-    by = ibis.window(group_by=group, order_by=drawn(str(seed), pool.period, pool.object))
+    by = ibis.window(group_by=group, order_by=seeded_order(seed, pool.period, pool.object))
     whole = ibis.window(group_by=group)
     pool = pool.mutate(
         nth=ibis.row_number().over(by).cast("int64"), size=pool.count().over(whole).cast("int64")
@@ -191,7 +191,7 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
     """
     answers = [_answer(one) for one in row["answers"]]
     came = [one for one in answers if one.id in row["added"]] or answers
-    right = came[one_of(len(came), seed, "right", row["id"])]
+    right = came[seeded_index(len(came), seed, "right", row["id"])]
     picked = list(_pick(row, number - 1))
     if len(picked) < number - 1:
         detail = f"{len(row['distractors'])} found"
@@ -199,7 +199,7 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
         return rows.Dropped("choices", "few_distractors", *place, None, detail)
     kinds = {right.id: "answer"} | {one["id"]: one["kind"] for one in picked}
     labels = {right.id: right.label} | {one["id"]: one["label"] for one in picked}
-    order = sorted(labels, key=lambda item: hash64(seed, "choices", row["id"], item))
+    order = sorted(labels, key=lambda item: seeded_hash(seed, "choices", row["id"], item))
     rest = {one["id"] for one in row["still_true"]}
     forms = [right, *(one for one in answers if one is not right and one.id not in rest)]
     return rows.ChoiceCloze(
@@ -207,7 +207,7 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
         cloze=row["id"],
         choices=tuple(labels[item] for item in order),
         answer_index=order.index(right.id),
-        targets=targets([one.label for one in forms], *(one.aliases for one in forms)),
+        targets=merge_targets([one.label for one in forms], *(one.aliases for one in forms)),
         choice_ids=tuple(order),
         choice_kinds=tuple(kinds[item] for item in order),
         answers=tuple(answers),
@@ -219,14 +219,14 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
 def _pick(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
     """The hardest distractors with labels of their own and no name of an accepted answer."""
     true = [name for one in row["answers"] for name in (one["label"], *one["aliases"])]
-    accepted = {normal_or_all(name) for name in (*row["targets"], *true)}
-    taken = {normal_or_all(row["subject_label"])}
+    accepted = {normalize_or_keep(name) for name in (*row["targets"], *true)}
+    taken = {normalize_or_keep(row["subject_label"])}
     order = sorted(
         row["distractors"], key=lambda one: (_KINDS.index(one["kind"]), one["place"], one["id"])
     )
     for one in order:
-        label = normal_or_all(one["label"])
-        names = {label, *map(normal_or_all, one["aliases"])}
+        label = normalize_or_keep(one["label"])
+        names = {label, *map(normalize_or_keep, one["aliases"])}
         if number == 0:
             return
         if label in taken or names & accepted:

@@ -13,7 +13,7 @@ from factdrift.builders import rows
 from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.schema import writing
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts.present import drawn
+from factdrift.builders.core.tables import has_label, seeded_order
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.timeline import PAIR
 from factdrift.builders.rows.frames import SHOWN
@@ -103,7 +103,7 @@ def _drawn(segments: ir.Table, seed: int) -> ir.Table:
     sure = segments.filter(
         segments.start_last.notnull(), segments.end_first.notnull(), ~segments.rival
     )
-    sure = sure.mutate(chance=drawn(str(seed), sure.subject, sure.relation))
+    sure = sure.mutate(chance=seeded_order(seed, sure.subject, sure.relation))
     by = ibis.window(group_by="relation", order_by=["chance", "object", "start_last"])
     sure = sure.mutate(place=ibis.row_number().over(by))
     return sure.filter(sure.place < _LOOKED_AT)
@@ -113,7 +113,7 @@ def _named(some: ir.Table, entities: ir.Table) -> ir.Table:
     subjects = entities.select(subject="id", subject_label="label")
     objects = entities.select(object="id", answer="label")
     met = some.join(subjects, "subject").join(objects, "object")
-    return met.filter(met.subject_label != "", met.answer != "").select(
+    return met.filter(has_label(met.subject_label), has_label(met.answer)).select(
         *PAIR, "object", "start_last", "end_first", "chance", "subject_label", "answer"
     )
 

@@ -16,12 +16,12 @@ from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.rows import Cloze, ParaphraseCloze
 from factdrift.builders.templama.steps import PeriodChanges
-from factdrift.builders.text.dates import written
-from factdrift.builders.text.prompts import in_period, on_day, targets
+from factdrift.builders.text.dates import format_date
+from factdrift.builders.text.prompts import in_period, merge_targets, on_day
 from factdrift.builders.text.prompts import period_in_words as in_words
 from factdrift.builders.text.render import query, question
 from factdrift.builders.text.tokens import TokenCounter
-from factdrift.builders.text.views import Views
+from factdrift.builders.text.views import ViewSettings
 
 
 class ClozeRows(Step):
@@ -36,7 +36,7 @@ class ClozeRows(Step):
     changes: PeriodChanges
     templates: Mapping[str, ClozeTemplates]
     blank: str
-    views: Views
+    views: ViewSettings
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Render every comparison with every template of its relation, batch by batch."""
@@ -87,7 +87,7 @@ class ClozeRows(Step):
         came = [a for a in answers if a["id"] not in delta["still_true"]]
         labels, subject = [a["label"] for a in came], delta["subject_label"]
         at_end = self.changes.at == "end"
-        time = f"on {written(asked.last)}" if at_end else f"in {in_words(asked)}"
+        time = f"on {format_date(asked.last)}" if at_end else f"in {in_words(asked)}"
         common = {
             **{c: delta[c] for c in _COPIED},
             "relation_label": relation.label,
@@ -95,7 +95,7 @@ class ClozeRows(Step):
             "period_first": period.first,
             "period_last": period.last,
             "question": relation.ask and question(relation.ask, subject, time, relation.articles),
-            "targets": targets(
+            "targets": merge_targets(
                 labels,
                 *(a["aliases"] for a in came),
                 [a["label"] for a in possible],
@@ -105,7 +105,7 @@ class ClozeRows(Step):
             "still_true": [a for a in answers if a not in came],
             "previous_answers": [names[i] for i in delta["previous_answers"]],
             "possible_answers": possible,
-            **self.views.of(counter, labels),
+            **self.views.columns(counter, labels),
         }
         for template, text in relation.cloze.items():
             blanked = query(text, subject, self.blank, relation.articles)

@@ -5,12 +5,15 @@ from typing import Any
 
 from factdrift.builders.core.files import read_texts, resource
 
+__outside_step_keys__ = True  # the lists count, not how they are read
+__data_finders__ = {"language_data": "builders/text/en/{}.yaml"}
+
 LANGUAGE = "en"
 """The folder of the language that all texts are in."""
 
 
 @cache
-def data(name: str) -> dict[str, Any]:
+def language_data(name: str) -> dict[str, Any]:
     """The content of `<language>/<name>.yaml`: entries by name, read once.
 
     It is called with a literal, so that a step's key knows which lists its code reads.
@@ -18,6 +21,6 @@ def data(name: str) -> dict[str, Any]:
     return read_texts(resource("builders/text", LANGUAGE, f"{name}.yaml"))
 
 
-def words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """The entries of a block of text, parted by white space; `_` is a blank inside one entry."""
     return frozenset(w.replace("_", " ") for w in text.split())

@@ -18,13 +18,13 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
-from factdrift.builders.text.data import data
+from factdrift.builders.text.data import language_data
 
 DateReader = Literal["stated", "candidate", "question", "undated", "relative", "label", "year"]
 DayInterval = tuple[date, date]
 """First and last day."""
 
-_TABLE = data("dates")
+_TABLE = language_data("dates")
 MONTHS: Sequence[str] = tuple(_TABLE["months"])
 WEEKDAYS: Sequence[str] = tuple(_TABLE["weekdays"])
 """From Monday."""
@@ -39,7 +39,7 @@ MONTH_NUMBER: Mapping[str, int] = {
 _ERA = 1000
 
 
-def written(day: date, form: str = "day") -> str:
+def format_date(day: date, form: str = "day") -> str:
     """A day in words, whatever the locale: `5 May 2005`.
 
     `form`: `day`, `month` (`May 2005`), `year`, `early_decade` (`the early 1990s`, of a day of
@@ -53,7 +53,7 @@ def written(day: date, form: str = "day") -> str:
     return forms[form].format(day=day.day, month=month, year=year, weekday=weekday)
 
 
-def asked(how: str, first: str = "", last: str = "") -> str:
+def with_preposition(how: str, first: str = "", last: str = "") -> str:
     """A time with its preposition.
 
     `how`: `on`, `in`, `before`, `after`, `from` (to) or `between` (and); `in 2005`.
@@ -62,7 +62,7 @@ def asked(how: str, first: str = "", last: str = "") -> str:
     return text.format(first=first, last=last)
 
 
-def grammar(reader: DateReader) -> list[tuple[str, str]]:
+def date_forms(reader: DateReader) -> list[tuple[str, str]]:
     """Kind and pattern of each form of a reader, in order."""
     parts = _parts(_TABLE)
     forms = [form for form in _TABLE["forms"] if form["for"] == reader]
@@ -70,15 +70,15 @@ def grammar(reader: DateReader) -> list[tuple[str, str]]:
 
 
 @cache
-def pattern(reader: DateReader) -> re.Pattern[str]:
+def date_pattern(reader: DateReader) -> re.Pattern[str]:
     """What finds the dates of a reader: the first form that fits at the leftmost place."""
-    forms = "|".join(f"(?:{form})" for _, form in grammar(reader))
+    forms = "|".join(f"(?:{form})" for _, form in date_forms(reader))
     return re.compile(f"{_TABLE['before'].get(reader, '')}(?:{forms})")
 
 
-def whole(reader: DateReader) -> str:
+def whole_date_pattern(reader: DateReader) -> str:
     """A pattern of texts that are a date and nothing else, also for the engines of tables."""
-    return "|".join(f"^(?:{form})$" for _, form in grammar(reader))
+    return "|".join(f"^(?:{form})$" for _, form in date_forms(reader))
 
 
 def _parts(table: Mapping[str, Any]) -> dict[str, str]:
@@ -110,12 +110,12 @@ def _filled(form: str, parts: Mapping[str, str]) -> str:
 @cache
 def _candidates() -> re.Pattern[str]:
     """The pattern of candidates, each form a group named after its kind and place."""
-    forms = enumerate(grammar("candidate"))
+    forms = enumerate(date_forms("candidate"))
     every = "|".join(f"(?P<{kind}_{n}>{form})" for n, (kind, form) in forms)
     return re.compile(f"{_TABLE['before']['candidate']}(?:{every})")
 
 
-def candidates(text: str) -> Iterator[tuple[int, int, str]]:
+def date_candidates(text: str) -> Iterator[tuple[int, int, str]]:
     """Spans of dates in `text` with their kind: DAY, MONTH, YEAR, WEEKDAY, RELATIVE, …"""
     for m in _candidates().finditer(text):
         if m.end() < len(text) and (text[m.end()].isalnum() or text[m.end()] in "%-–/"):
@@ -128,13 +128,13 @@ def _only_names() -> re.Pattern[str]:
     return re.compile("|".join(_TABLE["names"]))
 
 
-def time_of(question: str) -> str | None:
+def time_in_question(question: str) -> str | None:
     """The words that already specify a time in `question`; None where there are none."""
-    found = pattern("question").search(_only_names().sub(lambda m: "_" * len(m[0]), question))
+    found = date_pattern("question").search(_only_names().sub(lambda m: "_" * len(m[0]), question))
     return found[0] if found else None
 
 
-class Written(NamedTuple):
+class DateMention(NamedTuple):
     """A date in a text: `text[start:end]`, and the days that it may mean."""
 
     start: int
@@ -143,55 +143,55 @@ class Written(NamedTuple):
     last: date
 
 
-class Dates(NamedTuple):
+class TextDates(NamedTuple):
     """The dates of a text in order, and the stretches of time between two of them."""
 
-    written: tuple[Written, ...]
-    stretches: tuple[Written, ...]
+    written: tuple[DateMention, ...]
+    stretches: tuple[DateMention, ...]
 
 
-_NOTHING = Dates((), ())
-_PATTERN = pattern("stated")
+_NOTHING = TextDates((), ())
+_PATTERN = date_pattern("stated")
 _HINT, _BETWEEN, _SINCE, _UP, _ON, _BORN = (
     re.compile(_TABLE["stretches"][name])
     for name in ("hint", "between", "since", "until", "and_on", "born")
 )
 
 
-def dates_in(text: str) -> Dates:
+def dates_in(text: str) -> TextDates:
     """Every date and stretch that a text states, by place; what is no date is left out."""
     if not _HINT.search(text):
         return _NOTHING
-    written: list[Written] = []
-    stretches: list[Written] = []
+    written: list[DateMention] = []
+    stretches: list[DateMention] = []
     for found in _PATTERN.finditer(text):
         read = list(_read(found))
         if len(read) == 2:
-            stretches.append(Written(found.start(), found.end(), read[0].first, read[1].last))
+            stretches.append(DateMention(found.start(), found.end(), read[0].first, read[1].last))
         written += read
     for left, right in pairwise(written):
         if any(s.start == left.start for s in stretches):
             continue
         between = text[left.end : right.start]
         if left.first <= right.last and between and _BETWEEN.fullmatch(between):
-            stretches.append(Written(left.start, right.end, left.first, right.last))
+            stretches.append(DateMention(left.start, right.end, left.first, right.last))
     for one in written:
         if _ON.match(text, one.end) or _SINCE.search(text[max(0, one.start - 16) : one.start]):
             if all(s.start != one.start for s in stretches):
-                stretches.append(Written(one.start, one.end, one.first, date.max))
+                stretches.append(DateMention(one.start, one.end, one.first, date.max))
         elif _UP.search(text[max(0, one.start - 16) : one.start]) and all(
             s.end != one.end for s in stretches
         ):
-            stretches.append(Written(one.start, one.end, date.min, one.last))
-    return Dates(tuple(written), tuple(sorted(stretches)))
+            stretches.append(DateMention(one.start, one.end, date.min, one.last))
+    return TextDates(tuple(written), tuple(sorted(stretches)))
 
 
-def of_birth(text: str, one: Written) -> bool:
+def is_birth_date(text: str, one: DateMention) -> bool:
     """Whether a date of this text is someone's day of birth: `(born 5 May 1985)`."""
     return _BORN.search(text[max(0, one.start - 60) : one.start]) is not None
 
 
-def touches(written: Sequence[Written], boundary: DayInterval) -> bool:
+def may_mean_boundary(written: Sequence[DateMention], boundary: DayInterval) -> bool:
     """Whether one of the dates, at most a year long, may mean the boundary."""
     return any(
         w.first <= boundary[1] and boundary[0] <= w.last and (w.last - w.first).days < 367
@@ -199,7 +199,7 @@ def touches(written: Sequence[Written], boundary: DayInterval) -> bool:
     )
 
 
-def _read(found: re.Match[str]) -> Iterator[Written]:
+def _read(found: re.Match[str]) -> Iterator[DateMention]:
     """The dates of a match of a `stated` form: one, or the two that a stretch lies between."""
     part = {name: text for name, text in found.groupdict().items() if text}
     form = str(found.lastgroup).partition("_")[2]
@@ -217,13 +217,13 @@ def _read(found: re.Match[str]) -> Iterator[Written]:
         yield from _years(found, part["y_from"], part["y_to"])
     elif form == "decade":
         first = int(part["y_decade"])
-        yield Written(*found.span(), date(first, 1, 1), date(first + 9, 12, 31))
+        yield DateMention(*found.span(), date(first, 1, 1), date(first + 9, 12, 31))
     else:
         month = _month(part.get(f"m_{form}"))
         yield from _made(found, part[f"y_{form}"], month, part.get(f"d_{form}"))
 
 
-def _years(found: re.Match[str], first: str, last: str) -> Iterator[Written]:
+def _years(found: re.Match[str], first: str, last: str) -> Iterator[DateMention]:
     """`2003-2009`, `2003-09`, `1999-00`; `2009-03` is a month."""
     if len(last) == 2:
         n, until = int(last), int(first[:2] + last)
@@ -248,7 +248,7 @@ def _made(
     day: str | None,
     start: int | None = None,
     end: int | None = None,
-) -> Iterator[Written]:
+) -> Iterator[DateMention]:
     """The date, if the calendar has it."""
     place = (found.start() if start is None else start, found.end() if end is None else end)
     number = int(re.sub(r"\D", "", day)) if day else 0
@@ -262,7 +262,7 @@ def _made(
         last = date(first.year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
     else:
         last = date(first.year, 12, 31)
-    yield Written(*place, first, last)
+    yield DateMention(*place, first, last)
 
 
 def _month(name: str | None) -> int:

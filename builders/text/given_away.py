@@ -1,42 +1,43 @@
 """Whether a text gives an answer away.
 
-What is compared differs, and so do the rules: `as_scored` is of CKL's statements (what would be
-scored as right counts), `overlaps` of DynamicTempLAMA and InvariantLAMA (CKL, appendix B), `Names`
-of TimeQA, and `builders.text.en.answers` of news questions. Over tables `overlaps` is an Ibis
-expression (`builders.facts.names`) with the same `WORD` and `APART`, in any case, but with accents
-as they are, as no two engines fold alike.
+Each dataset compares other texts, and so has its own rule: `contains_as_scored` is for the
+statements of CKL (whatever would be scored as right counts), `overlaps` for DynamicTempLAMA and
+InvariantLAMA (CKL, appendix B), `ObjectNames` for TimeQA, and `builders.text.en.answers` for
+questions about news. Over tables, `overlaps` is an Ibis expression (`builders.facts.names`) with
+the same `SIGNIFICANT_LENGTH` and `WORD_SEPARATOR`. It ignores case but keeps accents, because no
+two engines fold them alike.
 """
 
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.text.words import word_tokens
 
-WORD = 4
+SIGNIFICANT_LENGTH = 4
 """Letters of a word that counts by itself: shorter ones (the, F.C., von) are in everything."""
-APART = r"[^\p{L}\p{N}]+"
+WORD_SEPARATOR = r"[^\p{L}\p{N}]+"
 """What is between words, for the engines of tables."""
-PROPER = r"^[\p{Lu}\p{N}]"
+PROPER_NAME = r"^[\p{Lu}\p{N}]"
 """How a name begins, for the engines of tables."""
 _SHORTEST = 3
 """Letters of an alias that is a name: IN is a preposition."""
 
 
-def significant(words: Collection[str]) -> frozenset[str]:
+def significant_words(words: Collection[str]) -> frozenset[str]:
     """The words that are long enough to say something."""
-    return frozenset(w for w in words if len(w) >= WORD)
+    return frozenset(w for w in words if len(w) >= SIGNIFICANT_LENGTH)
 
 
-def side_by_side(words: Iterable[str]) -> str:
+def padded_words(words: Iterable[str]) -> str:
     """Words as a text in which side by side is `in`: blanks between and around them."""
     return f" {' '.join(words)} "
 
 
-def as_scored(text: str, answer: str) -> bool:
+def contains_as_scored(text: str, answer: str) -> bool:
     """Whether a text has the answer as SQuAD scores it."""
-    return f" {normal_or_all(answer)} " in f" {normal_or_all(text)} "
+    return f" {normalize_or_keep(answer)} " in f" {normalize_or_keep(text)} "
 
 
 def overlaps(text: str, answer: str) -> bool:
@@ -46,12 +47,12 @@ def overlaps(text: str, answer: str) -> bool:
     """
     one, other = text.lower(), answer.lower()
     words, named = word_tokens(text), word_tokens(answer)
-    whole = answer[:1].isupper() and side_by_side(named) in side_by_side(words)
-    shared = significant(words) & significant(named)
+    whole = answer[:1].isupper() and padded_words(named) in padded_words(words)
+    shared = significant_words(words) & significant_words(named)
     return one in other or other in one or whole or bool(shared)
 
 
-class Names(NamedTuple):
+class ObjectNames(NamedTuple):
     """All names of an object made ready for many questions: modes `word` and `name` at once.
 
     `words`: the significant ones of its label; `spans`: each name side by side.
@@ -72,14 +73,14 @@ class Names(NamedTuple):
 
 
 @lru_cache(1 << 16)
-def names(label: str, aliases: tuple[str, ...]) -> Names:
+def object_names(label: str, aliases: tuple[str, ...]) -> ObjectNames:
     """The names of an object; an alias of one or two letters is none."""
     split = [
         word_tokens(label),
         *(t for t in map(word_tokens, aliases) if len("".join(t)) >= _SHORTEST),
     ]
     split = [t for t in split if t]
-    return Names(
-        significant(split[0] if word_tokens(label) else ()),
-        tuple(map(side_by_side, split)),
+    return ObjectNames(
+        significant_words(split[0] if word_tokens(label) else ()),
+        tuple(map(padded_words, split)),
     )

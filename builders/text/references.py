@@ -19,7 +19,7 @@ def without_references(name: str) -> str:
     return _REFERENCE.sub(lambda m: unescape(m[0]), name) if "&" in name else name
 
 
-def label(name: str) -> str:
+def clean_label(name: str) -> str:
     """A name as it is shown: without references and control characters, its spaces collapsed."""
     if (
         name.isprintable()

@@ -28,7 +28,7 @@ _STOPS = (".", "!", "?", "…")
 ArticleWord = Literal["", "the", "a"]
 Role = Literal["subject", "object", "time"]
 _CLOZE: tuple[Role, ...] = ("subject", "object")
-QUESTION: tuple[Role, ...] = ("subject", "time")
+QUESTION_ROLES: tuple[Role, ...] = ("subject", "time")
 """The roles of a question's template, which has no object."""
 
 
@@ -53,7 +53,7 @@ _BY_NAME: Articles = {}
 
 
 @cache
-def parse(template: str, roles: tuple[Role, ...] = _CLOZE) -> tuple[Part, ...]:
+def parse_template(template: str, roles: tuple[Role, ...] = _CLOZE) -> tuple[Part, ...]:
     """The fixed texts and placeholders of a template, in order; one of each role.
 
     Raises ValueError where a placeholder is unknown, missing or given twice.
@@ -85,7 +85,7 @@ def query(
     >>> query("<subject> is <an object> by profession.", "Tom Hanks")
     'Tom Hanks is _X_ by profession.'
     """
-    return _text(parse(template), subject_label, None, blank, articles)
+    return _text(parse_template(template), subject_label, None, blank, articles)
 
 
 def sentence(
@@ -96,7 +96,7 @@ def sentence(
     >>> sentence("<subject> is <an object> by profession.", "Tom Hanks", "actor")
     'Tom Hanks is an actor by profession.'
     """
-    return _text(parse(template), subject_label, object_label, "", articles)
+    return _text(parse_template(template), subject_label, object_label, "", articles)
 
 
 def question(template: str, subject_label: str, time: str, articles: Articles = _BY_NAME) -> str:
@@ -105,13 +105,13 @@ def question(template: str, subject_label: str, time: str, articles: Articles = 
     >>> question("Which team did <subject> play for <time>?", "Cristiano Ronaldo", "in 2020")
     'Which team did Cristiano Ronaldo play for in 2020?'
     """
-    return _text(parse(template, QUESTION), subject_label, time, "", articles)
+    return _text(parse_template(template, QUESTION_ROLES), subject_label, time, "", articles)
 
 
 def parse_phrase(template: str) -> tuple[Part, ...]:
-    """As `parse`, for part of a sentence: a subject, an object, or both."""
+    """As `parse_template`, for part of a sentence: a subject, an object, or both."""
     roles = tuple(role for role in _CLOZE if f"{role}>" in template)
-    return parse(template, roles or _CLOZE)
+    return parse_template(template, roles or _CLOZE)
 
 
 def phrase(template: str, subject: str, thing: str = "") -> str:
@@ -128,7 +128,7 @@ def phrase(template: str, subject: str, thing: str = "") -> str:
 
 def object_last(template: str) -> bool:
     """Whether nothing but punctuation follows the object: what left-to-right models need."""
-    *_, before, last = ("", *parse(template))
+    *_, before, last = ("", *parse_template(template))
     end = before if isinstance(last, str) and not re.search(r"\w", last) else last
     return isinstance(end, Placeholder) and end.role == "object"
 

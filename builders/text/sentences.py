@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
-from factdrift.builders.text.data import data, words
+from factdrift.builders.text.data import language_data, word_set
 
 NewsOrPages = Literal["pages", "news"]
 
@@ -22,14 +22,14 @@ _END: Final = {
     "pages": re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"“(\[]?[^\W_a-z])"),
     "news": re.compile(r"[.!?…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\W_a-z])"),
 }
-_LISTS: Final = data("words")["abbreviations"]
-_SHORT: Final = {kind: words(_LISTS["both"]) | words(_LISTS[kind]) for kind in _END}
+_LISTS: Final = language_data("words")["abbreviations"]
+_SHORT: Final = {kind: word_set(_LISTS["both"]) | word_set(_LISTS[kind]) for kind in _END}
 _ABBREVIATED: Final = re.compile(
     r"(?:\b[^\W\d_]|\b(?:{}|[A-Z](?:\.[A-Z])+))$".format("|".join(sorted(_SHORT["pages"])))
 )
 
 
-def breaks(text: str, kind: NewsOrPages) -> Iterator[int]:
+def sentence_breaks(text: str, kind: NewsOrPages) -> Iterator[int]:
     """Where each sentence but the first begins."""
     start = 0
     for found in _END[kind].finditer(text):
@@ -49,7 +49,7 @@ def _abbreviated(text: str, start: int, stop: int, kind: NewsOrPages) -> bool:
 
 def sentence_starts(text: str) -> list[int]:
     """Where the sentences of a paragraph of a page begin; 0 is the first."""
-    return [0, *breaks(text, "pages")]
+    return [0, *sentence_breaks(text, "pages")]
 
 
 def sentence_at(starts: Sequence[int], length: int, start: int, end: int) -> tuple[int, int]:
@@ -63,7 +63,7 @@ def split_sentences(text: str) -> list[str]:
     """The sentences of a news text, which end with their line, too; white space single."""
     found = []
     for line in text.splitlines():
-        starts = [0, *breaks(line, "news")]
+        starts = [0, *sentence_breaks(line, "news")]
         for start, end in zip(starts, [*starts[1:], None], strict=True):
             found.append(" ".join(line[start:end].split()))
     return [s for s in found if s]

@@ -10,20 +10,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-NOTHING = ("", "unanswerable", "no answer", "unknown", "i dont know")
+NO_ANSWER_TEXTS = ("", "unanswerable", "no answer", "unknown", "i dont know")
 """What says that there is no answer, once normalised."""
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_MARKS = str.maketrans("", "", string.punctuation)
 
 
-def normal(text: str) -> str:
+def normalize_answer(text: str) -> str:
     """A text in lower case, without ASCII punctuation, English articles and further spaces."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_MARKS)).split())
 
 
-def normal_or_all(text: str) -> str:
-    """`normal`; where nothing is left, `The The`, the text itself, case and spaces aside."""
-    return normal(text) or " ".join(text.lower().split())
+def normalize_or_keep(text: str) -> str:
+    """The normalized text; where nothing is left (`The The`), the text in lower case."""
+    return normalize_answer(text) or " ".join(text.lower().split())
 
 
 def exact_match(answer: str | None, references: Sequence[str]) -> float:
@@ -31,8 +31,8 @@ def exact_match(answer: str | None, references: Sequence[str]) -> float:
 
     Without references: whether it says that there is no answer.
     """
-    known = map(normal, references) if references else NOTHING
-    return float(answer is not None and normal(answer) in known)
+    known = map(normalize_answer, references) if references else NO_ANSWER_TEXTS
+    return float(answer is not None and normalize_answer(answer) in known)
 
 
 def f1(answer: str | None, references: Sequence[str]) -> float:
@@ -42,11 +42,11 @@ def f1(answer: str | None, references: Sequence[str]) -> float:
     """
     if answer is None or not references:
         return exact_match(answer, references)
-    words = normal(answer).split()
-    return max(overlap(words, normal(one).split()) for one in references)
+    words = normalize_answer(answer).split()
+    return max(token_f1(words, normalize_answer(one).split()) for one in references)
 
 
-def overlap(words: Sequence[str], wanted: Sequence[str]) -> float:
+def token_f1(words: Sequence[str], wanted: Sequence[str]) -> float:
     """The F1 of two lists of normalised words."""
     if not words or not wanted:
         return float(words == wanted)

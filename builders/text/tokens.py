@@ -42,7 +42,7 @@ class TokenCounter:
         return [self._known[label] for label in wanted]
 
 
-def tokenizer(source: str, revision: str | None = None) -> TokenCounter:
+def load_tokenizer(source: str, revision: str | None = None) -> TokenCounter:
     """Load a Hugging Face tokenizer: a folder, a `tokenizer.json`, or a name on the Hub.
 
     A path is never looked for on the Hub. `revision` pins a name to a commit; a release that
@@ -58,7 +58,7 @@ def tokenizer(source: str, revision: str | None = None) -> TokenCounter:
     return _from_transformers(str(path) if path.exists() else source, path.exists(), revision)
 
 
-def located(tokenizer: str | None, recipe: Path) -> Path | str | None:
+def tokenizer_location(tokenizer: str | None, recipe: Path) -> Path | str | None:
     """The path of a tokenizer that lies where a recipe says, relative to it; else its name."""
     if tokenizer is None:
         return None

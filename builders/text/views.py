@@ -24,7 +24,7 @@ _RULES = {"_any": ("any", any), "": ("all", all)}
 """The ending of a view's name: its rule, and how the rule joins the answers."""
 
 
-def views(counts: Sequence[int], max_tokens: int = 5) -> tuple[str, ...]:
+def row_views(counts: Sequence[int], max_tokens: int = 5) -> tuple[str, ...]:
     """The views that hold a row whose answers have these numbers of tokens.
 
     `multi_token` holds every row; the others as the module says. The default N is the paper's M
@@ -43,7 +43,7 @@ def views(counts: Sequence[int], max_tokens: int = 5) -> tuple[str, ...]:
     )
 
 
-class Views(Strict):
+class ViewSettings(Strict):
     """The tokenizer that counts, a file or folder or a name on the Hub, and the longest view."""
 
     tokenizer: Annotated[Path | str | None, Field(union_mode="left_to_right")]
@@ -52,16 +52,16 @@ class Views(Strict):
 
     def counter(self) -> TokenCounter | None:
         """The tokenizer, loaded; None where none is named."""
-        return tokens.tokenizer(str(self.tokenizer), self.revision) if self.tokenizer else None
+        return tokens.load_tokenizer(str(self.tokenizer), self.revision) if self.tokenizer else None
 
-    def of(self, counter: TokenCounter | None, answers: Iterable[str]) -> dict[str, Any]:
+    def columns(self, counter: TokenCounter | None, answers: Iterable[str]) -> dict[str, Any]:
         """The columns `answer_tokens` and `views` of a row with these answers."""
         counts = counter.counts(answers) if counter else []
-        return {"answer_tokens": tuple(counts), "views": views(counts, self.max_tokens)}
+        return {"answer_tokens": tuple(counts), "views": row_views(counts, self.max_tokens)}
 
-    def of_one(self, counter: TokenCounter | None, answer: str) -> dict[str, Any]:
+    def single_answer_columns(self, counter: TokenCounter | None, answer: str) -> dict[str, Any]:
         """The same of a row with one answer, whose `answer_tokens` are a number or null."""
-        found = self.of(counter, [answer])
+        found = self.columns(counter, [answer])
         return found | {"answer_tokens": next(iter(found["answer_tokens"]), None)}
 
 
@@ -78,16 +78,16 @@ class ClozeBuilder(DatasetBuilder):
     tokenizer_revision: str | None = None
     max_tokens: int = Field(default=5, ge=1)
 
-    def views(self, run: Run) -> Views:
+    def views(self, run: Run) -> ViewSettings:
         """The settings of the views, the tokenizer found beside the recipe."""
-        return Views(
-            tokenizer=tokens.located(self.tokenizer, run.recipe),
+        return ViewSettings(
+            tokenizer=tokens.tokenizer_location(self.tokenizer, run.recipe),
             revision=self.tokenizer_revision,
             max_tokens=self.max_tokens,
         )
 
 
-def statistics(cloze: Path, paper: str = "") -> Statistics:
+def view_statistics(cloze: Path, paper: str = "") -> Statistics:
     """What each view of a table of clozes loses, and by which rule; `paper`: to compare with."""
     query = """
         select view, count(*) from (select unnest(views) as view from read_parquet(?))

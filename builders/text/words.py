@@ -1,31 +1,31 @@
 """Words of a text, and how they are folded to be compared.
 
-- `fold`: case-folded, without accents and compatibility forms; the length may change. Under it
-  `word_tokens` are all runs of letters and digits, and `tokens` those of a short answer: without
-  possessives and determiners, `U.S.` and `1,000` as one word.
+- `fold`: case-folded, without accents and compatibility forms; the length may change.
+  `word_tokens` are all runs of letters and digits of the folded text. `folded_tokens` are the words
+  of a short answer: without possessives and determiners, `U.S.` and `1,000` as one word each.
 - `fold_in_place`: the same of each character, so that offsets stay; marks that no decomposition
   takes apart (dashes, quotes, `ł`, `ø`) are made plain, too. Under it `name_words` are the words of
   a name, initials with full stops (`F.C.`) as one.
 - `plain_marks`: letters stay; apostrophes, hyphens and blanks are made plain.
-- SQuAD's normalisation, which scores answers, is `builders.text.squad.normal`.
+- SQuAD's normalisation, which scores answers, is `builders.text.squad.normalize_answer`.
 """
 
 import re
 import unicodedata
 from functools import lru_cache
 
-from factdrift.builders.text.data import data, words
+from factdrift.builders.text.data import language_data, word_set
 
-DETERMINERS = words(data("words")["determiners"])
-SMALL = DETERMINERS | words(data("words")["small"])
+DETERMINERS = word_set(language_data("words")["determiners"])
+SMALL_WORDS = DETERMINERS | word_set(language_data("words")["small"])
 """Determiners, prepositions, conjunctions: alone they say nothing about an answer."""
 
 _POSSESSIVE = re.compile(r"(?<=[\w.])['’]s\b|(?<=s)['’](?=\W|$)")
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_TH = "|".join(data("dates")["parts"]["th"])
+_TH = "|".join(language_data("dates")["parts"]["th"])
 _TOKEN = re.compile(rf"\d+(?:\.\d+)?(?:{_TH})?(?![^\W_])|[^\W_]+|[$€£¥%]")
-WORD = re.compile(r"[^\W_]+")
+WORD_PATTERN = re.compile(r"[^\W_]+")
 
 _ODD = str.maketrans("łŁøØđĐıſ‐‑‒–—−’‘`´“”ʼ\u00a0\u2009\u202f", "llooddis------''''\"\"'   ")
 _MARK = re.compile("[\u0300-\u036f]")
@@ -46,10 +46,10 @@ def fold(text: str) -> str:
 
 def word_tokens(text: str) -> list[str]:
     """All words of `text`, folded."""
-    return WORD.findall(fold(text))
+    return WORD_PATTERN.findall(fold(text))
 
 
-def tokens(text: str, ignore: frozenset[str] = DETERMINERS) -> tuple[str, ...]:
+def folded_tokens(text: str, ignore: frozenset[str] = DETERMINERS) -> tuple[str, ...]:
     """The folded words of an answer or a question: `The U.S.'s 1,000 men` gives us, 1000, men."""
     plain = _POSSESSIVE.sub("", fold(text))
     plain = _DOTTED.sub(lambda m: m[0].replace(".", ""), plain)
@@ -96,7 +96,7 @@ def fold_without_marks(text: str) -> tuple[str, list[int] | None]:
     return fold_in_place("".join(text[n] for n in places)), [*places, len(text)]
 
 
-def composed(name: str) -> str:
+def compose_accents(name: str) -> str:
     """A name with its accents in its letters; those that no letter takes are left out."""
     return _MARK.sub("", unicodedata.normalize("NFC", name))
 
@@ -104,7 +104,7 @@ def composed(name: str) -> str:
 @lru_cache(maxsize=65536)
 def name_words(text: str) -> tuple[str, ...]:
     """The folded words of a name; initials with full stops are one word, `&` is `and`."""
-    whole = _INITIALS.sub(lambda m: re.sub(r"[.\s]", "", m[0]) + " ", composed(text))
+    whole = _INITIALS.sub(lambda m: re.sub(r"[.\s]", "", m[0]) + " ", compose_accents(text))
     return tuple("and" if w == "&" else w for w in _NAME_WORD.findall(fold_in_place(whole)))
 
 

@@ -27,8 +27,9 @@ from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.core.tables import seeded_order
 from factdrift.builders.facts import present
-from factdrift.builders.text.names import Name, is_name, names_of, other_forms
+from factdrift.builders.text.names import Name, all_names, is_name, other_forms
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.evidence import evidence_columns, evidence_of
 from factdrift.builders.timeqa.in_order import RowsInOrder
@@ -90,7 +91,7 @@ def align_page(
 
 def _names(objects: Mapping[str, rows.NamedSegment]) -> dict[str, list[Name]]:
     """The names to search for, by object; a name that several objects have only as a label."""
-    found = {o: names_of(s.object_label, s.aliases, s.object_title) for o, s in objects.items()}
+    found = {o: all_names(s.object_label, s.aliases, s.object_title) for o, s in objects.items()}
     owners = _owners(found)
     return {
         o: [n for n in own if owners[n.words] == 1 or n.text == objects[o].object_label]
@@ -196,7 +197,7 @@ def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Ta
     reason = ibis.ifelse(pairs.share > settings.max_missing, "not_in_page", ibis.null("string"))
     pairs = pairs.mutate(reason=reason)
     if settings.pairs_per_relation is not None:
-        chance = (ibis.literal(f"{seed}\t") + pairs.subject + "\t" + pairs.relation).hexdigest()
+        chance = seeded_order(seed, pairs.subject, pairs.relation)
         by = ibis.window(
             group_by=[pairs.relation, pairs.reason.isnull()], order_by=[chance, pairs.subject]
         )

@@ -25,7 +25,7 @@ from factdrift.builders import rows
 from factdrift.builders.core.hashing import row_id, text_sha256
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.rows.gold import gold_answers, read_gold
-from factdrift.builders.text.given_away import names, side_by_side
+from factdrift.builders.text.given_away import object_names, padded_words
 from factdrift.builders.text.words import word_tokens
 from factdrift.builders.timeqa.evidence import evidence_columns
 from factdrift.builders.timeqa.in_order import RowsInOrder
@@ -407,9 +407,9 @@ class Paraphrases:
 
 def _gives_away(row: dict[str, Any], text: str) -> bool:
     """Whether a paraphrase has the name of an answer that the question did not have."""
-    now, before = (side_by_side(word_tokens(t)) for t in (text, row["question"]))
+    now, before = (padded_words(word_tokens(t)) for t in (text, row["question"]))
     return any(
         span in now and span not in before
         for o in row["objects"]
-        for span in names(o["label"], tuple(o["aliases"])).spans
+        for span in object_names(o["label"], tuple(o["aliases"])).spans
     )

@@ -17,9 +17,15 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from factdrift.builders import rows
-from factdrift.builders.text.data import data, words
-from factdrift.builders.text.dates import Dates, DayInterval, Written, of_birth, touches
-from factdrift.builders.text.names import ADDED, GENERIC, initials
+from factdrift.builders.text.data import language_data, word_set
+from factdrift.builders.text.dates import (
+    DateMention,
+    DayInterval,
+    TextDates,
+    is_birth_date,
+    may_mean_boundary,
+)
+from factdrift.builders.text.names import GENERIC_WORDS, NAME_AFFIXES, initials
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.mentions import PageMention, PageText
 
@@ -37,7 +43,7 @@ _YEAR = 367
 """Days of what is no decade or century."""
 _BESIDE = 4
 """Characters at most between a mention and a date that is surely its own: `Leeds (2003)`."""
-_KINDS = words(data("words")["kinds_in_names"])
+_KINDS = word_set(language_data("words")["kinds_in_names"])
 _TELLING = 4
 """Letters of a word that tells an object."""
 
@@ -49,19 +55,19 @@ class Near(NamedTuple):
     of the sentences before and after it, and of the title of its section.
     """
 
-    sentence: Dates
-    around: Dates
+    sentence: TextDates
+    around: TextDates
 
 
-def dates_of(page: PageText, paragraph: int) -> Dates:
+def dates_of(page: PageText, paragraph: int) -> TextDates:
     """The dates and stretches of a paragraph without those of a life."""
     text, (opening, bracket) = page.texts[paragraph], page.opening
 
-    def kept(every: Sequence[Written]) -> tuple[Written, ...]:
+    def kept(every: Sequence[DateMention]) -> tuple[DateMention, ...]:
         is_life = (w for w in every if not (paragraph == opening and w.start in bracket))
-        return tuple(w for w in is_life if not of_birth(text, w))
+        return tuple(w for w in is_life if not is_birth_date(text, w))
 
-    return Dates(*map(kept, page.dates(paragraph)))
+    return TextDates(*map(kept, page.dates(paragraph)))
 
 
 def near(page: PageText, mention: PageMention) -> Near:
@@ -72,12 +78,12 @@ def near(page: PageText, mention: PageMention) -> Near:
     ends = [*starts[1:], len(page.texts[n])]
     dates, title = dates_of(page, n), page.title_dates(n)
 
-    def within(start: int, end: int) -> Dates:
+    def within(start: int, end: int) -> TextDates:
         inside = (tuple(w for w in own if start <= w.start and w.end <= end) for own in dates)
-        return Dates(*inside)
+        return TextDates(*inside)
 
     wider = within(starts[max(0, first - 2)], ends[min(len(ends), last + 1) - 1])
-    around = Dates(wider.written + title.written, wider.stretches + title.stretches)
+    around = TextDates(wider.written + title.written, wider.stretches + title.stretches)
     return Near(within(starts[first - 1], ends[last - 1]), around)
 
 
@@ -125,9 +131,9 @@ def _written(boundary: DayInterval | None, dates: Near) -> float:
     if boundary is None:
         return 0.0
     year = _year(boundary)
-    if touches(dates.sentence.written, year):
+    if may_mean_boundary(dates.sentence.written, year):
         return 1.0
-    return _ELSEWHERE * touches(dates.around.written, year)
+    return _ELSEWHERE * may_mean_boundary(dates.around.written, year)
 
 
 def stated(dates: Near, segment: rows.Segment) -> tuple[bool | None, bool | None]:
@@ -154,16 +160,16 @@ def stated(dates: Near, segment: rows.Segment) -> tuple[bool | None, bool | None
     return (_states(starts, start) if start else None), ended
 
 
-def _is_shorter(stretch: Written, start: DayInterval, end: DayInterval) -> bool:
+def _is_shorter(stretch: DateMention, start: DayInterval, end: DayInterval) -> bool:
     """Whether a stretch begins as a segment does and ends earlier, or the other way round."""
     if start[0] <= stretch.first <= start[1]:
         return stretch.last < end[0]
     return end[0] <= stretch.last <= end[1] and stretch.first > start[1]
 
 
-def _states(written: Sequence[Written], boundary: DayInterval) -> bool:
+def _states(written: Sequence[DateMention], boundary: DayInterval) -> bool:
     years = [w for w in written if (w.last - w.first).days > _MONTH]
-    return touches(years, _year(boundary)) or touches(written, boundary)
+    return may_mean_boundary(years, _year(boundary)) or may_mean_boundary(written, boundary)
 
 
 def _year(boundary: DayInterval) -> DayInterval:
@@ -202,11 +208,11 @@ def differs(mention: PageMention, dates: Near, segment: rows.Segment) -> bool:
         return False
     years, written = [_year(known) for known in (start, end) if known], dates.sentence.written
     own = list(_beside(mention, written))
-    is_stated = all(touches(written, year) for year in years)
-    return bool(own) and not is_stated and not any(touches(own, year) for year in years)
+    is_stated = all(may_mean_boundary(written, year) for year in years)
+    return bool(own) and not is_stated and not any(may_mean_boundary(own, year) for year in years)
 
 
-def _beside(mention: PageMention, written: Sequence[Written]) -> Iterator[Written]:
+def _beside(mention: PageMention, written: Sequence[DateMention]) -> Iterator[DateMention]:
     """The dates directly before or behind a mention, and those directly behind these."""
     end = mention.end
     for one in written:
@@ -293,7 +299,7 @@ class Naming:
         names = (segment.object_label, *segment.aliases, *filter(None, [segment.mention]))
         short = {w for name in names if (form := initials(name)) for w in name_words(form)}
         own = {w for name in names for w in name_words(name)}
-        known = {w for w in own if len(w) >= _TELLING} - GENERIC - ADDED - _KINDS
+        known = {w for w in own if len(w) >= _TELLING} - GENERIC_WORDS - NAME_AFFIXES - _KINDS
         known -= frozenset(name_words(subject))
         single = {w for name in names if len(some := name_words(name)) == 1 for w in some}
         self._known = known | short | single

@@ -28,19 +28,19 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from factdrift.builders import rows
-from factdrift.builders.text.dates import MONTHS, Dates, dates_in
+from factdrift.builders.text.dates import MONTHS, TextDates, dates_in
 from factdrift.builders.text.names import (
-    ADDED,
     BEFORE_NAMES,
-    FUNCTION,
+    FUNCTION_WORDS,
+    NAME_AFFIXES,
     Name,
-    pattern,
+    name_pattern,
     same_case,
     without_bracket,
 )
 from factdrift.builders.text.sentences import sentence_starts
 from factdrift.builders.text.words import (
-    WORD,
+    WORD_PATTERN,
     fold_in_place,
     fold_without_marks,
     name_words,
@@ -48,7 +48,7 @@ from factdrift.builders.text.words import (
 )
 from factdrift.builders.timeqa.similarity import TfIdf
 
-_NO_PART = ADDED | BEFORE_NAMES | frozenset(map(fold_in_place, MONTHS))
+_NO_PART = NAME_AFFIXES | BEFORE_NAMES | frozenset(map(fold_in_place, MONTHS))
 """Capitalised words that do not go on with the name before them."""
 _NEXT = re.compile(r"[ -]([^\W\d_][\w'’.&]*)")
 _FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
@@ -80,7 +80,7 @@ class PageText:
     def __init__(self, page: rows.Page) -> None:
         self.page = page
         self.texts = [p.text for p in page.paragraphs]
-        self._dates: dict[str, Dates] = {}
+        self._dates: dict[str, TextDates] = {}
         self._sentences: dict[int, list[int]] = {}
 
     @cached_property
@@ -105,20 +105,20 @@ class PageText:
     def _squeezed(self) -> str:
         return squeeze(self.folded)
 
-    def dates(self, paragraph: int) -> Dates:
+    def dates(self, paragraph: int) -> TextDates:
         """The dates of a paragraph."""
         return self._dates_of(self.texts[paragraph])
 
-    def title_dates(self, paragraph: int) -> Dates:
+    def title_dates(self, paragraph: int) -> TextDates:
         """The dates in the title of its innermost section that has some."""
         title = self.page.paragraphs[paragraph].section
         while title:
             title, _, innermost = title.rpartition(" / ")
             if (dates := self._dates_of(innermost)).written:
                 return dates
-        return Dates((), ())
+        return TextDates((), ())
 
-    def _dates_of(self, text: str) -> Dates:
+    def _dates_of(self, text: str) -> TextDates:
         if text not in self._dates:
             self._dates[text] = dates_in(text)
         return self._dates[text]
@@ -163,7 +163,7 @@ class PageText:
         found: list[PageMention] = []
         for name in names:
             if "".join(name.words) in self._squeezed:
-                for place in pattern(name.text).finditer(self.folded):
+                for place in name_pattern(name.text).finditer(self.folded):
                     paragraph = bisect_right(self.starts, place.start()) - 1
                     start, end = self._span(paragraph, *place.span())
                     if self._counts(name, paragraph, start, end, title, known):
@@ -239,7 +239,7 @@ class Passages:
     @cached_property
     def _known(self) -> TfIdf:
         texts = (self._page.texts[n][start:end] for n, start, end in self._spans)
-        return TfIdf([WORD.findall(fold_in_place(text)) for text in texts])
+        return TfIdf([WORD_PATTERN.findall(fold_in_place(text)) for text in texts])
 
     def most_similar(self, names: Sequence[Name], least: float) -> PageMention | None:
         """Rule (c): the passage most similar to a name, with a similarity greater than `least`.
@@ -250,7 +250,7 @@ class Passages:
         found: list[tuple[float, int, frozenset[str]]] = []
         for name in names:
             wanted = Counter(name.words)
-            content = frozenset(wanted.keys() - FUNCTION)
+            content = frozenset(wanted.keys() - FUNCTION_WORDS)
             if name.weak or len(name.words) < 2:
                 continue
             for n, own in enumerate(self._known.words):
@@ -264,5 +264,5 @@ class Passages:
         negative, passage, content = min(found, key=lambda f: f[:2])
         n, start, end = self._spans[passage]
         folded = fold_in_place(self._page.texts[n])
-        places = [m.span() for m in WORD.finditer(folded, start, end) if m[0] in content]
+        places = [m.span() for m in WORD_PATTERN.finditer(folded, start, end) if m[0] in content]
         return PageMention(n, places[0][0], places[-1][1], score=min(1.0, round(-negative, 6)))

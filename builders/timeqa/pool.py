@@ -7,7 +7,7 @@ import tantivy
 
 from factdrift.builders import rows
 from factdrift.builders.core.schema import typed_rows
-from factdrift.builders.text.words import WORD, fold_in_place
+from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
 
 LEAST = 20
 """Words of a paragraph that may be added."""
@@ -44,7 +44,9 @@ class Pool:
 
         `is_wanted`: whether a paragraph may be taken, by the item of its page and its text.
         """
-        plain = " ".join(w for w in WORD.findall(fold_in_place(question)) if w not in _SYNTAX)
+        plain = " ".join(
+            w for w in WORD_PATTERN.findall(fold_in_place(question)) if w not in _SYNTAX
+        )
         query = self._index.parse_query(plain, ["text"])
         limit = 8 * count
         while True:

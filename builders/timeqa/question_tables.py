@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.hashing import share, text_sha256
+from factdrift.builders.core.hashing import seeded_fraction, text_sha256
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.text.en.articles import opening_article
-from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.evidence import Naming, PageStates
 from factdrift.builders.timeqa.in_order import RowsInOrder
@@ -38,7 +38,7 @@ LINE_END = "\n"
 
 def split_of(subject: str, seed: int) -> str:
     """The split of a subject, with all its questions: 70, 15 and 15 of 100, by its own hash."""
-    chance = share(seed, "split", subject)
+    chance = seeded_fraction(seed, "split", subject)
     return "train" if chance < 0.70 else "dev" if chance < 0.85 else "test"
 
 
@@ -252,4 +252,4 @@ def _targets(one: PairQuestion, words: Sequence[str]) -> tuple[str, ...]:
         return ()
     own = None if one.segment is None else one.pair.segments[one.segment].object
     ranked = sorted(one.answers, key=lambda s: (s.rule == "none", s.object != own))
-    return targets([s.object_label for s in ranked], words, *(s.aliases for s in ranked))
+    return merge_targets([s.object_label for s in ranked], words, *(s.aliases for s in ranked))

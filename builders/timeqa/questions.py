@@ -17,7 +17,7 @@ from typing import Annotated, Literal, NamedTuple, get_args
 from pydantic import Field, field_validator
 
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.hashing import Draws, hash64, row_id
+from factdrift.builders.core.hashing import RandomStream, row_id, seeded_hash
 from factdrift.builders.facts.relations import Ask, Relation
 from factdrift.builders.rows import (
     AlignedSegment,
@@ -32,7 +32,7 @@ from factdrift.builders.rows import (
     Verification,
 )
 from factdrift.builders.text.dates import DayInterval
-from factdrift.builders.text.given_away import names, side_by_side, significant
+from factdrift.builders.text.given_away import object_names, padded_words, significant_words
 from factdrift.builders.text.render import question
 from factdrift.builders.text.words import word_tokens
 from factdrift.builders.timeqa.evidence import Naming
@@ -280,17 +280,17 @@ class _Asker:
         self.dropped: list[Dropped] = []
         self.seen: set[Time] = set()
         # Of the seed, the pair and the segment, and nothing else.
-        self.own_key = hash64(seed, pair.subject, pair.relation)
+        self.own_key = seeded_hash(seed, pair.subject, pair.relation)
         self.keys = [
-            hash64(self.own_key, s.object, *span[:4])
+            seeded_hash(self.own_key, s.object, *span[:4])
             for s, span in zip(pair.segments, self.line.spans, strict=False)
         ]
         # The page's words for it are an answer too: `March` of March Engineering, in March 1985.
         self.names = [
-            names(s.object_label, (*s.aliases, s.mention) if s.mention else s.aliases)
+            object_names(s.object_label, (*s.aliases, s.mention) if s.mention else s.aliases)
             for s in pair.segments
         ]
-        self.subject_words = significant(word_tokens(pair.subject_label))
+        self.subject_words = significant_words(word_tokens(pair.subject_label))
         self.serving: dict[Specifier, list[int]] = {}
         for variant, asks in enumerate(relation.questions):
             for specifier in asks.times:
@@ -330,13 +330,15 @@ class _Asker:
     def hard_times(self, i: int) -> Iterator[Time]:
         """Moments inside a segment; what they ask is drawn by the weights of the mix."""
         weights = {kind: weight for kind in _KINDS if (weight := self.settings.mix.get(kind, 0))}
-        order = Draws(self.keys[i])
+        order = RandomStream(self.keys[i])
         while weights:
             kind = _drawn(weights, order)
             del weights[kind]
-            yield from self._hard_times(i, kind, Draws(order.next64()), _TRIES)
+            yield from self._hard_times(i, kind, RandomStream(order.next_bits()), _TRIES)
 
-    def _hard_times(self, i: int, kind: HardKind, draws: Draws, tries: int) -> Iterator[Time]:
+    def _hard_times(
+        self, i: int, kind: HardKind, draws: RandomStream, tries: int
+    ) -> Iterator[Time]:
         for _ in range(tries):
             time = hard_time(self.line, i, kind, self.pointwise, self.settings.months, draws)
             if time is None:
@@ -349,7 +351,7 @@ class _Asker:
         if i is None:
             return
         wanted, kind = self.settings.probes, original.time.specifier
-        draws = Draws(hash64(self.seed, original.id, "probe"))
+        draws = RandomStream(seeded_hash(self.seed, original.id, "probe"))
         seen = {original.time}
         for time in self._hard_times(i, kind, draws, wanted * _TRIES):
             if len(seen) > wanted:
@@ -375,7 +377,7 @@ class _Asker:
             own = [q for q in self.questions if q.difficulty == mode]
             several = [q for q in own if len(self.objects(q)) > 1]
             count = self._count(mode, "several", (len(own) - len(several)) * share / (1 - share))
-            for one in sorted(several, key=lambda q: hash64(self.seed, q.id))[count:]:
+            for one in sorted(several, key=lambda q: seeded_hash(self.seed, q.id))[count:]:
                 self.questions.remove(one)
                 assert one.segment is not None
                 self.drop("several_answers", one.segment, time_text(one.time, mode == "easy"))
@@ -392,7 +394,7 @@ class _Asker:
             every = [q for q in self.questions if q.difficulty == mode]
             without = sum(q.answerable != "yes" for q in every)
             count = max(0, self._count(mode, "cut", len(every) * share) - without)
-            for one in sorted(every, key=lambda q: hash64(self.seed, q.id, "cut")):
+            for one in sorted(every, key=lambda q: seeded_hash(self.seed, q.id, "cut")):
                 if count and one.answerable == "yes":
                     one.cut = self.pair.cut(one.chosen, one.time)
                     count -= bool(one.cut)
@@ -403,7 +405,7 @@ class _Asker:
         None, where the page states a date there in the sections of the evidence, or one between
         there and the year in which the pair ends: what a page says of this year tells its end.
         """
-        draws = Draws(hash64(self.own_key, "window", len(self.questions)))
+        draws = RandomStream(seeded_hash(self.own_key, "window", len(self.questions)))
         for _ in range(_TRIES * _WINDOWS):
             time = outside_time(self.line, self.settings.months, self.pair.life, draws)
             if time is None:
@@ -416,8 +418,8 @@ class _Asker:
 
     def _count(self, mode: Difficulty, purpose: str, wanted: float) -> int:
         """A number of questions: the wanted one, whose fraction is a chance of one more."""
-        draws = Draws(hash64(self.own_key, mode, purpose))
-        return int(wanted) + (draws.below(_SHARES) < wanted % 1 * _SHARES)
+        draws = RandomStream(seeded_hash(self.own_key, mode, purpose))
+        return int(wanted) + (draws.next_below(_SHARES) < wanted % 1 * _SHARES)
 
     def made(
         self, time: Time, i: int | None, mode: Difficulty, like: PairQuestion | None = None
@@ -432,14 +434,14 @@ class _Asker:
         if like is None:
             key = self.own_key if i is None else self.keys[i]
             day = (time.first or time.last or _NO_UNIT).first
-            variant = variants[Draws(key ^ day).below(len(variants))]
+            variant = variants[RandomStream(key ^ day).next_below(len(variants))]
         else:
             variant = int(like.template.rpartition("/")[2]) - 1
         label, the = self.pair.subject_label, self.pair.the
         articles = self.relation.articles if the is None else {label: the}
         ask = self.relation.questions[variant].ask
         text = question(ask, label, time_text(time, mode == "easy"), articles)
-        words = side_by_side(word_tokens(text))
+        words = padded_words(word_tokens(text))
         if any(self.names[j].given_away(self.subject_words, words) for j in chosen):
             return "gives_answer"
         template = f"{self.relation.relation}/{variant + 1}"
@@ -517,9 +519,9 @@ def _code(unit: TimeUnit | None) -> str:
     return date.fromordinal(unit.first).isoformat()[: (10, 7, 4)[unit.grain]]
 
 
-def _drawn(weights: Mapping[HardKind, float], draws: Draws) -> HardKind:
+def _drawn(weights: Mapping[HardKind, float], draws: RandomStream) -> HardKind:
     """One of the kinds, each with a chance as great as its weight."""
-    at = draws.below(_SHARES) / _SHARES * sum(weights.values())
+    at = draws.next_below(_SHARES) / _SHARES * sum(weights.values())
     for kind, weight in weights.items():
         at -= weight
         if at < 0:

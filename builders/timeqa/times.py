@@ -19,7 +19,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from factdrift.builders.core.hashing import Draws
+from factdrift.builders.core.hashing import RandomStream
 from factdrift.builders.rows import AlignedSegment, Gap, Segment, Specifier
 from factdrift.builders.text import dates
 
@@ -264,7 +264,7 @@ def easy_times(line: Timeline, i: int, pointwise: bool) -> list[Time]:
 
 
 def hard_time(
-    line: Timeline, i: int, kind: HardKind, pointwise: bool, months: float, draws: Draws
+    line: Timeline, i: int, kind: HardKind, pointwise: bool, months: float, draws: RandomStream
 ) -> Time | None:
     """The time of a hard question about a segment, of this kind; None: none has room.
 
@@ -280,7 +280,7 @@ def hard_time(
         return None
     if kind == "after" and span.end_last != line.last:
         return None
-    by_month = draws.below(_THOUSAND) < months * _THOUSAND
+    by_month = draws.next_below(_THOUSAND) < months * _THOUSAND
     if pointwise:
         point = line.starts[i] or line.ends[i]
         if point is None or kind == "in":
@@ -294,7 +294,7 @@ def hard_time(
     if kind == "decade":
         first, last = inside
         parts = [p for p in _parts(first, last) if first <= p.first and p.last <= last]
-        return _in_unit(parts[draws.below(len(parts))]) if parts else None
+        return _in_unit(parts[draws.next_below(len(parts))]) if parts else None
     if kind == "before" and (end := line.ends[i]):
         inside = inside[0], min(end.last, line.snapshot)
     if kind == "after" and not span.open and (start := line.starts[i]):
@@ -303,7 +303,7 @@ def hard_time(
 
 
 def outside_time(
-    line: Timeline, months: float, life: tuple[date | None, date | None], draws: Draws
+    line: Timeline, months: float, life: tuple[date | None, date | None], draws: RandomStream
 ) -> Time | None:
     """A time at most ten years before the first segment of a pair, or after the last.
 
@@ -320,14 +320,14 @@ def outside_time(
         sides.append((line.last + 1, min(line.last + _REACH, until)))
     if not sides:
         return None
-    side = sides[draws.below(len(sides))]
-    by_month = draws.below(_THOUSAND) < months * _THOUSAND
-    two = _drawn("between", side, side, by_month, draws) if draws.below(2) else None
+    side = sides[draws.next_below(len(sides))]
+    by_month = draws.next_below(_THOUSAND) < months * _THOUSAND
+    two = _drawn("between", side, side, by_month, draws) if draws.next_below(2) else None
     return two or _drawn("in", side, side, by_month, draws)
 
 
 def _drawn(
-    kind: HardKind, earlier: DayRange, later: DayRange, by_month: bool, draws: Draws
+    kind: HardKind, earlier: DayRange, later: DayRange, by_month: bool, draws: RandomStream
 ) -> Time | None:
     """A time of months or years: `after` and `in` take theirs from the earlier days.
 
@@ -343,13 +343,13 @@ def _drawn(
         grain, first, second = MONTH, within[0], others[0]
     if len(first) < least or len(second) < least:
         return None
-    a, b = first[draws.below(len(first))], second[draws.below(len(second))]
+    a, b = first[draws.next_below(len(first))], second[draws.next_below(len(second))]
     if kind == "before":
         return Time("before", None, unit(grain, b))
     if kind != "between":
         return Time("after", unit(grain, a), None) if kind == "after" else _in_unit(unit(grain, a))
     if a == b:
-        a = first[(first.index(a) + 1 + draws.below(len(first) - 1)) % len(first)]
+        a = first[(first.index(a) + 1 + draws.next_below(len(first) - 1)) % len(first)]
     return Time("between", unit(grain, min(a, b)), unit(grain, max(a, b)))
 
 
@@ -371,8 +371,8 @@ def unit_text(unit: TimeUnit) -> str:
     """`5 May 2005`, `May 2005`, `2005`, `the early 1990s`; `AD 37`."""
     if unit.grain == PART:
         form = ("early_decade", "late_decade")[unit.number % 2]
-        return dates.written(date(unit.number // 2 * 10, 1, 1), form)
-    return dates.written(date.fromordinal(unit.first), _FORMS[unit.grain])
+        return dates.format_date(date(unit.number // 2 * 10, 1, 1), form)
+    return dates.format_date(date.fromordinal(unit.first), _FORMS[unit.grain])
 
 
 def time_text(time: Time, easy: bool) -> str:
@@ -383,10 +383,10 @@ def time_text(time: Time, easy: bool) -> str:
     """
     first, last = time.first, time.last
     if time.specifier == "before" and last:
-        return dates.asked("before", last=unit_text(last))
+        return dates.with_preposition("before", last=unit_text(last))
     assert first
     if time.specifier == "after" or last is None:
-        return dates.asked("after", unit_text(first))
+        return dates.with_preposition("after", unit_text(first))
     if time.specifier == "in":
-        return dates.asked("on" if first.grain == DAY else "in", unit_text(first))
-    return dates.asked("from" if easy else "between", unit_text(first), unit_text(last))
+        return dates.with_preposition("on" if first.grain == DAY else "in", unit_text(first))
+    return dates.with_preposition("from" if easy else "between", unit_text(first), unit_text(last))

@@ -17,15 +17,22 @@ from msgspec.structs import astuple
 
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.core.hashing import text_sha256
-from factdrift.builders.text.references import label as cleaned
-from factdrift.builders.wikidata.parts import RawEntity, Revision, kind_of
-from factdrift.builders.wikidata.statements import TIMES, Claims, LifeDate, Snak, life, shown
-from factdrift.builders.wikidata.times import point
+from factdrift.builders.text.references import clean_label as cleaned
+from factdrift.builders.wikidata.parts import RawEntity, Revision, page_kind
+from factdrift.builders.wikidata.statements import (
+    TIMES,
+    LifeDate,
+    Snak,
+    StatementRows,
+    describe_times,
+    life_boundary,
+)
+from factdrift.builders.wikidata.times import possible_days
 
 C = TypeVar("C")
 BIRTHS, DEATHS = ("P569", "P571"), ("P570", "P576")
 """Properties of the day on which an entity began, and of the one on which it ended."""
-EDITED = "edited/"
+EDITED_PREFIX = "edited/"
 """Before the day on which entities were last edited: how many were is counted so."""
 _DAY = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T")
 _COUNTED = {"Q": "items", "P": "properties", "L": "lexemes"}
@@ -56,14 +63,14 @@ class _Redirects(Struct, gc=False):
     to: str = ""
 
 
-class Named(Struct, gc=False):
+class NamedEntity(Struct, gc=False):
     """What of a line says how its entity is called."""
 
     labels: _Labels | list[Raw] | None = None
     aliases: _Aliases | list[Raw] | None = None
 
 
-class _Document(Named, Generic[C], gc=False):
+class _Document(NamedEntity, Generic[C], gc=False):
     """One line of a dump: an entity, or, with `entity` and `redirect`, a redirect."""
 
     id: str = ""
@@ -137,7 +144,7 @@ _Group = Sequence[_Claim | str]
 """The statements of a relation; in place of a malformed one stands what is wrong with it."""
 
 
-class Rows(Claims):
+class DumpRows(StatementRows):
     """Rows and counts of the entities that were read; `read` adds one line.
 
     `undated`: the relations whose undated statements are kept even where no dated one of the same
@@ -178,7 +185,7 @@ class Rows(Claims):
             return
         self.entities.append(entity)
         if _DAY.match(document.modified):
-            self.counts[EDITED + document.modified[:10]] += 1
+            self.counts[EDITED_PREFIX + document.modified[:10]] += 1
         if isinstance(document.redirects, _Redirects) and document.redirects.source:
             self._redirect(document.redirects.source, document.redirects.to or document.id)
         if counted == "items":
@@ -234,9 +241,9 @@ class Rows(Claims):
         name = claim.id
         if not name:  # an id of what it says
             rank = "preferred" if claim.rank == "preferred" else "normal"
-            text = repr((subject, relation, target, rank, shown(times)))
+            text = repr((subject, relation, target, rank, describe_times(times)))
             name = f"{subject}${text_sha256(text)[:32]}"
-        self.claim(name, subject, relation, target, claim.rank, times)
+        self.add(name, subject, relation, target, claim.rank, times)
 
 
 def _one(raw: Raw) -> _Claim | str:
@@ -260,20 +267,20 @@ def _entity(
     dates = {p: _dates(claims[p]) for p in (*BIRTHS, *DEATHS) if p in claims}
     return RawEntity(
         document.id,
-        *names(document),
+        *entity_names(document),
         page.title if page else None,
         len(links),
         sum(map(len, claims.values())),
-        kind_of(classes),
+        page_kind(classes),
         None,
-        *(lives(dates) if dates else (None, None)),
+        *(life_dates(dates) if dates else (None, None)),
         document.lastrevid,
         line,
         tuple(classes),
     )
 
 
-def names(document: Named) -> tuple[str | None, tuple[str, ...]]:
+def entity_names(document: NamedEntity) -> tuple[str | None, tuple[str, ...]]:
     """The label, English or `mul`, and every other name, sorted."""
     labels, aliases = document.labels, document.aliases
     found = (labels.en or labels.mul) if isinstance(labels, _Labels) else None
@@ -289,10 +296,12 @@ def names(document: Named) -> tuple[str | None, tuple[str, ...]]:
     return label, tuple(sorted(others))
 
 
-def lives(dates: Mapping[str, Sequence[LifeDate]]) -> tuple[PartialDate | None, PartialDate | None]:
+def life_dates(
+    dates: Mapping[str, Sequence[LifeDate]],
+) -> tuple[PartialDate | None, PartialDate | None]:
     """When an entity began and when it ended, by its dates; see `statements.life`."""
-    began = life([dates[p] for p in BIRTHS if p in dates], latest=True)
-    return began, life([dates[p] for p in DEATHS if p in dates], latest=False)
+    began = life_boundary([dates[p] for p in BIRTHS if p in dates], latest=True)
+    return began, life_boundary([dates[p] for p in DEATHS if p in dates], latest=False)
 
 
 def _dates(group: _Group) -> list[LifeDate]:
@@ -336,4 +345,4 @@ def _stated(snak: _Snak) -> Snak:
         value = _time(snak.datavalue.value)
     except ValueError:
         return Snak("value", None)
-    return Snak("value", point(value.time, value.precision, value.calendar))
+    return Snak("value", possible_days(value.time, value.precision, value.calendar))

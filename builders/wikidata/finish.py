@@ -22,7 +22,7 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Dropped, Entity, Statement
-from factdrift.builders.wikidata.documents import EDITED
+from factdrift.builders.wikidata.documents import EDITED_PREFIX
 from factdrift.builders.wikidata.parts import RawEntity, RawStatement, read_parts
 
 _WRITING = timedelta(days=7)
@@ -51,7 +51,7 @@ _STATEMENT, _ENTITY, _DROPPED = (
 
 
 @dataclass(frozen=True)
-class Mined:
+class MinedTables:
     """The tables of one snapshot, and what was counted: the content of `mined.json`."""
 
     statements: Path
@@ -72,7 +72,7 @@ def finish(
     memory: str = "600MB",
     threads: int = 2,
     scratch: Path | None = None,
-) -> Mined:
+) -> MinedTables:
     """Make the tables of one snapshot from raw parts (`builders.wikidata.parts.write_part`).
 
     Redirects are resolved. A statement that is no fact keeps its row, with the reason: its subject
@@ -93,10 +93,12 @@ def finish(
     counts: Counter[str] = Counter()
     for about in read_parts(parts):
         counts.update(about.counts)
-    edited = max((key for key in counts if key.startswith(EDITED)), default="").removeprefix(EDITED)
+    edited = max((key for key in counts if key.startswith(EDITED_PREFIX)), default="").removeprefix(
+        EDITED_PREFIX
+    )
     if edited > str(snapshot + _WRITING):
         raise _too_early(snapshot, f"an entity in it was last edited on {edited}")
-    counts = Counter({key: n for key, n in counts.items() if not key.startswith(EDITED)})
+    counts = Counter({key: n for key, n in counts.items() if not key.startswith(EDITED_PREFIX)})
     with _connect(scratch / "spill", memory, threads) as con:
         _load(con, parts)
         counts["redirect_loops"] = _resolve_redirects(con)
@@ -114,7 +116,7 @@ def finish(
         (temporary / name).replace(out / name)
     temporary.rmdir()
     statements, entities, dropped, mined = (out / name for name in TABLES)
-    return Mined(statements, entities, dropped, mined, snapshot, summary)
+    return MinedTables(statements, entities, dropped, mined, snapshot, summary)
 
 
 def _too_early(snapshot: date, why: str) -> UserError:

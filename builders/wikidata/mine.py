@@ -13,23 +13,23 @@ from factdrift.builders.core.files import locked, wait_for_sharers
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.progress import progress
 from factdrift.builders.rows import Dropped
-from factdrift.builders.wikidata.finish import Mined, finish
-from factdrift.builders.wikidata.parts import Blocks, packed, read_parts, write_part
-from factdrift.builders.wikidata.reader import DumpReading, Left, Share, Tuning, read
-from factdrift.builders.wikidata.shards import find_shards, snapshot_of
+from factdrift.builders.wikidata.finish import MinedTables, finish
+from factdrift.builders.wikidata.parts import Blocks, pack_tables, read_parts, write_part
+from factdrift.builders.wikidata.reader import DumpReading, RemainingWork, Share, Tuning, read_dump
+from factdrift.builders.wikidata.shards import find_shards, snapshot_day
 
 _VERSION = 3
 """Raise it when parts written by older code must not be gone on with."""
-SHARE = "share.json"
+SHARE_FILE = "share.json"
 """What a folder with one of several shares says of itself."""
-ALIVE = ".alive"
+ALIVE_FILE = ".alive"
 """The file, in the folder of parts, without which tasks of a Spark stop."""
-READING = ".reading"
+READING_LOCK = ".reading"
 """The file, in the folder of parts, that tasks of a Spark hold a lock on."""
-GO_ON = "run the same command again: it goes on where this run stopped"
+RESUME_HINT = "run the same command again: it goes on where this run stopped"
 
 
-Reading = Callable[[DumpReading, Left], None]
+DumpReader = Callable[[DumpReading, RemainingWork], None]
 """What makes parts of all that is left."""
 
 
@@ -44,9 +44,9 @@ def mine(
     work: Path | None = None,
     checksums: Sequence[str] | None = None,
     tuning: Tuning | None = None,
-    reading: Reading | None = None,
+    reading: DumpReader | None = None,
     say: Callable[[str], None] = lambda text: None,
-) -> Mined:
+) -> MinedTables:
     """Read dumps and write the tables of one snapshot into `out` (see `finish`).
 
     Kept are the statements about items that have a time, of every relation, and the undated ones
@@ -81,7 +81,10 @@ def mine_share(
     tuning: Tuning | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Path:
-    """Read one of several shares of dumps into `out`, for `merge`; the other arguments: `mine`."""
+    """Read one of several shares of dumps into `out`, for `merge_shares`.
+
+    The other arguments are those of `mine`.
+    """
     given, day = _work(dumps, out, undated, snapshot, jobs, None, tuning, share)
     with _reading(given, out):
         _read(given, say, jobs)
@@ -92,23 +95,23 @@ def mine_share(
             "undated": given.undated,
             "share": share,
         }
-        (out / SHARE).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+        (out / SHARE_FILE).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
     return out
 
 
-def merge(
+def merge_shares(
     shares: Sequence[Path],
     out: Path,
     *,
     jobs: int = 1,
     memory: str = "600MB",
     say: Callable[[str], None] = lambda text: None,
-) -> Mined:
+) -> MinedTables:
     """Make the tables of all shares of a dump: the same bytes as one run over all of it.
 
     `UserError`: one is missing, or of other files.
     """
-    known = [json.loads((folder / SHARE).read_text("utf-8")) for folder in shares]
+    known = [json.loads((folder / SHARE_FILE).read_text("utf-8")) for folder in shares]
     first = known[0]
     of = first["share"][1]
     if any({**one, "share": None} != {**first, "share": None} for one in known):
@@ -138,7 +141,7 @@ def _work(
 ) -> tuple[DumpReading, date]:
     """What is to be read, and the day of it."""
     files = find_shards(dumps)
-    day = snapshot_of(files, snapshot)
+    day = snapshot_day(files, snapshot)
     if jobs < 1:
         raise UserError(f"jobs has to be 1 or more, not {jobs}")
     tuning, undated = tuning or Tuning(), sorted(set(undated))
@@ -157,19 +160,19 @@ def _reading(given: DumpReading, out: Path) -> Iterator[None]:
     parts = given.parts
     try:
         with locked(parts):
-            (parts / ALIVE).unlink(missing_ok=True)
-            if not wait_for_sharers(parts / READING, 10):  # they would write into these parts
+            (parts / ALIVE_FILE).unlink(missing_ok=True)
+            if not wait_for_sharers(parts / READING_LOCK, 10):  # they would write into these parts
                 raise UserError("tasks of an earlier run are still at work", where=parts)
             yield
     except KeyboardInterrupt:
-        raise UserError("stopped", hint=GO_ON) from None
+        raise UserError("stopped", hint=RESUME_HINT) from None
     except OSError as error:
         raise UserError.of_disk(error, out) from error
 
 
 def _tables(
     given: DumpReading, out: Path, day: date, memory: str, jobs: int, say: Callable[[str], None]
-) -> Mined:
+) -> MinedTables:
     """The tables of all parts; these are gone afterwards, and their folder where it is empty."""
     _sum_up(given, say)
     tables = finish(
@@ -190,10 +193,10 @@ def _tables(
 
 
 def _read(
-    given: DumpReading, say: Callable[[str], None], jobs: int, reading: Reading | None = None
+    given: DumpReading, say: Callable[[str], None], jobs: int, reading: DumpReader | None = None
 ) -> None:
     """Make parts of every block that no part covers yet, by processes if nobody else reads."""
-    todo = left(given, covered := covered_blocks(given.parts))
+    todo = remaining_work(given, covered := covered_blocks(given.parts))
     if covered:
         blocks = sum(map(len, covered.values()))
         done = len(given.files) - len(todo.files)
@@ -203,10 +206,10 @@ def _read(
     elif todo.files:
         total = sum(given.files[n].stat().st_size for n in todo.files)
         with progress(total, "B", "reading the dump") as bar:
-            read(given, todo, bar.advance, jobs=jobs)
+            read_dump(given, todo, bar.advance, jobs=jobs)
 
 
-def left(given: DumpReading, covered: Blocks) -> Left:
+def remaining_work(given: DumpReading, covered: Blocks) -> RemainingWork:
     """What of a share the parts do not cover."""
     files = []
     for n in range(len(given.files)):
@@ -215,7 +218,7 @@ def left(given: DumpReading, covered: Blocks) -> Left:
         held, blocks = covered.get(n, {}), _about(given.parts, n).get("blocks")
         if blocks is None or any(b not in held for b in range(blocks) if given.has(n, b)):
             files.append(n)
-    return Left(covered, files)
+    return RemainingWork(covered, files)
 
 
 def _about(parts: Path, shard: int) -> dict[str, int]:
@@ -264,4 +267,4 @@ def _sum_up(given: DumpReading, say: Callable[[str], None]) -> None:
         say(f"{given.files[n].name}: the array has no end: the file may be cut")
     lines = sum(sum(blocks.values()) for blocks in covered.values())
     counts = {"lines": lines, "arrays_without_end": len(unclosed)}
-    write_part(given.parts, "lines", packed(dropped=dropped), counts=counts)
+    write_part(given.parts, "lines", pack_tables(dropped=dropped), counts=counts)

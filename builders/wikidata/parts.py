@@ -21,25 +21,25 @@ from factdrift.builders.rows import Dropped, Rank
 
 _ABOUT = "part.json"
 
-Kind = Literal["category", "disambiguation", "template", "list"]
+PageKind = Literal["category", "disambiguation", "template", "list"]
 
-KINDS: dict[str, Kind] = {
+PAGE_KINDS: dict[str, PageKind] = {
     "Q4167836": "category",
     "Q4167410": "disambiguation",
     "Q11266439": "template",
     "Q13406463": "list",
 }
 """Values of P31 whose instances are pages of a wiki, not things in the world."""
-_PAGES = frozenset(KINDS)
+_PAGES = frozenset(PAGE_KINDS)
 Revision = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
 """The number of an edit; a line with another is malformed."""
 
 
-def kind_of(classes: Collection[str]) -> Kind | None:
+def page_kind(classes: Collection[str]) -> PageKind | None:
     """What kind of page the instances of these classes are; None: things in the world."""
     if _PAGES.isdisjoint(classes):
         return None
-    return next(KINDS[one] for one in classes if one in KINDS)
+    return next(PAGE_KINDS[one] for one in classes if one in PAGE_KINDS)
 
 
 class RawStatement(msgspec.Struct, frozen=True, gc=False):
@@ -69,7 +69,7 @@ class RawEntity(msgspec.Struct, gc=False):
     enwiki: Annotated[str | None, "title of the English Wikipedia page; null: none"]
     sitelinks: Annotated[int, "number of sitelinks"]
     statements: Annotated[int, "number of statements of any kind"]
-    kind: Annotated[Kind | None, "the kind of wiki page it is; null: a thing in the world"]
+    kind: Annotated[PageKind | None, "the kind of wiki page it is; null: a thing in the world"]
     redirect: Annotated[str | None, "id that it redirects to; null: an entity of its own"]
     began: Annotated[PartialDate | None, "day of birth or inception; null: none is stated"] = None
     ended: Annotated[PartialDate | None, "day of death or dissolution; null: none is stated"] = None
@@ -92,7 +92,7 @@ class BadLine(msgspec.Struct, frozen=True, array_like=True):
     detail: str
 
 
-class Covered(msgspec.Struct):
+class PartSummary(msgspec.Struct):
     """What a part says of itself besides its rows; `blocks` is what it was read from."""
 
     counts: Mapping[str, int]
@@ -104,7 +104,7 @@ Tables = Mapping[str, bytes]
 """Rows by table, each as JSON lines in frames of zstd, which may stand one behind another."""
 
 
-def packed(
+def pack_tables(
     statements: Sequence[RawStatement] = (),
     entities: Sequence[RawEntity] = (),
     dropped: Sequence[Dropped] = (),
@@ -139,13 +139,13 @@ def write_part(
     for table in {table for one in tables for table in one}:
         data = b"".join([one.get(table, b"") for one in tables])
         (temporary / f"{table}.json.zst").write_bytes(data)
-    about = Covered(counts or {}, blocks or {}, bad)
+    about = PartSummary(counts or {}, blocks or {}, bad)
     (temporary / _ABOUT).write_bytes(msgspec.json.encode(about))
     shutil.rmtree(folder, ignore_errors=True)
     temporary.rename(folder)
 
 
-def read_parts(parts: Path) -> list[Covered]:
+def read_parts(parts: Path) -> list[PartSummary]:
     """What each finished part in a folder says of itself, in the order of names."""
-    read = msgspec.json.Decoder(Covered).decode
+    read = msgspec.json.Decoder(PartSummary).decode
     return [read(path.read_bytes()) for path in sorted(parts.glob(f"[!.]*/{_ABOUT}"))]

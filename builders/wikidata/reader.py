@@ -22,9 +22,16 @@ from typing import Any, NamedTuple
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.parallel import AHEAD, ordered_map
-from factdrift.builders.wikidata.documents import Rows
-from factdrift.builders.wikidata.parts import BadLine, Blocks, Tables, packed, write_part
-from factdrift.builders.wikidata.shards import LONGEST, SIZE, Block, Cutter, lines, open_shard
+from factdrift.builders.wikidata.documents import DumpRows
+from factdrift.builders.wikidata.parts import BadLine, Blocks, Tables, pack_tables, write_part
+from factdrift.builders.wikidata.shards import (
+    BLOCK_SIZE,
+    LONGEST_LINE,
+    Block,
+    BlockCutter,
+    line_spans,
+    open_shard,
+)
 
 _FRAME = b" \t\r\n,[]\xef\xbb\xbf"
 """What may stand around an entity on its line: the array's brackets, commas, a byte order mark."""
@@ -42,8 +49,8 @@ class Tuning:
     `blocks` blocks or `rows` rows, whichever comes first: so much is lost when a run is killed.
     """
 
-    block: int = SIZE
-    longest: int = LONGEST
+    block: int = BLOCK_SIZE
+    longest: int = LONGEST_LINE
     blocks: int = 64
     rows: int = 50_000
 
@@ -73,7 +80,7 @@ class DumpReading(NamedTuple):
         return (file if len(self.files) >= share.of else block) % share.of == share.place
 
 
-class Left(NamedTuple):
+class RemainingWork(NamedTuple):
     """What is left to read: `covered`, the blocks that parts hold, and the `files` with others."""
 
     covered: Blocks
@@ -100,7 +107,9 @@ class FilledBuffer(NamedTuple):
     buffer: int
 
 
-def read(given: DumpReading, left: Left, advance: Callable[[int], None], *, jobs: int = 1) -> None:
+def read_dump(
+    given: DumpReading, left: RemainingWork, advance: Callable[[int], None], *, jobs: int = 1
+) -> None:
     """Make parts of what is left; `advance` is told how many bytes of files have been read.
 
     `jobs`: processes; 1 starts none. `UserError`: see `mine`; what was read before it is kept.
@@ -146,7 +155,7 @@ def read(given: DumpReading, left: Left, advance: Callable[[int], None], *, jobs
 def _blocks_of(
     given: DumpReading,
     number: int,
-    left: Left,
+    left: RemainingWork,
     views: list[memoryview],
     ring: deque[int],
     jobs: int,
@@ -155,7 +164,7 @@ def _blocks_of(
     """The blocks of one file that no part covers, each in the next buffer of the ring."""
     covered = left.covered.get(number, {})
     with closing(open_shard(given.files[number], threads=1 if jobs == 1 else 0)) as shard:
-        cutter = Cutter(shard, given.tuning.block, given.tuning.longest)
+        cutter = BlockCutter(shard, given.tuning.block, given.tuning.longest)
         before = 0
         while block := cutter.fill(views[ring[0]]):
             advance(shard.position() - before)
@@ -174,14 +183,14 @@ def _blocks_of(
 def read_block(given: DumpReading, views: list[memoryview], filled: FilledBuffer) -> BlockRows:
     """What a block holds. `UserError` where the first one of a file holds no entity at all."""
     shard, block, buffer = filled
-    rows = Rows(given.undated)
+    rows = DumpRows(given.undated)
     bad = [(1, "line_too_long", f"{block.too_long:,} bytes")] if block.too_long else []
     number, place = len(bad), (shard << 24 | block.number) << 24
     collecting = gc.isenabled()
     gc.disable()  # rows have no cycles; looking for some takes an eighth of the time of reading
     try:
         text = views[buffer][: block.end]
-        for start, stop in lines(text):
+        for start, stop in line_spans(text):
             number += 1
             if stop - start > given.tuning.longest:
                 bad.append((number, "line_too_long", f"{stop - start:,} bytes"))
@@ -205,7 +214,7 @@ def read_block(given: DumpReading, views: list[memoryview], filled: FilledBuffer
         block.number,
         number,
         len(rows.entities) + len(rows.statements) + len(bad),
-        packed(rows.statements, rows.entities, rows.dropped),
+        pack_tables(rows.statements, rows.entities, rows.dropped),
         rows.counts,
         [BadLine(shard, block.number, *line) for line in bad],
     )

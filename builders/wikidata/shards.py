@@ -14,9 +14,9 @@ from factdrift.builders.core.compressed import Compressed
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
 
-SIZE = 8 << 20
+BLOCK_SIZE = 8 << 20
 """Bytes that are read at a time, and so the size of a block of usual lines."""
-LONGEST = 64 << 20
+LONGEST_LINE = 64 << 20
 """Bytes of the longest line that is read."""
 _LOOK = 1 << 16
 _SPACE = b" \t\r\n\xef\xbb\xbf"
@@ -42,7 +42,7 @@ def is_shard(name: str) -> bool:
     return bool(_TAKEN.search(name))
 
 
-def snapshot_of(paths: Sequence[Path], given: date | str | None = None) -> date:
+def snapshot_day(paths: Sequence[Path], given: date | str | None = None) -> date:
     """The day of a dump: as given, else as all of its file names say it.
 
     `wikidata-20261109-all.json.gz` and `20261109.json.gz` are of 9 November 2026. `UserError`:
@@ -94,7 +94,7 @@ class Block(NamedTuple):
     too_long: int = 0
 
 
-class Cutter:
+class BlockCutter:
     """The blocks of one shard, in order, each put into a buffer of the caller's.
 
     Lines that are longer than the buffer are passed over; some of those between `longest` and
@@ -104,7 +104,9 @@ class Cutter:
     that array has its end.
     """
 
-    def __init__(self, shard: Compressed, size: int = SIZE, longest: int = LONGEST) -> None:
+    def __init__(
+        self, shard: Compressed, size: int = BLOCK_SIZE, longest: int = LONGEST_LINE
+    ) -> None:
         self._shard, self._size, self._longest = shard, size, longest
         self._carry = b""
         self._ended = self._begun = False
@@ -162,7 +164,7 @@ class Cutter:
             self.closed = tail[-1:] == b"]"
 
 
-def lines(block: memoryview) -> Iterator[tuple[int, int]]:
+def line_spans(block: memoryview) -> Iterator[tuple[int, int]]:
     """Where each line of a block starts and ends, its newline left out."""
     start = at = 0
     while at < len(block):

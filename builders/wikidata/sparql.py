@@ -27,10 +27,10 @@ from pathlib import Path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.core.progress import progress
-from factdrift.builders.wikidata.finish import Mined, finish
-from factdrift.builders.wikidata.parts import packed, write_part
-from factdrift.builders.wikidata.shards import snapshot_of
-from factdrift.builders.wikidata.sparql_client import Client, Pager
+from factdrift.builders.wikidata.finish import MinedTables, finish
+from factdrift.builders.wikidata.parts import pack_tables, write_part
+from factdrift.builders.wikidata.shards import snapshot_day
+from factdrift.builders.wikidata.sparql_client import Pager, SparqlClient
 from factdrift.builders.wikidata.sparql_rows import (
     count_query,
     day_query,
@@ -42,9 +42,9 @@ from factdrift.builders.wikidata.sparql_rows import (
     statement_name,
     statements_query,
 )
-from factdrift.builders.wikidata.statements import Claims
+from factdrift.builders.wikidata.statements import StatementRows
 
-WIKIDATA = "https://query.wikidata.org/sparql"
+WIKIDATA_ENDPOINT = "https://query.wikidata.org/sparql"
 _PROPERTY = re.compile(r"P[1-9][0-9]*")
 
 
@@ -60,7 +60,7 @@ def mine_sparql(
     id_page: int = 50_000,
     policy: RetryPolicy | None = None,
     memory: str = "600MB",
-) -> Mined:
+) -> MinedTables:
     """Mine the facts of these relations from an endpoint that holds Wikidata's RDF.
 
     `relations`: property id to whether its undated statements are all kept; `user_agent`:
@@ -77,13 +77,13 @@ def mine_sparql(
     if wrong:
         raise UserError(f"not property ids: {', '.join(wrong)}", hint="write P54, P39, …")
     policy = policy or RetryPolicy()
-    client = Client(endpoint, user_agent, policy)
+    client = SparqlClient(endpoint, user_agent, policy)
     pager = Pager(client, cache, policy)
     work = out / ".sparql"
     parts = work / "parts"
     try:
         shutil.rmtree(work, ignore_errors=True)
-        day = _day(pager) if snapshot is None else snapshot_of([], snapshot)
+        day = _day(pager) if snapshot is None else snapshot_day([], snapshot)
         named = set(relations)
         for relation in sorted(relations):
             named |= _mine(pager, relation, parts, id_page, page)
@@ -128,11 +128,11 @@ def _mine(pager: Pager, relation: str, parts: Path, id_page: int, page: int) -> 
             items = {row["statement"].value: item_id(row["subject"].value) for row in rows}
             subjects = {iri: item for iri, item in items.items() if item}
             names = [statement_name(iri) for iri in subjects]
-            found = Claims()
+            found = StatementRows()
             for got in pager.batches(statements_query(relation), names, page, "statement"):
                 read_statements(relation, subjects, got.rows, found)
                 bar.advance(len(got.asked))
-            tables = packed(found.statements, (), found.dropped)
+            tables = pack_tables(found.statements, (), found.dropped)
             write_part(parts, f"{relation}-{number:05}", tables, counts=found.counts)
             named.update(i for one in found.statements for i in (one.subject, one.object) if i)
             bar.advance(len(rows) - len(subjects))
@@ -150,6 +150,6 @@ def _describe(pager: Pager, named: Iterable[str], parts: Path, page: int) -> Non
         with progress(len(names), "entities", "names") as bar:
             for got in pager.batches(entities_query(), names, page):
                 entities = list(read_entities(got.rows))
-                write_part(parts, f"entities-{next(number):07}", packed(entities=entities))
+                write_part(parts, f"entities-{next(number):07}", pack_tables(entities=entities))
                 waiting |= {one.redirect for one in entities if one.redirect} - known
                 bar.advance(len(got.asked))

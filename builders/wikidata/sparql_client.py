@@ -70,7 +70,7 @@ _page = msgspec.json.Decoder(CachedPage).decode
 
 
 @dataclass(frozen=True)
-class Shape:
+class QueryTemplate:
     """A query with one slot, `{values}` or `{after}` and `{limit}`; `name` starts its files."""
 
     name: str
@@ -82,7 +82,7 @@ class Shape:
         return re.sub(r"\{(values|after|limit)\}", lambda slot: slots[slot[1]], self.text)
 
 
-class Got(NamedTuple):
+class AnswerPage(NamedTuple):
     """What one page answers: the ids that were asked for, and the rows."""
 
     asked: list[str]
@@ -95,7 +95,7 @@ _GONE, _GONE_SHARE = 2, 0.05
 """How many rows, and which share of them, may be gone since they were counted or listed."""
 
 
-class Client:
+class SparqlClient:
     """Asks one endpoint by POST, one query at a time, as its operators want it.
 
     Credentials in the address (`https://user:password@host/…`) are sent as HTTP Basic ones; they
@@ -216,15 +216,17 @@ class Pager:
     made with another page size.
     """
 
-    def __init__(self, client: Client, folder: Path, policy: RetryPolicy) -> None:
+    def __init__(self, client: SparqlClient, folder: Path, policy: RetryPolicy) -> None:
         self.client, self._folder, self._policy = client, folder, policy
         self._sizes: dict[str, int] = {}
 
-    def one(self, shape: Shape) -> list[Row]:
+    def one(self, shape: QueryTemplate) -> list[Row]:
         """The rows of a query that has no slot."""
         return self._get(shape, "", 1).rows
 
-    def batches(self, shape: Shape, ids: Sequence[str], size: int, key: str = "") -> Iterator[Got]:
+    def batches(
+        self, shape: QueryTemplate, ids: Sequence[str], size: int, key: str = ""
+    ) -> Iterator[AnswerPage]:
         """Rows about each of these prefixed names, `size` names a page at most.
 
         With `key`, a column that has a row for every name: `UserError` where the rows of a page
@@ -239,7 +241,7 @@ class Pager:
             yield got
             at += len(got.asked)
 
-    def keyset(self, shape: Shape, key: str, size: int, total: int) -> Iterator[list[Row]]:
+    def keyset(self, shape: QueryTemplate, key: str, size: int, total: int) -> Iterator[list[Row]]:
         """All rows in the order of the IRIs in column `key`, `size` rows a page at most.
 
         Each page starts after the last key of the one before, so that rows which come or go
@@ -260,7 +262,7 @@ class Pager:
                 raise UserError(f"{self.client.address} gives the same page again and again")
             after = last
 
-    def _check(self, shape: Shape, start: str, found: int, expected: int) -> None:
+    def _check(self, shape: QueryTemplate, start: str, found: int, expected: int) -> None:
         """Do not believe a short answer, nor keep it; a live store is edited meanwhile."""
         if expected - found > max(_GONE, expected * _GONE_SHARE):
             self._path(shape, start).unlink()
@@ -269,13 +271,13 @@ class Pager:
                 hint="run it again, with smaller pages; if that does not help, use a dump",
             )
 
-    def _path(self, shape: Shape, start: str) -> Path:
+    def _path(self, shape: QueryTemplate, start: str) -> Path:
         question = json.dumps([self.client.address, shape.text, start])
         return self._folder / f"{shape.name}-{text_sha256(question)[:32]}.json.gz"
 
     def _get(
-        self, shape: Shape, start: str, size: int, ids: Sequence[str] = (), at: int = 0
-    ) -> Got:
+        self, shape: QueryTemplate, start: str, size: int, ids: Sequence[str] = (), at: int = 0
+    ) -> AnswerPage:
         """One page, about `ids` from `at` on, kept or as large as the endpoint can manage now."""
         path = self._path(shape, start)
         if path.is_file():
@@ -286,9 +288,9 @@ class Pager:
                 hint = "remove this file: it will be asked for again"
                 raise UserError(text, where=path, hint=hint) from error
             if page.asked == list(ids[at : at + len(page.asked)]):
-                return Got(page.asked, _results(page.answer).results.bindings)
+                return AnswerPage(page.asked, _results(page.answer).results.bindings)
 
-        def call(_: int) -> Got:
+        def call(_: int) -> AnswerPage:
             while True:
                 now = min(self._sizes.get(shape.name, size), size)
                 asked = list(ids[at : at + now])
@@ -306,7 +308,7 @@ class Pager:
                     part = path.with_name(f"{path.name}.{os.getpid()}.part")
                     part.write_bytes(gzip.compress(data, 6, mtime=0))
                     part.replace(path)
-                    return Got(asked, rows)
+                    return AnswerPage(asked, rows)
 
         hint = "run it again later: it goes on from what it has"
         return retry(call, self._policy, where=self.client.address, hint=hint)

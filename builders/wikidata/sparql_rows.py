@@ -14,7 +14,7 @@ reasons:
 
 Statements and entities are read in the words of the JSON data model. What RDF has differently: a
 statement id has a `-` where JSON has `$`; an unknown value is a blank node, or the IRI that a store
-made of one; no value is a class; times are read by `written_point`.
+made of one; no value is a class; times are read by `full_value_days`.
 """
 
 import re
@@ -23,12 +23,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from factdrift.builders.core.dates import PartialDate
-from factdrift.builders.text.references import label as cleaned
-from factdrift.builders.wikidata.documents import BIRTHS, DEATHS, lives
-from factdrift.builders.wikidata.parts import RawEntity, kind_of
-from factdrift.builders.wikidata.sparql_client import Row, Shape, SparqlTerm
-from factdrift.builders.wikidata.statements import TIMES, Claims, Kind, LifeDate, Snak
-from factdrift.builders.wikidata.times import point, rdf_point
+from factdrift.builders.text.references import clean_label as cleaned
+from factdrift.builders.wikidata.documents import BIRTHS, DEATHS, life_dates
+from factdrift.builders.wikidata.parts import RawEntity, page_kind
+from factdrift.builders.wikidata.sparql_client import QueryTemplate, Row, SparqlTerm
+from factdrift.builders.wikidata.statements import TIMES, LifeDate, Snak, SnakKind, StatementRows
+from factdrift.builders.wikidata.times import possible_days, rdf_possible_days
 
 ENTITY = "http://www.wikidata.org/entity/"
 STATEMENT = "http://www.wikidata.org/entity/statement/"
@@ -60,29 +60,29 @@ _PREFIXES = "".join(
 )
 
 
-def _select(name: str, columns: str, where: str, order: str = "") -> Shape:
-    return Shape(name, f"{_PREFIXES}SELECT {columns} WHERE {{\n{where}\n}}{order}")
+def _select(name: str, columns: str, where: str, order: str = "") -> QueryTemplate:
+    return QueryTemplate(name, f"{_PREFIXES}SELECT {columns} WHERE {{\n{where}\n}}{order}")
 
 
-def day_query() -> Shape:
+def day_query() -> QueryTemplate:
     """`?value`: when the endpoint's data was last changed."""
     return _select("day", "?value", "<http://www.wikidata.org> schema:dateModified ?value")
 
 
-def count_query(relation: str) -> Shape:
+def count_query(relation: str) -> QueryTemplate:
     """`?value`: the number of statements of a relation."""
     where = f"?subject p:{relation} ?statement"
     return _select(f"count-{relation}", "(COUNT(*) AS ?value)", where)
 
 
-def ids_query(relation: str) -> Shape:
+def ids_query(relation: str) -> QueryTemplate:
     """`?statement ?subject`: the statements of a relation after a given one."""
     where = f'?subject p:{relation} ?statement . FILTER(STR(?statement) > "{{after}}")'
     order = " ORDER BY STR(?statement) LIMIT {limit}"
     return _select(f"ids-{relation}", "?statement ?subject", where, order)
 
 
-def statements_query(relation: str) -> Shape:
+def statements_query(relation: str) -> QueryTemplate:
     """`?statement ?predicate ?value ?precision ?calendar`: what these statements say."""
     simple = ", ".join(f"pq:{time}" for time in TIMES)
     full = " ".join(f"pqv:{time}" for time in TIMES)
@@ -101,7 +101,7 @@ def statements_query(relation: str) -> Shape:
     return _select(f"statements-{relation}", columns, where)
 
 
-def entities_query() -> Shape:
+def entities_query() -> QueryTemplate:
     """`?item ?part ?value`: names, page, counts, kinds, life dates and redirects of these entities.
 
     Of a date, the part is its property, beside it `?rank ?time ?precision ?calendar`.
@@ -142,7 +142,7 @@ class RdfStatement:
     """One statement: `object` is an item id, None where the value is none or is no item."""
 
     rank: str = ""
-    kind: Kind | None = None
+    kind: SnakKind | None = None
     object: str | None = None
     times: dict[str, list[Snak]] = field(default_factory=lambda: {time: [] for time in TIMES})
 
@@ -165,7 +165,7 @@ def item_id(iri: str) -> str | None:
 
 
 def read_statements(
-    relation: str, subjects: Mapping[str, str], rows: Iterable[Row], claims: Claims
+    relation: str, subjects: Mapping[str, str], rows: Iterable[Row], claims: StatementRows
 ) -> None:
     """Add the statements that rows are about, sorted by id; `subjects` has the item of each IRI.
 
@@ -207,18 +207,22 @@ def read_statements(
             claims.counts[f"{relation}/novalue"] += 1
         elif one.object or one.kind == "somevalue":
             name = statement_id(iri)
-            claims.claim(name, subjects[iri], relation, one.object, one.rank, one.times)
+            claims.add(name, subjects[iri], relation, one.object, one.rank, one.times)
         else:
             claims.counts[f"{relation}/not_an_item"] += 1
 
 
 def _point(value: SparqlTerm, row: Row) -> PartialDate | None:
-    return written_point(value.value, int(row["precision"].value), row["calendar"].value)
+    return full_value_days(value.value, int(row["precision"].value), row["calendar"].value)
 
 
-def written_point(time: str, precision: int, calendar: str) -> PartialDate | None:
+def full_value_days(time: str, precision: int, calendar: str) -> PartialDate | None:
     """The days that a full time value means; decades BCE alone are not counted from a year 0."""
-    return rdf_point(time, precision) if precision >= _YEAR else point(time, precision, calendar)
+    return (
+        rdf_possible_days(time, precision)
+        if precision >= _YEAR
+        else possible_days(time, precision, calendar)
+    )
 
 
 def _unknown(value: SparqlTerm) -> bool:
@@ -244,7 +248,7 @@ def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
             sorted(term.value.removeprefix(ENTITY) for term in parts.get(part, ()))
             for part in ("class", "redirect", "enwiki", "sitelinks", "statements")
         )
-        began, ended = lives(dates.get(name, {}))
+        began, ended = life_dates(dates.get(name, {}))
         yield RawEntity(
             id=name,
             label=label,
@@ -252,7 +256,7 @@ def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
             enwiki=pages[0] if pages else None,
             sitelinks=max(map(int, sitelinks), default=0),
             statements=max(map(int, statements), default=0),
-            kind=kind_of(classes),
+            kind=page_kind(classes),
             redirect=targets[0] if targets else None,
             began=began,
             ended=ended,

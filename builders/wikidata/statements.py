@@ -10,7 +10,7 @@ from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.rows import Dropped, Rank
 from factdrift.builders.wikidata.parts import RawStatement
 
-Kind = Literal["value", "somevalue", "novalue"]
+SnakKind = Literal["value", "somevalue", "novalue"]
 
 START, END, POINT = "P580", "P582", "P585"
 EARLIEST, LATEST = "P1319", "P1326"
@@ -27,7 +27,7 @@ UNKNOWN = PartialDate(date.min, date.max)
 class Snak(NamedTuple):
     """One time; `date` is None where it is not a value, or one too coarse to use."""
 
-    kind: Kind
+    kind: SnakKind
     date: PartialDate | None
 
 
@@ -57,7 +57,7 @@ class StatedTimes(NamedTuple):
     contradictory: bool
 
 
-def held(times: Times) -> StatedTimes:
+def stated_intervals(times: Times) -> StatedTimes:
     """The intervals that the time qualifiers of a dated statement state.
 
     Several starts and ends that surely alternate are one interval a pair, the last one open where
@@ -99,7 +99,7 @@ def held(times: Times) -> StatedTimes:
     return StatedTimes([one for one in made if one], None in made)
 
 
-def shown(times: Times) -> str:
+def describe_times(times: Times) -> str:
     """Time qualifiers as text for people: `P580 2019-01-01/2019-12-31, P582 somevalue`."""
     return ", ".join(
         f"{p} {s.date.first}/{s.date.last}" if s.date else f"{p} {s.kind}"
@@ -115,7 +115,7 @@ class LifeDate(NamedTuple):
     snak: Snak
 
 
-def life(given: Iterable[Sequence[LifeDate]], latest: bool) -> PartialDate | None:
+def life_boundary(given: Iterable[Sequence[LifeDate]], latest: bool) -> PartialDate | None:
     """The day on which an entity began (`latest`) or ended, out of the dates of two properties.
 
     Of one property's dates those of preferred rank count, else all, as their hull; a deprecated
@@ -201,7 +201,7 @@ def _interval(start: PartialDate, end: PartialDate | None, sighting: bool) -> Va
     )
 
 
-class Claims:
+class StatementRows:
     """Raw rows of statements, what was dropped and what was counted (`P54/deprecated`)."""
 
     def __init__(self) -> None:
@@ -211,7 +211,7 @@ class Claims:
         self.line = 0
         """What is read now: the line of a dump, or 0."""
 
-    def claim(
+    def add(
         self,
         name: str,
         subject: str,
@@ -232,12 +232,12 @@ class Claims:
             return
         if any(s.kind == "value" and s.date is None for snaks in times.values() for s in snaks):
             self.counts[f"{relation}/coarse_time"] += 1
-        stated = held(times)
+        stated = stated_intervals(times)
         for one in stated.intervals:
             raw = RawStatement(name, subject, relation, target, *one, usual, None, line)
             self.statements.append(raw)
         if stated.contradictory:
-            self.drop("contradictory", name, subject, relation, shown(times))
+            self.drop("contradictory", name, subject, relation, describe_times(times))
             why: Literal["contradictory"] = "contradictory"
             raw = RawStatement(name, subject, relation, target, *UNDATED, usual, why, line)
             self.statements.append(raw)

@@ -24,8 +24,15 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, hold_shared
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.reach import reach
-from factdrift.builders.wikidata.mine import ALIVE, GO_ON, READING, Reading, covered_blocks, left
-from factdrift.builders.wikidata.reader import DumpReading, Left, Share, read
+from factdrift.builders.wikidata.mine import (
+    ALIVE_FILE,
+    READING_LOCK,
+    RESUME_HINT,
+    DumpReader,
+    covered_blocks,
+    remaining_work,
+)
+from factdrift.builders.wikidata.reader import DumpReading, RemainingWork, Share, read_dump
 
 STOPPED = "stopped"
 _INSTALL = "install the same factdrift there; PYSPARK_PYTHON names the Python that tasks run in"
@@ -38,7 +45,7 @@ class ShareTask(NamedTuple):
     sizes: tuple[int, ...]
 
 
-def by_tasks(engine: str, shares: int | None = None, threads: int | None = None) -> Reading:
+def spark_reader(engine: str, shares: int | None = None, threads: int | None = None) -> DumpReader:
     """Reading (see `mine`) by tasks of a Spark, each of which reads one of so many shares.
 
     `engine`: `spark`, or where a Spark is (`builders.core.engine.engine`); `shares`: by default
@@ -50,7 +57,7 @@ def by_tasks(engine: str, shares: int | None = None, threads: int | None = None)
     """
     address = None if engine == "spark" else spark.checked(engine)
 
-    def reading(given: DumpReading, todo: Left) -> None:
+    def reading(given: DumpReading, todo: RemainingWork) -> None:
         of = shares or len(given.files)
         if shares is None and of == 1:
             text = "one file: the number of tasks that share its blocks has to be said"
@@ -58,19 +65,19 @@ def by_tasks(engine: str, shares: int | None = None, threads: int | None = None)
             raise UserError(text, where=given.files[0], hint=hint)
         with tempfile.TemporaryDirectory(prefix="spark_", dir=given.parts.parent) as scratch:
             opened = spark.session(address, Path(scratch), None, threads)
-            with opened as session, spark.failures(address, GO_ON):
+            with opened as session, spark.failures(address, RESUME_HINT):
                 _run(session, share_tasks(given, todo, of), spark.remote(address) is not None)
 
     return reading
 
 
-def share_tasks(given: DumpReading, todo: Left, of: int) -> list[ShareTask]:
+def share_tasks(given: DumpReading, todo: RemainingWork, of: int) -> list[ShareTask]:
     """The tasks that read what is left, of so many shares of a dump."""
     files = tuple(file.absolute() for file in given.files)
     given = given._replace(files=files, parts=given.parts.absolute())
     each = [given._replace(share=Share(place, of)) for place in range(of)]
     sizes = tuple(file.stat().st_size for file in files)
-    return [ShareTask(one, sizes) for one in each if left(one, todo.covered).files]
+    return [ShareTask(one, sizes) for one in each if remaining_work(one, todo.covered).files]
 
 
 def _run(session: Any, tasks: list[ShareTask], remote: bool) -> None:
@@ -78,11 +85,11 @@ def _run(session: Any, tasks: list[ShareTask], remote: bool) -> None:
     parts = tasks[0].given.parts
     for old in parts.glob(".share-*"):
         old.unlink()
-    (parts / ALIVE).touch()
+    (parts / ALIVE_FILE).touch()
     sent = session.range(0, len(tasks), 1, len(tasks))
-    run = on_a_node(reach(__name__).digest, list(map(pickle.dumps, tasks)))
+    run = node_function(reach(__name__).digest, list(map(pickle.dumps, tasks)))
     sent = sent.mapInArrow(run, "host string, error string")
-    total = sum(sum(one.sizes[n] for n in left(one.given, {}).files) for one in tasks)
+    total = sum(sum(one.sizes[n] for n in remaining_work(one.given, {}).files) for one in tasks)
     # In a thread of its own: Ctrl-C would break into what PySpark exchanges with Spark.
     with progress(total, "B", "reading the dump") as bar, ThreadPoolExecutor(1) as waiting:
         answer, reached = waiting.submit(sent.collect), 0
@@ -94,13 +101,13 @@ def _run(session: Any, tasks: list[ShareTask], remote: bool) -> None:
                 bar.advance(max(now - reached, 0))
                 reached = max(now, reached)
         finally:
-            (parts / ALIVE).unlink(missing_ok=True)  # the tasks that are still at it stop
+            (parts / ALIVE_FILE).unlink(missing_ok=True)  # the tasks that are still at it stop
     errors = [(row["error"], row["host"]) for row in answer.result() if row["error"]]
     for error, host in sorted(errors, key=lambda one: one[0] == STOPPED):
         raise UserError(f"{error}\n  seen on {host}" if remote else error)
 
 
-def on_a_node(code: str, tasks: list[bytes]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def node_function(code: str, tasks: list[bytes]) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """What Spark runs: each row of a batch has the number of a task.
 
     It is sent as code, for a function of this module would be looked for on the node, where there
@@ -141,7 +148,7 @@ def read_share(code: str, pickled: bytes) -> str:
 
     def advance(n: int) -> None:
         nonlocal done
-        if not (parts / ALIVE).is_file():
+        if not (parts / ALIVE_FILE).is_file():
             raise UserError(STOPPED)
         done += n
         os.ftruncate(note.fileno(), done)
@@ -151,9 +158,9 @@ def read_share(code: str, pickled: bytes) -> str:
             hint = "--out names a folder that every node has under the same path, and may write to"
             raise UserError("a node does not see this folder", where=parts, hint=hint)
         note = (parts / f".share-{given.share.place:06}").open("ab")
-        with disk_errors(parts), note, closing(os.fdopen(hold_shared(parts / READING))):
+        with disk_errors(parts), note, closing(os.fdopen(hold_shared(parts / READING_LOCK))):
             fcntl.flock(note, fcntl.LOCK_EX)  # Spark may start a task anew that it lost sight of
-            todo = left(given, covered_blocks(parts))
+            todo = remaining_work(given, covered_blocks(parts))
             for n in todo.files:
                 hint = "every node has to see the dump under the same path"
                 try:
@@ -165,9 +172,9 @@ def read_share(code: str, pickled: bytes) -> str:
                     text = f"a node has another file here, of {size:,} bytes and not "
                     text += f"{task.sizes[n]:,}"
                     raise UserError(text, where=given.files[n], hint=hint)
-            read(given, todo, advance)
+            read_dump(given, todo, advance)
     except UserError as error:
         with suppress(OSError):
-            (parts / ALIVE).unlink(missing_ok=True)
+            (parts / ALIVE_FILE).unlink(missing_ok=True)
         return str(error)
     return ""

@@ -16,7 +16,7 @@ _LAST = date.max.toordinal()
 
 
 @lru_cache(1 << 16)
-def point(time: str, precision: int, calendar: str) -> PartialDate | None:
+def possible_days(time: str, precision: int, calendar: str) -> PartialDate | None:
     """The days that a time value of the JSON data model may mean, proleptic Gregorian.
 
     `time` is `+2019-07-00T00:00:00Z`, year -1 being 1 BCE; `precision` counts 11 for a day, 10
@@ -35,11 +35,12 @@ def point(time: str, precision: int, calendar: str) -> PartialDate | None:
 
 
 @lru_cache(1 << 16)
-def rdf_point(time: str, precision: int) -> PartialDate | None:
+def rdf_possible_days(time: str, precision: int) -> PartialDate | None:
     """The days that a time value of the RDF mapping may mean, proleptic Gregorian.
 
-    As `point`, but Wikibase has converted Julian days already, has filled unknown months and days
-    with 01, and counts years as XSD 1.1 does, with a year 0 (`-0043` is 44 BCE).
+    This differs from `possible_days` because Wikibase has already converted Julian days and filled
+    unknown months and days with 01, and counts years as XSD 1.1 does, with a year 0 (`-0043` is
+    44 BCE).
     """
     found = _TIME.fullmatch(time)
     if not found:

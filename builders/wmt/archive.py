@@ -21,12 +21,12 @@ from factdrift.builders.core.schema import reading
 R = TypeVar("R")
 Argument = TypeVar("Argument")
 Paths = str | Path | Sequence[str | Path]
-Form = Literal["wmt", "jsonl"]
+LineFormat = Literal["wmt", "jsonl"]
 
-BLOCK = 1 << 19
+BLOCK_SIZE = 1 << 19
 """Bytes of a block of usual lines: it stays in the processor's cache while it is parsed, and
 memory that is freed is used again."""
-LONGEST = 256 << 20
+LONGEST_LINE = 256 << 20
 """Bytes without a line end after which a file is taken to be no archive."""
 _PIECE = 1 << 18
 _TAKEN = re.compile(
@@ -43,7 +43,7 @@ class LineBlock(NamedTuple):
     """
 
     data: bytes
-    form: Form
+    form: LineFormat
     read: int
 
     def lines(self) -> int:
@@ -72,14 +72,14 @@ def is_archive(name: str) -> bool:
     return bool(_TAKEN.search(name)) and not _UNFINISHED.search(name) and ".index." not in name
 
 
-def last_day(path: Path, until: date | None) -> date:
+def last_possible_day(path: Path, until: date | None) -> date:
     """The last possible day of a file's articles: `until`, or the end of the year in its name."""
     year = _YEAR.search(path.name)
     own = date(int(year[1]), 12, 31) if year else date.max
     return min(own, until or date.max)
 
 
-def blocks(path: Path, size: int = BLOCK) -> Iterator[LineBlock]:
+def line_blocks(path: Path, size: int = BLOCK_SIZE) -> Iterator[LineBlock]:
     """The lines of a file, plain, gz, bz2 or zst; rows of a Parquet file as JSON lines.
 
     A line's end is `\\n`; the last line may lack it; a byte order mark is no part of the first.
@@ -104,15 +104,15 @@ def _cores() -> int:
 def _line_blocks(stream: Compressed, size: int) -> Iterator[LineBlock]:
     parts: list[bytes | memoryview] = []
     held = before = 0
-    form: Form | None = None
+    form: LineFormat | None = None
     while True:
         piece = stream.read(min(size, _PIECE))
         cut = piece.rfind(b"\n") + 1 if held + len(piece) >= size else 0
         held += len(piece)
         if piece and not cut:
             parts.append(piece)
-            if held >= LONGEST:
-                text = f"it has a line longer than {LONGEST >> 20} MB: not a news archive"
+            if held >= LONGEST_LINE:
+                text = f"it has a line longer than {LONGEST_LINE >> 20} MB: not a news archive"
                 raise UserError(text, where=stream.path)
             continue
         if not held:
@@ -169,13 +169,13 @@ class BlockPlace(NamedTuple):
     first: int
 
 
-def over_blocks(
+def map_blocks(
     files: Sequence[Path],
-    work: Callable[[bytes, Form, Argument], R],
+    work: Callable[[bytes, LineFormat, Argument], R],
     argument_of: Callable[[BlockPlace, LineBlock], Argument | None],
     *,
     jobs: int = 1,
-    block: int = BLOCK,
+    block: int = BLOCK_SIZE,
     label: str = "reading the archive",
 ) -> Iterator[tuple[BlockPlace, R]]:
     """`work(data, form, argument)` of every block, in the order of the archive.
@@ -189,10 +189,12 @@ def over_blocks(
     with progress(total, "B", label) as bar:
         places: deque[BlockPlace] = deque()
 
-        def calls() -> Iterator[tuple[Callable[[bytes, Form, Argument], R], bytes, Form, Argument]]:
+        def calls() -> Iterator[
+            tuple[Callable[[bytes, LineFormat, Argument], R], bytes, LineFormat, Argument]
+        ]:
             for number, path in enumerate(files):
                 first = 0
-                for found in blocks(path, block):
+                for found in line_blocks(path, block):
                     place = BlockPlace(number, first)
                     argument = argument_of(place, found)
                     if argument is not None:
@@ -205,6 +207,8 @@ def over_blocks(
             yield places.popleft(), result
 
 
-def _call(given: tuple[Callable[[bytes, Form, Argument], R], bytes, Form, Argument]) -> R:
+def _call(
+    given: tuple[Callable[[bytes, LineFormat, Argument], R], bytes, LineFormat, Argument],
+) -> R:
     work, data, form, argument = given
     return work(data, form, argument)

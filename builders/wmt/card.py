@@ -8,7 +8,7 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Plot, Statistics
 
 
-def subsets(path: Path) -> Statistics:
+def draw_statistics(path: Path) -> Statistics:
     """The number of draws of each split and subset, and of the articles that they are about."""
     query = """
         select split, subset, count(*) as draws, count(distinct article) as articles,
@@ -19,7 +19,7 @@ def subsets(path: Path) -> Statistics:
     return Statistics("draws", "Question dates", duck.records(query, [path]))
 
 
-def by_series(counted: Sequence[Sequence[Any]]) -> dict[str, dict[str, int]]:
+def series_data(counted: Sequence[Sequence[Any]]) -> dict[str, dict[str, int]]:
     """Rows of a series, a period and a number as a plot's data: every period in every series."""
     periods = sorted({period for _, period, _ in counted})
     data: dict[str, dict[str, int]] = {}
@@ -28,13 +28,13 @@ def by_series(counted: Sequence[Sequence[Any]]) -> dict[str, dict[str, int]]:
     return data
 
 
-def plots(path: Path) -> tuple[Plot, ...]:
+def year_plots(path: Path) -> tuple[Plot, ...]:
     """Article years, by subset: flat for `past`, though some years have far more articles."""
     query = """
         select split || ', ' || subset, year(article_day)::varchar, count(*)
         from read_parquet(?) group by all order by all
     """
-    data = by_series(duck.query(query, [path]))
+    data = series_data(duck.query(query, [path]))
     caption = "Draws by the year of the article. Days are drawn uniformly, then an article."
     return (Plot("years", "periods", "Article years of the draws", caption, data),)
 
@@ -53,7 +53,7 @@ def day_plots(made: Path) -> tuple[Plot, ...]:
             from read_parquet(?) where {where} group by all order by all
         """  # noqa: S608 - our own words
         counted = duck.query(query, [made / "article_days.parquet"])
-        data = by_series([row[:3] for row in counted])
+        data = series_data([row[:3] for row in counted])
         expected: dict[str, dict[str, float]] = {}
         for series, p, _, mean in counted:
             expected.setdefault(series, {})[p] = round(mean, 6)

@@ -27,7 +27,7 @@ class WMTQuestionDates(DatasetBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Read the archives and draw; configs `recent` and `past`, and the list of `articles`."""
-        articles = steps.articles(run, self.near_duplicates)
+        articles = steps.article_step(run, self.near_duplicates)
         draws = steps.QuestionDates(articles=articles, dates=self.dates, seed=run.seed)
         drawn, table = run.folder(draws), run.folder(articles)
         path = drawn / "draws.parquet"
@@ -49,8 +49,8 @@ class WMTQuestionDates(DatasetBuilder):
                 FromParquet(table / "dropped.parquet"),
                 FromParquet(drawn / "draws_dropped.parquet"),
             ),
-            statistics=(card.subsets(path),),
-            plots=(*card.day_plots(drawn), *card.plots(path)),
+            statistics=(card.draw_statistics(path),),
+            plots=(*card.day_plots(drawn), *card.year_plots(path)),
         )
 
 

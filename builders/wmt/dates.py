@@ -38,11 +38,11 @@ from pydantic import Field, model_validator
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.files import disk_errors
-from factdrift.builders.core.hashing import GOLDEN, hash64
+from factdrift.builders.core.hashing import GOLDEN, seeded_hash
 from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import Draw, Dropped, NewsSplit, Subset
-from factdrift.builders.wmt.minhash import mix
-from factdrift.builders.wmt.tables import ROW_GROUP, write
+from factdrift.builders.wmt.minhash import mix_bits
+from factdrift.builders.wmt.tables import ROW_GROUP, write_rows
 
 _U = np.uint64
 Numbers = Any
@@ -114,17 +114,17 @@ def day_number(day: date) -> int:
     return day.toordinal() - _EPOCH
 
 
-def stream(*names: object) -> np.uint64:
+def stream_start(*names: object) -> np.uint64:
     """The state at which the random numbers of one purpose begin: a hash of the seed and names."""
-    return _U(hash64(*names))
+    return _U(seeded_hash(*names))
 
 
-def hashed(start: np.uint64, numbers: Numbers) -> Numbers:
+def random_bits(start: np.uint64, numbers: Numbers) -> Numbers:
     """64 random bits for each number n: the n-th of the stream (SplitMix64)."""
-    return mix(start + (numbers.astype(_U) + _U(1)) * _U(GOLDEN))
+    return mix_bits(start + (numbers.astype(_U) + _U(1)) * _U(GOLDEN))
 
 
-def below(bits: Numbers, limits: Numbers) -> Numbers:
+def random_below(bits: Numbers, limits: Numbers) -> Numbers:
     """Uniform whole numbers from 0 to `limits` - 1, from random bits.
 
     The odds of two numbers differ by less than one in 2^32 / limit.
@@ -153,14 +153,14 @@ def load_pools(articles: Path, settings: DateSettings, seed: int) -> dict[NewsSp
     names: tuple[NewsSplit, ...] = ("eval", "train", "valid")
     edges = np.cumsum([getattr(settings.shares, name) for name in names])
     edges = (edges / edges[-1] * 2.0**32).astype(np.int64)
-    start = stream(seed, "part of an article")
+    start = stream_start(seed, "part of an article")
     days: list[Numbers] = [np.empty(0, np.int32)]
     splits: list[Numbers] = [np.empty(0, np.int8)]
     with reading(articles) as file:
         for batch in file.iter_batches(65_536, columns=["day", "sha256"]):
             day = np.from_dlpack(batch.column("day").cast(pa.int32()))
             digests = bytes.fromhex("".join(batch.column("sha256").to_pylist()))
-            drawn = hashed(start, np.frombuffer(digests, ">u8")[::4]) >> _U(32)
+            drawn = random_bits(start, np.frombuffer(digests, ">u8")[::4]) >> _U(32)
             split = np.searchsorted(edges, drawn.astype(np.int64), "right").astype(np.int8)
             split[day >= day_number(date(settings.year, 1, 1))] = 0
             days.append(day)
@@ -184,7 +184,7 @@ class DrawnDays(NamedTuple):
     question_day: Annotated[Numbers, "days since 1970"]
 
 
-def occurrence(rows: Numbers) -> Numbers:
+def earlier_occurrences(rows: Numbers) -> Numbers:
     """The number of equal values before each place: `[7, 7, 8, 7]` gives `[0, 1, 0, 2]`."""
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
@@ -199,7 +199,7 @@ def occurrence(rows: Numbers) -> Numbers:
 # --- Draws --------------------------------------------------------------------------------------
 
 
-def draws(
+def draw_question_dates(
     articles: Path,
     out: Path,
     settings: DateSettings,
@@ -238,7 +238,7 @@ def draws(
             table = duck.text(duck.escape_globs(articles))
             con.execute(_NAMED.format(articles=table, dataset=duck.text(settings.dataset)))
             for name, kind, query in _QUERIES:
-                write(out / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
+                write_rows(out / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
         pq.write_table(pa.concat_tables(days), out / "article_days.parquet", compression="zstd")
 
 
@@ -302,7 +302,7 @@ class _Drawer:
         """
         settings, pool = self.settings, self.pool
         names = (self.seed, "question dates", self.split, self.subset)
-        starts = [stream(*names, what) for what in ("year", "day", "article", "wait")]
+        starts = [stream_start(*names, what) for what in ("year", "day", "article", "wait")]
         none = DrawnDays(np.empty(0, np.int64), *[np.empty(0, np.int32)] * 3)
         found = {"": [none], "question_day_outside": [none], "article_used_up": [none]}
         at = have = 0
@@ -310,12 +310,12 @@ class _Drawer:
         while have < asked and at < limit and len(pool.rows):
             number = np.arange(at, min(at + _BATCH, limit))
             at += len(number)
-            drawn, outside = self._days(number, [hashed(start, number) for start in starts])
+            drawn, outside = self._days(number, [random_bits(start, number) for start in starts])
             fits = ~outside
             if settings.most_draws:
                 places = np.flatnonzero(fits)
                 rows = drawn.row[places]
-                fits[places[used[rows] + occurrence(rows) >= settings.most_draws]] = False
+                fits[places[used[rows] + earlier_occurrences(rows) >= settings.most_draws]] = False
             end = len(fits)
             if have + int(fits.sum()) >= asked:
                 end = int(np.flatnonzero(fits)[asked - have - 1]) + 1
@@ -335,19 +335,19 @@ class _Drawer:
         first_year = settings.first_day.year
         year = np.full(len(number), settings.year)
         if self.split != "eval":
-            year = first_year + below(bits[0], settings.year - first_year)
+            year = first_year + random_below(bits[0], settings.year - first_year)
         window = self._window(year)
         inside = window.high > window.low  # without any article there is not even a draw to drop
         low, high, new_year, year_end = (column[inside] for column in window)
-        place = low + below(bits[1][inside], high - low)
+        place = low + random_below(bits[1][inside], high - low)
         start = pool.starts[place]
-        row = pool.rows[start + below(bits[2][inside], pool.starts[place + 1] - start)]
+        row = pool.rows[start + random_below(bits[2][inside], pool.starts[place + 1] - start)]
         day = pool.days[place]
         if self.subset == "recent":
             wait, asked_from = settings.recent_days, day
         else:
             wait, asked_from = settings.past_days, np.maximum(day, new_year)
-        asked = asked_from + below(bits[3][inside], wait + 1)
+        asked = asked_from + random_below(bits[3][inside], wait + 1)
         outside = (asked < new_year) | (asked > year_end)
         days = day.astype(np.int32), asked.astype(np.int32)
         return DrawnDays(number[inside], row, *days), outside

@@ -14,11 +14,17 @@ import pyarrow.parquet as pq
 from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import ArticleRef, Dropped
-from factdrift.builders.wmt.archive import BLOCK, Paths, blocks, find_archives, last_day
-from factdrift.builders.wmt.lines import days_of
+from factdrift.builders.wmt.archive import (
+    BLOCK_SIZE,
+    Paths,
+    find_archives,
+    last_possible_day,
+    line_blocks,
+)
+from factdrift.builders.wmt.lines import parse_day
 from factdrift.builders.wmt.minhash import BANDS, HASHES
 from factdrift.builders.wmt.raw import ArchiveFile, write_raw
-from factdrift.builders.wmt.tables import ROW_GROUP, write, writing_tables
+from factdrift.builders.wmt.tables import ROW_GROUP, write_rows, writing_tables
 
 TABLES = ("articles.parquet", "dropped.parquet")
 _LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
@@ -34,7 +40,7 @@ _KEY = re.compile(rb"(\d{8})0{12}" + _SEPARATOR + rb"([0-9a-f]{64})")
 _KEY_LINE = re.compile(rb"[\"']?" + _KEY.pattern + _SEPARATOR + rb"[\"',]*\s*")
 
 
-def index(
+def index_archive(
     paths: Paths,
     out: Path,
     *,
@@ -43,7 +49,7 @@ def index(
     until: date | None = None,
     jobs: int = 1,
     memory: str = "600MB",
-    block: int = BLOCK,
+    block: int = BLOCK_SIZE,
     say: Callable[[str], None] = lambda text: None,
 ) -> None:
     """Read archives and write `articles.parquet` and `dropped.parquet` into `out`.
@@ -64,7 +70,9 @@ def index(
     """
     files = find_archives(paths)
     with writing_tables(out, TABLES) as scratch:
-        given = [ArchiveFile(n, path, last_day(path, until)) for n, path in enumerate(files)]
+        given = [
+            ArchiveFile(n, path, last_possible_day(path, until)) for n, path in enumerate(files)
+        ]
         counts = write_raw(given, scratch, near_duplicates > 0, jobs, block)
         if not any(counts):
             raise UserError("no line of it is an article", where=files[0], hint=_LINE)
@@ -76,7 +84,7 @@ def index(
             if near_duplicates:
                 _leave_out_near_duplicates(con, near_duplicates)
             for name, kind, query in zip(TABLES, (ArticleRef, Dropped), _QUERIES, strict=True):
-                write(scratch / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
+                write_rows(scratch / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
     kept, dropped = (pq.read_metadata(out / name).num_rows for name in TABLES)
     say(f"{kept:,} articles of {kept + dropped:,} lines")
 
@@ -136,7 +144,7 @@ def _listed_ids(path: Path) -> Iterator[pa.RecordBatch]:
     """
     known: dict[bytes, int] = {}
     before = 0
-    for block in blocks(path):
+    for block in line_blocks(path):
         found = _KEY.findall(block.data)
         if len(found) != block.data.count(b"\n") - block.data.count(b"\n\n") + (
             block.data[-1:] != b"\n"
@@ -146,7 +154,7 @@ def _listed_ids(path: Path) -> Iterator[pa.RecordBatch]:
         if not found:
             continue
         for digits in {d for d, _ in found} - known.keys():
-            if (day := days_of(digits)) is None:
+            if (day := parse_day(digits)) is None:
                 raise UserError(f"{digits.decode()} is not a day", where=path)
             known[digits] = day
         starts = [bytes.fromhex(digits[: 2 * _START].decode()) for _, digits in found]

@@ -19,14 +19,14 @@ from pybase64 import b64decode
 
 from factdrift.builders.rows import Article
 from factdrift.builders.text.sentences import split_sentences
-from factdrift.builders.wmt.archive import Form
+from factdrift.builders.wmt.archive import LineFormat
 from factdrift.builders.wmt.minhash import signature
 
 T = TypeVar("T")
 _EPOCH = date(1970, 1, 1).toordinal()
 _DIGITS_OF_DAY = 8
 _DIGITS = re.compile(rb"[0-9]{8}")
-KEY = re.compile("([0-9]{4})([0-9]{2})([0-9]{2})0{12}\x00\x01([0-9a-f]{64})\x00\x01")
+ARTICLE_ID = re.compile("([0-9]{4})([0-9]{2})([0-9]{2})0{12}\x00\x01([0-9a-f]{64})\x00\x01")
 """An article's id: year, month, day, sha256."""
 WantedLines = list[tuple[int, bytes]]
 """Wanted lines of a block, counted from 0, and the sha256 that each must have."""
@@ -64,15 +64,15 @@ def sorting_key(day: date, digest: bytes) -> str:
     return f"{day.year:04}{day.month:02}{day.day:02}000000000000\x00\x01{digest.hex()}\x00\x01"
 
 
-def article_of(day: int, digest: bytes, text: str) -> Article:
-    """An article from what `fields_of` found; `day` counts from 1970-01-01."""
+def make_article(day: int, digest: bytes, text: str) -> Article:
+    """An article from what `read_fields` found; `day` counts from 1970-01-01."""
     when = date.fromordinal(day + _EPOCH)
     sentences = sentences_of(text)
     return Article(sorting_key(when, digest), when, sentences, "\n".join(sentences))
 
 
 @lru_cache(65536)
-def days_of(digits: bytes) -> int | None:
+def parse_day(digits: bytes) -> int | None:
     """Days since 1970 of `YYYYMMDD`; None where that is no day of the calendar."""
     if not _DIGITS.fullmatch(digits):
         return None
@@ -82,7 +82,7 @@ def days_of(digits: bytes) -> int | None:
         return None
 
 
-def fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Fields:
+def read_fields(data: bytes, start: int, end: int, form: LineFormat, last: int) -> Fields:
     """The fields of the line `data[start:end]`; `last` is the last possible day since 1970.
 
     `UnreadableError` says why it is no article.
@@ -103,7 +103,7 @@ def fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Field
     if data.find(b"\t", second + 1, end) >= 0:
         n = data.count(b"\t", start, end) + 1
         raise UnreadableError("malformed_line", f"{n} fields instead of 3")
-    known = days_of(data[start:first]) if first - start == _DIGITS_OF_DAY else None
+    known = parse_day(data[start:first]) if first - start == _DIGITS_OF_DAY else None
     if known is None:
         seen = data[start : min(first, start + 16)]
         raise UnreadableError("bad_date", seen.decode("utf-8", "replace"))
@@ -164,7 +164,7 @@ def sentences_of(text: str) -> tuple[str, ...]:
     return tuple([s for s in map(str.strip, text.split("\n")) if s])
 
 
-def parse(data: bytes, form: Form, last: date, signatures: bool) -> ParsedLines:
+def parse_block(data: bytes, form: LineFormat, last: date, signatures: bool) -> ParsedLines:
     """Read every line of a block; `last`: the last possible day; `signatures`: are they made?"""
     limit = last.toordinal() - _EPOCH
     found: list[tuple[int, int, int, bytes, bytes]] = []
@@ -172,7 +172,7 @@ def parse(data: bytes, form: Form, last: date, signatures: bool) -> ParsedLines:
     line = 0
     for line, (start, end) in enumerate(_line_ends(data), 1):
         try:
-            day, digest, text = fields_of(data, start, end, form, limit)
+            day, digest, text = read_fields(data, start, end, form, limit)
             sentences = len(sentences_of(text))
             if not sentences:
                 raise UnreadableError("no_sentences", None)
@@ -192,12 +192,12 @@ def _line_ends(data: bytes) -> Iterator[tuple[int, int]]:
         start = end + 1
 
 
-def decode(
-    made: Callable[[int, bytes, str], T], data: bytes, form: Form, wanted: WantedLines
+def decode_wanted(
+    made: Callable[[int, bytes, str], T], data: bytes, form: LineFormat, wanted: WantedLines
 ) -> tuple[list[T], int | None]:
     """What is `made` of the wanted lines of a block, and the first line with another article.
 
-    `made` takes the fields of a line, as `article_of` does.
+    `made` takes the fields of a line, as `make_article` does.
     """
     found: list[T] = []
     start = at = 0
@@ -207,7 +207,7 @@ def decode(
         at = line
         end = data.find(b"\n", start)
         try:
-            fields = fields_of(data, start, len(data) if end < 0 else end, form, _NO_LIMIT)
+            fields = read_fields(data, start, len(data) if end < 0 else end, form, _NO_LIMIT)
         except UnreadableError:
             return found, line
         if fields[1] != digest:
@@ -216,14 +216,14 @@ def decode(
     return found, None
 
 
-def search(data: bytes, form: Form, wanted: dict[int, set[bytes]]) -> list[Article]:
+def search_block(data: bytes, form: LineFormat, wanted: dict[int, set[bytes]]) -> list[Article]:
     """The articles of a block with wanted ids, given as sha256 by day; other days stay unread."""
     found = []
     for start, end in _line_ends(data):
-        if form != "wmt" or days_of(bytes(data[start : start + _DIGITS_OF_DAY])) in wanted:
+        if form != "wmt" or parse_day(bytes(data[start : start + _DIGITS_OF_DAY])) in wanted:
             with suppress(UnreadableError):
-                day, digest, text = fields_of(data, start, end, form, _NO_LIMIT)
+                day, digest, text = read_fields(data, start, end, form, _NO_LIMIT)
                 if digest in wanted.get(day, ()):
-                    article = article_of(day, digest, text)
+                    article = make_article(day, digest, text)
                     found += [article] if article.sentences else []
     return found

@@ -23,15 +23,15 @@ _WORD = re.compile(r"\w+")
 _AT_ONCE = 1024
 
 
-def mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix_bits(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread 64-bit numbers over all of their range (the last steps of SplitMix64)."""
     x = (x ^ (x >> _U(30))) * _U(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> _U(27))) * _U(0x94D049BB133111EB)
     return x ^ (x >> _U(31))
 
 
-_FACTORS = mix(np.arange(1, HASHES + 1, dtype=_U)) | _U(1)
-_SHIFTS = mix(np.arange(1, HASHES + 1, dtype=_U) << _U(32))
+_FACTORS = mix_bits(np.arange(1, HASHES + 1, dtype=_U)) | _U(1)
+_SHIFTS = mix_bits(np.arange(1, HASHES + 1, dtype=_U) << _U(32))
 
 
 def signature(text: str) -> bytes:
@@ -41,9 +41,11 @@ def signature(text: str) -> bytes:
     hashes = np.array(words, _U)
     runs = hashes[WORDS - 1 :].copy()
     for back in range(1, WORDS):
-        runs = mix(runs * _U(0x9E3779B97F4A7C15) + hashes[WORDS - 1 - back : len(hashes) - back])
+        runs = mix_bits(
+            runs * _U(0x9E3779B97F4A7C15) + hashes[WORDS - 1 - back : len(hashes) - back]
+        )
     least = np.full(HASHES, _U(0xFFFFFFFFFFFFFFFF))
     for at in range(0, len(runs), _AT_ONCE):
         hashed = runs[at : at + _AT_ONCE, None] * _FACTORS + _SHIFTS
         np.minimum(least, hashed.min(axis=0), out=least)
-    return (mix(least) >> _U(48)).astype("<u2").tobytes()
+    return (mix_bits(least) >> _U(48)).astype("<u2").tobytes()

@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core.schema import batches
 from factdrift.builders.rows import Article, Passage
-from factdrift.builders.text.dates import written
-from factdrift.builders.wmt.archive import BLOCK, Paths, find_archives
-from factdrift.builders.wmt.lines import article_of
-from factdrift.builders.wmt.read import at_places
-from factdrift.builders.wmt.tables import write, writing_tables
+from factdrift.builders.text.dates import format_date
+from factdrift.builders.wmt.archive import BLOCK_SIZE, Paths, find_archives
+from factdrift.builders.wmt.lines import make_article
+from factdrift.builders.wmt.read import articles_at
+from factdrift.builders.wmt.tables import write_rows, writing_tables
 
 SENTENCES = 6
 """Sentences of a passage (StreamingQA, section 2.1)."""
@@ -22,21 +22,21 @@ _WHITE = " \t\n\r\v\f"
 """White space of ASCII, which alone the original strips."""
 
 
-def in_words(day: date) -> str:
+def day_in_words(day: date) -> str:
     """`Thursday, February 7, 2019`: English, whatever the locale.
 
     The day is that of UTC. The original's code takes the day of the machine's time zone, which
     west of UTC is the day before; its released data was made at UTC.
     """
-    return written(day, "day_of_week")
+    return format_date(day, "day_of_week")
 
 
 def passage_prefix(day: date) -> str:
     """The beginning of a passage: `Thursday, February 7, 2019. `."""
-    return f"{in_words(day)}. "
+    return f"{day_in_words(day)}. "
 
 
-def shown_id(passage: str) -> str:
+def printable_id(passage: str) -> str:
     """The id of a passage as annotators' items hold it: no control characters.
 
     `passage` is an article's id, `_` and a number.
@@ -47,10 +47,10 @@ def shown_id(passage: str) -> str:
 
 def question_prefix(day: date) -> str:
     """The beginning of a question: `Today is Wednesday, May 6, 2020. `."""
-    return f"Today is {in_words(day)}. "
+    return f"Today is {day_in_words(day)}. "
 
 
-def texts(article: Article) -> Iterator[tuple[str, str]]:
+def passage_texts(article: Article) -> Iterator[tuple[str, str]]:
     """Id (numbers count from 0) and text of an article's chunks of six sentences or fewer."""
     prefix = passage_prefix(article.day)
     for number, start in enumerate(range(0, len(article.sentences), SENTENCES)):
@@ -58,15 +58,15 @@ def texts(article: Article) -> Iterator[tuple[str, str]]:
         yield f"{article.id}_{number}", prefix + " ".join(chunk)
 
 
-def original_passages(day: int, digest: bytes, text: str) -> list[Passage]:
+def original_article_passages(day: int, digest: bytes, text: str) -> list[Passage]:
     """An article's passages as the code that came with StreamingQA makes them, to the letter.
 
     It takes a full stop before a space or a line end for the end of a sentence, so that a headline
     without one stays with the sentence after it, and so does one that ends in a question mark,
     while `Mr. Lee` is cut; and it puts a full stop behind each chunk. The arguments are those of
-    `article_of`.
+    `make_article`.
     """
-    article = article_of(day, digest, text)
+    article = make_article(day, digest, text)
     ended = f"{text} ".replace(".\n", _STOP)
     found = [part.strip(_WHITE) for part in ended.split(_STOP)]
     sentences = [part for part in found if part]
@@ -76,19 +76,19 @@ def original_passages(day: int, digest: bytes, text: str) -> list[Passage]:
             article.id,
             number,
             article.day,
-            f"{_STOP.join([in_words(article.day), *sentences[at : at + SENTENCES]])}.",
+            f"{_STOP.join([day_in_words(article.day), *sentences[at : at + SENTENCES]])}.",
             digest.hex(),
         )
         for number, at in enumerate(range(0, len(sentences), SENTENCES))
     ]
 
 
-def passages(day: int, digest: bytes, text: str) -> list[Passage]:
-    """An article's passages; the arguments are those of `article_of`."""
-    article = article_of(day, digest, text)
+def article_passages(day: int, digest: bytes, text: str) -> list[Passage]:
+    """An article's passages; the arguments are those of `make_article`."""
+    article = make_article(day, digest, text)
     return [
         Passage(name, article.id, number, article.day, chunk, digest.hex())
-        for number, (name, chunk) in enumerate(texts(article))
+        for number, (name, chunk) in enumerate(passage_texts(article))
     ]
 
 
@@ -100,22 +100,23 @@ def write_passages(
     keep: Path | None = None,
     jobs: int = 1,
     memory: str = "600MB",
-    block: int = BLOCK,
+    block: int = BLOCK_SIZE,
     original: bool = False,
     say: Callable[[str], None] = lambda text: None,
 ) -> None:
     """Write `passages.parquet` (`rows.Passage`, in the order of the archive) into `out`.
 
-    Beside it go the tables of `index`, which takes the same parameters: a corpus of all articles
-    up to a day is `until` that day. `original`: passages of the same ids and texts as those of
-    StreamingQA's own code (see `original_passages`); by default a passage is six lines of the
-    split text, which are whole sentences more often. The bytes are the same for any number of
-    jobs. `UserError`: see `index`.
+    The tables of `index_archive` are written beside it, and the parameters are those of
+    `index_archive`. A corpus of all articles up to a day is made with `until` that day. With
+    `original`, passages have the ids and texts that StreamingQA's own code gives them (see
+    `original_article_passages`). By default a passage is six lines of the split text, which are
+    whole sentences more often. The bytes are the same for any number of jobs. `UserError`:
+    see `index_archive`.
     """
-    from factdrift.builders.wmt.index import index  # heavy, and not for working processes
+    from factdrift.builders.wmt.index import index_archive  # heavy, and not for working processes
 
     files = find_archives(paths)
-    index(
+    index_archive(
         paths,
         out,
         keep=keep,
@@ -125,9 +126,9 @@ def write_passages(
         block=block,
         say=say,
     )
-    made = original_passages if original else passages
-    found = at_places(files, out / "articles.parquet", made, jobs=jobs, block=block)
+    made = original_article_passages if original else article_passages
+    found = articles_at(files, out / "articles.parquet", made, jobs=jobs, block=block)
     with writing_tables(out, ("passages.parquet",)) as scratch:
         flow = batches(Passage, chain.from_iterable(found))
-        write(scratch / "passages.parquet", Passage, flow)
+        write_rows(scratch / "passages.parquet", Passage, flow)
     say(f"{pq.read_metadata(out / 'passages.parquet').num_rows:,} passages in {out}")

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
-from factdrift.builders.wmt.archive import blocks
-from factdrift.builders.wmt.lines import parse
+from factdrift.builders.wmt.archive import line_blocks
+from factdrift.builders.wmt.lines import parse_block
 
 _ROWS = 65_536
 """Rows that are written at a time, or a few more."""
@@ -81,8 +81,8 @@ def _read_file(
         pq.ParquetWriter(folder / f"raw-{number}.parquet", _RAW, **_STORED) as raw,
         pq.ParquetWriter(folder / f"bad-{number}.parquet", _BAD, **_STORED) as rest,
     ):
-        for found in blocks(file.path, block):
-            parsed = parse(found.data, found.form, file.last, near)
+        for found in line_blocks(file.path, block):
+            parsed = parse_block(found.data, found.form, file.last, near)
             for row, (line, *about) in enumerate(parsed.articles, articles):
                 good.append((row, number, lines + line, *about))
             bad += [(number, lines + line, *why) for line, *why in parsed.bad]

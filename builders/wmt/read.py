@@ -14,26 +14,33 @@ from factdrift.builders.core.config import did_you_mean
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Article, ArticleRef
 from factdrift.builders.wmt.archive import (
-    BLOCK,
+    BLOCK_SIZE,
     BlockPlace,
     LineBlock,
     Paths,
     find_archives,
-    over_blocks,
+    map_blocks,
 )
-from factdrift.builders.wmt.lines import KEY, WantedLines, article_of, days_of, decode, search
+from factdrift.builders.wmt.lines import (
+    ARTICLE_ID,
+    WantedLines,
+    decode_wanted,
+    make_article,
+    parse_day,
+    search_block,
+)
 
 T = TypeVar("T")
 _PLACES = pa.schema({"file": pa.string(), "line": pa.int64(), "sha256": pa.string()})
 
 
-def read(
+def read_articles(
     paths: Paths,
     wanted: Path | Iterable[ArticleRef] | Iterable[str],
     *,
     strict: bool = True,
     jobs: int = 1,
-    block: int = BLOCK,
+    block: int = BLOCK_SIZE,
 ) -> Iterator[Article]:
     """The wanted articles, each once, in the order of the archive.
 
@@ -50,10 +57,10 @@ def read(
     if isinstance(listed, list) and not all(isinstance(one, ArticleRef) for one in listed):
         yield from _by_id(files, [w for w in listed if isinstance(w, str)], strict, jobs, block)
         return
-    yield from at_places(files, listed, article_of, jobs=jobs, block=block)  # type: ignore[arg-type]
+    yield from articles_at(files, listed, make_article, jobs=jobs, block=block)  # type: ignore[arg-type]
 
 
-def at_places(
+def articles_at(
     files: Sequence[Path],
     wanted: Path | Sequence[ArticleRef],
     made: Callable[[int, bytes, str], T],
@@ -62,8 +69,8 @@ def at_places(
     block: int,
 ) -> Iterator[T]:
     """What is `made` of the lines that a table of articles, or rows of it, name."""
-    places = Places(files, wanted)
-    flow = over_blocks(files, partial(decode, made), places.in_block, jobs=jobs, block=block)
+    places = ArticlePlaces(files, wanted)
+    flow = map_blocks(files, partial(decode_wanted, made), places.in_block, jobs=jobs, block=block)
     for place, (found, wrong) in flow:
         if wrong is not None:
             text = "this line is not the article that the table of articles names"
@@ -73,7 +80,7 @@ def at_places(
         yield from found
 
 
-class Places:
+class ArticlePlaces:
     """The places of wanted articles: the lines of the file that is being read, in order.
 
     `wanted`: an `articles.parquet`, of which the rows of one file are held at a time, or such rows.
@@ -121,8 +128,8 @@ def _by_id(
     wanted: dict[int, set[bytes]] = {}
     missing = set[str]()
     for key in ids:
-        parts = KEY.fullmatch(key)
-        days = days_of("".join(parts.groups()[:3]).encode()) if parts else None
+        parts = ARTICLE_ID.fullmatch(key)
+        days = parse_day("".join(parts.groups()[:3]).encode()) if parts else None
         if parts and days is not None:
             wanted.setdefault(days, set()).add(bytes.fromhex(parts[4]))
             missing.add(key)
@@ -132,7 +139,7 @@ def _by_id(
     def still_wanted(place: BlockPlace, found: LineBlock) -> dict[int, set[bytes]] | None:
         return wanted if missing else None
 
-    for _, articles in over_blocks(files, search, still_wanted, jobs=jobs, block=block):
+    for _, articles in map_blocks(files, search_block, still_wanted, jobs=jobs, block=block):
         for article in articles:
             if article.id in missing:
                 missing.discard(article.id)

@@ -6,8 +6,8 @@ from typing import ClassVar
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run, Source
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.wmt.dates import DateSettings, draws
-from factdrift.builders.wmt.index import index
+from factdrift.builders.wmt.dates import DateSettings, draw_question_dates
+from factdrift.builders.wmt.index import index_archive
 
 
 class Articles(Step):
@@ -25,7 +25,7 @@ class Articles(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Read the archives once."""
-        index(
+        index_archive(
             self.news.files,
             out,
             keep=self.keep.files[0] if self.keep else None,
@@ -49,10 +49,10 @@ class QuestionDates(Step):
     def make(self, out: Path, workspace: Workspace) -> None:
         """Draw days, then articles of them, then days to ask on."""
         table = workspace.folder(self.articles) / "articles.parquet"
-        draws(table, out, self.dates, self.seed, say=workspace.say)
+        draw_question_dates(table, out, self.dates, self.seed, say=workspace.say)
 
 
-def articles(run: Run, near_duplicates: float | None = None) -> Articles:
+def article_step(run: Run, near_duplicates: float | None = None) -> Articles:
     """The articles of the input `news`; `UserError`: several lists of ids to keep."""
     keep = run.inputs.get("keep")
     if keep and len(keep.files) > 1:

@@ -33,7 +33,7 @@ def writing_tables(out: Path, names: Sequence[str]) -> Iterator[Path]:
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def write(path: Path, kind: Any, rows: Iterable[pa.RecordBatch]) -> None:
+def write_rows(path: Path, kind: Any, rows: Iterable[pa.RecordBatch]) -> None:
     """Write ordered rows as Parquet with the columns of a row type; they flow in batches."""
     schema = arrow_schema(kind)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:

@@ -63,7 +63,7 @@ class AsOf(DatasetBuilder):
         stated = {r: one.news or every[property_of(r)].news for r, one in relations.items()}
         cues = {r: one for r, one in stated.items() if one}
         if "news" in run.inputs:
-            news = NewsStatements(evolving=evolving, articles=wmt.articles(run), relations=cues)
+            news = NewsStatements(evolving=evolving, articles=wmt.article_step(run), relations=cues)
         pages = None
         if "pages" in run.inputs:
             histories = Histories(

@@ -7,23 +7,22 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
-import ibis
-
 from factdrift.builders import rows
 from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Period
-from factdrift.builders.core.hashing import hash64, one_of, row_id, share
+from factdrift.builders.core.hashing import row_id, seeded_fraction, seeded_hash, seeded_index
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.core.tables import has_label, seeded_order
 from factdrift.builders.facts.relations import NewsPhrases, Phrases
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate.grounded import GroundedFact, KnownTerms, StatedFacts
-from factdrift.builders.text.dates import written
+from factdrift.builders.text.dates import format_date
 from factdrift.builders.text.sentences import sentence_at, sentence_starts
-from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.timeqa.steps import Alignments
-from factdrift.builders.wmt.passages import SENTENCES, question_prefix, texts
-from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.passages import SENTENCES, passage_texts, question_prefix
+from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import Articles
 from factdrift.reasoning.as_of.rows import Age, AskedDay, AsOfQuestion, DatedPassage
 from factdrift.reasoning.families.base import Scope, at_quarter_end
@@ -74,8 +73,8 @@ class EvolvingFacts(Step):
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
             entities = eng.read(mined / "entities.parquet", rows.Entity)
             segments = segments.filter(segments.relation.isin(list(self.phrases)))
-            named = entities.filter(entities.label != "").select(named="id")
-            paged = entities.filter(entities.enwiki.notnull() & (entities.label != ""))
+            named = entities.filter(has_label(entities.label)).select(named="id")
+            paged = entities.filter(entities.enwiki.notnull() & has_label(entities.label))
             segments = segments.semi_join(paged, segments.subject == paged.id)
             known = knowledge(eng, segments, gaps, self.last, self.seed, _MANY)
             t = known.terms
@@ -90,8 +89,7 @@ class EvolvingFacts(Step):
             of = of.filter((of.objects > 1) & (of["first"] > EARLY) & (of["last"] > self.first))
             of = of.filter(of.doubt <= 366)
             of = of.anti_join(unnamed, PAIR)
-            drawn = ibis.literal("\t").join([ibis.literal(str(self.seed)), of.subject, of.relation])
-            of = of.mutate(drawn=drawn.hexdigest("sha256"))
+            of = of.mutate(drawn=seeded_order(self.seed, of.subject, of.relation))
             of = first_rows(of, ["relation"], ["drawn"], int(_SHARE * self.histories))
             pairs = eng.keep(first_rows(of, [], ["drawn"], self.histories).select(*PAIR))
             terms = eng.keep(segments.semi_join(pairs, PAIR).select(segments.columns))
@@ -128,7 +126,7 @@ class NewsStatements(Step):
         paths = folder / "terms.parquet", none, folder / "entities.parquet"
         found: dict[tuple[str, ...], dict[str, DatedPassage]] = defaultdict(dict)
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
-            articles = read(self.articles.news.files, refs, jobs=workspace.jobs)
+            articles = read_articles(self.articles.news.files, refs, jobs=workspace.jobs)
             for article, stated, known in StatedFacts(db, *paths, self.relations).find(articles):
                 for one in stated:
                     passage = _of_news(article, one, known)
@@ -149,7 +147,7 @@ def _of_news(article: rows.Article, one: GroundedFact, known: KnownTerms) -> Dat
     terms = known.terms["object", one.relation, one.subject]
     day, text = article.day, one.sentence.text.strip()
     term = next(t for t in terms if t.id == one.object and t.within(day, day))
-    place, passage = list(texts(article))[one.sentence.line // SENTENCES]
+    place, passage = list(passage_texts(article))[one.sentence.line // SENTENCES]
     start = passage.index(text)
     id_ = row_id("news", article.id, text, *term.statements)
     fact = one.subject, one.relation, one.object, known.entities[one.object].label
@@ -210,12 +208,12 @@ class PageStatements(Step):
         text = paragraph.text[start:end].rstrip()
         years = {str(day.year) for day in (term.start_last, term.end_first) if day}
         others = (entities[t.object] for t in history if t.object != term.object)
-        names = {normal_or_all(name) for o in others for name in (o.label, *o.aliases)}
-        wording = f" {normal_or_all(text)} "
+        names = {normalize_or_keep(name) for o in others for name in (o.label, *o.aliases)}
+        wording = f" {normalize_or_keep(text)} "
         if paragraph.kind != "text" or not any(f" {year} " in wording for year in years):
             return None
         phrases = self.relations[one.relation]
-        words = [normal_or_all(word) for word in (*phrases.cues, *phrases.changes)]
+        words = [normalize_or_keep(word) for word in (*phrases.cues, *phrases.changes)]
         if phrases.cues and not any(f" {word} " in wording for word in words):
             return None
         if term.start_last is None or any(f" {n} " in wording for n in names):
@@ -273,7 +271,7 @@ class AsOfRows(Step):
         number = min(self.questions // 2, *map(len, asked.values()))
         seed, kept = self.evolving.seed, list[AsOfQuestion]()
         for some in asked.values():
-            kept += sorted(some, key=lambda one: hash64(seed, "as-of", one.id))[:number]
+            kept += sorted(some, key=lambda one: seeded_hash(seed, "as-of", one.id))[:number]
         with writing(out / "questions.parquet", AsOfQuestion) as questions:
             for question in sorted(kept, key=lambda q: q.id):
                 questions.append(question)
@@ -284,7 +282,7 @@ class AsOfRows(Step):
         yield from {p.day for p in stated if p.source == "page" and p.day > one.as_of}
         first, last = (Period.of(day, "quarter") for day in (one.as_of, self.evolving.last))
         if later := last.index - first.index:
-            drawn = one_of(later, self.evolving.seed, one.subject, one.relation, one.as_of)
+            drawn = seeded_index(later, self.evolving.seed, one.subject, one.relation, one.as_of)
             yield (first + (1 + drawn)).last
 
     def _statement(self, one: rows.Segment, names: Verbalizer) -> DatedPassage:
@@ -292,8 +290,10 @@ class AsOfRows(Step):
         since = one.start_last
         assert since is not None  # of no other history is asked
         seed, (low, high) = self.evolving.seed, _DELAYS
-        day = since + timedelta(days=low + one_of(high - low, seed, "delay", *one.statements))
-        late = day <= self.evolving.last and share(seed, "late", *one.statements) < self.late
+        day = since + timedelta(days=low + seeded_index(high - low, seed, "delay", *one.statements))
+        late = (
+            day <= self.evolving.last and seeded_fraction(seed, "late", *one.statements) < self.late
+        )
         subject, thing = names.name(one.subject), names.name(one.object)
         when = boundary(one.start_first, since)
         exact = one.start_first == since or when.startswith("a day")
@@ -316,29 +316,29 @@ class _History(NamedTuple):
         """What held on a day, asked on a day, or why it is not asked."""
         names = self.names
         asked = names.phrase("ask", one.relation, names.name(one.subject))
-        question = f"On {written(one.as_of)}, {asked}?"
+        question = f"On {format_date(one.as_of)}, {asked}?"
         answers = names.accepted(one.objects)
-        right, stated = {normal_or_all(name) for name in answers}, set(one.statements)
+        right, stated = {normalize_or_keep(name) for name in answers}, set(one.statements)
         known = [p for p in self.passages if p.day <= on]
         evidence = [p for p in known if stated & set(p.statements)]
         id_ = row_id("as-of", one.subject, one.relation, one.as_of, on)
         reason = None
         if {p.object for p in evidence} != set(one.objects):
             reason = "not_yet_stated"
-        elif any(form in normal_or_all(question) for form in right):
+        elif any(form in normalize_or_keep(question) for form in right):
             reason = "answer_in_question"
         if reason:
             return rows.Dropped(
                 step="as-of", reason=reason, item=id_, subject=one.subject, relation=one.relation
             )
-        others = [p for p in known if normal_or_all(p.object_label) not in right]
+        others = [p for p in known if normalize_or_keep(p.object_label) not in right]
         before = {t.object for t in self.terms if (t.end_last or date.max) < one.as_of}
         every = {t.object for t in self.terms}
         earlier, later = (
             tuple(
                 name
                 for name in names.accepted(sorted(some.difference(one.objects)))
-                if normal_or_all(name) not in right
+                if normalize_or_keep(name) not in right
             )
             for some in (before, every - before)
         )

@@ -10,6 +10,7 @@ import pyarrow as pa
 from ibis import schema
 
 from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.core.tables import row_id_of
 from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.states import Knowledge
 
@@ -66,7 +67,7 @@ def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
     table = table.filter([~table.answers.contains(one).fill_null(False) for one in short])
     names = [table.family, table.wording, table.items.join(" "), table.path]
     names += [table.as_of.strftime("%Y-%m-%d"), table.number.cast("string").fill_null("")]
-    return table.mutate(id=ibis.literal("\t").join(names).hexdigest("sha256").substr(0, 16))
+    return table.mutate(id=row_id_of(*names))
 
 
 def array(*items: ir.Value) -> ir.ArrayValue:
@@ -74,7 +75,7 @@ def array(*items: ir.Value) -> ir.ArrayValue:
     return ibis.array([ibis.literal(i) if isinstance(i, str) else i for i in items])
 
 
-def draw(seed: int, *items: ir.StringColumn) -> ir.IntegerValue:
+def seeded_number(seed: int, *items: ir.StringColumn) -> ir.IntegerValue:
     """A number drawn for items or properties, not below 0."""
     found = ibis.literal(seed, "int64")
     for item in items:
@@ -103,7 +104,7 @@ def at_quarter_end(states: ir.Table, scope: Scope, seed: int, draws: int = 1) ->
     states = states.mutate(low=low, high=high, place=ibis.range(draws).unnest())
     size = states.high - states.low + 1
     states = states.filter(states.place < size)
-    drawn = draw(seed, states.subject, states.relation, states.objects[0])
+    drawn = seeded_number(seed, states.subject, states.relation, states.objects[0])
     size = states.high - states.low + 1
     apart = ibis.greatest(size // draws, 1)
     picked = states.low + (drawn + states.place.cast("int64") * apart) % size

@@ -9,8 +9,8 @@ from factdrift.reasoning.families.base import (
     array,
     at_quarter_end,
     candidate,
-    draw,
     quarter,
+    seeded_number,
     starts,
 )
 from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
@@ -94,7 +94,7 @@ def _joins(known: Knowledge, scope: Scope) -> ir.Table:
     e = e.select(
         *("start_first", "start_last"),
         quarter=quarter(e.start_last),
-        drawn=draw(known.seed, e.subject, e.relation, e.object),
+        drawn=seeded_number(known.seed, e.subject, e.relation, e.object),
         event=array(e.subject, e.object),
         event_relation="relation",
         proof="statements",
@@ -121,7 +121,7 @@ def _joins(known: Knowledge, scope: Scope) -> ir.Table:
 def _offsets(known: Knowledge, scope: Scope) -> ir.Table:
     """Each event, moved by a drawn number of years, with the stretch of its own pair there."""
     e = scope.of(scope.of(starts(known, scope), "ask"), "began")
-    e = e.mutate(drawn=draw(known.seed + 1, e.subject, e.relation, e.object))
+    e = e.mutate(drawn=seeded_number(known.seed + 1, e.subject, e.relation, e.object))
     moved = []
     for place, n in enumerate(_YEARS):
         some = e.filter(e.drawn % len(_YEARS) == place)

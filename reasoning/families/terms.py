@@ -9,7 +9,7 @@ from factdrift.reasoning.families.base import (
     Scope,
     array,
     candidate,
-    draw,
+    seeded_number,
     starts,
 )
 from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
@@ -32,7 +32,7 @@ def _couples(terms: ir.Table, seed: int) -> ir.Table:
     both = ibis.union(*couples)
     both = both.filter((both.subject != both.o_subject) & (both.object != both.o_object))
     both = both.filter((both.subject != both.o_object) & (both.object != both.o_subject))
-    drawn = draw(seed, both.subject, both.object, both.o_subject, both.o_object)
+    drawn = seeded_number(seed, both.subject, both.object, both.o_subject, both.o_object)
     return both.mutate(turned=drawn % 2 == 1)
 
 
@@ -116,7 +116,7 @@ def _longer(t: ir.Table, known: Knowledge) -> ir.Table:
         for of in ("", "o_")
         for start, end in (("last", "first"), ("first", "last"))
     )
-    turned = draw(known.seed, t.subject, t.object, t.o_object) % 2 == 1
+    turned = seeded_number(known.seed, t.subject, t.object, t.o_object) % 2 == 1
     pair = ibis.ifelse(turned, array(t.o_object, t.object), array(t.object, t.o_object))
     t = t.mutate(longer=least > o_most, shorter=o_least > most, both=pair)
     t = t.filter(t.longer | t.shorter)
@@ -141,7 +141,7 @@ def _counts(known: Knowledge, scope: Scope) -> ir.Table:
     """
     t = scope.of(known.terms, "count")
     span = scope.last.year - scope.first.year - 4
-    drawn = draw(known.seed, t.subject, t.relation)
+    drawn = seeded_number(known.seed, t.subject, t.relation)
     from_ = scope.first.year + drawn % max(span, 1)
     to = ibis.least(from_ + 3 + drawn // 7 % 8, ibis.literal(scope.last.year - 1))
     t = t.mutate(

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from factdrift.builders.release.plots import COLOURS, INK, save
+from factdrift.builders.release.plots import COLOURS, INK, save_figure
 
 _PARTS = {"right": "exact_match", "early": "early", "outdated": "outdated"}
 _ASKED = {"no": "nothing newer heard", "yes": "something newer heard"}
@@ -59,4 +59,4 @@ def picture(folders: list[Path]) -> Any:
 
 
 if __name__ == "__main__":
-    save(Path(sys.argv[1]), lambda: picture([Path(folder) for folder in sys.argv[2:]]))
+    save_figure(Path(sys.argv[1]), lambda: picture([Path(folder) for folder in sys.argv[2:]]))

@@ -17,20 +17,20 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.release.manifest import load, locate
-from factdrift.scoring.predictions import Prediction, prompt_hash, write
+from factdrift.builders.release.manifest import load_manifest, locate_file
+from factdrift.scoring.predictions import Prediction, prompt_hash, write_predictions
 
 Row = Mapping[str, Any]
 
 
 def asked_rows(release: Path, configs: Collection[str] = ()) -> Iterator[tuple[str, str, Row]]:
     """Config, split and row of all that a release asks, or of some of its configs."""
-    for config in load(release).configs:
+    for config in load_manifest(release).configs:
         if configs and config.name not in configs:
             continue
         if config.roles:
             for split in config.splits:
-                for row in pq.read_table(locate(release, split.file)).to_pylist():
+                for row in pq.read_table(locate_file(release, split.file)).to_pylist():
                     yield config.name, split.name, row
 
 
@@ -43,7 +43,7 @@ def predict(
         Prediction(id=key, prompt_sha256=prompt_hash(row["prompt"]), prediction=says(row))
         for key, row in rows.items()
     )
-    write(path, predictions)
+    write_predictions(path, predictions)
     return path
 
 
@@ -54,11 +54,11 @@ def stops_on(release: Path, day: date) -> Callable[[Row], str]:
     `UserError`: a release without timelines.
     """
     held: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    config = load(release).config("timelines")
+    config = load_manifest(release).config("timelines")
     if config is None:
         raise UserError("it has no timelines to know", where=release)
     for split in config.splits:
-        for segment in pq.read_table(locate(release, split.file)).to_pylist():
+        for segment in pq.read_table(locate_file(release, split.file)).to_pylist():
             held[segment["subject"], segment["relation"]].append(segment)
 
     def says(row: Row) -> str:

@@ -27,7 +27,7 @@ FormatName = Literal[
 NAMES: tuple[FormatName, ...] = get_args(FormatName)
 
 
-def export(
+def export_release(
     release: Path,
     name: FormatName,
     out: Path | None,

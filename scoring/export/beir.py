@@ -21,7 +21,7 @@ from factdrift.builders.rows import (
     ReleasedAlignedSegment,
     TimeQuestion,
 )
-from factdrift.builders.wmt.passages import SENTENCES, question_prefix, shown_id
+from factdrift.builders.wmt.passages import SENTENCES, printable_id, question_prefix
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
 from factdrift.scoring.export.release import Release, Row
 
@@ -96,11 +96,11 @@ def _of_news(release: Release) -> list[RetrievalQuery]:
         known = (one for batch in file.iter_batches(columns=["id"]) for one in batch["id"])
         missing.difference_update(one.as_py() for one in known)
         rows = (row for batch in file.iter_batches(1024) for row in batch.to_pylist())
-        _corpus(release, ((shown_id(r["id"]), "", r["text"], r["day"]) for r in rows))
+        _corpus(release, ((printable_id(r["id"]), "", r["text"], r["day"]) for r in rows))
     if lost := sum(q.relevant[0] in missing for q in queries):
         release.notes["questions left out: their article is not in the corpus"] = lost
     return [
-        q._replace(relevant=[shown_id(q.relevant[0])])
+        q._replace(relevant=[printable_id(q.relevant[0])])
         for q in queries
         if q.relevant[0] not in missing
     ]

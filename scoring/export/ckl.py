@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from factdrift.builders.ckl.gold import BLANK
 from factdrift.builders.core.schema import columns as columns_of
 from factdrift.builders.rows import InvariantCloze, NewCloze, NewEasyCloze, UpdatedCloze
-from factdrift.scoring.export.release import Release, Row, blank_of, dumps
+from factdrift.scoring.export.release import Release, Row, dumps, release_blank
 
 SENTINEL = "<extra_id_0>"
 """What T5 fills in. Their code looks for it as a word by itself."""
@@ -20,7 +20,7 @@ def write(release: Release) -> None:
     names = {column.name for column in release.configs(*_KINDS)[0].columns}
     kind = next(row for row in _KINDS if names == {column.name for column in columns_of(row)})
     name, fields, answers = _KINDS[kind]
-    blanks = (blank_of(release.manifest), BLANK)
+    blanks = (release_blank(release.manifest), BLANK)
 
     def rows() -> Iterator[Row]:
         for config in release.configs(kind):

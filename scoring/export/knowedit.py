@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from factdrift.builders.core.files import resource
-from factdrift.builders.core.hashing import hash64
+from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.facts.relations import Relation, load_relations
 from factdrift.builders.rows import ReleasedChange
 from factdrift.builders.text import render
@@ -65,7 +65,7 @@ class _Untouched:
         What changed is of a pair of both, so none of these is.
         """
         others = self._by[relation]
-        first = hash64("knowedit", subject, relation) % len(others) if others else 0
+        first = seeded_hash("knowedit", subject, relation) % len(others) if others else 0
         return [*self._by[subject], *others[first:], *others[:first]][:NEIGHBOURS]
 
 

@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from factdrift.builders.rows import InvariantCloze
-from factdrift.scoring.export.release import Release, Row, blank_of
+from factdrift.scoring.export.release import Release, Row, release_blank
 
 MASK = "[MASK]"
 _QUERY = "SELECT * EXCLUDE (views) FROM cloze ORDER BY relation, subject, template, id"
@@ -16,7 +16,7 @@ def write(release: Release) -> None:
 
     A template there is empty: LAMA's code then reads the sentences, which have the right articles.
     """
-    configs, blank = release.configs(InvariantCloze), blank_of(release.manifest)
+    configs, blank = release.configs(InvariantCloze), release_blank(release.manifest)
     relations = []
     with release.query(_QUERY, {"cloze": configs}) as rows:
         for relation, group in groupby(rows, key=itemgetter("relation")):

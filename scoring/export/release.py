@@ -46,7 +46,7 @@ class Release:
     @classmethod
     def of(cls, folder: Path, out: Path | None, name: str, corpus: Path | None) -> Self:
         """Read the manifest; `out` is `exports/<format>/<dataset>-<version>` by default."""
-        made = manifest.load(folder)
+        made = manifest.load_manifest(folder)
         place = out or Path("exports", name, f"{made.dataset}-{made.version}")
         return cls(folder, place, name, made, corpus)
 
@@ -70,7 +70,7 @@ class Release:
 
     def rows(self, split: SplitEntry, columns: Sequence[str] | None = None) -> Iterator[Row]:
         """The rows of a split in order, some in memory at a time."""
-        path = manifest.locate(self.folder, split.file)
+        path = manifest.locate_file(self.folder, split.file)
         with reading(path) as file:
             for batch in file.iter_batches(_ROWS, columns=list(columns) if columns else None):
                 yield from batch.to_pylist()
@@ -83,7 +83,7 @@ class Release:
         with duck.connect(self.out) as db:
             for name, configs in tables.items():
                 files = [
-                    duck.parquet(manifest.locate(self.folder, split.file))
+                    duck.parquet(manifest.locate_file(self.folder, split.file))
                     for config in configs
                     for split in config.splits
                 ]
@@ -144,7 +144,7 @@ dumps: Callable[[Any], str] = partial(json.dumps, ensure_ascii=False, allow_nan=
 """A value as JSON on one line."""
 
 
-def blank_of(made: Manifest) -> str:
+def release_blank(made: Manifest) -> str:
     """What stands for the answer in the queries of a release."""
     found = made.parameters.get("blank")
     return found if isinstance(found, str) else "_X_"

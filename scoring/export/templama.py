@@ -10,9 +10,9 @@ from operator import itemgetter
 from typing import Any
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.hashing import share
+from factdrift.builders.core.hashing import seeded_fraction
 from factdrift.builders.rows import Cloze
-from factdrift.scoring.export.release import Release, Row, blank_of
+from factdrift.scoring.export.release import Release, Row, release_blank
 
 _TRAIN, _VALID = 0.02, 0.03
 """Shares of subjects up to which they are in `train` and in `val`, as TempLAMA has them."""
@@ -46,7 +46,7 @@ def write_yearly(release: Release) -> None:
         kept = (
             record
             for record in _records(release)
-            if low <= share("templama", record["id"].partition("_")[0]) < high
+            if low <= seeded_fraction("templama", record["id"].partition("_")[0]) < high
         )
         release.json_lines(f"{part}.json", kept)
 
@@ -58,7 +58,7 @@ def _granularity(release: Release) -> str:
 
 def _records(release: Release) -> Iterator[Row]:
     """A record for each subject, relation and period that has an answer, in this order."""
-    configs, blank, notes = release.configs(Cloze), blank_of(release.manifest), release.notes
+    configs, blank, notes = release.configs(Cloze), release_blank(release.manifest), release.notes
     deleted = [config for config in configs if config.name == "deleted"]
     gone = sum(split.rows for config in deleted for split in config.splits)
     if gone:

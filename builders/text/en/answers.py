@@ -3,19 +3,21 @@
 import re
 from functools import cache
 
-from factdrift.builders.text.data import data, words
-from factdrift.builders.text.words import DETERMINERS, SMALL, fold, tokens
+from factdrift.builders.text.data import language_data, word_set
+from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, fold, folded_tokens
 
-_LISTS = data("questions")
-TITLES = words(_LISTS["titles"])
+_LISTS = language_data("questions")
+TITLES = word_set(_LISTS["titles"])
 """What stands before a name and is no part of it."""
 _NUMBERS = {w: str(n) for n, w in enumerate(_LISTS["numbers"].split())}
 _TENS = {w: 10 * n for n, w in enumerate(_LISTS["tens"].split(), 2)}
-_UNITS = words("second minute hour day week month year decade century dollar euro pound mile point")
-_LEGAL = words(data("words")["added_to_names"])
+_UNITS = word_set(
+    "second minute hour day week month year decade century dollar euro pound mile point"
+)
+_LEGAL = word_set(language_data("words")["added_to_names"])
 _LONGEST_FIRST = sorted((re.escape(title) for title in TITLES), key=lambda t: (-len(t), t))
 _TITLE = re.compile(rf"^(?:{'|'.join(_LONGEST_FIRST)})\.?\s+(?=[A-Z])")
-_ODD_FIRST = words(
+_ODD_FIRST = word_set(
     "who whom whose what which when where why how may will can is are was were did does do has "
     "have it us march turkey polish mark bill hope"
 )
@@ -35,7 +37,7 @@ def numbers_in_digits(found: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(w[:-1] if w[:-1] in _UNITS else w for w in out)
 
 
-def bare(answer: str) -> str:
+def bare_answer(answer: str) -> str:
     """An answer without the title before a name and the legal form behind it."""
     plain = _TITLE.sub("", answer.strip())
     parts = plain.split()
@@ -52,7 +54,7 @@ def _spans(text: str, *, unknown: bool) -> list[tuple[str, bool]]:
     found = [
         (word, any(c.isupper() for c in piece))
         for piece in _PIECES.split(text.replace("’", "'"))
-        for word in tokens(piece, DETERMINERS)
+        for word in folded_tokens(piece, DETERMINERS)
     ]
     words = numbers_in_digits(tuple(word for word, _ in found))
     if len(words) < len(found):
@@ -60,7 +62,7 @@ def _spans(text: str, *, unknown: bool) -> list[tuple[str, bool]]:
     return [(word, capital) for word, (_, capital) in zip(words, found, strict=True)]
 
 
-def names(text: str, answer: str, *, small: bool = False) -> bool:
+def names_answer(text: str, answer: str, *, small: bool = False) -> bool:
     """Whether the words of an answer stand in a text side by side.
 
     Determiners are ignored; numbers in words are numbers. An answer that is written with capitals
@@ -69,8 +71,8 @@ def names(text: str, answer: str, *, small: bool = False) -> bool:
     answer are ignored, too, so that `in London` is named by `London buses`.
     """
     wanted = _spans(answer, unknown=False)
-    if small and tokens(answer, SMALL):
-        content = [at for at, (word, _) in enumerate(wanted) if word not in SMALL]
+    if small and folded_tokens(answer, SMALL_WORDS):
+        content = [at for at, (word, _) in enumerate(wanted) if word not in SMALL_WORDS]
         wanted = wanted[content[0] : content[-1] + 1]
     there = _spans(text, unknown=True)
     if there and there[0][0] in _ODD_FIRST and text.startswith(there[0][0].capitalize()):
@@ -91,20 +93,20 @@ def _peoples() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for entry in _LISTS["countries_of"].split():
         people, _, country = entry.replace("_", " ").partition(":")
-        found.setdefault(" ".join(tokens(country)), set()).add(people)
+        found.setdefault(" ".join(folded_tokens(country)), set()).add(people)
     return {country: frozenset(called) for country, called in found.items()}
 
 
-def given_away(question: str, answer: str) -> bool:
+def gives_answer_away(question: str, answer: str) -> bool:
     """Whether a question tells its own answer: whole, bare, or a country by its people."""
-    if any(names(question, one, small=True) for one in {answer, bare(answer)}):
+    if any(names_answer(question, one, small=True) for one in {answer, bare_answer(answer)}):
         return True
-    peoples = _peoples().get(" ".join(tokens(answer, SMALL)), ())
+    peoples = _peoples().get(" ".join(folded_tokens(answer, SMALL_WORDS)), ())
     return any(re.search(rf"\b{people}\b", question) for people in peoples)
 
 
 def answer_key(answer: str) -> str:
     """What equal answers share, so that they can be looked up: the last word of the bare answer."""
-    found = numbers_in_digits(tokens(bare(answer)))
-    content = [w for w in found if w not in SMALL] or list(found)
+    found = numbers_in_digits(folded_tokens(bare_answer(answer)))
+    content = [w for w in found if w not in SMALL_WORDS] or list(found)
     return content[-1] if content else fold(answer)

@@ -7,9 +7,9 @@ never which answer is right (a query's blank covers the article).
 import re
 import unicodedata
 
-from factdrift.builders.text.data import data
+from factdrift.builders.text.data import language_data
 
-_LISTS = {name: "|".join(lines) for name, lines in data("articles").items()}
+_LISTS = {name: "|".join(lines) for name, lines in language_data("articles").items()}
 _THE = re.compile(_LISTS["the"])
 _NO_THE = re.compile(_LISTS["no_the"])
 _HEADS, _HEADS_OF, _TEAMS = (_LISTS[name] for name in ("heads", "heads_of", "teams"))

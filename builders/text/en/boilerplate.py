@@ -2,15 +2,15 @@
 
 import re
 
-from factdrift.builders.text.data import data
+from factdrift.builders.text.data import language_data
 
-_KINDS = {kind: re.compile("|".join(lines)) for kind, lines in data("boilerplate").items()}
+_KINDS = {kind: re.compile("|".join(lines)) for kind, lines in language_data("boilerplate").items()}
 _LONGEST_COMMENT = 30
 """Words: a longer sentence with a request for comment says something else, too."""
 _NEWS = re.compile(r"\b(?:was|were) (?:seen|shown)\b|\bseen as\b")
 
 
-def boilerplate(sentence: str) -> str | None:
+def boilerplate_kind(sentence: str) -> str | None:
     """What kind of boilerplate a sentence is, if any: caption, credit, comment, byline, …"""
     text = sentence.strip()
     for kind, wanted in _KINDS.items():

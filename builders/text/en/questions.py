@@ -3,8 +3,8 @@
 import re
 from datetime import date
 
-from factdrift.builders.text.dates import WEEKDAYS, pattern
-from factdrift.builders.text.pipeline import read
+from factdrift.builders.text.dates import WEEKDAYS, date_pattern
+from factdrift.builders.text.pipeline import parse_text
 
 _ASKS_TIME = re.compile(
     r"(?:When|Since when|Until when|(?:In|During|Over|On) which "
@@ -24,12 +24,12 @@ def asks_time(question: str) -> bool:
     return _ASKS_TIME.match(question) is not None
 
 
-def for_good(question: str) -> bool:
+def asks_permanent_fact(question: str) -> bool:
     """Whether what is asked is so for good: who was the first, was it at every time since."""
     return _FOR_GOOD.match(question) is not None
 
 
-def ago(article_day: date, question_day: date) -> str:
+def time_ago(article_day: date, question_day: date) -> str:
     """How long before the question's day the article appeared; empty below a week.
 
     Days < 7 nothing, < 14 `a week ago`, up to 8 weeks `N weeks ago`, below 2 years
@@ -65,7 +65,7 @@ _TIED = re.compile(
 """What a time behind it would seem to belong to."""
 
 
-def put(question: str, time: str) -> str:
+def insert_time(question: str, time: str) -> str:
     """`question` with the words `time` before its question mark, or at its head, before a comma.
 
     The head is their place where the end would date something else: another verb's deed (`agree to
@@ -74,7 +74,7 @@ def put(question: str, time: str) -> str:
     if not time:
         return question
     body = question.rstrip().removesuffix("?").rstrip()
-    found = read(body)
+    found = parse_text(body)
     verbs = [t for t in found if t.tag_.startswith("VB") and t.dep_ not in ("aux", "auxpass")]
     if len(verbs) < 2 and not _TIED.search(body):
         return f"{body} {time}?"
@@ -89,7 +89,7 @@ _WEEKDAY = re.compile(
 _ASKS_DAY = re.compile(r"\b(?:what|which) (?:day|weekday)\b", re.IGNORECASE)
 
 
-def day_of_article(question: str, answer: str, *, relative: bool) -> str | None:
+def article_day_reason(question: str, answer: str, *, relative: bool) -> str | None:
     """Why an answer is a time that means nothing without its article's day, if it is one.
 
     `undated_day`: `today`, and `Friday` but where the question asks which day it was;
@@ -97,8 +97,8 @@ def day_of_article(question: str, answer: str, *, relative: bool) -> str | None:
     """
     if _WEEKDAY.fullmatch(answer):
         return None if _ASKS_DAY.search(question) else "undated_day"
-    if pattern("undated").search(answer.lower()):
+    if date_pattern("undated").search(answer.lower()):
         return "undated_day"
-    if relative and (pattern("relative").search(answer) or answer.endswith(" ago")):
+    if relative and (date_pattern("relative").search(answer) or answer.endswith(" ago")):
         return "relative_day"
     return None

@@ -3,22 +3,22 @@
 import re
 from typing import Any
 
-from factdrift.builders.text.data import data, words
-from factdrift.builders.text.pipeline import read
+from factdrift.builders.text.data import language_data, word_set
+from factdrift.builders.text.pipeline import parse_text
 
-_STATES = words(data("questions")["states"])
-_VERBS = data("verbs")
+_STATES = word_set(language_data("questions")["states"])
+_VERBS = language_data("verbs")
 _ROWS = [row.split() for row in _VERBS["irregular"].split(";")]
 _PAST: dict[str, str] = {base: past for base, past, _ in _ROWS}
 _OF_PARTICIPLE: dict[str, str] = {participle: past for _, past, participle in _ROWS}
 _SHORT = re.compile(r"[^aeiou]*[aeiou][bdglmnprt]")
-_DOUBLED = words(_VERBS["doubled"])
+_DOUBLED = word_set(_VERBS["doubled"])
 _AUXILIARIES = {
     "is": "was", "'s": "was", "’s": "was", "am": "was", "are": "were", "'re": "were",
     "does": "did", "do": "did", "will": "would", "can": "could", "may": "might", "shall": "should",
     "wo": "would", "ca": "could", "'ll": "would",
 }  # fmt: skip
-_WITH_INFINITIVE = words("do does did will would can could may might shall should must")
+_WITH_INFINITIVE = word_set("do does did will would can could may might shall should must")
 _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _NOUNS = ("NN", "NNS", "NNP", "NNPS", "PRP", "WP")
 _FINITE = ("VBZ", "VBP", "VBD")
@@ -27,7 +27,7 @@ Edit = tuple[int, int, str]
 """Start, end and what is written there."""
 
 
-def past(base: str) -> str:
+def simple_past(base: str) -> str:
     """The simple past of a verb: take, took; ban, banned; try, tried."""
     if base in _PAST:
         return _PAST[base]
@@ -38,14 +38,14 @@ def past(base: str) -> str:
     return base + (base[-1] if _SHORT.fullmatch(base) or base in _DOUBLED else "") + "ed"
 
 
-def in_past(question: str) -> str:
+def to_past_tense(question: str) -> str:
     """A question with every verb that is in the present, perfect or future put in the past.
 
     Infinitives, names and what stands in quotation marks stay.
     """
     quoted = [m.span() for m in _QUOTE.finditer(question)]
     changed: list[Edit] = []
-    for word in read(question):
+    for word in parse_text(question):
         shown = not any(a <= word.idx < b for a, b in quoted)
         name = word.i > 0 and word.text[0].isupper()
         if shown and not name and word.tag_ in ("VBZ", "VBP", "MD"):
@@ -71,7 +71,7 @@ def _changed(word: Any) -> list[Edit]:
         return [(*_span(word), _AUXILIARIES[low])]
     if word.tag_ == "MD" or _is_infinitive(word):
         return []
-    return [(*_span(word), past(word.lemma_.lower()))]
+    return [(*_span(word), simple_past(word.lemma_.lower()))]
 
 
 def _span(word: Any) -> tuple[int, int]:
@@ -110,7 +110,7 @@ def asks_state(question: str) -> bool:
 
     What is told in the present is a state, too: as it was on the article's day.
     """
-    finite = next((w for w in read(question) if w.tag_ in _FINITE), None)
+    finite = next((w for w in parse_text(question) if w.tag_ in _FINITE), None)
     if finite is None:
         return False
     if finite.tag_ != "VBD":

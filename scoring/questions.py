@@ -21,10 +21,10 @@ from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import reading
-from factdrift.builders.release.manifest import ConfigEntry, Manifest, load, locate
-from factdrift.builders.release.tasks import day_of, quoted, type_of
+from factdrift.builders.release.manifest import ConfigEntry, Manifest, load_manifest, locate_file
+from factdrift.builders.release.tasks import column_sql, column_type, day_sql
 from factdrift.builders.rows.roles import ColumnRoles
-from factdrift.builders.text.squad import normal
+from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.intervals import BUNDLES
 from factdrift.scoring.predictions import HASH
 
@@ -38,7 +38,7 @@ QUINTILES = ("1 (least known)", "2", "3", "4", "5 (best known)")
 
 
 @dataclass(frozen=True)
-class Config:
+class QuestionConfig:
     """A config that asks. `source`: the name of a view of its rows, whose `_row` is their number;
     `strata`: name -> a query for the `row` and `value` of all that its scores are split by."""
 
@@ -49,7 +49,7 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReleaseQuestions:
     """Every row that a release asks, config after config, as the table `asked` of `db`.
 
     Its columns: `row` (its number), `config`, `split`, `id`, `prompt_hash`; lists of names,
@@ -62,22 +62,22 @@ class Asked:
 
     db: duckdb.DuckDBPyConnection
     manifest: Manifest
-    configs: tuple[Config, ...]
+    configs: tuple[QuestionConfig, ...]
     relations: Mapping[str, str]
     bundles: int
 
 
 @contextmanager
-def read_asked(
+def read_questions(
     folder: Path, configs: Sequence[str] | None = None, cutoff: date | None = None
-) -> Iterator[Asked]:
+) -> Iterator[ReleaseQuestions]:
     """What a release asks, in all of its configs or in some.
 
     `cutoff`: the last day a model knows of; with it there is a stratum `lag`. `UserError`: no
     release, no such config, none that asks.
     """
-    manifest = load(folder)
-    chosen = asking_configs(manifest, folder, configs)
+    manifest = load_manifest(folder)
+    chosen = question_configs(manifest, folder, configs)
     with duck.connect(memory=_MEMORY) as db:
         db.create_function("normals", _normals, ["VARCHAR[]"], "VARCHAR[]", type=ARROW)
         try:
@@ -87,15 +87,15 @@ def read_asked(
             raise UserError(
                 str(error).splitlines()[0], where=display_path(folder), hint=hint
             ) from error
-        (subjects,) = one_row(db, "SELECT max(number) + 1 FROM subjects")
+        (subjects,) = single_row(db, "SELECT max(number) + 1 FROM subjects")
         found = tuple(
-            Config(entry.name, _source(entry), roles, _strata(db, entry, roles, cutoff))
+            QuestionConfig(entry.name, _source(entry), roles, _strata(db, entry, roles, cutoff))
             for entry, roles in chosen
         )
-        yield Asked(db, manifest, found, relations, min(int(subjects or 0), BUNDLES))
+        yield ReleaseQuestions(db, manifest, found, relations, min(int(subjects or 0), BUNDLES))
 
 
-def asking_configs(
+def question_configs(
     manifest: Manifest, folder: Path, wanted: Sequence[str] | None = None
 ) -> list[tuple[ConfigEntry, ColumnRoles]]:
     """The configs that ask, or some of them, with the roles of their columns."""
@@ -104,11 +104,11 @@ def asking_configs(
         raise UserError("no config of this release asks anything", where=display_path(folder))
     for name in wanted or ():
         if name not in found:
-            raise unknown_name(f"no config {name!r} that asks", name, found, folder)
+            raise unknown_name_error(f"no config {name!r} that asks", name, found, folder)
     return [found[name] for name in found if wanted is None or name in wanted]
 
 
-def unknown_name(message: str, name: str, known: Iterable[str], release: Path) -> UserError:
+def unknown_name_error(message: str, name: str, known: Iterable[str], release: Path) -> UserError:
     """What is said of a name that a release does not have, with the one that may be meant."""
     near = did_you_mean(name, known)
     hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
@@ -117,7 +117,7 @@ def unknown_name(message: str, name: str, known: Iterable[str], release: Path) -
 
 @lru_cache(maxsize=1 << 19)
 def _normal(text: str | None) -> str:
-    return normal(text or "")
+    return normalize_answer(text or "")
 
 
 def _normals(lists: pa.ChunkedArray) -> pa.Array:
@@ -143,7 +143,7 @@ def _fill(
     for entry, roles in chosen:
         parts = []
         for split in entry.splits:
-            path = locate(folder, split.file)
+            path = locate_file(folder, split.file)
             columns = f"{first} + file_row_number AS _row, {duck.text(split.name)} AS _split, *"
             parts.append(f"SELECT {columns} FROM {duck.parquet(path)}")  # noqa: S608
             first += split.rows
@@ -181,7 +181,7 @@ def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
         "config": duck.text(entry.name),
         "split": "_split",
         "id": "id",
-        "prompt_hash": f"left(sha256({quoted(roles.prompt)}), {HASH})",
+        "prompt_hash": f"left(sha256({column_sql(roles.prompt)}), {HASH})",
         **{
             name: f"CASE WHEN len({value}) > 0 THEN normals({value}) ELSE [] END"
             for name, value in names.items()
@@ -189,20 +189,20 @@ def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
         "raw_targets": names["targets"],
         "choices": choices,
         "alone": f"{not roles.free} AND len({choices}) > 0",
-        "day": _first([day_of(schema, name) for name in roles.time], "DATE"),
-        "subject": quoted(roles.subject),
+        "day": _first([day_sql(schema, name) for name in roles.time], "DATE"),
+        "subject": column_sql(roles.subject),
         "history": _joined(roles.history),
-        "question": quoted(roles.group or "id"),
-        "evidence": quoted(roles.evidence) if roles.evidence else "NULL::VARCHAR",
-        "period": f"{quoted(roles.period)}::VARCHAR" if roles.period else "NULL::VARCHAR",
-        "known": _first([quoted(name) for name in roles.popularity], "BIGINT"),
+        "question": column_sql(roles.group or "id"),
+        "evidence": column_sql(roles.evidence) if roles.evidence else "NULL::VARCHAR",
+        "period": f"{column_sql(roles.period)}::VARCHAR" if roles.period else "NULL::VARCHAR",
+        "known": _first([column_sql(name) for name in roles.popularity], "BIGINT"),
     }
     return ", ".join(f"{value} AS {duck.name(name)}" for name, value in chosen.items())
 
 
 def _texts(name: str, schema: pa.Schema) -> str:
     """Answers as a list of texts: of texts, items with label and aliases, or lists of them."""
-    kind, texts = type_of(schema, name), quoted(name)
+    kind, texts = column_type(schema, name), column_sql(name)
     if not pa.types.is_list(kind):
         kind, texts = pa.list_(kind), f"list_filter([{texts}], lambda one: one IS NOT NULL)"
     if pa.types.is_struct(kind.value_type):
@@ -219,7 +219,7 @@ def _first(columns: Sequence[str], kind: str) -> str:
 
 def _joined(names: Sequence[str]) -> str:
     """Several columns as one text; null where one is."""
-    return " || '\t' || ".join(map(quoted, names)) or "NULL::VARCHAR"
+    return " || '\t' || ".join(map(column_sql, names)) or "NULL::VARCHAR"
 
 
 def _strata(
@@ -229,7 +229,7 @@ def _strata(
     same = {entry.name, *(split.name for split in entry.splits)}
     found = {}
     for name in roles.strata:
-        value = quoted(name)
+        value = column_sql(name)
         listed = f"SELECT typeof({value}) LIKE '%[]' FROM {_source(entry)} LIMIT 1"  # noqa: S608
         if db.execute(listed).fetchall() == [(True,)]:
             value = f"unnest({value})"
@@ -239,7 +239,7 @@ def _strata(
         if name == roles.period or not {value for (value,) in values if value is not None} <= same:
             found[name] = query
     here = f"FROM asked WHERE config = {duck.text(entry.name)}"
-    (years,) = one_row(db, f"SELECT count(DISTINCT year(day)) {here}")
+    (years,) = single_row(db, f"SELECT count(DISTINCT year(day)) {here}")
     if years and roles.period is None:
         name, shown_as = ("year", "'%04d', year(day)")
         if years > _MANY:
@@ -260,7 +260,7 @@ def _strata(
     return found
 
 
-def one_row(db: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
+def single_row(db: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
     """The only row of a query."""
     (found,) = db.execute(query).fetchall()
     return tuple(found)

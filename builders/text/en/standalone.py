@@ -2,8 +2,8 @@
 
 import re
 
-from factdrift.builders.text.data import data, words
-from factdrift.builders.text.dates import pattern
+from factdrift.builders.text.data import language_data, word_set
+from factdrift.builders.text.dates import date_pattern
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _SOURCE = re.compile(
@@ -16,7 +16,7 @@ _SOURCE = re.compile(
 _CONTEXT = re.compile(
     rf"\b(?:the|this|that|these|those|such an?)(?: (?:other|local|new|whole))? "
     r"(?!(?-i:[A-Z]\w*['’]s [A-Z]))"
-    rf"(?:{'|'.join(words(data('questions')['of_the_article']))})(?:'s|’s)?"
+    rf"(?:{'|'.join(word_set(language_data('questions')['of_the_article']))})(?:'s|’s)?"
     r"(?! (?:of|who|whom|whose|that|which|called|named|between|against|from|to|known|on|at|by)\b)"
     r"(?! (?-i:[A-Z]))(?! \w+ (?:of|who|called|named|between)\b)\b"
     r"|\b(?:the (?:aforementioned|above|previous|same|following|latter|other)|who else|that year|"
@@ -42,13 +42,13 @@ _WHO_DID = re.compile(
     r"|^Who (?:was|is) \w+ |^How many \w+ \w+"
 )
 """An opening that names who does it: what a pronoun behind it may stand for."""
-_NOUN = words("""
+_NOUN = word_set("""
     man woman person player company team country party club people group city film book minister
     president mayor actor singer author driver miners firm airline
 """)
 
 
-def loose_pronoun(question: str) -> tuple[str | None, str | None]:
+def unresolved_pronoun(question: str) -> tuple[str | None, str | None]:
     """Why a pronoun stands for nothing in the question, and which one; else twice None.
 
     `first_person`, or `pronoun_without_antecedent`: no name and none of the commonest nouns stands
@@ -68,7 +68,7 @@ def loose_pronoun(question: str) -> tuple[str | None, str | None]:
     return None, None
 
 
-def points_outside(question: str, *, relative: bool) -> tuple[str | None, str | None]:
+def outside_reference(question: str, *, relative: bool) -> tuple[str | None, str | None]:
     """Why a question needs its article or its day, and the words that say so; else twice None.
 
     `relative`: whether `last week` counts, too. What stands in quotation marks is not looked at.
@@ -76,12 +76,12 @@ def points_outside(question: str, *, relative: bool) -> tuple[str | None, str | 
     text = _QUOTED.sub(" ", question)
     kinds = [
         (_SOURCE, "refers_to_context"),
-        (pattern("undated"), "undated_day"),
+        (date_pattern("undated"), "undated_day"),
         (_ON_THE_DAY, "undated_day"),
         (_CONTEXT, "refers_to_context"),
     ]
     if relative:
-        kinds.append((pattern("relative"), "relative_day"))
+        kinds.append((date_pattern("relative"), "relative_day"))
     for wanted, reason in kinds:
         if out := wanted.search(text):
             return reason, out[0]

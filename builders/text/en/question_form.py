@@ -2,10 +2,10 @@
 
 import re
 
-from factdrift.builders.text.data import words
+from factdrift.builders.text.data import word_set
 
-_WH = words("who whom whose what which when where why how")
-_AUX = words(
+_WH = word_set("who whom whose what which when where why how")
+_AUX = word_set(
     "is are was were am do does did has have had can could will would shall should may might must "
     "isn't aren't wasn't weren't don't doesn't didn't hasn't haven't hadn't can't couldn't won't "
     "wouldn't shouldn't"
@@ -25,7 +25,7 @@ _BROKEN = ("…", "..", ",", ":", ";", "-", "–", "—")
 _PAIRS = (("(", ")"), ("“", "”"), ("[", "]"))
 
 
-def misshapen(question: str) -> str | None:
+def malformation(question: str) -> str | None:
     """Why a text is not one plain question; None where it is one. Quotations are looked through."""
     text = question.strip()
     plain = _QUOTED.sub("Title", text)
@@ -49,4 +49,4 @@ def _asks(text: str) -> bool:
     return at is not None and found[0] not in _COMMANDS
 
 
-_COMMANDS = words("tell say name give list explain describe find state write ask identify")
+_COMMANDS = word_set("tell say name give list explain describe find state write ask identify")
