@@ -36,7 +36,7 @@ from factdrift.annotation.items import ItemSelection, TextSources, make_items
 from factdrift.annotation.layout import Layout, load_layout
 from factdrift.annotation.order import BatchOrder, Delivery
 from factdrift.annotation.page import render_page
-from factdrift.annotation.platforms import PLATFORMS, find_platform
+from factdrift.annotation.platforms import find_platform
 from factdrift.annotation.platforms.base import FitsHit
 from factdrift.annotation.quality.agreement import compared_answers
 from factdrift.annotation.quality.expert import (
@@ -219,7 +219,7 @@ def _write_next(
 
     `UserError`: every item is too large for the platform.
     """
-    fits = PLATFORMS[order.platform].room(layout)
+    fits = find_platform(order.platform).hit_limit(layout)
     fits_alone = _with_largest(known, fits, 1)
     kept = [n for n, item in enumerate(made.items) if fits_alone([item])]
     if not kept:
@@ -255,8 +255,8 @@ def write_batch(
     counts: dict[str, int],
 ) -> BatchManifest:
     """Write `batch.folder`, whole or not at all."""
-    platform = PLATFORMS[batch.platform]
-    delivery.check(platform.name, platform.heeds)
+    platform = find_platform(batch.platform)
+    delivery.check(platform.name, platform.delivery_fields)
     known = {item.id: item.answers for item in batch.items if item.answers is not None}
     rows = sent_row_ids(batch)
     assignments = len(batch.hits) * layout.assignments

@@ -24,7 +24,7 @@ from factdrift.annotation.batch import (
 )
 from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.layout import Layout, LayoutAnswer
-from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.platforms import is_piecewise
 from factdrift.annotation.submission import Json, Refused, Submission
 from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.errors import UserError
@@ -34,8 +34,6 @@ from factdrift.builders.rows import Judgment
 
 DUPLICATE = "duplicate_worker"
 """Flag of a worker's further submission for a HIT."""
-PIECEWISE = frozenset(name for name, platform in PLATFORMS.items() if platform.piecewise)
-"""The platforms whose submissions have one item of a HIT."""
 SALT = ".salt"
 VARIABLE = "FACTDRIFT_SALT"
 _SHORTEST_SALT = 16
@@ -50,7 +48,8 @@ def is_repeat(one: Judgment) -> bool:
 def submission_key(one: Judgment) -> tuple[str, str, str, str]:
     """What the judgments of one submission share; those of a HIT that a worker handed in piece by
     piece count as one."""
-    return one.batch, one.hit, one.worker, "" if one.platform in PIECEWISE else one.assignment
+    assignment = "" if is_piecewise(one.platform) else one.assignment
+    return one.batch, one.hit, one.worker, assignment
 
 
 @dataclass
@@ -149,7 +148,7 @@ def match_submission(
     if hit is None:
         return refused("unknown HIT", f"{given.hit[:40]!r} is not in {display_path(batch.folder)}")
     worker = hash_id(salt, "worker", platform, given.worker.strip())
-    wrong = find_answer_mistake(given, hit, batch.layout_as_sent, piecewise=platform in PIECEWISE)
+    wrong = find_answer_mistake(given, hit, batch.layout_as_sent, piecewise=is_piecewise(platform))
     if wrong:
         reason, detail = wrong
         return refused(reason, f"{detail}, worker {worker}" if reason == "missing item" else detail)

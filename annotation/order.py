@@ -30,12 +30,12 @@ class Delivery:
     ] = False
     url: Annotated[str | None, Option(help="Where the pages will be on the web.")] = None
 
-    def check(self, platform: str, heeds: Sequence[str]) -> None:
+    def check(self, platform: str, accepted: Sequence[str]) -> None:
         """`UserError` where something is given that this platform would ignore."""
         given = [one.name for one in fields(self) if getattr(self, one.name)]
-        ignored = [_option(name) for name in given if name not in heeds]
+        ignored = [_option(name) for name in given if name not in accepted]
         if ignored:
-            hint = f"it takes {', '.join(map(_option, heeds)) or 'none of these'}"
+            hint = f"it takes {', '.join(map(_option, accepted)) or 'none of these'}"
             raise UserError(f"{platform} cannot use {', '.join(ignored)}", hint=hint)
 
     def root(self) -> str:

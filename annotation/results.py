@@ -1,8 +1,8 @@
 """`factdrift judgments`: results of a platform in, judgments and gold rows out.
 
-Judgments of earlier runs stay; a file that was read before changes nothing. Files of any size are
-read in bounded memory; the judgments of one layout are held, about 2 KB each. What cannot be taken
-is in `refused.jsonl` of the run, with file, line and reason, and counted.
+Judgments of earlier runs stay; reading a file a second time changes nothing. Files of any size are
+read in bounded memory; the judgments of one layout are held, about 2 KB each. Entries that are
+refused are counted, and `refused.jsonl` of the run lists them with file, line and reason.
 """
 
 import json
@@ -20,7 +20,6 @@ import pyarrow as pa
 from factdrift.annotation.batch import Item
 from factdrift.annotation.matching import (
     DUPLICATE,
-    PIECEWISE,
     Batches,
     check_salt,
     is_repeat,
@@ -28,9 +27,14 @@ from factdrift.annotation.matching import (
     read_salt,
 )
 from factdrift.annotation.order import ImportOrder
-from factdrift.annotation.platforms import PLATFORMS, find_platform
-from factdrift.annotation.platforms.base import Platform, Verdict
-from factdrift.annotation.platforms.prolific import Participants, read_participants, why_barred
+from factdrift.annotation.platforms import (
+    ALL_PLATFORMS,
+    detect_platform,
+    find_platform,
+    is_piecewise,
+)
+from factdrift.annotation.platforms.base import Platform, Verdict, WhyExcluded
+from factdrift.annotation.platforms.static import named_batch
 from factdrift.annotation.quality import settle_rows
 from factdrift.annotation.quality.expert import (
     WorkerBatch,
@@ -43,7 +47,6 @@ from factdrift.annotation.quality.expert import (
 )
 from factdrift.annotation.quality.report import make_report, render_report, report_json
 from factdrift.annotation.quality.rules import ACCEPTED_BATCH
-from factdrift.annotation.reading import read_head
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
@@ -58,19 +61,31 @@ PAGE = "report.html"
 SubmissionKey = tuple[str, str, str, str]
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 _EXAMPLES = 20
+"""Refused entries that the report of a run shows; all of them are in `refused.jsonl`."""
+_ROWS_AT_A_TIME = 1024
+"""Judgments that are decoded from Parquet together; it bounds memory and changes no result."""
 _PAID_ONCE = (
     "You handed in this HIT before. A HIT is paid once to a worker, and it is the first submission "
     "that counts"
 )
-_BATCH = re.compile(r'"+batch"+: ?"+([0-9a-f]{16})"')
 _SAVED_FILE = re.compile(r"([0-9a-f]{16}-[0-9a-f]{16}-).*(\.[a-z]+)$", re.DOTALL)
-"""The name of a file that a page saves: it ends with the worker's id, which no output holds."""
+"""The name of a file that a page saves: batch, HIT and the worker's id, which no output holds.
+
+    >>> _SAVED_FILE.sub(r"\\1…\\2", "0123456789abcdef-fedcba9876543210-Ann.json")
+    '0123456789abcdef-fedcba9876543210-….json'
+    >>> _SAVED_FILE.sub(r"\\1…\\2", "results-Ann.json")
+    'results-Ann.json'
+"""
 
 
 @dataclass
 class ImportReport:
-    """What an import came to: submissions by what became of them, `refused` by reason, judgments
-    and decisions by layout, files written, and further remarks."""
+    """The outcome of an import.
+
+    `new`, `known`, `further` and `corrected` count submissions (see `JudgmentTable.add`), and
+    `refused` counts the refused ones by reason. `judgments` and `decisions` are by layout.
+    `written` names the files written; `remarks` are further lines for the user.
+    """
 
     files: int = 0
     new: int = 0
@@ -86,10 +101,11 @@ class ImportReport:
 
     @property
     def taken(self) -> int:
+        """The number of submissions that were not refused."""
         return self.new + self.known + self.further + self.corrected
 
     def lines(self) -> list[str]:
-        """The report, a line each; refused lines by their place, the first few."""
+        """The report as lines of text, with the places of the first few refused entries."""
         refused = sum(self.refused.values())
         read = [
             f"{self.taken + refused:,} entries in {self.files} file{'s' * (self.files != 1)}: "
@@ -98,54 +114,64 @@ class ImportReport:
             + (f", {self.corrected:,} corrected" if self.corrected else "")
         ]
         out = read if self.files else []
-        out += [f"  refused, {reason}: {n:,}" for reason, n in sorted(self.refused.items())]
-        out += [f"  {_refused_line(one)}" for one in self.examples]
-        for layout, n in sorted(self.judgments.items()):
-            gold = ", ".join(f"{k} {v:,}" for k, v in sorted(self.decisions[layout].items()))
-            out.append(f"{layout}: {n:,} judgments; rows: {gold or 'none'}")
+        out += [f"  refused, {reason}: {count:,}" for reason, count in sorted(self.refused.items())]
+        out += [f"  {_refused_line(refusal)}" for refusal in self.examples]
+        for layout, judgment_count in sorted(self.judgments.items()):
+            decisions = sorted(self.decisions[layout].items())
+            gold = ", ".join(f"{decision} {count:,}" for decision, count in decisions)
+            out.append(f"{layout}: {judgment_count:,} judgments; rows: {gold or 'none'}")
         return out + self.remarks + self.written
 
 
 def import_results(
-    given: Sequence[str], order: ImportOrder, say: Callable[[str], None] = lambda text: None
+    results: Sequence[str], order: ImportOrder, say: Callable[[str], None] = lambda text: None
 ) -> ImportReport:
     """Read results files (or folders of them) and write `<out>/<layout>/judgments.parquet`.
 
-    Nothing given: the judgments that are there are settled anew, as after an expert's checks. The
-    same files in the same order give the same tables.
+    Without `results`, the judgments of earlier runs are settled again, for example after an
+    expert's checks. The same files in the same order give the same tables. `UserError`: there is
+    no batch, no judgment to settle, or a file cannot be read.
     """
     hits, out = order.hits, order.out
-    if order.feedback is not None and not given:
+    if order.feedback is not None and not results:
         hint = "name the results that are to be approved or rejected, with --feedback"
         raise UserError("feedback is of results files, and none is named", hint=hint)
-    hint = "results are .json, .jsonl or .csv files"
-    files = (
-        find_files(list(given), lambda n: n.lower().endswith(_SUFFIXES), "results", hint)
-        if given
-        else []
-    )
+    files: list[Path] = []
+    if results:
+        hint = "results are .json, .jsonl or .csv files"
+        files = find_files(list(results), _has_results_suffix, "results", hint)
     batches = Batches(hits)
     with disk_errors(out), locked(out):
         salt = read_salt(hits)
         check_salt(salt, out)
         if order.experts:
-            add_experts(out, order.experts, salt, PLATFORMS)
-        tables = {} if given else _load_tables(out)
-        people = read_participants(order.participants) if order.participants else None
-        run = _ImportRun(batches, salt, out, tables, ImportReport(files=len(files)), people)
-        sources = [(path, _platform_of(path, order.platform, batches)) for path in files]
+            add_experts(out, order.experts, salt, ALL_PLATFORMS.names())
+        tables = {} if results else _load_tables(out)
+        sources = [(path, _platform_of(path, order.platform, batches, say)) for path in files]
+        excluded_by = _participant_checks(sources, order.participants)
+        report = ImportReport(files=len(files))
+        run = _ImportRun(batches, salt, out, tables, report, excluded_by)
         if sources:
             run.read(sources, say)
         run.settle()
-        if people is None and any(one.name == "prolific" for _, one in sources):
-            text = "prolific: nobody's id was checked; give its export with --participants"
-            run.done.remarks.append(text)
-        if run.taken_out:
-            text = f"{run.taken_out:,} earlier judgments of such participants were taken out"
-            run.done.remarks.append(text)
+        run.add_remarks(sources)
         if order.feedback is not None:
             run.give_feedback(sources, order.feedback)
-    return run.done
+    return report
+
+
+def _has_results_suffix(name: str) -> bool:
+    return name.lower().endswith(_SUFFIXES)
+
+
+def _participant_checks(
+    sources: Sequence[tuple[Path, Platform]], participants: Path | None
+) -> dict[str, WhyExcluded]:
+    """For each platform of the sources that lists participants, the check against that list."""
+    if participants is None:
+        return {}
+    platforms = {platform.name: platform for _, platform in sources if platform.lists_participants}
+    return {name: platform.excluded_by(participants) for name, platform in platforms.items()}
 
 
 class JudgmentTable:
@@ -156,88 +182,101 @@ class JudgmentTable:
         self.checked: list[WorkerBatch] = []
         self.days: tuple[str, str] | None = None
         self.gold: list[Gold] = []
-        self.by_id = {one.id: one for one in _read_judgments(folder / JUDGMENTS)}
+        self.by_id = {judgment.id: judgment for judgment in _read_judgments(folder / JUDGMENTS)}
+        # the assignment and the content of each worker's first submission for a HIT
         self._first: dict[SubmissionKey, tuple[str, str]] = {}
-        first: dict[tuple[SubmissionKey, str], list[Judgment]] = {}
-        for one in self.by_id.values():
-            if not is_repeat(one):
-                first.setdefault((_submission_key(one), one.assignment), []).append(one)
-        for (key, assignment), own in first.items():
-            self._first[key] = assignment, _content_hash(own)
+        first_judgments: dict[tuple[SubmissionKey, str], list[Judgment]] = {}
+        for judgment in self.by_id.values():
+            if not is_repeat(judgment):
+                key = _submission_key(judgment), judgment.assignment
+                first_judgments.setdefault(key, []).append(judgment)
+        for (key_of_first, assignment), judgments in first_judgments.items():
+            self._first[key_of_first] = assignment, _content_hash(judgments)
 
-    def add(self, found: list[Judgment]) -> str:
-        """Take the judgments of one submission: `new`, `known`, `further` or `corrected`.
+    def add(self, submission: list[Judgment]) -> str:
+        """Take the judgments of one submission, and return what it is.
 
-        Where items come one by one, the same assignment with other answers is a correction of
-        the judgment that there is, and the same answers once more are known.
+        `new`, or `known` where it was taken before; `further` where the worker handed in other
+        answers to the HIT before: its judgments do not count. Where a platform hands out single
+        items, other answers under the same assignment are a correction (`corrected`) and replace
+        the judgment, and the same answers under another assignment are `known`.
         """
-        key = _submission_key(found[0])
-        content = found[0].assignment, _content_hash(found)
+        key = _submission_key(submission[0])
+        content = submission[0].assignment, _content_hash(submission)
         first = self._first.setdefault(key, content)
-        if found[0].platform in PIECEWISE and first != content:
+        if is_piecewise(submission[0].platform) and first != content:
             if first[1] == content[1]:
                 return "known"
             if first[0] == content[0]:
                 self._first[key] = content
-                self.by_id.update((one.id, one) for one in found)
+                self.by_id.update((judgment.id, judgment) for judgment in submission)
                 return "corrected"
         if first != content:
             aside: dict[str, Any] = {"flags": (DUPLICATE,), "counted": False}
-            found = [replace(one, id=_repeat_id(one), **aside) for one in found]
-        new = [one for one in found if one.id not in self.by_id]
-        self.by_id.update((one.id, one) for one in new)
-        return "known" if not new else "new" if first == content else "further"
+            submission = [
+                replace(judgment, id=_repeat_id(judgment), **aside) for judgment in submission
+            ]
+        new = [judgment for judgment in submission if judgment.id not in self.by_id]
+        self.by_id.update((judgment.id, judgment) for judgment in new)
+        if not new:
+            return "known"
+        return "new" if first == content else "further"
 
     def settle(self, batches: Batches) -> list[Gold]:
-        """Have quality control look at all of them, write both tables and return the gold rows.
+        """Apply quality control to all judgments, write both tables and return the gold rows.
 
-        Each batch is judged by what could be answered in it; of a row that was sent again with
-        other choices, the newest decide.
+        Each batch is judged by the layout as it was sent. Where a row was sent again with other
+        choices, the newest batch decides. `UserError`: a batch of the judgments is missing.
         """
-        found = [_without_flags(self.by_id[name]) for name in sorted(self.by_id)]
-        gone = next((one.batch for one in found if one.batch not in batches), None)
-        if gone:
-            hits = display_path(batches.root)
-            text = f"it has judgments of the batch {gone}, which is not in {hits}"
-            raise UserError(
-                text, where=display_path(self.folder), hint="bring the batch's folder back"
-            )
+        judgments = [_without_flags(self.by_id[name]) for name in sorted(self.by_id)]
+        self._require_batches(judgments, batches)
         verdicts = read_expert_verdicts(self.folder)
         experts = read_experts(self.folder.parent)
-        accepted = {one.id for one in self.by_id.values() if ACCEPTED_BATCH in one.flags}
-        judged: list[Judgment] = []
-        by_row: dict[str, Gold] = {}
+        accepted = {
+            judgment.id for judgment in self.by_id.values() if ACCEPTED_BATCH in judgment.flags
+        }
+        settled: list[Judgment] = []
+        gold_by_row: dict[str, Gold] = {}
         self.checked = []
         items: dict[str, Item] = {}
         versions = batches.layout_versions(self.folder.name)
         for version in versions:
-            seen, rows = settle_rows(
+            version_judgments, gold_rows = settle_rows(
                 version.layout,
-                [one for one in found if one.batch in version.pay],
+                [judgment for judgment in judgments if judgment.batch in version.pay],
                 version.items,
                 experts=experts,
                 expert_batches=version.experts,
                 verdicts=verdicts,
                 accepted=accepted,
             )
-            judged += seen
-            by_row.update((row.row, row) for row in rows)
+            settled += version_judgments
+            gold_by_row.update((gold.row, gold) for gold in gold_rows)
             items |= version.items
             if version.layout.rule.by == "sampled":
-                self.checked += worker_batches(version.layout, seen, verdicts)
-        self.by_id = {one.id: one for one in judged}
-        self.gold = [by_row[row] for row in sorted(by_row)]
-        judged.sort(key=lambda one: one.id)
-        for name, row, rows_of in ((JUDGMENTS, Judgment, judged), (GOLD, Gold, self.gold)):
-            with replacing(self.folder / name) as path, writing(path, row) as into:
-                for one in rows_of:
-                    into.append(one)
-        if any(v.layout.rule.by == "sampled" for v in versions):
+                self.checked += worker_batches(version.layout, version_judgments, verdicts)
+        settled.sort(key=lambda judgment: judgment.id)
+        self.by_id = {judgment.id: judgment for judgment in settled}
+        self.gold = [gold_by_row[row] for row in sorted(gold_by_row)]
+        _write_table(self.folder / JUDGMENTS, Judgment, settled)
+        _write_table(self.folder / GOLD, Gold, self.gold)
+        if any(version.layout.rule.by == "sampled" for version in versions):
             write_checks(self.folder, self.checked, items, verdicts)
         return self.gold
 
+    def _require_batches(self, judgments: Sequence[Judgment], batches: Batches) -> None:
+        """`UserError` where the folder of a judgment's batch is missing."""
+        for judgment in judgments:
+            if judgment.batch not in batches:
+                hits = display_path(batches.root)
+                raise UserError(
+                    f"it has judgments of the batch {judgment.batch}, which is not in {hits}",
+                    where=display_path(self.folder),
+                    hint="bring the batch's folder back",
+                )
+
     def note_day(self, received: str) -> None:
-        """Take the day on which a server took a submission into the days of the work."""
+        """Extend the days of the work by the day on which a server received a submission."""
         try:
             day = datetime.fromisoformat(received).date().isoformat()
         except ValueError:
@@ -246,139 +285,157 @@ class JudgmentTable:
         self.days = min(first, day), max(last, day)
 
     def _days_of_work(self) -> tuple[str, str] | None:
-        """The first and last day that a server said of; of an earlier report, where none is new."""
+        """The first and last day that a server noted, or those of an earlier report."""
         path = self.folder / REPORT
         if self.days is None and path.is_file():
             first, last = json.loads(path.read_text("utf-8"))["days"] or ("", "")
             self.days = (first, last) if first else None
         return self.days
 
-    def remove(self, found: list[Judgment]) -> int:
-        """Take the judgments of a submission out; how many were there."""
-        ids = [name for one in found for name in (one.id, _repeat_id(one))]
-        return sum(self.by_id.pop(name, None) is not None for name in ids)
+    def remove(self, submission: list[Judgment]) -> int:
+        """Take the judgments of a submission out; returns how many were there."""
+        removed = 0
+        for judgment in submission:
+            for name in (judgment.id, _repeat_id(judgment)):
+                removed += self.by_id.pop(name, None) is not None
+        return removed
 
-    def verdict(self, found: list[Judgment], batches: Batches) -> Verdict | None:
-        """What a submission comes to, as `annotation.platforms.base.Decide` has it."""
+    def verdict(self, submission: list[Judgment], batches: Batches) -> Verdict | None:
+        """The verdict on a submission; None while an expert has not checked it."""
         version = next(
-            v for v in batches.layout_versions(self.folder.name) if found[0].batch in v.pay
+            version
+            for version in batches.layout_versions(self.folder.name)
+            if submission[0].batch in version.pay
         )
-        own, layout = self._settled(found), version.layout
-        if all(map(is_repeat, own)) and _is_other_assignment(own, self.by_id):
+        judgments, layout = self._settled(submission), version.layout
+        if all(map(is_repeat, judgments)) and _is_other_assignment(judgments, self.by_id):
             return Verdict(_PAID_ONCE)
-        platform = PLATFORMS[found[0].platform]
+        platform = find_platform(submission[0].platform)
         rule = layout.rejects.get(platform.name, platform.rejection)
-        reason = rejection_reason(layout, own, version.items, self.checked, rule)
+        reason = rejection_reason(layout, judgments, version.items, self.checked, rule)
         if reason is None:
             return None
-        clean = not reason and all(one.counted for one in own)
-        return Verdict(reason, layout.pay.bonus if clean else Decimal(0))
+        earns_bonus = not reason and all(judgment.counted for judgment in judgments)
+        return Verdict(reason, layout.pay.bonus if earns_bonus else Decimal(0))
 
     def report(self, batches: Batches, refused: Path) -> Path:
-        """Write `report.html` and `report.json` of what `settle` came to.
+        """Write `report.html` and `report.json` of what `settle` decided; returns the page's path.
 
-        `refused`: what the last import refused.
+        `refused` is the file of entries that the last import refused.
         """
         name = self.folder.name
         versions = batches.layout_versions(name)
         judgments, days = [*self.by_id.values()], self._days_of_work()
-        made = make_report(versions, name, judgments, self.gold, self.checked, days)
-        page = render_report(made, versions[-1].layout, self.checked, refused)
-        for path, text in ((self.folder / REPORT, report_json(made)), (self.folder / PAGE, page)):
+        figures = make_report(versions, name, judgments, self.gold, self.checked, days)
+        page_text = render_report(figures, versions[-1].layout, self.checked, refused)
+        page = self.folder / PAGE
+        for path, text in ((self.folder / REPORT, report_json(figures)), (page, page_text)):
             with replacing(path) as temporary:
                 temporary.write_text(text, "utf-8", newline="\n")
-        return path
+        return page
 
-    def _settled(self, found: list[Judgment]) -> list[Judgment]:
-        further = [self.by_id[i] for i in map(_repeat_id, found) if i in self.by_id]
-        return further or [self.by_id[one.id] for one in found if one.id in self.by_id]
+    def _settled(self, submission: list[Judgment]) -> list[Judgment]:
+        """A submission's judgments as they are in the table, with their flags."""
+        repeat_ids = map(_repeat_id, submission)
+        repeats = [self.by_id[name] for name in repeat_ids if name in self.by_id]
+        first = [self.by_id[judgment.id] for judgment in submission if judgment.id in self.by_id]
+        return repeats or first
 
 
 @dataclass
 class _ImportRun:
+    """One call of `import_results`. `excluded_by` checks participants, by the platform's name."""
+
     batches: Batches
     salt: bytes
     out: Path
     tables: dict[str, JudgmentTable]
     done: ImportReport
-    participants: Participants | None = None
+    excluded_by: Mapping[str, WhyExcluded]
     taken_out: int = 0
 
     def read(self, sources: Sequence[tuple[Path, Platform]], say: Callable[[str], None]) -> None:
-        """Take every file; what is refused is written down as it comes."""
+        """Take every file; write refused entries down as they come."""
         with replacing(self.out / REFUSED) as path, path.open("w", encoding="utf-8") as report:
             for source, platform in sources:
                 say(f"  {display_path(source)}: {platform.name}")
                 is_empty = True
-                for found in platform.read(source, self.batches.find):
+                for entry in platform.read(source, self.batches.find):
                     is_empty = False
-                    if (
-                        wrong := found
-                        if isinstance(found, Refused)
-                        else self._take(found, platform)
-                    ):
-                        self._refuse(wrong, report)
+                    refusal = entry if isinstance(entry, Refused) else self._take(entry, platform)
+                    if refusal:
+                        self._refuse(refusal, report)
                 if is_empty:
                     self._refuse(Refused(display_path(source), 0, "no submissions in it"), report)
 
-    def _take(self, given: Submission, platform: Platform) -> Refused | None:
-        found = match_submission(given, self.batches, platform.name, self.salt)
-        if isinstance(found, Refused):
-            return found
-        name = found[0].layout
+    def _take(self, submission: Submission, platform: Platform) -> Refused | None:
+        judgments = match_submission(submission, self.batches, platform.name, self.salt)
+        if isinstance(judgments, Refused):
+            return judgments
+        name = judgments[0].layout
         if name not in self.tables:
             self.tables[name] = JudgmentTable(self.out / name)
         table = self.tables[name]
-        if barred := self._barred(given, platform):
-            self.taken_out += table.remove(found)
-            return barred
-        outcome = table.add(found)
-        if given.received:
-            table.note_day(given.received)
+        if exclusion := self._exclusion(submission, platform):
+            self.taken_out += table.remove(judgments)
+            return exclusion
+        outcome = table.add(judgments)
+        if submission.received:
+            table.note_day(submission.received)
         setattr(self.done, outcome, getattr(self.done, outcome) + 1)
         return None
 
-    def _barred(self, given: Submission, platform: Platform) -> Refused | None:
-        """What keeps a participant's answers out, by the list that the platform exports."""
-        if self.participants is None or platform.name != "prolific":
-            return None
-        reason = why_barred(self.participants, given)
-        return Refused(given.where, given.line, reason) if reason else None
+    def _exclusion(self, submission: Submission, platform: Platform) -> Refused | None:
+        """Why a submission is set aside by the platform's list of participants, if it is."""
+        why_excluded = self.excluded_by.get(platform.name)
+        reason = why_excluded(submission) if why_excluded else ""
+        return Refused(submission.where, submission.line, reason) if reason else None
 
-    def _refuse(self, one: Refused, report: TextIO) -> None:
-        self.done.refused[one.reason] += 1
+    def _refuse(self, refusal: Refused, report: TextIO) -> None:
+        self.done.refused[refusal.reason] += 1
         if len(self.done.examples) < _EXAMPLES:
-            self.done.examples.append(one)
-        name = _SAVED_FILE.sub(r"\1…\2", one.where)
-        value = {"file": name, "line": one.line, "reason": one.reason, "detail": one.detail}
+            self.done.examples.append(refusal)
+        value = {
+            "file": _SAVED_FILE.sub(r"\1…\2", refusal.where),
+            "line": refusal.line,
+            "reason": refusal.reason,
+            "detail": refusal.detail,
+        }
         report.write(json.dumps(value, sort_keys=True) + "\n")
 
     def settle(self) -> None:
-        """Have quality control look at every layout, and write its tables and its report."""
+        """Apply quality control to every layout, and write its tables and its report."""
         for name, table in sorted(self.tables.items()):
-            self.done.decisions[name] = Counter(r.decision for r in table.settle(self.batches))
+            gold_rows = table.settle(self.batches)
+            self.done.decisions[name] = Counter(gold.decision for gold in gold_rows)
             self.done.judgments[name] = len(table.by_id)
-            self.done.written.append(display_path(table.report(self.batches, self.out / REFUSED)))
+            page = table.report(self.batches, self.out / REFUSED)
+            self.done.written.append(display_path(page))
+
+    def add_remarks(self, sources: Sequence[tuple[Path, Platform]]) -> None:
+        """Say which platforms' participants were not checked, and which judgments were removed."""
+        for name in sorted({platform.name for _, platform in sources}):
+            if find_platform(name).lists_participants and name not in self.excluded_by:
+                text = "nobody's id was checked; give its export with --participants"
+                self.done.remarks.append(f"{name}: {text}")
+        if self.taken_out:
+            text = f"{self.taken_out:,} earlier judgments of such participants were taken out"
+            self.done.remarks.append(text)
 
     def give_feedback(self, sources: Sequence[tuple[Path, Platform]], folder: Path) -> None:
-        """Write what the platforms take to approve or reject work, where no release can be."""
-        place = folder.resolve()
-        inside = next((p for p in (place, *place.parents) if (p / "manifest.json").exists()), None)
-        if inside is not None:
-            text = "these files name participants, and this is a folder of a release or batch"
-            raise UserError(text, where=display_path(inside), hint="--feedback pay")
+        """Write the files that approve or reject work; `UserError` inside of a release or batch."""
+        _require_no_manifest(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".gitignore").write_text("*\n", "utf-8")
         counts = {"approved": 0, "rejected": 0, "undecided": 0}
         for path, platform in sources:
 
-            def decide(given: Submission, platform: Platform = platform) -> Verdict | None:
-                found = match_submission(given, self.batches, platform.name, self.salt)
-                verdict = None
-                if not isinstance(found, Refused) and self._barred(given, platform) is None:
-                    verdict = self.tables[found[0].layout].verdict(found, self.batches)
-                reason = None if verdict is None else verdict.reason
-                counts["undecided" if reason is None else "rejected" if reason else "approved"] += 1
+            def decide(submission: Submission, platform: Platform = platform) -> Verdict | None:
+                verdict = self._verdict(submission, platform)
+                if verdict is None:
+                    counts["undecided"] += 1
+                else:
+                    counts["rejected" if verdict.reason else "approved"] += 1
                 return verdict
 
             names = platform.feedback(path, decide, folder)
@@ -387,69 +444,104 @@ class _ImportRun:
                 text = f"{platform.name} takes no file of approvals; prolific and mturk do"
                 self.done.remarks.append(f"{display_path(path)}: {text}")
         if any(counts.values()):
-            outcomes = ", ".join(f"{n:,} {name}" for name, n in counts.items())
+            outcomes = ", ".join(f"{count:,} {name}" for name, count in counts.items())
             self.done.remarks.append(f"feedback: {outcomes}")
+
+    def _verdict(self, submission: Submission, platform: Platform) -> Verdict | None:
+        """The verdict on a submission; None where it was refused, set aside or not checked yet."""
+        judgments = match_submission(submission, self.batches, platform.name, self.salt)
+        if isinstance(judgments, Refused) or self._exclusion(submission, platform):
+            return None
+        return self.tables[judgments[0].layout].verdict(judgments, self.batches)
+
+
+def _require_no_manifest(folder: Path) -> None:
+    """`UserError` where the folder is, or is inside of, a release or a batch."""
+    place = folder.resolve()
+    for parent in (place, *place.parents):
+        if (parent / "manifest.json").exists():
+            text = "these files name participants, and this is a folder of a release or batch"
+            raise UserError(text, where=display_path(parent), hint="--feedback pay")
+
+
+def _write_table(path: Path, row_type: type[Any], rows: Sequence[Any]) -> None:
+    with replacing(path) as temporary, writing(temporary, row_type) as table:
+        for row in rows:
+            table.append(row)
 
 
 def _load_tables(out: Path) -> dict[str, JudgmentTable]:
-    places = sorted(out.glob(f"*/{JUDGMENTS}"))
-    if not places:
+    paths = sorted(out.glob(f"*/{JUDGMENTS}"))
+    if not paths:
         raise UserError(
             "no judgments yet", where=display_path(out), hint="name the results of a platform"
         )
-    return {place.parent.name: JudgmentTable(place.parent) for place in places}
+    return {path.parent.name: JudgmentTable(path.parent) for path in paths}
 
 
-def _refused_line(one: Refused) -> str:
-    place = f"{one.where}:{one.line}" if one.line else one.where
-    detail = "".join(c if c.isprintable() else "?" for c in one.detail)
-    return f"{place}: {one.reason}" + (f": {detail}" if detail else "")
+def _refused_line(refusal: Refused) -> str:
+    place = f"{refusal.where}:{refusal.line}" if refusal.line else refusal.where
+    # a terminal must not be told control sequences of a file that anybody can send
+    detail = "".join(char if char.isprintable() else "?" for char in refusal.detail)
+    return f"{place}: {refusal.reason}" + (f": {detail}" if detail else "")
 
 
-def _platform_of(path: Path, name: str | None, batches: Batches) -> Platform:
-    """The platform by its name, by the file, or for submissions of pages by their first batch."""
+def _platform_of(
+    path: Path, name: str | None, batches: Batches, say: Callable[[str], None]
+) -> Platform:
+    """The platform of a results file: the named one, else the one that recognises the file."""
     if name:
         return find_platform(name)
-    found = next(p for p in PLATFORMS.values() if p.knows(path))
-    first = _BATCH.search(read_head(path)) if found.name == "static" else None
-    batch = batches.get(first[1]) if first else None
-    return PLATFORMS["prolific"] if batch and batch.platform == "prolific" else found
+
+    def platform_of_batch() -> str | None:
+        batch_id = named_batch(path)
+        batch = batches.get(batch_id) if batch_id else None
+        return batch.platform if batch else None
+
+    return detect_platform(path, platform_of_batch, say)
 
 
 def _read_judgments(path: Path) -> list[Judgment]:
     if not path.is_file():
         return []
     try:
-        return [*typed_rows(path, Judgment, 1024)]
+        return [*typed_rows(path, Judgment, _ROWS_AT_A_TIME)]
     except (OSError, pa.ArrowException, ValueError) as error:
         text = f"not a table of judgments: {error}".splitlines()[0]
         raise UserError(text, where=display_path(path)) from None
 
 
-def _submission_key(one: Judgment) -> SubmissionKey:
-    return one.batch, one.hit, one.worker, one.item if one.platform in PIECEWISE else ""
+def _submission_key(judgment: Judgment) -> SubmissionKey:
+    """The batch, HIT and worker of a judgment, and its item where items come one by one."""
+    item = judgment.item if is_piecewise(judgment.platform) else ""
+    return judgment.batch, judgment.hit, judgment.worker, item
 
 
-def _content_hash(found: Sequence[Judgment]) -> str:
-    """A hash of what one submission says."""
-    return row_id(*sorted(map(_content_line, found)))
+def _content_hash(judgments: Sequence[Judgment]) -> str:
+    """A hash of all answers of one submission."""
+    return row_id(*sorted(map(_content_line, judgments)))
 
 
-def _content_line(one: Judgment) -> str:
-    return f"{one.item}\t{one.answers}"
+def _content_line(judgment: Judgment) -> str:
+    return f"{judgment.item}\t{judgment.answers}"
 
 
-def _is_other_assignment(own: Sequence[Judgment], by_id: Mapping[str, Judgment]) -> bool:
-    """Whether the worker's first submission for the HIT has another id of the platform's."""
-    ids = (row_id(one.batch, one.hit, one.item, one.worker) for one in own)
-    first = {by_id[name].assignment for name in ids if name in by_id}
-    return bool(first) and own[0].assignment not in first
+def _is_other_assignment(judgments: Sequence[Judgment], by_id: Mapping[str, Judgment]) -> bool:
+    """Whether the worker's first submission for the HIT had another assignment."""
+    first_assignments = set()
+    for judgment in judgments:
+        first_id = row_id(judgment.batch, judgment.hit, judgment.item, judgment.worker)
+        if first_id in by_id:
+            first_assignments.add(by_id[first_id].assignment)
+    return bool(first_assignments) and judgments[0].assignment not in first_assignments
 
 
-def _without_flags(one: Judgment) -> Judgment:
-    further = is_repeat(one)
-    return replace(one, flags=(DUPLICATE,) if further else (), counted=not further)
+def _without_flags(judgment: Judgment) -> Judgment:
+    """A judgment as it was imported, before quality control flagged it."""
+    repeat = is_repeat(judgment)
+    return replace(judgment, flags=(DUPLICATE,) if repeat else (), counted=not repeat)
 
 
-def _repeat_id(one: Judgment) -> str:
-    return row_id(one.id, one.assignment, _content_line(one))
+def _repeat_id(judgment: Judgment) -> str:
+    """The id of a judgment of a worker's further submission for a HIT."""
+    return row_id(judgment.id, judgment.assignment, _content_line(judgment))

@@ -26,7 +26,7 @@ from bench import BENCH, Figures, best, cost, made, own, timed
 from factdrift.builders.core.dates import Period, periods
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.hashing import file_sha256
-from factdrift.builders.facts.period_diff import ORDER, compare, deltas
+from factdrift.builders.facts.period_diff import ORDER, compare, delta_rows
 from factdrift.builders.facts.timeline import TimeRule, timeline
 from factdrift.builders.rows import Delta, Entity, Fact
 
@@ -102,7 +102,7 @@ def ours(folder: str, out: str, name: str = "duckdb", lives: str = "", memory: s
         entities = eng.read(Path(folder, "lives.parquet"), Entity) if lives else None
         facts = eng.read(Path(folder, "facts.parquet"), Fact)
         segments = timeline(eng, facts, None, entities, RULES if lives else None).segments
-        rows = deltas(compare(segments, WINDOW))
+        rows = delta_rows(compare(segments, WINDOW))
         return eng.write(rows, Path(out, "deltas.parquet"), Delta, ORDER)
 
 

@@ -264,19 +264,21 @@ def mine(
     memory: Memory = "600MB",
 ) -> None:
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
-    from factdrift.builders.facts.relations import known_relations, select
-    from factdrift.builders.facts.steps import needed_of
+    from factdrift.builders.facts.relations import relations_with_own, select_relations
+    from factdrift.builders.facts.steps import properties_to_mine
     from factdrift.builders.recipes.recipe import fetched
     from factdrift.builders.wikidata.mine import SHARE_FILE, merge_shares, mine_share
     from factdrift.builders.wikidata.mine import mine as mine_dump
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
 
-    known = known_relations(templates)
+    known = relations_with_own(templates)
     named = re.findall(r"[^\s,]+", relations or "")
     if relations is not None and not named:
         raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
-    wanted = needed_of(select(known, named, templates) if named else known.whole())
+    wanted = properties_to_mine(
+        select_relations(known, named, templates) if named else known.whole()
+    )
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
     if dump and named:

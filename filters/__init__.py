@@ -5,6 +5,10 @@ gets a line in `FILTERS` and a table of cases in `tests/filter_cases`. Other pac
 as entry points of the group `factdrift.filters`.
 """
 
+if __name__ != "factdrift.filters":
+    raise ImportError(f"{__name__} is a part of factdrift: import factdrift.filters")
+
+
 from collections.abc import Mapping
 from typing import Annotated
 

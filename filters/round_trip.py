@@ -75,7 +75,7 @@ def agreement(answer: str, other: str | None, kind: AnswerType) -> float:
     """How far two answers agree, from 0 to 1.
 
     Entities and dates agree wholly or not at all, after normalisation: `4 June 2017` is
-    `on June 4th, 2017`, `Bob Iger` is `Iger`, and `Apple Inc.` is `Apple`. Phrases by the
+    `on June 4th, 2017`, `Bob Iger` is `Iger`, and `Apple Inc.` is `Apple`. RelationWording by the
     share of words they have in common, of the longer one's; prepositions and determiners count only
     where a phrase has no other words, so that `in Paris` and `in London` have nothing in common.
     """

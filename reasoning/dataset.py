@@ -48,11 +48,11 @@ class TemporalReasoning(DatasetBuilder):
         relations = {relation: one for relation, (one, _) in asked.items()}
         if wrong := [family for family in self.families if family not in FAMILIES]:
             raise UserError(f"no family {wrong[0]!r}", hint=f"there are {', '.join(FAMILIES)}")
-        facts = steps.facts(run, "dump", relations)
+        facts = steps.facts_step(run, "dump", relations)
         last = last_day(run, self.first, self.last)
         candidates = ReasoningCandidates(
             facts=facts,
-            timelines=steps.timelines(facts, relations),
+            timelines=steps.timelines_step(facts, relations),
             phrases={relation: phrases for relation, (_, phrases) in asked.items()},
             families=self.families,
             first=self.first,

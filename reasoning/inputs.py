@@ -6,14 +6,18 @@ from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import steps
-from factdrift.builders.facts.relations import Phrases, Relation, select
+from factdrift.builders.facts.relations import Relation, RelationWording, select_relations
 
 
-def phrased(run: Run, wanted: tuple[str, ...], *needed: str) -> dict[str, tuple[Relation, Phrases]]:
+def phrased(
+    run: Run, wanted: tuple[str, ...], *needed: str
+) -> dict[str, tuple[Relation, RelationWording]]:
     """Relations with the phrases to ask with, by id; all that have the `needed` ones by default."""
     every = steps.all_relations(run)
     found = {}
-    for relation, one in select(every, wanted or tuple(every.whole()), run.templates).items():
+    for relation, one in select_relations(
+        every, wanted or tuple(every.whole()), run.templates
+    ).items():
         if one.phrases and all(getattr(one.phrases, kind) for kind in needed):
             found[relation] = one, one.phrases
     if wrong := [relation for relation in wanted if relation not in found]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Granularity, Period
-from factdrift.builders.facts.relations import Phrases
+from factdrift.builders.facts.relations import RelationWording
 from factdrift.builders.text.dates import format_date
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.render import phrase
@@ -19,7 +19,7 @@ class Verbalizer(NamedTuple):
     """Entities by item id, and phrases by property id."""
 
     entities: Mapping[str, rows.Entity]
-    phrases: Mapping[str, Phrases]
+    phrases: Mapping[str, RelationWording]
 
     def name(self, item: str) -> str:
         """The label of an item."""
@@ -30,13 +30,15 @@ class Verbalizer(NamedTuple):
         every = [self.entities[item] for item in items]
         return merge_targets([one.label for one in every], *(one.aliases for one in every))
 
-    def phrase(self, kind: str, relation: str, subject: str, thing: str = "") -> str:
+    def fill_wording(self, kind: str, relation: str, subject: str, thing: str = "") -> str:
         """A phrase of a relation with names."""
         return phrase(getattr(self.phrases[relation], kind), subject, thing)
 
     def sentence(self, term: rows.Segment) -> str:
         """A fact with its dates, at the precision that they have."""
-        was = self.phrase("was", term.relation, self.name(term.subject), self.name(term.object))
+        was = self.fill_wording(
+            "was", term.relation, self.name(term.subject), self.name(term.object)
+        )
         start = boundary(term.start_first, term.start_last) or "an unknown day"
         end = "now" if term.end_open else boundary(term.end_first, term.end_last)
         return f"{_capital(was)} (from {start} to {end or 'an unknown day'})."
@@ -72,7 +74,7 @@ class _Places:
 
     def _phrase(self, kind: str, relation: int, *items: int) -> str:
         things = [self._items[n] for n in items]
-        return self._names.phrase(kind, self._row.relations[relation], *things)
+        return self._names.fill_wording(kind, self._row.relations[relation], *things)
 
     def _day(self) -> str:
         return format_date(self._row.as_of)
@@ -91,8 +93,8 @@ class _Places:
     def _path(self) -> str:
         thing, row = self._items[0], self._row
         for relation in row.relations[:-1]:
-            thing = self._names.phrase("noun", relation, thing)
-        return self._names.phrase("ask", row.relations[-1], thing)
+            thing = self._names.fill_wording("noun", relation, thing)
+        return self._names.fill_wording("ask", row.relations[-1], thing)
 
 
 def _capital(text: str) -> str:

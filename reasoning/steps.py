@@ -11,7 +11,7 @@ from ibis import union
 from factdrift.builders import rows
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts.relations import Phrases
+from factdrift.builders.facts.relations import RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
@@ -35,7 +35,7 @@ class ReasoningCandidates(Step):
 
     facts: Facts
     timelines: Timelines
-    phrases: Mapping[str, Phrases]
+    phrases: Mapping[str, RelationWording]
     families: tuple[str, ...]
     first: date
     last: date
@@ -44,7 +44,7 @@ class ReasoningCandidates(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Cut timelines into stretches, run the families, draw."""
-        kinds = list(Phrases.model_fields)
+        kinds = list(RelationWording.model_fields)
         having = {k: [r for r, p in self.phrases.items() if getattr(p, k)] for k in kinds}
         scope = Scope(self.first, self.last, having)
         lines, mined = workspace.folder(self.timelines), workspace.folder(self.facts)

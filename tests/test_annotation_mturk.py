@@ -19,7 +19,7 @@ from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import layout_names, load_layout
 from factdrift.annotation.order import BatchOrder
-from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.platforms import find_platform
 from factdrift.annotation.platforms.base import Verdict
 from factdrift.annotation.platforms.mturk import LARGEST, SITE, VARIABLE
 from factdrift.annotation.submission import Refused
@@ -33,7 +33,7 @@ __all__ = ["browser", "taker"]  # fixtures
 CASES = read_table("annotation_platforms")
 ENTER = "\ue007"
 
-MTURK = PLATFORMS["mturk"]
+MTURK = find_platform("mturk")
 
 
 @pytest.mark.parametrize("name", layout_names())

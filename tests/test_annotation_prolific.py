@@ -11,7 +11,7 @@ from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import Pay, Qualifications
 from factdrift.annotation.order import Delivery
-from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.platforms import find_platform
 from factdrift.annotation.platforms.base import write_csv
 from factdrift.annotation.platforms.prolific import read_participants, screening
 from factdrift.annotation.results import ImportReport
@@ -106,7 +106,7 @@ def test_it_needs_an_address(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("minutes", "enough"), [("4.99", 1), ("5", 2)])
 def test_from_five_minutes_up_two_failures_reject(minutes: str, enough: int) -> None:
     pay = Pay.model_validate({"per_hit": "1", "minutes_per_hit": minutes})
-    assert PLATFORMS["prolific"].rejection.failures_to_reject(pay) == enough
+    assert find_platform("prolific").rejection.failures_to_reject(pay) == enough
 
 
 GIVEN = {0: 0, 1: 1, 2: 2, 3: 0, 4: 0}

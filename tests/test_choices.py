@@ -13,7 +13,7 @@ from factdrift.builders import rows
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.schema import writing
-from factdrift.builders.facts.timeline import At
+from factdrift.builders.facts.timeline import WhenCounted
 from factdrift.builders.recipes.recipe import FOLDER
 from factdrift.builders.rows import Answer, Cloze
 from factdrift.builders.templama.choices import asked_days, choose, offered
@@ -59,7 +59,7 @@ def found(
     clozes: Sequence[Cloze],
     held: Sequence[Held],
     gaps: Sequence[rows.Gap] = (),
-    at: At = "during",
+    at: WhenCounted = "during",
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Subject -> object -> kind and place."""
     with engine("duckdb", folder / "scratch") as eng:

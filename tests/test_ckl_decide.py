@@ -20,14 +20,14 @@ from factdrift.builders.ckl.checks import (
     text_doubts,
 )
 from factdrift.builders.ckl.clozes import checked_cloze
-from factdrift.builders.ckl.easy import is_longer_name, masked
+from factdrift.builders.ckl.easy import is_longer_name, mask_word
 from factdrift.builders.ckl.gold import DropError
 from factdrift.builders.ckl.lama import (
     ExpertJudgment,
     MarkedPassage,
     decide,
     expert_judgments,
-    located,
+    locate_mark,
 )
 from factdrift.builders.core.schema import batches
 from factdrift.builders.rows import Article, Gold
@@ -99,7 +99,7 @@ def test_evidence_is_placed_in_its_article(tmp_path: Path) -> None:
         found = one(tmp_path, answers)
         assert isinstance(found, ExpertJudgment)
         assert found.marked
-        place = located(found.marked, {KEY: OLD})
+        place = locate_mark(found.marked, {KEY: OLD})
         assert (place.article, place.day) == (KEY, date(2018, 1, 15))
         assert OLD.text[place.start : place.end] == words
         assert found.old_answer == "Ann Lee"
@@ -122,7 +122,7 @@ DAY = str(RESULTS[0]["text"]).index("Headline")
 def test_evidence_that_is_not_in_its_article(changes: dict[str, Any], reason: str | None) -> None:
     mark = MarkedPassage(KEY, OLD.day, 0, str(RESULTS[0]["text"]), DAY, DAY + 4)
     try:
-        found = located(replace(mark, **changes), {KEY: OLD})
+        found = locate_mark(replace(mark, **changes), {KEY: OLD})
     except DropError as why:
         assert why.reason == reason
     else:
@@ -209,7 +209,7 @@ def test_an_expert_marks_in_a_passage_that_a_search_has_found(tmp_path: Path) ->
     found = one(tmp_path, said, prediction=None, results=RESULTS[:1])
     assert isinstance(found, ExpertJudgment)
     assert (found.searches, found.passages) == (("who leads Acme",), 2)
-    assert found.marked and located(found.marked, {KEY: OLD}).article == KEY
+    assert found.marked and locate_mark(found.marked, {KEY: OLD}).article == KEY
     assert one(tmp_path, said | {"searches": [None, None]}, results=RESULTS[:1]) == "bad_evidence"
 
 
@@ -251,7 +251,7 @@ CHECKS: dict[str, Callable[[str, str], bool | str | list[str]]] = {
     "cloze": doubts,
     "longer name": is_longer_name,
     "tells its answer": told,
-    "masked": masked,
+    "masked": mask_word,
 }
 
 

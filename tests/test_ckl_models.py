@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from factdrift.builders.ckl.common import Periods
-from factdrift.builders.ckl.models import PromptedStep, Translation, default_prompt, filled, write
+from factdrift.builders.ckl.models import (
+    PromptedStep,
+    Translation,
+    continue_prompts,
+    default_prompt,
+    fill_slots,
+)
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.backends import open_model
 from factdrift.builders.generate.transformers_models import first_mask
@@ -29,7 +35,7 @@ TEXT = "Ann Lee leads Acme. Bo Ek leads Ajax."
 def test_slots_are_filled_once_with_texts_as_they_are(
     prompt: str, slots: dict[str, str], expected: str
 ) -> None:
-    assert filled(prompt, slots, 4) == expected
+    assert fill_slots(prompt, slots, 4) == expected
 
 
 @pytest.mark.parametrize(
@@ -95,13 +101,13 @@ def test_local_models_write_and_are_not_asked_again(
     assert Translation(forward=step, back=step).forward.blank == "[BLANK]"
     slots = [{"text": TEXT}, {"text": "Ann Lee"}, {"text": TEXT}]
     first = open_model(step.backend, 3, tmp_path / "answers", offline=False)
-    texts = write(first, step, "predict", slots)
+    texts = continue_prompts(first, step, "predict", slots)
     assert texts[0] == texts[2]
     assert (first.misses, first.hits) == (2, 1)
     again = open_model(step.backend, 3, tmp_path / "answers", offline=True)
-    assert write(again, step, "predict", slots) == texts
+    assert continue_prompts(again, step, "predict", slots) == texts
     with pytest.raises(UserError, match="not in the cache"):
-        write(again, step, "predict", [{"text": "new"}])
+        continue_prompts(again, step, "predict", [{"text": "new"}])
 
 
 def test_of_t5s_gaps_the_first_counts(tmp_path: Path) -> None:

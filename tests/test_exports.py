@@ -15,7 +15,7 @@ import pytest
 
 from factdrift.builders.core.dataset import Dataset, Table
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.invariant.trex import parse
+from factdrift.builders.invariant.trex import parse_fact
 from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Evidence, NewCloze, NewEasyCloze, UpdatedCloze
 from factdrift.scoring.export import NAMES, FormatName, export_release
@@ -167,7 +167,7 @@ def test_lama_is_read_by_this_projects_own_reader(exported: Folder, release: Fol
     facts = {}
     for relation in lines(folder / "relations.jsonl"):
         for line in (folder / "TREx" / f"{relation['relation']}.jsonl").read_bytes().splitlines():
-            fact = parse(line)
+            fact = parse_fact(line)
             facts[fact["subject"], fact["relation"]] = fact["object"]
             record = json.loads(line)
             assert all(text.count("[MASK]") == 1 for text in record["masked_sentences"])

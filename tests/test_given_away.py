@@ -3,7 +3,7 @@
 import ibis
 import pytest
 
-from factdrift.builders.facts import names as over_tables
+from factdrift.builders.facts import name_overlap as over_tables
 from factdrift.builders.text.given_away import (
     contains_as_scored,
     object_names,
@@ -58,7 +58,7 @@ def test_over_tables_as_over_texts() -> None:
     cases = [c for c in CASES if c[0].isascii() and c[1]]
     columns = {"text": [c[0] for c in cases], "answer": [c[1] for c in cases]}
     answers = ibis.memtable(columns)
-    found = over_tables.overlap(answers.text, answers.answer)
+    found = over_tables.labels_overlap(answers.text, answers.answer)
     rows = answers.mutate(found=found).to_pyarrow().to_pylist()
     assert len(rows) == len(cases)
     for row in rows:

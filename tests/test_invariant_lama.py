@@ -14,7 +14,7 @@ import pytest
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.facts import snapshot_diff
-from factdrift.builders.facts.relations import load_relations, worded
+from factdrift.builders.facts.relations import cloze_templates, load_relations
 from factdrift.builders.invariant import invariant, trex
 from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.rows import Entity, Fact, Gap, NamedInvariant
@@ -65,7 +65,9 @@ def test_several_objects_ends_and_doubts(duck: Engine, tmp_path: Path) -> None:
         ibis_table(duck, tmp_path, "f", Fact, facts),
         ibis_table(duck, tmp_path, "g", Gap, [gap]),
     )
-    assert reasons(duck, invariant.pairs(*tables)) == {subject: why for subject, _, why in PAIRS}
+    assert reasons(duck, invariant.unchanging_pairs(*tables)) == {
+        subject: why for subject, _, why in PAIRS
+    }
 
 
 WORLDS = [
@@ -94,7 +96,7 @@ def test_only_what_both_snapshots_state(duck: Engine, tmp_path: Path) -> None:
     )
     dumps = [snapshot_diff.Dump(facts, gaps, entities) for facts in tables]
     changes = snapshot_diff.changes(duck, dumps[0], dumps[1], {})
-    found = invariant.in_both(invariant.pairs(tables[1], gaps), changes)
+    found = invariant.compare_with_older(invariant.unchanging_pairs(tables[1], gaps), changes)
     assert reasons(duck, found) == {subject: why for subject, _, _, why in WORLDS}
 
 
@@ -104,8 +106,10 @@ def test_names_come_from_the_entities(duck: Engine, tmp_path: Path) -> None:
         Entity("Q10", "Vientiane", (), None, 3, 1, 1),
     ]
     facts = ibis_table(duck, tmp_path, "f", Fact, [fact("Q1", "P36", "Q10", snapshot=NEW)])
-    pairs = invariant.pairs(facts, ibis_table(duck, tmp_path, "g", Gap, []))
-    (named,) = duck.rows(invariant.named(pairs, ibis_table(duck, tmp_path, "e", Entity, entities)))
+    pairs = invariant.unchanging_pairs(facts, ibis_table(duck, tmp_path, "g", Gap, []))
+    (named,) = duck.rows(
+        invariant.with_labels(pairs, ibis_table(duck, tmp_path, "e", Entity, entities))
+    )
     columns = ("subject_label", "object_label", "sitelinks", "statements", "page")
     assert [named[c] for c in columns] == ["Laos", "Vientiane", 7, 5, "Laos (country)"]
 
@@ -133,18 +137,18 @@ def test_which_pairs_are_asked_about(duck: Engine, tmp_path: Path, case: str) ->
         pairs.append(one(subject, relation, label, answer) | more | {"reason": reason or None})
     named = pairs_of(duck, tmp_path, pairs)
     how: dict[str, Any] = {"many": ("P190",), "pages": True, "alike": {"P17": "P131"}}
-    found = reasons(duck, invariant.judged(named, NOUNS, **how))
+    found = reasons(duck, invariant.with_reasons(named, NOUNS, **how))
     assert found == {row[1]: row[-1] or None for row in CASES[case]}
     if case == "answers":
         (proton,) = (row[1] for row in CASES[case] if row[5] == "proton")
-        assert reasons(duck, invariant.judged(named, ()))[proton] == "non_entity"
+        assert reasons(duck, invariant.with_reasons(named, ()))[proton] == "non_entity"
 
 
 def test_which_relations_read_alike() -> None:
     relations = load_relations(ROOT / "templates")
     known = {i: relations[i] for i in RELATIONS}
-    assert invariant.reads_alike(worded(known, "ours", ROOT)) == {}
-    alike = invariant.reads_alike(worded(known, "ckl", ROOT))
+    assert invariant.alike_relations(cloze_templates(known, "ours", ROOT)) == {}
+    alike = invariant.alike_relations(cloze_templates(known, "ckl", ROOT))
     assert set(alike) | set(alike.values()) == {"P17", "P30", "P131", "P276"}
     assert len(set(alike.values())) == 1
 
@@ -157,7 +161,7 @@ def test_the_cap_takes_the_best_known(duck: Engine, tmp_path: Path) -> None:
     unknown = [pair | {"sitelinks": None, "statements": None} for pair in pairs]
 
     def kept(name: str, given: list[dict[str, Any]], cap: int, why: str) -> set[str]:
-        left = reasons(duck, invariant.capped(pairs_of(duck, tmp_path, given, name), cap, 0))
+        left = reasons(duck, invariant.cap_relations(pairs_of(duck, tmp_path, given, name), cap, 0))
         assert set(left.values()) <= {None, why}
         return {s for s, reason in left.items() if reason is None}
 
@@ -174,7 +178,7 @@ def test_what_prompts_show_is_asked_of_nobody(duck: Engine, tmp_path: Path) -> N
     pairs = [one(f"Q{i}", "P36", f"Land {i}", "Town") for i in range(1, 60)]
     pairs += [one(f"Q{i}", "P37", f"Land {i}", "Tongue") for i in range(1, 20)]
     given = pairs_of(duck, tmp_path, pairs)
-    found = {seed: duck.rows(invariant.held_out(given, seed)) for seed in (0, 1)}
+    found = {seed: duck.rows(invariant.hold_out_examples(given, seed)) for seed in (0, 1)}
     shown = {
         seed: {(r["subject"], r["relation"]) for r in rows if r["example"]}
         for seed, rows in found.items()
@@ -211,10 +215,10 @@ LINES = [
 def test_a_line_of_trex(text: str | bytes, wrong: str | None) -> None:
     raw = text if isinstance(text, bytes) else text.encode()
     if wrong is None:
-        assert trex.parse(raw)["object_label"] == "Town Q10"
+        assert trex.parse_fact(raw)["object_label"] == "Town Q10"
     else:
         with pytest.raises(ValueError, match=wrong):
-            trex.parse(raw)
+            trex.parse_fact(raw)
 
 
 def test_a_release_of_trex_files(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from factdrift.builders.core.run import RecipeInput, Run, Source
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.relations import load_relations
-from factdrift.builders.facts.steps import Facts, facts
+from factdrift.builders.facts.steps import Facts, facts_step
 from factdrift.builders.wikidata.reader import Tuning
 from factdrift.builders.wikidata.steps import Mine
 from tests.conftest import ROOT, checksums, run_process
@@ -125,7 +125,7 @@ def test_a_release_says_that_an_array_has_no_end(tmp_path: Path) -> None:
     path = compressed(b"[\n" + b",\n".join(lines(world(3))) + b",\n", tmp_path / "dump.json")
     said: list[str] = []
     given = run_of(path, ROOT / "templates", said)
-    step = facts(given, "dump", load_relations(ROOT / "templates")).mined
+    step = facts_step(given, "dump", load_relations(ROOT / "templates")).mined
     assert isinstance(step, Mine)
     given.folder(step)
     assert "dump.json: the array has no end: the file may be cut" in said
@@ -168,7 +168,7 @@ def test_a_new_relation_reads_no_dump_again_unless_it_keeps_undated_statements(
     given = run_of(path, templates, said)
 
     def asked() -> Facts:
-        return facts(given, "dump", {"P54": load_relations(templates)["P54"]})
+        return facts_step(given, "dump", {"P54": load_relations(templates)["P54"]})
 
     first = asked()
     given.folder(first)

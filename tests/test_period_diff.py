@@ -14,7 +14,7 @@ import pytest
 from factdrift.builders.core.dates import Granularity, Period, periods
 from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.facts import names
+from factdrift.builders.facts import name_overlap
 from factdrift.builders.facts import period_diff as pd
 from factdrift.builders.facts.timeline import snapshot_day, timeline
 from factdrift.builders.rows import Delta, Entity, Fact, Gap, Segment
@@ -29,7 +29,7 @@ Found = dict[str, dict[str, str]]
 def kept(duck: Engine, met: ir.Table) -> Found:
     """By subject `{"2021Q4": "updated Q2>Q3 (Q4)"}`, the last a possible answer."""
     found: Found = {}
-    for r in sorted(duck.rows(pd.deltas(met)), key=lambda r: int(r["period"])):
+    for r in sorted(duck.rows(pd.delta_rows(met)), key=lambda r: int(r["period"])):
         text = f"{r['split']} {' '.join(r['previous_answers'])}>"
         text += "" if r["split"] == "deleted" else " ".join(r["answers"])
         text += "".join(f" ({thing})" for thing in r["possible_answers"])
@@ -40,7 +40,7 @@ def kept(duck: Engine, met: ir.Table) -> Found:
 def dropped(duck: Engine, met: ir.Table) -> Found:
     """By subject `{"2021Q4": "possible_holder Q3"}`."""
     found: Found = {}
-    for r in duck.rows(pd.dropped(met, "quarter")):
+    for r in duck.rows(pd.dropped_rows(met, "quarter")):
         assert r["item"] == f"{r['subject']}/{r['relation']}/{r['period']}"
         assert (r["step"], r["score"]) == ("diff", None) and r["detail"] != ""
         said = f"{r['reason']} {r['detail'] or ''}".strip()
@@ -143,10 +143,10 @@ def test_what_was_seen_of_pairs_that_are_left_out(duck: Engine, tmp_path: Path) 
     ]
     found = compared(duck, tmp_path, facts, "2019Q4 2020Q1")
     about = known(duck, tmp_path, entities)
-    met = pd.at_least(found, held(duck, tmp_path, facts))
-    met = pd.with_pages(met, about)
-    met = pd.drop(met, names.alike(duck.keep(met), about), "name_overlap")
-    met = pd.most_popular(met, about, 0)
+    met = pd.drop_few_objects(found, held(duck, tmp_path, facts))
+    met = pd.drop_without_pages(met, about)
+    met = pd.drop_matching(met, name_overlap.name_giveaways(duck.keep(met), about), "name_overlap")
+    met = pd.drop_less_popular(met, about, 0)
     assert dropped(duck, met) == {subject: {"2020Q1": why} for subject, _, why in LEFT_OUT}
 
 
@@ -159,7 +159,7 @@ def test_the_most_popular_stay(duck: Engine, tmp_path: Path) -> None:
     met = compared(duck, tmp_path, facts, "2019Q4 2020Q1")
     about = known(duck, tmp_path, entities)
     for number, subjects in ((2, {"Q3", "Q2"}), (3, {"Q3", "Q2", "Q1"})):
-        assert set(kept(duck, pd.most_popular(met, about, number))) == subjects
+        assert set(kept(duck, pd.drop_less_popular(met, about, number))) == subjects
 
 
 @pytest.mark.parametrize(("ended", "still"), [("2020-08-15", ["Q2"]), ("2020-11-15", [])])
@@ -169,7 +169,7 @@ def test_what_a_deleted_row_knew_before(
     """Where the row of the period before was an update, what had stayed in it."""
     facts = [one("Q2", "2015", ended), one("Q3", "2020-05-01", ended)]
     met = compared(duck, tmp_path, facts, "2019Q4 2021Q1", at="end")
-    rows = {row["split"]: row for row in duck.rows(pd.deltas(met))}
+    rows = {row["split"]: row for row in duck.rows(pd.delta_rows(met))}
     assert rows["updated"]["still_true"] == ["Q2"]
     assert rows["deleted"]["still_true"] == still
 
@@ -194,7 +194,7 @@ def test_new_with_a_life_is_left_out(duck: Engine, tmp_path: Path) -> None:
         for q, dates in ((f"Q{n}", NO_LIFE), (f"Q{100 + n}", days)):
             entities.append(Entity(q, q, (), q, 1, 1, 1, *dates))
     met = compared(duck, tmp_path, facts, "2019Q4 2020Q1", at="end")
-    met = duck.keep(pd.lived(met, known(duck, tmp_path, entities), "quarter"))
+    met = duck.keep(pd.drop_life_changes(met, known(duck, tmp_path, entities), "quarter"))
     left = {f"Q{n}": f"life Q{100 + n}" for n, (_, left_out) in enumerate(LIVES) if left_out}
     assert dropped(duck, met) == {subject: {"2020Q1": why} for subject, why in left.items()}
     assert set(kept(duck, met)) == {f"Q{n}" for n in range(len(LIVES))} - set(left)
@@ -205,11 +205,15 @@ def test_an_end_alone_is_no_update_and_silence_may_say_nothing(
 ) -> None:
     facts = [LONG, one("Q3", "2016-01-01", "2020-02-01")]
     met = compared(duck, tmp_path, facts, "2019Q4 2020Q1", at="end")
-    assert dropped(duck, pd.nothing_added(met)) == {"Q1": {"2020Q1": "nothing_added"}}
-    assert dropped(duck, pd.held_always(met, ["P54"])) == {}, "neither new nor deleted"
+    assert dropped(duck, pd.drop_nothing_added(met)) == {"Q1": {"2020Q1": "nothing_added"}}
+    assert dropped(duck, pd.drop_uninformative_absence(met, ["P54"])) == {}, (
+        "neither new nor deleted"
+    )
     ended = compared(duck, tmp_path, facts[1:], "2019Q4 2020Q1", at="end")
-    assert dropped(duck, pd.held_always(ended, ["P54"])) == {"Q1": {"2020Q1": "no_stated_holder"}}
-    assert dropped(duck, pd.held_always(ended, ["P6"])) == {}
+    assert dropped(duck, pd.drop_uninformative_absence(ended, ["P54"])) == {
+        "Q1": {"2020Q1": "no_stated_holder"}
+    }
+    assert dropped(duck, pd.drop_uninformative_absence(ended, ["P6"])) == {}
 
 
 def test_written_by_number_whatever_the_threads(tmp_path: Path) -> None:
@@ -223,7 +227,7 @@ def test_written_by_number_whatever_the_threads(tmp_path: Path) -> None:
         with engine("duckdb", tmp_path / "scratch", memory="512MB", threads=threads) as duck:
             found = compared(duck, tmp_path, facts, "2018Q1 2021Q4")
             out = tmp_path / f"{threads}.parquet"
-            rows = duck.write(pd.deltas(found), out, Delta, pd.ORDER)
+            rows = duck.write(pd.delta_rows(found), out, Delta, pd.ORDER)
             written = pq.read_table(out, columns=["subject", "relation", "period"])
             places = [
                 (int(q[1:]), int(r[1:]), n)
@@ -257,7 +261,7 @@ def test_buildable(ends: str, snapshot: str, count: int, expected: str) -> None:
     kind: Granularity = next((p.granularity for p in (first, last) if p), "quarter")
 
     def found() -> str:
-        made = pd.buildable(first, last, date.fromisoformat(snapshot), kind, count)
+        made = pd.ended_periods(first, last, date.fromisoformat(snapshot), kind, count)
         return " ".join(map(str, made))
 
     if expected:

@@ -12,7 +12,7 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.core import duck
 from factdrift.builders.core.schema import writing
-from factdrift.builders.facts.relations import NewsPhrases, load_relations
+from factdrift.builders.facts.relations import NewsWording, load_relations
 from factdrift.builders.generate import grounded
 from factdrift.builders.generate.grounded import StatedFacts, in_present_tense
 from factdrift.builders.generate.mentions import EntityNames, news_sentences
@@ -62,7 +62,7 @@ GAPS = [
 
 
 @pytest.fixture(scope="module")
-def relations() -> dict[str, NewsPhrases]:
+def relations() -> dict[str, NewsWording]:
     every = load_relations(ROOT / "templates")
     return {r: one.news for r, one in every.items() if one.news is not None}
 
@@ -87,7 +87,7 @@ Ask = Callable[..., list[Question]]
 
 
 @pytest.fixture(scope="module")
-def ask(tables: tuple[Path, Path, Path], relations: dict[str, NewsPhrases]) -> Ask:
+def ask(tables: tuple[Path, Path, Path], relations: dict[str, NewsWording]) -> Ask:
     """The questions that an article gives; its day, its text, the day and kind of the draw."""
 
     def asked(published: str, text: str, later: str = "", subset: Any = "past") -> list[Question]:

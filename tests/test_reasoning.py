@@ -11,7 +11,7 @@ import pytest
 
 from factdrift.builders import rows
 from factdrift.builders.core.engine import engine
-from factdrift.builders.facts.relations import Phrases
+from factdrift.builders.facts.relations import RelationWording
 from factdrift.builders.release.manifest import load_manifest
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
@@ -81,7 +81,7 @@ def candidates(
     folder: Path, segments: list[rows.Segment], gaps: list[rows.Gap]
 ) -> list[dict[str, Any]]:
     """All that the families ask of some timelines."""
-    having = dict.fromkeys(Phrases.model_fields, RELATIONS)
+    having = dict.fromkeys(RelationWording.model_fields, RELATIONS)
     scope = Scope(date(2005, 1, 1), date(2023, 9, 30), having)
     with engine("duckdb", folder) as eng:
         known = knowledge(
@@ -220,7 +220,7 @@ def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
 
 
 PEOPLE = {"Q1": "Ana Lu", "Q2": "Bo Ek", "Q3": "Reds F.C.", "Q4": "Dutch Republic"}
-PHRASES = Phrases(
+PHRASES = RelationWording(
     noun="the team that <subject> played for",
     ask="who was the coach of <the subject>",
     event="<object> became the coach of <the subject>",

@@ -12,7 +12,7 @@ from factdrift.builders import rows
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import arrow_schema, columns
 from factdrift.builders.release.tasks import column_type
-from factdrift.builders.rows.roles import roles_of
+from factdrift.builders.rows.roles import column_roles
 from factdrift.builders.text.prompts import as_of_day, in_period, merge_targets
 from tests.asking_rows import ASKING, check, given_away
 
@@ -73,7 +73,7 @@ def is_answer(kind: pa.DataType) -> bool:
 
 @pytest.mark.parametrize("row", ASKING, ids=lambda row: row.__name__)
 def test_the_columns_that_are_named_are_there_and_of_their_type(row: type) -> None:
-    asking = roles_of(row)
+    asking = column_roles(row)
     assert asking is not None
     known = {column.name: column for column in columns(row)}
     prompt, accepted = known[asking.prompt], known[asking.targets]

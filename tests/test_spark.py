@@ -17,7 +17,7 @@ from factdrift.builders.core.dates import Period, periods
 from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts import period_diff, snapshot_diff, timeline
-from factdrift.builders.facts.relations import Phrases
+from factdrift.builders.facts.relations import RelationWording
 from factdrift.builders.rows import Delta, Dropped, Fact, FactChange, Gap, SeenFact, Segment
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
@@ -57,10 +57,10 @@ def whole_run(eng: Engine, inputs: Path, out: Path) -> dict[str, int]:
     rows["gaps"] = eng.write(line.gaps, out / "gaps.parquet", Gap, timeline.GAP_ORDER)
     window = periods(Period.parse("2019Q3"), Period.parse("2023Q2"))
     found = eng.keep(period_diff.compare(segments, window, line.gaps))
-    found = period_diff.with_pages(period_diff.at_least(found, segments), entities)
-    found = eng.keep(period_diff.most_popular(eng.keep(found), entities, 300))
+    found = period_diff.drop_without_pages(period_diff.drop_few_objects(found, segments), entities)
+    found = eng.keep(period_diff.drop_less_popular(eng.keep(found), entities, 300))
     order = period_diff.ORDER
-    deltas, dropped = period_diff.deltas(found), period_diff.dropped(found, "quarter")
+    deltas, dropped = period_diff.delta_rows(found), period_diff.dropped_rows(found, "quarter")
     rows["deltas"] = eng.write(deltas, out / "deltas.parquet", Delta, order)
     rows["dropped"] = eng.write(dropped, out / "dropped.parquet", Dropped, order)
     changed = snapshot_diff.changes(eng, dumps[0], dumps[1], rules)
@@ -86,7 +86,7 @@ def test_same_rows_and_bytes_as_duckdb(spark: Engine, tmp_path: Path) -> None:
 def test_questions_over_several_facts(spark: Engine, tmp_path: Path) -> None:
     """Candidates of every family: empty lists, counts and draws are the same on both engines."""
     segments, gaps = histories(1, 20)
-    relations = dict.fromkeys(Phrases.model_fields, RELATIONS)
+    relations = dict.fromkeys(RelationWording.model_fields, RELATIONS)
     scope = Scope(date(2004, 1, 1), date(2023, 12, 31), relations)
     files = (
         (parquet(tmp_path / "segments.parquet", Segment, segments), Segment),

@@ -10,7 +10,7 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.facts.relations import load_relations
-from factdrift.builders.facts.steps import needed_of
+from factdrift.builders.facts.steps import properties_to_mine
 from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
 from factdrift.builders.wikidata.finish import MinedTables
 from factdrift.builders.wikidata.mine import mine
@@ -184,7 +184,7 @@ def test_an_endpoint_gives_what_a_dump_gives(
     given = [ROOT / path for path in paths]
     if not given[0].exists():
         pytest.skip(f"no {given[0]}: set FACTDRIFT_DATA")
-    relations = relations or needed_of(load_relations(ROOT / "templates"))
+    relations = relations or properties_to_mine(load_relations(ROOT / "templates"))
     dump = mine_dump(given, tmp_path / "dump", relations, "2026-06-01")
     read = (*relations, *BIRTHS, *DEATHS)
     with serve(*given, relations=read, dated="2026-06-01T00:00:00Z") as server:

@@ -18,7 +18,7 @@ from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.run import RecipeInput, Source
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts import steps
-from factdrift.builders.facts.period_diff import Undated, buildable, compare
+from factdrift.builders.facts.period_diff import Undated, compare, ended_periods
 from factdrift.builders.facts.relations import Relation, load_relations
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.wikidata.finish import TABLES
@@ -211,7 +211,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
         pointwise=tuple(r for r, one in relations.items() if one.mode == "pointwise"),
         undated=tuple(r for r, one in relations.items() if one.undated == "keep"),
     )
-    lines = Timelines(facts=facts, rules=steps.rules(relations))
+    lines = Timelines(facts=facts, rules=steps.time_rules(relations))
     workspace = Workspace(folder / "build", lambda text: None)
     made = workspace.folder(lines)
     compared: dict[tuple[str, Granularity, str], list[tuple[int, int, str]]] = {}
@@ -220,7 +220,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
         gaps = eng.read(made / "gaps.parquet", rows.Gap)
         for granularity, undated in BUILT:
             first = Period.of(date(1380, 1, 1), granularity)
-            window = buildable(first, None, SNAPSHOT, granularity)
+            window = ended_periods(first, None, SNAPSHOT, granularity)
             for row in eng.rows(compare(segments, window, gaps, undated=undated)):
                 accepted = " |" * bool(row["possible_answers"])
                 names = (_names(row[c]) for c in ("answers", "possible_answers"))
@@ -231,7 +231,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
             lasts = [one[1] for key, some in compared.items() for one in some
                      if key[1:] == (granularity, undated)]  # fmt: skip
             assert max(lasts) == window[-1].index == Period.of(LAST, granularity).index
-        told = _segments(eng.rows(steps.released(segments)))
+        told = _segments(eng.rows(steps.released_segments(segments)))
     return Found(compared, told)
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.relations import (
+    cloze_templates,
     json_schema,
-    known_relations,
     load_relations,
-    select,
-    worded,
+    relations_with_own,
+    select_relations,
 )
 from factdrift.builders.facts.template_files import (
     SCHEMA,
@@ -154,8 +154,8 @@ def test_one_sentence_is_enough(folder: Path) -> None:
 
 
 def test_the_wordings_of_the_papers_are_whole() -> None:
-    ckl = worded(select(SHIPPED, RELATIONS), "ckl", TEMPLATES)
-    templama = worded(select(SHIPPED, PAPER), "dynamic-templama", TEMPLATES)
+    ckl = cloze_templates(select_relations(SHIPPED, RELATIONS), "ckl", TEMPLATES)
+    templama = cloze_templates(select_relations(SHIPPED, PAPER), "dynamic-templama", TEMPLATES)
     said = {name: text for one in ckl.values() for name, text in one.cloze.items()}
     assert said["P1376/ckl/1"] == "<subject> is the capital of <object>."
     assert said["P140/ckl/1"] == "<subject> is affiliated with the <object> religion."
@@ -175,7 +175,7 @@ def test_the_wordings_of_the_papers_are_whole() -> None:
 )
 def test_a_wording_that_is_not_there(wording: str, hint: str) -> None:
     with pytest.raises(UserError) as e:
-        worded(select(SHIPPED, ["P54", "P6"]), wording, Path("templates"))
+        cloze_templates(select_relations(SHIPPED, ["P54", "P6"]), wording, Path("templates"))
     assert str(e.value).startswith(f"templates/P6.yaml: no wording {wording!r}\n")
     assert f"templates/P54.yaml: no wording {wording!r}" in str(e.value)
     assert hint in str(e.value)
@@ -206,17 +206,17 @@ def test_a_folder_adds_to_ours_and_takes_their_places(folder: Path) -> None:
     (folder / "P54.yaml").write_text(ONE, encoding="utf-8")
     (folder / "P999.yaml").write_text(ONE.replace("P54", "P999"), encoding="utf-8")
     (folder / "P102.yaml").write_text(ONE.replace("cloze", "close"), encoding="utf-8")
-    every = known_relations(folder)
+    every = relations_with_own(folder)
     assert set(every) == {*SHIPPED, "P999"} - {"P102"}
     assert every["P54"].cloze == ("<subject> plays for <the object>.",)
-    assert list(select(every, ["P999", "P6"], folder)) == ["P6", "P999"]
+    assert list(select_relations(every, ["P999", "P6"], folder)) == ["P6", "P999"]
     with pytest.raises(UserError, match=r"P102.yaml:6: close: unknown field, did you mean 'cloze'"):
-        select(every, ["P102", "P6"], folder)
+        select_relations(every, ["P102", "P6"], folder)
     with pytest.raises(UserError, match=r"write templates/P998.yaml, with .*P\d+.yaml as a model"):
-        select(every, ["P998"], folder)
+        select_relations(every, ["P998"], folder)
     with pytest.raises(UserError, match=r"P102.yaml:6"):
         every.whole()
-    assert known_relations(TEMPLATES) == SHIPPED
+    assert relations_with_own(TEMPLATES) == SHIPPED
 
 
 def test_mistakes_of_fields_and_of_examples_stand_together(folder: Path) -> None:
@@ -239,8 +239,8 @@ def test_articles_of_names_can_be_said(folder: Path) -> None:
 
 
 def test_select() -> None:
-    assert list(select(SHIPPED, ["P102", "P54", "P6", "P54"])) == ["P6", "P54", "P102"]
-    assert select(SHIPPED, []) == {}
+    assert list(select_relations(SHIPPED, ["P102", "P54", "P6", "P54"])) == ["P6", "P54", "P102"]
+    assert select_relations(SHIPPED, []) == {}
 
 
 NEW = """
@@ -263,7 +263,7 @@ NEW = """
 )
 def test_a_relation_without_a_template(asked: str, message: str) -> None:
     with pytest.raises(UserError) as e:
-        select(SHIPPED, ["P54", asked])
+        select_relations(SHIPPED, ["P54", asked])
     assert str(e.value) == f"{asked}: no template in templates{message}"
 
 

@@ -18,7 +18,7 @@ from tests.spec_oracle import History
 
 SNAPSHOT = random_histories.SNAPSHOT
 SOME, MANY = 700, 20_000
-RUNS: list[tuple[Granularity, Undated, timeline.At]] = [
+RUNS: list[tuple[Granularity, Undated, timeline.WhenCounted]] = [
     ("quarter", "accept", "end"),
     ("month", "doubt", "during"),
     ("month", "accept", "end"),
@@ -99,7 +99,7 @@ def spoken(kind: Granularity, first: int) -> str:
 
 
 def expected_rows(
-    history: History, both: Both, kind: Granularity, undated: Undated, at: timeline.At
+    history: History, both: Both, kind: Granularity, undated: Undated, at: timeline.WhenCounted
 ) -> list[Row]:
     """The deltas and drops of one history by the oracle."""
     rows: list[Row] = []
@@ -122,18 +122,20 @@ def expected_rows(
     ("kind", "undated", "at"),
     [*RUNS[:2], *(pytest.param(*one, marks=pytest.mark.slow) for one in RUNS[2:])],
 )
-def test_period_diff(both: Both, kind: Granularity, undated: Undated, at: timeline.At) -> None:
+def test_period_diff(
+    both: Both, kind: Granularity, undated: Undated, at: timeline.WhenCounted
+) -> None:
     """Every row and every drop with its reason."""
     low = Period.of(date(random_histories.FIRST_YEAR, 1, 1), kind)
     high = Period.of(SNAPSHOT, kind) + -1
     met = period_diff.compare(both.line.segments, periods(low, high), both.line.gaps, undated, at)
-    met = both.duck.keep(period_diff.nothing_added(met) if at == "end" else met)
+    met = both.duck.keep(period_diff.drop_nothing_added(met) if at == "end" else met)
     sets = ("answers", "added", "removed", "possible_answers", "still_true")
     found: set[Row] = set()
-    for row in both.duck.rows(period_diff.deltas(met)):
+    for row in both.duck.rows(period_diff.delta_rows(met)):
         place = (row["subject"], str(Period(kind, row["period"])), row["split"])
         found.add((*place, *(" ".join(sorted(row[c])) for c in sets)))
-    for row in both.duck.rows(period_diff.dropped(met, kind)):
+    for row in both.duck.rows(period_diff.dropped_rows(met, kind)):
         found.add((row["subject"], row["period"], "dropped", row["reason"]))
     expected = {row for h in both.histories for row in expected_rows(h, both, kind, undated, at)}
     assert sorted(found - expected)[:5] == []

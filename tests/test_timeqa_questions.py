@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from factdrift.builders.facts.relations import Ask
+from factdrift.builders.facts.relations import QuestionTemplate
 from factdrift.builders.rows import Dropped, Gap, ReleasedAlignedSegment
 from factdrift.builders.timeqa.question_tables import _targets, places_of
 from factdrift.builders.timeqa.questions import (
@@ -33,7 +33,8 @@ def relation(*asks: Any, mode: str = "accumulate") -> QuestionTemplates:
         label="member of sports team",
         mode=mode,
         questions=tuple(
-            Ask.model_validate(a) for a in asks or ("Which team had <subject> <time>?",)
+            QuestionTemplate.model_validate(a)
+            for a in asks or ("Which team had <subject> <time>?",)
         ),
     )
 

@@ -1,24 +1,91 @@
-"""Where people work: one module a platform, listed here."""
+"""Where people work: one module for each platform, listed here, and plug-ins of other packages.
 
-from factdrift.annotation.layout import near_hint
-from factdrift.annotation.platforms.base import Platform
+A package adds a platform by an entry point of the group `factdrift.platforms`, for example
+`crowd = "my_package:Crowd"`. The commands `hits`, `judgments` and `receive` treat it like ours.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+from factdrift.annotation.platforms.base import Certainty, Platform
 from factdrift.annotation.platforms.label_studio import LabelStudio
 from factdrift.annotation.platforms.mturk import MTurk
 from factdrift.annotation.platforms.prolific import Prolific
 from factdrift.annotation.platforms.static import Static
+from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.extensions import ExtensionPoint
 
-PLATFORMS: dict[str, Platform] = {
-    "mturk": MTurk(),
-    "label_studio": LabelStudio(),
-    "static": Static(),
-    "prolific": Prolific(),
+PLATFORMS: Mapping[str, type[Platform]] = {
+    "static": Static,
+    "prolific": Prolific,
+    "mturk": MTurk,
+    "label_studio": LabelStudio,
 }
-"""By name, as the command line has them. A results file goes to the first that knows it; `static`
-takes what no other knows, and gives it to `prolific` where the batch was for that."""
+"""The platforms of this package, by the name that `--platform` gives."""
+READS_WHATEVER_IS_LEFT = "static"
+"""The platform that reads a file which no platform recognises, and refuses it line by line."""
 
 
+def _is_platform(candidate: object) -> bool:
+    return isinstance(candidate, type) and issubclass(candidate, Platform)
+
+
+ALL_PLATFORMS: ExtensionPoint[type[Platform]] = ExtensionPoint(
+    kind="platform", ours=PLATFORMS, accepts=_is_platform, expected="a Platform"
+)
+
+
+@cache
 def find_platform(name: str) -> Platform:
-    if name not in PLATFORMS:
-        raise UserError(f"no platform {name!r}", hint=near_hint(name, PLATFORMS))
-    return PLATFORMS[name]
+    """The platform of a name.
+
+    `UserError`: no platform has the name, or the package that offers it is broken.
+    """
+    platform = ALL_PLATFORMS.find(name)()
+    if platform.name != name:
+        text = f"the platform {name!r} calls itself {platform.name!r}"
+        raise UserError(text, hint="the class and its entry point need the same name")
+    return platform
+
+
+def is_piecewise(platform_name: str) -> bool:
+    """Whether a submission of the platform holds one item of a HIT, not all of them."""
+    return find_platform(platform_name).piecewise
+
+
+def detect_platform(
+    path: Path, platform_of_batch: Callable[[], str | None], say: Callable[[str], None]
+) -> Platform:
+    """The platform whose results a file holds.
+
+    The platform that recognises the file with the greatest certainty is taken, whatever the order
+    of the table. Where several are equally certain, as those are whose workers use our own pages,
+    `platform_of_batch` decides: it returns the platform of the batch that the file names, or None.
+    A file that no platform recognises goes to `static`, which reports what is wrong in each line.
+
+    A plug-in that cannot be loaded is passed over, and `say` hears why. `UserError`: two or more
+    platforms are equally certain, and nothing else decides.
+    """
+    certainty: dict[str, Certainty] = {}
+    for name in ALL_PLATFORMS.names():
+        try:
+            certainty[name] = find_platform(name).recognises(path)
+        except UserError as error:
+            if name in PLATFORMS:
+                raise
+            say(f"  {error}")
+    highest = max(certainty.values())
+    if highest is Certainty.NO:
+        return find_platform(READS_WHATEVER_IS_LEFT)
+    candidates = [name for name, degree in certainty.items() if degree == highest]
+    if len(candidates) == 1:
+        return find_platform(candidates[0])
+    from_batch = platform_of_batch()
+    if from_batch in candidates:
+        return find_platform(from_batch)
+    if READS_WHATEVER_IS_LEFT in candidates:
+        return find_platform(READS_WHATEVER_IS_LEFT)
+    text = f"may be results of {' or '.join(sorted(candidates))}"
+    raise UserError(text, where=display_path(path), hint="name one with --platform")

@@ -5,8 +5,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from factdrift.annotation.batch import HitBatch, Item
 from factdrift.annotation.layout import Layout, Rejection
@@ -14,81 +15,117 @@ from factdrift.annotation.order import Delivery
 from factdrift.annotation.reading import csv_rows, is_table, json_documents
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.config import display_path
+from factdrift.builders.core.errors import UserError
+
+
+class Certainty(IntEnum):
+    """How surely a platform recognises a file as its results."""
+
+    NO = 0
+    """The file is of another form."""
+    POSSIBLE = 1
+    """The form is one that several platforms share: submissions of our own pages."""
+    SURE = 2
+    """Only this platform writes such files."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a submission comes to: why it is rejected (empty: it is approved), and a bonus."""
+    """The decision on a submission: why it is rejected (empty: it is approved), and a bonus."""
 
     reason: str
     bonus: Decimal = Decimal(0)
 
 
 Decide = Callable[[Submission], Verdict | None]
-"""What a submission comes to; None: it is not known yet."""
+"""Returns the verdict on a submission, or None while it is not known yet."""
 FitsHit = Callable[[Sequence[Item]], bool]
 """Whether items fit into one HIT."""
 FindItem = Callable[[str, str, str], tuple[Layout, Item] | None]
-"""The layout and the item of the ids of batch, HIT and item; None: there is no such item."""
+"""The layout and the item for the ids of batch, HIT and item; None where no such item exists."""
+WhyExcluded = Callable[[Submission], str]
+"""Why a submission is set aside by the platform's list of participants; empty where it is not."""
 
 
-def write_csv(path: Path, rows: Iterable[Sequence[object]], **how: Any) -> str:
-    """Write a CSV file; returns its name."""
+def write_csv(path: Path, rows: Iterable[Sequence[object]], **writer_options: Any) -> str:
+    """Write a CSV file and return its name. `writer_options` go to `csv.writer`."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, **{"lineterminator": "\n", **how}).writerows(rows)
+        csv.writer(file, **{"lineterminator": "\n", **writer_options}).writerows(rows)
     return path.name
 
 
 class Platform(ABC):
-    """One platform. `heeds`: the fields of `Delivery` that its files depend on.
+    """A platform on which people work. A subclass needs a name, `export` and `recognises`.
 
-    `piecewise`: it hands out single items of a HIT, so that a submission has one of them.
+    It also needs `submission`, or `read` where one entry of a file holds several submissions.
+    Everything else has a default that suits a platform without that feature.
     """
 
-    name: str
-    heeds: tuple[str, ...] = ()
-    piecewise = False
-    rejection = Rejection()
-    """What rejects work there, where a layout says nothing of it."""
+    name: ClassVar[str]
+    """The name on the command line, in batches and in judgments."""
+    delivery_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields of `Delivery` that the exported files depend on; others are refused."""
+    piecewise: ClassVar[bool] = False
+    """Whether single items of a HIT are handed out, so that a submission holds one of them."""
+    serves_pages: ClassVar[bool] = False
+    """Whether workers use our pages, which `factdrift receive` serves."""
+    lists_participants: ClassVar[bool] = False
+    """Whether the platform exports a list of participants, which `excluded_by` reads."""
+    rejection: ClassVar[Rejection] = Rejection()
+    """The rule for rejecting work there, where a layout gives none."""
 
     @abstractmethod
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         """Write the platform's files into `folder`, which exists.
 
-        They have nothing that a worker must not see, `answers` and `row` of an item, and attention
-        items look like the others. The same batch gives the same bytes.
+        They contain nothing that a worker must not see (an item's `answers` and `row`), and
+        attention items look like the others. The same batch gives the same bytes.
         """
 
     @abstractmethod
-    def knows(self, path: Path) -> bool:
-        """Whether a file looks like this platform's results; reads only its beginning."""
+    def recognises(self, path: Path) -> Certainty:
+        """How surely a file is results of this platform; only its beginning is read."""
 
     def read(
         self, path: Path, find: FindItem = lambda *ids: None
     ) -> Iterator[Submission | Refused]:
-        """The submissions of a results file, streamed, in order; what is broken is `Refused`."""
+        """Yield the submissions of a results file in order, and `Refused` for a broken entry.
+
+        The file is streamed. `find` returns the layout and the item of a submission.
+        """
         table, where = is_table(path), display_path(path)
-        for found in csv_rows(path) if table else json_documents(path):
-            if isinstance(found, Refused):
-                yield found
+        for entry in csv_rows(path) if table else json_documents(path):
+            if isinstance(entry, Refused):
+                yield entry
             else:
-                yield self.submission(found.value, where, found.line, table=table)
+                yield self.submission(entry.value, where, entry.line, table=table)
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
-        """The submission in the cells of a row of a table, or in one JSON value."""
+        """The submission in one JSON value, or in one row of a table (its cells by column)."""
         raise NotImplementedError
 
     def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
-        """Write into `folder` what the platform takes to approve or reject the work in `path`.
+        """Write the files that approve or reject the work of the results in `path`.
 
-        Names the files written, relative to `folder`; none where the platform takes none. These
-        files hold the platform's own worker ids: they go back to it and nowhere else.
+        Returns their names relative to `folder`; an empty list where the platform takes no such
+        files. They hold the platform's own worker ids, so they go back to it and nowhere else.
         """
         return []
 
-    def room(self, layout: Layout) -> FitsHit:
-        """What tells whether items fit into one HIT of a layout.
+    def hit_limit(self, layout: Layout) -> FitsHit:
+        """A function that tells whether items fit into one HIT of a layout.
 
-        HITs are filled so that they fit, and an item that fits none is left out.
+        HITs are filled so that they fit, and an item that fits into no HIT is left out.
         """
         return lambda items: True
+
+    def completion_link(self, code: str) -> str | None:
+        """The address that takes a worker back to the platform with a completion code, if any."""
+        return None
+
+    def excluded_by(self, participants: Path) -> WhyExcluded:
+        """Read the platform's list of participants; return a function that checks submissions.
+
+        `UserError`: the file is not such a list, or the platform has none.
+        """
+        raise UserError(f"{self.name} has no list of participants")

@@ -24,7 +24,7 @@ from factdrift.annotation.checks import is_asked, value_as_text
 from factdrift.annotation.layout import Layout, LayoutAnswer, LayoutField
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.page import template_environment
-from factdrift.annotation.platforms.base import FindItem, Platform
+from factdrift.annotation.platforms.base import Certainty, FindItem, Platform
 from factdrift.annotation.reading import json_documents, read_head
 from factdrift.annotation.submission import FORMAT as SUBMISSION
 from factdrift.annotation.submission import Json, Refused, Submission, submission_from_value
@@ -167,11 +167,13 @@ class LabelStudio(Platform):
         for name, text in files.items():
             (folder / name).write_text(text, "utf-8", newline="\n")
 
-    def knows(self, path: Path) -> bool:
+    def recognises(self, path: Path) -> Certainty:
+        """`SURE` of a JSON file of tasks: those that we made, or others with annotations."""
         if path.suffix.lower() != ".json":
-            return False
+            return Certainty.NO
         start = read_head(path)
-        return f'"{META}"' in start or ('"annotations"' in start and '"data"' in start)
+        is_sure = f'"{META}"' in start or ('"annotations"' in start and '"data"' in start)
+        return Certainty.SURE if is_sure else Certainty.NO
 
     def read(
         self, path: Path, find: FindItem = lambda *ids: None

@@ -24,7 +24,7 @@ from factdrift.annotation.batch import Hit, HitBatch
 from factdrift.annotation.layout import Layout
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.page import packed_hit, render_page
-from factdrift.annotation.platforms.base import Decide, FitsHit, Platform, write_csv
+from factdrift.annotation.platforms.base import Certainty, Decide, FitsHit, Platform, write_csv
 from factdrift.annotation.reading import csv_rows, is_table, read_head
 from factdrift.annotation.submission import (
     LONGEST,
@@ -67,15 +67,17 @@ class MTurk(Platform):
             (folder / name).write_text(text, "ascii", newline="\n")
         write_csv(folder / "hits.csv", [["data"], *([cell] for cell in cells)])
 
-    def room(self, layout: Layout) -> FitsHit:
-        """Whether a template with these items stays within MTurk's 65,535 bytes."""
+    def hit_limit(self, layout: Layout) -> FitsHit:
+        """Whether a template with the given items stays within MTurk's 65,535 bytes."""
         left = LARGEST - _SPARE - len(hit_template(layout, ""))
         any_id = "0" * 16
         return lambda items: len(packed_hit(Hit(any_id, tuple(items)), any_id)) <= left
 
-    def knows(self, path: Path) -> bool:
-        first = read_head(path).split("\n", 1)[0]
-        return is_table(path) and "AssignmentId" in first and "WorkerId" in first
+    def recognises(self, path: Path) -> Certainty:
+        """`SURE` of a table with the columns that only the requester site has."""
+        columns = read_head(path).split("\n", 1)[0]
+        is_sure = is_table(path) and "AssignmentId" in columns and "WorkerId" in columns
+        return Certainty.SURE if is_sure else Certainty.NO
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """A submission from a row of the site's CSV, by the worker and assignment that it names."""

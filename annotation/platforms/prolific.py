@@ -10,14 +10,16 @@ no sense. `SESSION_ID` of a link is the id of the submission.
 """
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout, Qualifications, Rejection
 from factdrift.annotation.order import Delivery
-from factdrift.annotation.platforms.base import Decide, write_csv
+from factdrift.annotation.platforms.base import Decide, Verdict, WhyExcluded, write_csv
 from factdrift.annotation.platforms.static import IDS, Static
 from factdrift.annotation.reading import csv_rows, require_entries
 from factdrift.annotation.submission import Refused, Submission
@@ -26,9 +28,12 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
 
+COMPLETION_LINK = "https://app.prolific.com/submissions/complete?cc={code}"
 GONE = ("RETURNED", "TIMED-OUT", "TIMED_OUT", "SCREENED-OUT", "SCREENED_OUT", "SCREENED OUT")
 """Statuses of people who left the study, or were sent away: their answers are not used."""
 _ID = re.compile("[0-9A-Za-z]{8,64}")
+"""An id of Prolific: `5f1d2c3b4a` is one, `=cmd|calc` is not. Theirs have 24 hexadecimal digits
+today; the bounds are wider, so that another form of id is not refused."""
 _ISSUED = ("participant_id", "submission_id", "status")
 
 
@@ -36,17 +41,21 @@ class Prolific(Static):
     """Studies on Prolific, whose participants come to a server of ours by a link."""
 
     name = "prolific"
-    heeds = ("url",)
+    delivery_fields = ("url",)
+    lists_participants = True
     rejection = Rejection(checks=("instruction", "nonsense"), long_failures=2, experts=False)
 
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
-        """`README.txt` with the study's link and figures, and `taskflow.csv`: a link a HIT."""
+        """Write `README.txt` with the study's link and figures, and `taskflow.csv`.
+
+        `taskflow.csv` has a link for each HIT and the number of workers it needs.
+        """
         if delivery.url is None:
             hint = "--url https://… (make: URL=), the address at which factdrift receive will be"
             raise UserError("Prolific's links need the address of the pages", hint=hint)
         root = delivery.root()
-        names = resource("annotation/platforms/prolific_readme.txt").read_text("utf-8")
-        text = names.format(
+        readme = resource("annotation/platforms/prolific_readme.txt").read_text("utf-8")
+        text = readme.format(
             layout=layout,
             pay=layout.pay,
             batch=batch,
@@ -62,71 +71,97 @@ class Prolific(Static):
         write_csv(folder / "taskflow.csv", links)
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
-        """A submission whose worker can be one of Prolific's."""
-        found = super().submission(value, where, line, table=table)
-        if isinstance(found, Submission) and not _ID.fullmatch(found.worker.strip()):
+        """A submission whose worker id can be one of Prolific's."""
+        submission = super().submission(value, where, line, table=table)
+        if isinstance(submission, Submission) and not _ID.fullmatch(submission.worker.strip()):
             return Refused(where, line, "not an id of Prolific")
-        return found
+        return submission
 
     def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
-        """Submissions to approve and to reject, and bonuses as Prolific takes them.
+        """Write the submissions to approve and to reject, and bonuses in Prolific's form.
 
-        Each submission of Prolific is decided once, by the first of its answers; a file of bonuses
-        is for one study.
+        Each submission of Prolific is decided once, by the first of its answers. Each file of
+        bonuses is for one study.
         """
-        approved: list[tuple[str, ...]] = []
-        rejected: list[tuple[str, ...]] = []
-        bonuses: dict[str, dict[str, Decimal]] = {}
+        decided: list[_DecidedSession] = []
         seen: set[tuple[str, str]] = set()
-        for one in self.read(path):
-            verdict = decide(one) if isinstance(one, Submission) else None
-            if isinstance(one, Refused) or verdict is None:
+        for submission in self.read(path):
+            if isinstance(submission, Refused) or (verdict := decide(submission)) is None:
                 continue
-            study, session, who = (i.strip() for i in (one.study, one.assignment, one.worker))
-            if (session, who) in seen or not _ID.fullmatch(session):
-                continue
-            seen.add((session, who))
-            if verdict.reason:
-                rejected.append((study, session, who, verdict.reason))
-                continue
-            approved.append((study, session, who))
-            if verdict.bonus:
-                own = bonuses.setdefault(study, {})
-                own[who] = own.get(who, Decimal(0)) + verdict.bonus
-        columns = ("study_id", "submission_id", "participant_id")
-        tables: dict[str, list[tuple[str, ...]]] = {
-            "approve": [columns, *approved],
-            "reject": [(*columns, "message"), *rejected],
-        }
-        for number, (_, own) in enumerate(sorted(bonuses.items()), 1):
-            name = f"bonus-{number}" if number > 1 else "bonus"
-            tables[name] = [(who, f"{amount:.2f}") for who, amount in sorted(own.items())]
+            study, session = submission.study.strip(), submission.assignment.strip()
+            worker = submission.worker.strip()
+            if (session, worker) not in seen and _ID.fullmatch(session):
+                seen.add((session, worker))
+                decided.append(_DecidedSession(study, session, worker, verdict))
         sign = file_sha256(path)[:8]
-        paths = {folder / f"prolific-{sign}-{name}.csv": rows for name, rows in tables.items()}
-        for file, rows in paths.items():
-            write_csv(file, rows)
-            file.chmod(0o600)
-        return [file.name for file in paths]
+        names = []
+        for name, rows in _feedback_tables(decided).items():
+            file = folder / f"prolific-{sign}-{name}.csv"
+            names.append(write_csv(file, rows))
+            file.chmod(0o600)  # it names people
+        return names
+
+    def completion_link(self, code: str) -> str:
+        """The link that ends a submission on Prolific."""
+        return COMPLETION_LINK.format(code=quote(code, safe=""))
+
+    def excluded_by(self, participants: Path) -> WhyExcluded:
+        """Check submissions against Prolific's export of a study's participants."""
+        statuses = read_participants(participants)
+        return lambda submission: why_excluded(statuses, submission)
+
+
+class _DecidedSession(NamedTuple):
+    """One submission of Prolific's, by its ids there, and the verdict on it."""
+
+    study: str
+    session: str
+    worker: str
+    verdict: Verdict
+
+
+def _feedback_tables(decided: Sequence[_DecidedSession]) -> dict[str, list[tuple[str, ...]]]:
+    """The rows of the files `approve`, `reject` and `bonus` (one a study: `bonus-2` …), by name."""
+    columns = ("study_id", "submission_id", "participant_id")
+    approved, rejected = [columns], [(*columns, "message")]
+    bonuses: dict[str, dict[str, Decimal]] = {}
+    for study, session, worker, verdict in decided:
+        if verdict.reason:
+            rejected.append((study, session, worker, verdict.reason))
+            continue
+        approved.append((study, session, worker))
+        if verdict.bonus:
+            study_bonuses = bonuses.setdefault(study, {})
+            study_bonuses[worker] = study_bonuses.get(worker, Decimal(0)) + verdict.bonus
+    tables: dict[str, list[tuple[str, ...]]] = {"approve": [*approved], "reject": [*rejected]}
+    for number, (_, study_bonuses) in enumerate(sorted(bonuses.items()), 1):
+        name = f"bonus-{number}" if number > 1 else "bonus"
+        amounts = sorted(study_bonuses.items())
+        tables[name] = [(worker, f"{amount:.2f}") for worker, amount in amounts]
+    return tables
 
 
 Participants = dict[str, dict[str, str]]
-"""Who took part, by Prolific's export: the status of each submission, by participant and id."""
+"""The participants by Prolific's export: the status of each of their submissions, by their ids."""
 
 
-def why_barred(participants: Participants, given: Submission) -> str:
-    """Why the answers of a participant are set aside; empty: they are not."""
-    sessions = participants.get(given.worker.strip())
+def why_excluded(participants: Participants, submission: Submission) -> str:
+    """Why a participant's answers are set aside; empty where they are not."""
+    sessions = participants.get(submission.worker.strip())
     if sessions is None:
         return "unknown participant"
-    status = sessions.get(given.assignment.strip())
+    status = sessions.get(submission.assignment.strip())
     if status is None:
         return "unknown session"
     return "returned by the participant" if status.upper() in GONE else ""
 
 
 def read_participants(path: Path) -> Participants:
-    """Prolific's export of the participants of one study, or several such files put together."""
-    found: Participants = {}
+    """Read Prolific's export of the participants of a study, or several exports put together.
+
+    `UserError`: the file is missing, lacks a column or names nobody.
+    """
+    participants: Participants = {}
     if not path.is_file():
         raise UserError(
             "no such file", where=display_path(path), hint="Prolific: Download demographic data"
@@ -139,17 +174,17 @@ def read_participants(path: Path) -> Participants:
             text = f"no column {missing[0].replace('_', ' ').capitalize()!r}"
             hint = "take the file as Prolific exports it"
             raise UserError(text, where=display_path(path), line=1, hint=hint)
-        who, session, status = (cells[name].strip() for name in _ISSUED)
-        found.setdefault(who, {})[session] = status
-    if not found:
+        worker, session, status = (cells[name].strip() for name in _ISSUED)
+        participants.setdefault(worker, {})[session] = status
+    if not participants:
         raise UserError("nobody is in it", where=display_path(path))
-    return found
+    return participants
 
 
 def _checks(layout: Layout) -> str:
+    """What the README says of attention items: how many of them reject work, if they can."""
     rule = layout.rejects.get("prolific", Prolific.rejection)
-    kinds = [one.kind for one in layout.attention]
-    usable = sum(kind in rule.checks for kind in kinds)
+    usable = sum(known_item.kind in rule.checks for known_item in layout.attention)
     needed = rule.failures_to_reject(layout.pay)
     if min(usable, layout.attention_per_hit) < needed:
         return (
@@ -160,11 +195,13 @@ def _checks(layout: Layout) -> str:
     return f"Work is rejected for {needed} failed checks of the kinds {', '.join(rule.checks)}."
 
 
-def screening(wanted: Qualifications) -> str:
-    """Whom a study is for, in the words of Prolific's form."""
-    parts = [f"location: {', '.join(wanted.countries)}"] if wanted.countries else []
-    if wanted.approval_percent:
-        parts.append(f"approval rate from {wanted.approval_percent}")
-    if wanted.approved_hits:
-        parts.append(f"previous submissions from {wanted.approved_hits}")
+def screening(qualifications: Qualifications) -> str:
+    """The people that a study is for, in the words of Prolific's form."""
+    parts = []
+    if qualifications.countries:
+        parts.append(f"location: {', '.join(qualifications.countries)}")
+    if qualifications.approval_percent:
+        parts.append(f"approval rate from {qualifications.approval_percent}")
+    if qualifications.approved_hits:
+        parts.append(f"previous submissions from {qualifications.approved_hits}")
     return "; ".join([*parts, "first language: English"])

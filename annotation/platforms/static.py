@@ -9,14 +9,16 @@ Results are the submissions as the page makes them: files of JSON or JSON lines,
 or a CSV file with one column of JSON (what forms and table services export).
 """
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.page import hit_file, render_page
-from factdrift.annotation.platforms.base import Platform, write_csv
+from factdrift.annotation.platforms.base import Certainty, Platform, write_csv
+from factdrift.annotation.reading import read_head
 from factdrift.annotation.submission import (
     FORMAT,
     Refused,
@@ -26,20 +28,24 @@ from factdrift.annotation.submission import (
 )
 
 IDS = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
-"""Of a link: Prolific puts its ids there; a page takes what was not filled in for no id."""
+"""The end of a link. Prolific fills in its ids; a page takes an unfilled placeholder for no id."""
+_NAMED_BATCH = re.compile(r'"+batch"+: ?"+([0-9a-f]{16})"')
+"""The batch of a submission, in JSON (`"batch": "0123456789abcdef"`) or in a quoted cell of CSV
+(`""batch"": ""0123456789abcdef""`); not `"batch": "7"`, which is no id of ours."""
 
 
 class Static(Platform):
     """Self-contained pages; `Delivery` says where their answers go."""
 
     name = "static"
-    heeds: tuple[str, ...] = ("post", "code", "complete", "split_pages", "url")
+    delivery_fields: ClassVar[tuple[str, ...]] = ("post", "code", "complete", "split_pages", "url")
+    serves_pages = True
 
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
-        """`task.html` and `hits/0001.json` …, or `hit-0001.html` …; `links.csv`.
+        """Write `task.html` with `hits/0001.json` …, or `hit-0001.html` …, and `links.csv`.
 
-        Links name every HIT as often as it is to be judged; round by round, so that a cut list
-        is even.
+        The links name every HIT as often as it is to be judged. They go round by round, so that
+        the first part of the list covers all HITs evenly.
         """
 
         def page(*hits: Any, files: int = 0) -> str:
@@ -49,12 +55,12 @@ class Static(Platform):
 
         numbered = [*enumerate(batch.hits, 1)]
         if delivery.split_pages:
-            files = {f"hit-{n:04}.html": page(hit) for n, hit in numbered}
+            files = {f"hit-{number:04}.html": page(hit) for number, hit in numbered}
             names = [f"{name}?" for name in files]
         else:
-            files = {f"hits/{n:04}.json": hit_file(hit) for n, hit in numbered}
+            files = {f"hits/{number:04}.json": hit_file(hit) for number, hit in numbered}
             files["task.html"] = page(files=len(numbered))
-            names = [f"task.html?hit={n}&" for n, _ in numbered]
+            names = [f"task.html?hit={number}&" for number, _ in numbered]
         for name, text in files.items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, "ascii", newline="\n")
@@ -66,15 +72,23 @@ class Static(Platform):
         ]
         write_csv(folder / "links.csv", [("assignment", "hit", "link"), *links])
 
-    def knows(self, path: Path) -> bool:
-        """Anything: results that no platform knows are reported as such, line by line."""
-        return True
+    def recognises(self, path: Path) -> Certainty:
+        """`POSSIBLE` for submissions of our pages, which Prolific's workers use as well."""
+        start = read_head(path)
+        is_ours = FORMAT in start or _NAMED_BATCH.search(start) is not None
+        return Certainty.POSSIBLE if is_ours else Certainty.NO
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
-        """A submission, or that in the one cell of a row that holds any."""
+        """The submission that the value is, or that is in the only cell of a row that holds one."""
         if not table:
             return submission_from_value(value, where, line)
-        found = [cell for cell in value.values() if FORMAT in cell]
-        if len(found) == 1:
-            return submission_from_text(found[0], where, line)
-        return Refused(where, line, "not a submission", f"{len(found)} cells hold {FORMAT}")
+        cells = [cell for cell in value.values() if FORMAT in cell]
+        if len(cells) == 1:
+            return submission_from_text(cells[0], where, line)
+        return Refused(where, line, "not a submission", f"{len(cells)} cells hold {FORMAT}")
+
+
+def named_batch(path: Path) -> str | None:
+    """The id of the first batch that a file of our pages' submissions names, None without any."""
+    match = _NAMED_BATCH.search(read_head(path))
+    return match[1] if match else None

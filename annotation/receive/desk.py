@@ -7,12 +7,12 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote
 
 from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.matching import find_answer_mistake
 from factdrift.annotation.order import ServingOrder, web_address
 from factdrift.annotation.page import hit_file, render_page
+from factdrift.annotation.platforms import PLATFORMS, find_platform
 from factdrift.annotation.receive.journal import Journal
 from factdrift.annotation.receive.pool import HitPool, Visit
 from factdrift.annotation.submission import Refused, Submission, decode_json, submission_from_text
@@ -22,9 +22,6 @@ from factdrift.builders.core.files import disk_errors, locked
 from factdrift.builders.core.hashing import digest
 
 SUBMISSIONS, GIVEN, NOT_TAKEN = "submissions.jsonl", "given.log", "not-taken.log"
-SERVED = ("static", "prolific")
-"""The platforms whose batches are pages."""
-PROLIFIC_END = "https://app.prolific.com/submissions/complete?cc={code}"
 _LONGEST_QUERY = 300
 _MOST_ANSWERS = 5
 """Different submissions of one worker for one HIT that are kept."""
@@ -180,13 +177,14 @@ def open_desk(
     `UserError`: no batch of pages, an edited one, or another server at work on it.
     """
     batch, code, complete = read_batch(order.batch), order.code, order.complete
-    if batch.platform not in SERVED:
+    platform = find_platform(batch.platform)
+    if not platform.serves_pages:
+        served = [name for name, kind in PLATFORMS.items() if kind.serves_pages]
         text = f"a batch for {batch.platform}, which has pages of its own"
-        raise UserError(
-            text, where=display_path(order.batch), hint=f"make one for {' or '.join(SERVED)}"
-        )
-    if code and not complete and batch.platform == "prolific":
-        complete = PROLIFIC_END.format(code=quote(code, safe=""))
+        hint = f"make one for {' or '.join(served)}"
+        raise UserError(text, where=display_path(order.batch), hint=hint)
+    if code and not complete:
+        complete = platform.completion_link(code)
     ending = {"code": code, "complete": web_address(complete)}
     layout = batch.layout_as_sent
     minutes = order.minutes or max(30.0, 6 * float(layout.pay.minutes_per_hit))

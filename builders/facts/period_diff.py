@@ -32,25 +32,25 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.timeline import (
     CAUSES,
     REASONS,
-    At,
-    as_set,
-    cause_of,
-    doubted,
-    number,
-    runs,
-    without,
+    WhenCounted,
+    array_difference,
+    doubt_cause,
+    doubted_object,
+    item_number,
+    period_runs,
+    sorted_set,
 )
 
 Undated = Literal["accept", "doubt", "ignore"]
 
 ORDER = ("subject_number", "relation", "period")
-"""Total order of `deltas` and of `dropped`, for `Engine.write`."""
+"""Total order of `delta_rows` and of `dropped_rows`, for `Engine.write`."""
 
 _PAIR = ["subject", "relation"]
 _KEY = [*_PAIR, "first"]
 
 
-def buildable(
+def ended_periods(
     first: Period | None, last: Period | None, snapshot: date, kind: Granularity, count: int = 0
 ) -> list[Period]:
     """The periods of a window that had ended by the snapshot day, in order.
@@ -78,24 +78,24 @@ def compare(
     window: Sequence[Period],
     gaps: ir.Table | None = None,
     undated: Undated = "accept",
-    at: At = "during",
+    at: WhenCounted = "during",
     doubting: Collection[str] = (),
 ) -> ir.Table:
     """Every comparison of neighbouring periods of a window, equal neighbours in one row.
 
     `segments`, `gaps`: of a `timeline.TimelineTables`; `window`: consecutive periods, as from
-    `buildable`. `at`: the day of A_t, the period's last one, or any. `doubting`: relations of which
-    undated statements are doubts although others are accepted.
+    `ended_periods`. `at`: the day of A_t, the period's last one, or any. `doubting`: relations
+    whose undated statements are doubts although others are accepted.
 
     Columns: `subject` as a number, `relation`; `first`, `last` (index of the first and last t+1);
     `split`, `answers`, `previous_answers`, `possible_answers`, `still_true`, `added`, `removed`
     as in `rows.Delta`; `reason` and `detail` (why it is dropped, and the items that it is about:
-    here those in doubt; null: it is kept). `at_least`, `with_pages`, `most_popular` set further
-    reasons; `deltas` and `dropped` make rows of it. All of them read it: `Engine.keep` it.
+    here those in doubt; null: it is kept). the functions `drop_…` set further
+    reasons; `delta_rows` and `dropped_rows` make rows of it. All of them read it: `Engine.keep` it.
     """
     if gaps is not None and undated == "ignore":
         gaps = gaps.filter(gaps.reason != "undated")
-    run = runs(segments, window, gaps, at)
+    run = period_runs(segments, window, gaps, at)
     earlier = ibis.window(group_by=_PAIR, order_by=run.at)
     run = run.mutate(
         previous=run.objects.lag().over(earlier),
@@ -121,7 +121,7 @@ def compare(
     meeting = run.filter(run.at > window[0].index).select(
         *_PAIR,
         "objects",
-        doubts=as_set(run.doubts.concat(run.previous_doubts)),
+        doubts=sorted_set(run.doubts.concat(run.previous_doubts)),
         first="at",
         last="at",
         previous="previous",
@@ -130,10 +130,10 @@ def compare(
     )
     met = within.union(meeting)
     met = met.filter((met.objects.length() > 0) | (met.previous.length() > 0))
-    return _split(met, undated == "accept", at, doubting)
+    return _with_split_and_reason(met, undated == "accept", at, doubting)
 
 
-def at_least(comparisons: ir.Table, segments: ir.Table, objects: int = 2) -> ir.Table:
+def drop_few_objects(comparisons: ir.Table, segments: ir.Table, objects: int = 2) -> ir.Table:
     """Drop (`few_objects`) pairs with fewer different objects over their whole history.
 
     `detail` is the object, or one of them.
@@ -142,10 +142,10 @@ def at_least(comparisons: ir.Table, segments: ir.Table, objects: int = 2) -> ir.
     counted = segments.group_by(_PAIR).agg(
         objects=segments.object.nunique(), detail=segments.object.min()
     )
-    return drop(comparisons, counted.filter(counted.objects < objects), "few_objects")
+    return drop_matching(comparisons, counted.filter(counted.objects < objects), "few_objects")
 
 
-def held_always(comparisons: ir.Table, relations: Collection[str]) -> ir.Table:
+def drop_uninformative_absence(comparisons: ir.Table, relations: Collection[str]) -> ir.Table:
     """Drop (`no_stated_holder`) what is `new` or `deleted` in relations whose silence says nothing.
 
     An office is not empty because nobody is stated: of real `new` and `deleted` rows of such
@@ -153,16 +153,18 @@ def held_always(comparisons: ir.Table, relations: Collection[str]) -> ir.Table:
     """
     empty = comparisons.split.isin(["new", "deleted"])
     found = comparisons.filter(empty & comparisons.relation.isin(sorted(relations)))
-    return drop(comparisons, found.select(_KEY), "no_stated_holder")
+    return drop_matching(comparisons, found.select(_KEY), "no_stated_holder")
 
 
-def nothing_added(comparisons: ir.Table) -> ir.Table:
+def drop_nothing_added(comparisons: ir.Table) -> ir.Table:
     """Drop (`nothing_added`) what is `updated` by an end alone: whoever knew the rest is right."""
     found = comparisons.filter((comparisons.split == "updated") & (comparisons.added.length() == 0))
-    return drop(comparisons, found.select(_KEY), "nothing_added")
+    return drop_matching(comparisons, found.select(_KEY), "nothing_added")
 
 
-def lived(comparisons: ir.Table, entities: ir.Table, granularity: Granularity) -> ir.Table:
+def drop_life_changes(
+    comparisons: ir.Table, entities: ir.Table, granularity: Granularity
+) -> ir.Table:
     """Drop (`life`) what is `new` or `deleted` as its subject or an object began or ended then.
 
     `detail` are the items that may have begun or ended after the period before and until this one.
@@ -179,7 +181,7 @@ def lived(comparisons: ir.Table, entities: ir.Table, granularity: Granularity) -
         *_KEY,
         since=first_day(empty["first"]),
         until=first_day(empty["first"] + 1),
-        item=ibis.array([_item(empty.subject)]).concat(empty.answers).unnest(),
+        item=ibis.array([_item_id(empty.subject)]).concat(empty.answers).unnest(),
     )
     both = met.join(entities, met.item == entities.id)
 
@@ -191,10 +193,10 @@ def lived(comparisons: ir.Table, entities: ir.Table, granularity: Granularity) -
     found = both.filter(
         inside(both.began_first, both.began_last) | inside(both.ended_first, both.ended_last)
     )
-    return drop(comparisons, found.select(*_KEY, detail="item"), "life")
+    return drop_matching(comparisons, found.select(*_KEY, detail="item"), "life")
 
 
-def with_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
+def drop_without_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     """Drop (`no_page`) comparisons whose subject or any object in t or t+1 has no `enwiki`.
 
     The whole comparison goes: to leave out the object alone would invent a change. `detail` are
@@ -202,35 +204,35 @@ def with_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     Source: DynamicTempLAMA (paper 002), section 3.
     """
     open_ = comparisons.filter(comparisons.reason.isnull())
-    items = ibis.array([_item(open_.subject)]).concat(open_.answers, open_.previous_answers)
+    items = ibis.array([_item_id(open_.subject)]).concat(open_.answers, open_.previous_answers)
     named = open_.select(*_KEY, detail=items.unnest())
     paged = entities.filter(entities.enwiki.notnull()).select("id")
-    return drop(comparisons, named.anti_join(paged, named.detail == paged.id), "no_page")
+    return drop_matching(comparisons, named.anti_join(paged, named.detail == paged.id), "no_page")
 
 
-def most_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) -> ir.Table:
+def drop_less_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) -> ir.Table:
     """Drop (`less_popular`) all but the most popular subjects of each relation; call it last.
 
     Popular by sitelinks, then statements, then the lower id. Only subjects that still have a
     row in the window are counted. Source: DynamicTempLAMA (paper 002), section 3: 1000.
     """
     ranked = comparisons.filter(comparisons.reason.isnull()).select(_PAIR).distinct()
-    ranked = ranked.mutate(id=_item(ranked.subject))
+    ranked = ranked.mutate(id=_item_id(ranked.subject))
     ranked = ranked.left_join(entities.select("id", "sitelinks", "statements"), "id")
     order = [-ranked[c].fill_null(0) for c in ("sitelinks", "statements")]
     by = ibis.window(group_by=ranked.relation, order_by=[*order, ranked.subject])
     ranked = ranked.mutate(place=ibis.row_number().over(by))
-    return drop(comparisons, ranked.filter(ranked.place >= subjects), "less_popular")
+    return drop_matching(comparisons, ranked.filter(ranked.place >= subjects), "less_popular")
 
 
-def deltas(comparisons: ir.Table) -> ir.Table:
+def delta_rows(comparisons: ir.Table) -> ir.Table:
     """The comparisons that are kept as rows: `rows.Delta`, and the columns of `ORDER`."""
     rows = _each_period(comparisons.filter(comparisons.reason.isnull()))
     sets = ("answers", "previous_answers", "possible_answers", "still_true", "added", "removed")
     return rows.select("subject", "relation", "subject_number", "period", "split", *sets)
 
 
-def dropped(comparisons: ir.Table, granularity: Granularity) -> ir.Table:
+def dropped_rows(comparisons: ir.Table, granularity: Granularity) -> ir.Table:
     """The comparisons that are left out: `rows.Dropped`, and the columns of `ORDER`."""
     rows = _each_period(comparisons.filter(comparisons.reason.notnull()))
     per_year = PERIODS_PER_YEAR[granularity]
@@ -253,7 +255,9 @@ def dropped(comparisons: ir.Table, granularity: Granularity) -> ir.Table:
     )
 
 
-def _split(met: ir.Table, accept: bool, at: At, doubting: Collection[str]) -> ir.Table:
+def _with_split_and_reason(
+    met: ir.Table, accept: bool, at: WhenCounted, doubting: Collection[str]
+) -> ir.Table:
     old, new = met.previous, met.objects
     met = met.mutate(before=met.before.fill_null(old))
     met = met.mutate(
@@ -266,19 +270,19 @@ def _split(met: ir.Table, accept: bool, at: At, doubting: Collection[str]) -> ir
         first_doubt=ibis.ifelse(met.doubts.length() > 0, met.doubts[0], ibis.null("int64")),
     )
     # Doubts are sorted by cause, undated ones last, and of each cause what has no name is first.
-    cause = cause_of(met.first_doubt)
+    cause = doubt_cause(met.first_doubt)
     found = cause.cases(*enumerate(REASONS.values()), else_=ibis.null("string"))
     if accept:
-        named = (cause == CAUSES.index("undated")) & (doubted(met.first_doubt) > 0)
+        named = (cause == CAUSES.index("undated")) & (doubted_object(met.first_doubt) > 0)
         named &= ~met.relation.isin(sorted(doubting))
         found = ibis.ifelse(named & (met.split == "unchanged"), ibis.null("string"), found)
     same, none = met.split == "unchanged", ibis.literal([], type="array<string>")
     met = met.mutate(reason=found, cause=cause)
-    seen = met.doubts.filter(lambda x: (cause_of(x) == met.cause) & (doubted(x) > 0))
+    seen = met.doubts.filter(lambda x: (doubt_cause(x) == met.cause) & (doubted_object(x) > 0))
     met = met.mutate(
-        seen=seen.map(lambda x: _item(doubted(x))),
-        now=met.now.map(lambda x: _item(doubted(x))),
-        **{c: met[c].map(_item) for c in ("objects", "previous", "before")},
+        seen=seen.map(lambda x: _item_id(doubted_object(x))),
+        now=met.now.map(lambda x: _item_id(doubted_object(x))),
+        **{c: met[c].map(_item_id) for c in ("objects", "previous", "before")},
     )
     old, new = met.previous, met.objects
     kept = same & met.reason.isnull()
@@ -292,42 +296,42 @@ def _split(met: ir.Table, accept: bool, at: At, doubting: Collection[str]) -> ir
         answers=ibis.ifelse(met.split == "deleted", old, new),
         previous_answers=old,
         possible_answers=ibis.ifelse(kept, met.now, none),
-        still_true=_still(met, none) if at == "end" else none,
-        added=ibis.ifelse(same, none, without(new, old)),
-        removed=ibis.ifelse(same, none, without(old, new)),
+        still_true=_still_true(met, none) if at == "end" else none,
+        added=ibis.ifelse(same, none, array_difference(new, old)),
+        removed=ibis.ifelse(same, none, array_difference(old, new)),
         detail=ibis.ifelse(met.reason.isnull(), ibis.null("string"), detail),
     )
 
 
-def _still(met: ir.Table, none: ir.ArrayValue) -> ir.ArrayValue:
+def _still_true(met: ir.Table, none: ir.ArrayValue) -> ir.ArrayValue:
     """What `updated` answers were answers before; of `deleted`, in the row of the period before."""
     new = ibis.ifelse(met.split == "deleted", met.previous, met.objects)
     old = ibis.ifelse(met.split == "deleted", met.before, met.previous)
-    came = without(new, old)
+    came = array_difference(new, old)
     asked = met.split.isin(["updated", "deleted"]) & (came.length() > 0)
-    return ibis.ifelse(asked, without(new, came), none)
+    return ibis.ifelse(asked, array_difference(new, came), none)
 
 
 def _each_period(comparisons: ir.Table) -> ir.Table:
     return comparisons.mutate(
-        subject=_item(comparisons.subject),
+        subject=_item_id(comparisons.subject),
         subject_number="subject",
         period=ibis.range(comparisons.first, comparisons.last + 1).unnest(),
     )
 
 
-def _item(n: ir.IntegerValue) -> ir.StringValue:
+def _item_id(n: ir.IntegerValue) -> ir.StringValue:
     return ibis.literal("Q") + n.cast("string")
 
 
-def drop(comparisons: ir.Table, keys: ir.Table, reason: str) -> ir.Table:
+def drop_matching(comparisons: ir.Table, keys: ir.Table, reason: str) -> ir.Table:
     """Give the reason to comparisons that have none yet and are found by their key.
 
     `keys`: `subject` (an id or its number), `relation`, perhaps `first`, and perhaps `detail`, of
     which a key may have several.
     """
     if keys.subject.type().is_string():
-        keys = keys.mutate(subject=number(keys.subject))
+        keys = keys.mutate(subject=item_number(keys.subject))
     key = [c for c in _KEY if c in keys.columns]
     if "detail" in keys.columns:
         seen = keys.group_by(key).agg(seen=keys.detail.collect().unique().sort().join(" "))

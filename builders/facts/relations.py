@@ -29,7 +29,7 @@ OURS = "ours"
 """The name of the sentences under `cloze`, where those of a named set are not asked for."""
 
 
-def _property(relation: str) -> str:
+def _valid_relation(relation: str) -> str:
     if not re.match(_PROPERTY, relation):
         raise ValueError(f"{relation!r} is not a property id such as P54, nor P54-club")
     return relation
@@ -40,7 +40,7 @@ def property_of(relation: str) -> str:
     return relation.partition("-")[0]
 
 
-def _whole(text: str, begins: object, end: str, wrong: str) -> str:
+def _whole_text(text: str, begins: object, end: str, wrong: str) -> str:
     """A text that is whole: its first part begins with a capital, and it ends with `end`."""
     if isinstance(begins, str) and not begins[:1].isupper():
         raise ValueError(f"begins with a small letter; a variant is a whole {wrong.split()[-1]}")
@@ -49,20 +49,20 @@ def _whole(text: str, begins: object, end: str, wrong: str) -> str:
     return text
 
 
-def _template(text: str) -> str:
+def _valid_cloze(text: str) -> str:
     wrong = "has no full stop at the end; a variant is a whole sentence"
-    return _whole(text, parse_template(text)[0], ".", wrong)
+    return _whole_text(text, parse_template(text)[0], ".", wrong)
 
 
-def _question(text: str) -> str:
+def _valid_question(text: str) -> str:
     wrong = "has no question mark at the end; a variant is a whole question"
-    return _whole(text, parse_template(text, QUESTION_ROLES)[0], "?", wrong)
+    return _whole_text(text, parse_template(text, QUESTION_ROLES)[0], "?", wrong)
 
 
-class Ask(Strict):
+class QuestionTemplate(Strict):
     """A question variant; `times` narrows the time specifiers that it reads well with."""
 
-    ask: Annotated[str, AfterValidator(_question)] = Field(
+    ask: Annotated[str, AfterValidator(_valid_question)] = Field(
         description="A question with one <subject>, also <the subject>, and one <time>, which "
         "brings its preposition: in 2012, from 2003 to 2009, before May 2015. Past tense"
     )
@@ -72,7 +72,7 @@ class Ask(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _bare(cls, value: object) -> object:
+    def _from_bare_text(cls, value: object) -> object:
         return {"ask": value} if isinstance(value, str) else value
 
 
@@ -88,47 +88,55 @@ class Example(Strict):
     )
 
 
-Clozes = tuple[Annotated[str, AfterValidator(_template)], ...]
+ClozeTexts = tuple[Annotated[str, AfterValidator(_valid_cloze)], ...]
 
 
-def _phrase(text: str) -> str:
+def _valid_wording(text: str) -> str:
     parse_phrase(text)
     return text
 
 
-Phrase = Annotated[str, AfterValidator(_phrase)] | None
+WordingText = Annotated[str, AfterValidator(_valid_wording)] | None
 
 
-class Phrases(Strict):
+class RelationWording(Strict):
     """Parts of sentences about the past, out of which questions over several facts are made.
 
     Each names <subject> or <object>, or both; <the ...> brings "the" where the name takes it.
     """
 
-    noun: Phrase = Field(default=None, description="The object: the head coach of <the subject>")
-    ask: Phrase = Field(default=None, description="who was the head coach of <the subject>")
-    event: Phrase = Field(default=None, description="<object> became the head coach of <subject>")
-    began: Phrase = Field(
+    noun: WordingText = Field(
+        default=None, description="The object: the head coach of <the subject>"
+    )
+    ask: WordingText = Field(default=None, description="who was the head coach of <the subject>")
+    event: WordingText = Field(
+        default=None, description="<object> became the head coach of <subject>"
+    )
+    began: WordingText = Field(
         default=None, description="The same, where both are named: <object> took over"
     )
-    did: Phrase = Field(default=None, description="Did <object> become the head coach of <subject>")
-    was: Phrase = Field(default=None, description="<object> was the head coach of <subject>")
-    long: Phrase = Field(default=None, description="For how many full years was <object> ...")
-    count: Phrase = Field(default=None, description="How many people were ... of <the subject>")
+    did: WordingText = Field(
+        default=None, description="Did <object> become the head coach of <subject>"
+    )
+    was: WordingText = Field(default=None, description="<object> was the head coach of <subject>")
+    long: WordingText = Field(default=None, description="For how many full years was <object> ...")
+    count: WordingText = Field(
+        default=None, description="How many people were ... of <the subject>"
+    )
 
 
-Cue = Annotated[str, Field(pattern=r"^\w(?:.*\w)?$")]
+CueWord = Annotated[str, Field(pattern=r"^\w(?:.*\w)?$")]
 
 
-def _office(text: str) -> str:
+def _valid_news_question(text: str) -> str:
     parse_phrase(text.replace("<cue>", "cue").replace("<where>", "where"))
     return text
 
 
-Asked = Annotated[str, AfterValidator(_office)] | None
+NewsQuestionText = Annotated[str, AfterValidator(_valid_news_question)] | None
 
 
-class NewsPhrases(Strict):
+class NewsWording(Strict):
     """How news states a relation, and what is asked of a fact that a sentence of it states.
 
     Questions are in the past tense, without time and question mark; those about today are made of
@@ -136,20 +144,24 @@ class NewsPhrases(Strict):
     "of which country" where the subject is one.
     """
 
-    cues: tuple[Cue, ...] = Field(
+    cues: tuple[CueWord, ...] = Field(
         description="Words, one of which stands in a sentence that states such a fact: coach. "
         "None: the object's name says it, as that of an office does",
     )
-    changes: tuple[Cue, ...] = Field(
+    changes: tuple[CueWord, ...] = Field(
         default=(), description="Words of a sentence that says that one began: appointed, named"
     )
-    ask: Asked = Field(default=None, description="who was the head coach of <the subject>")
-    ask_subject: Asked = Field(default=None, description="which team did <object> coach")
-    became: Asked = Field(default=None, description="who became the head coach of <the subject>")
-    became_subject: Asked = Field(
+    ask: NewsQuestionText = Field(
+        default=None, description="who was the head coach of <the subject>"
+    )
+    ask_subject: NewsQuestionText = Field(default=None, description="which team did <object> coach")
+    became: NewsQuestionText = Field(
+        default=None, description="who became the head coach of <the subject>"
+    )
+    became_subject: NewsQuestionText = Field(
         default=None, description="of which team did <object> become the head coach"
     )
-    when: Asked = Field(
+    when: NewsQuestionText = Field(
         default=None, description="when did <object> become the head coach of <the subject>"
     )
 
@@ -171,14 +183,14 @@ class Classes(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _listed(cls, value: object) -> object:
+    def _from_bare_list(cls, value: object) -> object:
         return {"of": value} if isinstance(value, list) else value
 
 
 class Relation(Strict):
     """One relation as `templates/P….yaml` states it."""
 
-    relation: Annotated[str, AfterValidator(_property)] = Field(
+    relation: Annotated[str, AfterValidator(_valid_relation)] = Field(
         description="Property id, or one and a word where a relation holds part of a property; "
         "also the name of the file",
         json_schema_extra={"pattern": _PROPERTY},
@@ -217,25 +229,25 @@ class Relation(Strict):
         description="A single stated object is usually all there is, as a birthplace is and one "
         "twin town of many is not: asked about in InvariantLAMA",
     )
-    cloze: Clozes = Field(
+    cloze: ClozeTexts = Field(
         min_length=1,
         description="Sentences with one <subject> and one <object>, also <the …> and <an …>; "
         "the same in every period, so no dates. Best where one ends in the object, one does not",
     )
-    wordings: Mapping[Annotated[str, Field(pattern=_WORDING)], Clozes] = Field(
+    wordings: Mapping[Annotated[str, Field(pattern=_WORDING)], ClozeTexts] = Field(
         default_factory=dict,
         description="Other sentences by the name of their set, such as a paper's; a recipe with "
         "`wording: NAME` takes these in place of `cloze`",
     )
-    questions: tuple[Ask, ...] = Field(
+    questions: tuple[QuestionTemplate, ...] = Field(
         default=(),
         description="Up to five time-sensitive questions whose answer is the object; none: the "
         "relation is not asked about. Together they serve every specifier that makes sense",
     )
-    phrases: Phrases | None = Field(
+    phrases: RelationWording | None = Field(
         default=None, description="For questions over several facts; none: no such question"
     )
-    news: NewsPhrases | None = Field(
+    news: NewsWording | None = Field(
         default=None, description="For questions about facts in the news; none: no such question"
     )
     articles: Mapping[str, bool] = Field(
@@ -260,7 +272,7 @@ class Relation(Strict):
 
     @field_validator("wordings")
     @classmethod
-    def _sets_are_named(cls, wordings: Mapping[str, Clozes]) -> Mapping[str, Clozes]:
+    def _sets_are_named(cls, wordings: Mapping[str, ClozeTexts]) -> Mapping[str, ClozeTexts]:
         if found := [((name,), "an empty list") for name, texts in wordings.items() if not texts]:
             raise mistakes(found)
         if OURS in wordings:
@@ -269,17 +281,19 @@ class Relation(Strict):
 
     @field_validator("cloze")
     @classmethod
-    def _variants_differ(cls, cloze: Clozes) -> Clozes:
+    def _variants_differ(cls, cloze: ClozeTexts) -> ClozeTexts:
         # What matters is the query: <object> and <the object> ask the same.
-        _differ([query(text, "S") for text in cloze])
+        _refuse_equal_variants([query(text, "S") for text in cloze])
         return cloze
 
     @field_validator("questions")
     @classmethod
-    def _questions_differ(cls, questions: tuple[Ask, ...]) -> tuple[Ask, ...]:
+    def _questions_differ(
+        cls, questions: tuple[QuestionTemplate, ...]
+    ) -> tuple[QuestionTemplate, ...]:
         if len(questions) > 5:
             raise ValueError(f"{len(questions)} question variants; give at most five")
-        _differ([q.ask for q in questions])
+        _refuse_equal_variants([q.ask for q in questions])
         return questions
 
     @field_validator("examples")
@@ -292,17 +306,17 @@ class Relation(Strict):
         if {"cloze", "questions", "articles"} <= set(of):
             for i, e in enumerate(examples):
                 made = [sentence(text, e.subject, e.object, of["articles"]) for text in of["cloze"]]
-                found += _differences((i, "reads"), e.reads, made)
+                found += _example_mistakes((i, "reads"), e.reads, made)
                 if e.time:
                     asked = [q.ask for q in of["questions"]]
                     made = [question(text, e.subject, e.time, of["articles"]) for text in asked]
-                    found += _differences((i, "asks"), e.asks, made)
+                    found += _example_mistakes((i, "asks"), e.asks, made)
         if found:
             raise mistakes(found)
         return examples
 
 
-def _differ(asked: Sequence[str]) -> None:
+def _refuse_equal_variants(asked: Sequence[str]) -> None:
     """Raises the mistakes of variants that ask the same as one before."""
     folded = [text.casefold() for text in asked]
     if found := [
@@ -313,7 +327,7 @@ def _differ(asked: Sequence[str]) -> None:
         raise mistakes(found)
 
 
-def _differences(
+def _example_mistakes(
     place: tuple[int | str, ...], examples: Sequence[str], made: Sequence[str]
 ) -> list[tuple[tuple[int | str, ...], str]]:
     count = f"{len(examples)} sentences for {len(made)} variants"
@@ -336,7 +350,7 @@ class ClozeTemplates(Strict):
     articles: Mapping[str, bool] = {}
 
 
-def worded(
+def cloze_templates(
     relations: Mapping[str, Relation], wording: str, folder: Path
 ) -> dict[str, ClozeTemplates]:
     """The cloze sentences of these relations in one wording: `ours`, or a named set.
@@ -399,7 +413,7 @@ def load_relations(folder: Path) -> Relations:
     return Relations(relations, wrong)
 
 
-def known_relations(folder: Path) -> Relations:
+def relations_with_own(folder: Path) -> Relations:
     """The project's relations, and those of a folder, which add to them or take their places."""
     ours = load_relations(TEMPLATES).whole()
     if folder.resolve() == TEMPLATES.resolve():
@@ -409,7 +423,9 @@ def known_relations(folder: Path) -> Relations:
     return Relations({**kept, **own}, own.wrong)
 
 
-def select(relations: Relations, ids: Iterable[str], folder: Path = TEMPLATES) -> Relations:
+def select_relations(
+    relations: Relations, ids: Iterable[str], folder: Path = TEMPLATES
+) -> Relations:
     """The relations with these ids; `folder` is where they came from.
 
     Raises one UserError that names every id without a template, and what to do about it, and the
@@ -418,7 +434,10 @@ def select(relations: Relations, ids: Iterable[str], folder: Path = TEMPLATES) -
     wanted = set(ids)
     missing = sorted(wanted - set(relations), key=lambda i: (len(i), i))
     if missing:
-        mistakes = [relations.wrong.get(i) or _no_template(i, relations, folder) for i in missing]
+        mistakes = [
+            relations.wrong.get(i) or _missing_template_message(i, relations, folder)
+            for i in missing
+        ]
         raise UserError("\n".join(mistakes))
     return Relations({i: relation for i, relation in relations.items() if i in wanted}, {})
 
@@ -428,7 +447,7 @@ def json_schema() -> str:
     return json.dumps(Relation.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _no_template(relation: str, relations: Relations, folder: Path) -> str:
+def _missing_template_message(relation: str, relations: Relations, folder: Path) -> str:
     labels = {r.label: i for i, r in relations.items()}
     near = did_you_mean(relation, relations) or labels.get(did_you_mean(relation, labels) or "")
     lines = [f"{relation}: no template in {display_path(folder)}"]

@@ -13,8 +13,8 @@ from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.core.tables import has_label
-from factdrift.builders.facts.present import left_out
 from factdrift.builders.facts.relations import Classes, property_of
+from factdrift.builders.facts.release_columns import as_dropped
 from factdrift.builders.facts.timeline import DATES, PAIR
 
 SUBCLASS = "P279"
@@ -127,7 +127,7 @@ class Stated:
         table = table.filter(~table.fact & doubtful)
         unnamed = table.reason == "undated"
         shown = table.object + " (" + table.kind + ")"
-        dropped = left_out(
+        dropped = as_dropped(
             table,
             "mine",
             reason=ibis.ifelse(unnamed, "unlabelled_object", table.reason),

@@ -15,13 +15,13 @@ from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run, Source
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts import present, snapshot_diff, timeline
+from factdrift.builders.facts import release_columns, snapshot_diff, timeline
 from factdrift.builders.facts.relations import (
     Classes,
     Relation,
     Relations,
-    known_relations,
     property_of,
+    relations_with_own,
 )
 from factdrift.builders.facts.stated import SUBCLASS, Stated
 from factdrift.builders.wikidata.finish import TABLES, read_summary
@@ -111,13 +111,13 @@ class Timelines(Step):
     def make(self, out: Path, workspace: Workspace) -> None:
         """Merge the facts of these relations into segments."""
         with workspace.engine() as eng:
-            mined = dump(eng, workspace.folder(self.facts), self.rules)
+            mined = read_dump(eng, workspace.folder(self.facts), self.rules)
             line = timeline.timeline(eng, *mined, self.rules)
             eng.write(line.segments, out / "timelines.parquet", rows.Segment, timeline.ORDER)
             eng.write(line.gaps, out / "gaps.parquet", rows.Gap, timeline.GAP_ORDER)
 
 
-def dump(eng: Engine, folder: Path, relations: Collection[str]) -> snapshot_diff.Dump:
+def read_dump(eng: Engine, folder: Path, relations: Collection[str]) -> snapshot_diff.Dump:
     """What a mined folder says of some relations."""
     held = eng.read(folder / "facts.parquet", rows.Fact)
     gaps = eng.read(folder / "gaps.parquet", rows.Gap)
@@ -130,10 +130,10 @@ def dump(eng: Engine, folder: Path, relations: Collection[str]) -> snapshot_diff
 
 def all_relations(run: Run) -> Relations:
     """Every relation that has a template: the project's, and those of `--templates`."""
-    return known_relations(run.templates)
+    return relations_with_own(run.templates)
 
 
-def needed_of(relations: Mapping[str, Relation]) -> dict[str, bool]:
+def properties_to_mine(relations: Mapping[str, Relation]) -> dict[str, bool]:
     """The properties to mine for these relations, with whether their undated statements are kept.
 
     Classes need their subclasses.
@@ -147,14 +147,14 @@ def needed_of(relations: Mapping[str, Relation]) -> dict[str, bool]:
     return needed
 
 
-def facts(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
+def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
     """What an input says of these relations: a dump, or a folder that is mined already.
 
     `UserError` where that folder was mined without what these relations need.
     """
     kept = tuple(sorted(r for r, relation in relations.items() if relation.undated == "keep"))
     return Facts(
-        mined=_mined(run, run.inputs[name], needed_of(relations)),
+        mined=_mined(run, run.inputs[name], properties_to_mine(relations)),
         relations=tuple(relations),
         pointwise=tuple(r for r, relation in relations.items() if relation.mode == "pointwise"),
         undated=kept,
@@ -169,7 +169,7 @@ def facts(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
 def _mined(run: Run, source: Source, needed: Mapping[str, bool]) -> Mine | MinedFolder:
     if not source.mined:
         # All that keep them, so that one mining serves every recipe.
-        undated = [p for p, kept in needed_of(all_relations(run)).items() if kept]
+        undated = [p for p, kept in properties_to_mine(all_relations(run)).items() if kept]
         step = Mine(dump=source, undated=tuple(sorted(undated)))
         _say_before(run, step)
         return step
@@ -208,12 +208,12 @@ def _say_before(run: Run, step: Mine) -> None:
     workspace.say(text)
 
 
-def timelines(of: Facts, relations: Mapping[str, Relation]) -> Timelines:
+def timelines_step(of: Facts, relations: Mapping[str, Relation]) -> Timelines:
     """The timelines of these relations."""
-    return Timelines(facts=of, rules=rules(relations))
+    return Timelines(facts=of, rules=time_rules(relations))
 
 
-def rules(relations: Mapping[str, Relation]) -> dict[str, timeline.TimeRule]:
+def time_rules(relations: Mapping[str, Relation]) -> dict[str, timeline.TimeRule]:
     """What the templates of the relations say of time."""
     shared_fields = set(timeline.TimeRule.model_fields)
     return {
@@ -222,20 +222,22 @@ def rules(relations: Mapping[str, Relation]) -> dict[str, timeline.TimeRule]:
     }
 
 
-def labels(relations: Mapping[str, Relation]) -> dict[str, str]:
+def relation_labels(relations: Mapping[str, Relation]) -> dict[str, str]:
     """The name of each relation."""
     return {r: relation.label for r, relation in relations.items()}
 
 
-def released(segments: ir.Table) -> ir.Table:
+def released_segments(segments: ir.Table) -> ir.Table:
     """Segments with an id, which names the object's first, second, … segment, and their dates."""
     order = [segments[c].asc(nulls_first=True) for c in (*timeline.DATES, "statements")]
     by = ibis.window(group_by=list(timeline.KEY), order_by=order)
     placed = segments.mutate(place=ibis.row_number().over(by))
-    return present.dated(present.identified(placed, (*timeline.KEY, "place")))
+    return release_columns.with_valid_dates(
+        release_columns.with_content_ids(placed, (*timeline.KEY, "place"))
+    )
 
 
-def entities(eng: Engine, folders: Sequence[Path]) -> ir.Table:
+def newest_entities(eng: Engine, folders: Sequence[Path]) -> ir.Table:
     """The entities of one or more folders of facts, oldest first; of each, what the newest says."""
     newest, *older = (
         eng.read(folder / "entities.parquet", rows.Entity) for folder in reversed(folders)
@@ -245,7 +247,7 @@ def entities(eng: Engine, folders: Sequence[Path]) -> ir.Table:
     return newest
 
 
-def dropped(eng: Engine, *folders: Path) -> ir.Table:
+def read_dropped(eng: Engine, *folders: Path) -> ir.Table:
     """What was left out on the way to these facts (`rows.Dropped`)."""
     every = (eng.read(folder / "dropped.parquet", rows.Dropped) for folder in folders)
     return reduce(ir.Table.union, every)

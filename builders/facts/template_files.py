@@ -42,7 +42,7 @@ def check(folder: Path) -> Iterator[str]:
         kind += ["one object at a time"] if relation.exclusive else []
         kind += ["undated facts kept"] if relation.undated == "keep" else []
         kind += ["functional"] if relation.functional else []
-        kind += [f"worded by {name}" for name in relation.wordings]
+        kind += [f"cloze_templates by {name}" for name in relation.wordings]
         yield f"{relation.relation} {relation.label} ({', '.join(kind)})"
         examples = relation.examples or (_NONE,)
         for i, text in enumerate(relation.cloze):

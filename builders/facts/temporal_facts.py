@@ -10,8 +10,8 @@ from factdrift.builders import rows
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts import card, present, snapshot_diff, steps, timeline
-from factdrift.builders.facts.relations import select
+from factdrift.builders.facts import card, release_columns, snapshot_diff, steps, timeline
+from factdrift.builders.facts.relations import select_relations
 from factdrift.builders.facts.steps import Facts, Timelines
 
 _TABLES: dict[str, tuple[type[Any], str]] = {
@@ -35,14 +35,14 @@ class TemporalFacts(DatasetBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Mine, merge, compare and name; the tables are `facts`, `timelines`, `changes`."""
-        relations = select(steps.all_relations(run), self.relations, run.templates)
+        relations = select_relations(steps.all_relations(run), self.relations, run.templates)
         names = ["older", "dump"] if "older" in run.inputs else ["dump"]
-        facts = [steps.facts(run, name, relations) for name in names]
+        facts = [steps.facts_step(run, name, relations) for name in names]
         made = run.folder(
             NamedFacts(
                 facts=tuple(facts),
-                timelines=steps.timelines(facts[-1], relations),
-                relations=steps.labels(relations),
+                timelines=steps.timelines_step(facts[-1], relations),
+                relations=steps.relation_labels(relations),
             )
         )
         folders = {name: run.folder(one) for name, one in zip(names, facts, strict=True)}
@@ -75,24 +75,44 @@ class NamedFacts(Step):
         """Write a table for each config, and `dropped.parquet`."""
         folders = [workspace.folder(one) for one in self.facts]
         with workspace.engine() as eng:
-            dumps = [steps.dump(eng, folder, self.relations) for folder in folders]
-            entities = eng.keep(steps.entities(eng, folders))
+            dumps = [steps.read_dump(eng, folder, self.relations) for folder in folders]
+            entities = eng.keep(steps.newest_entities(eng, folders))
 
             def write(name: str, table: ir.Table, order: Sequence[str]) -> None:
-                table = present.labelled(table, entities, self.relations)
+                table = release_columns.with_labels(table, entities, self.relations)
                 eng.write(table, out / f"{name}.parquet", _TABLES[name][0], order)
 
-            seen = present.dated(snapshot_diff.seen(eng, [one.facts for one in dumps]))
+            seen = release_columns.with_valid_dates(
+                snapshot_diff.seen(eng, [one.facts for one in dumps])
+            )
             write(
-                "facts", present.identified(seen, snapshot_diff.CONTENT), snapshot_diff.SEEN_ORDER
+                "facts",
+                release_columns.with_content_ids(seen, snapshot_diff.CONTENT),
+                snapshot_diff.SEEN_ORDER,
             )
             segments = eng.read(
                 workspace.folder(self.timelines) / "timelines.parquet", rows.Segment
             )
-            write("timelines", steps.released(segments), timeline.ORDER)
+            write("timelines", steps.released_segments(segments), timeline.ORDER)
             if len(dumps) == 2:
                 changes = snapshot_diff.changes(eng, dumps[0], dumps[1], self.timelines.rules)
-                changes = present.identified(changes, timeline.KEY)
+                changes = release_columns.with_content_ids(changes, timeline.KEY)
                 write("changes", changes, timeline.KEY)
-            left_out = steps.dropped(eng, *folders)
+            left_out = steps.read_dropped(eng, *folders)
             eng.write(left_out, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
+
+
+def named_timelines(run: Run, relations: Sequence[str], source: str = "dump") -> NamedFacts:
+    """The step that makes the timelines of some relations of a dump, with names.
+
+    `relations`: ids that have templates, such as `P286` or `P54-club`; `source`: the input's name
+    in the recipe. The folder of the step has `timelines.parquet`, whose rows are `ReleasedSegment`,
+    and `facts.parquet` and `dropped.parquet`. `UserError`: a relation has no template.
+    """
+    chosen = select_relations(steps.all_relations(run), relations, run.templates)
+    facts = steps.facts_step(run, source, chosen)
+    return NamedFacts(
+        facts=(facts,),
+        timelines=steps.timelines_step(facts, chosen),
+        relations=steps.relation_labels(chosen),
+    )

@@ -65,7 +65,7 @@ class TimeRule(Strict):
     open_for: int | None = None
 
 
-At = Literal["end", "during"]
+WhenCounted = Literal["end", "during"]
 """When what holds counts for a period: on its last day, or on any of its days."""
 
 Rules = Mapping[str, TimeRule]
@@ -111,16 +111,16 @@ def timeline(
     return TimelineTables(_segments(items), _gaps(items, entities))
 
 
-def number(column: ir.StringColumn) -> ir.IntegerColumn:
+def item_number(column: ir.StringColumn) -> ir.IntegerColumn:
     """`Q42` as 42: ids are grouped and sorted as numbers."""
     return column.substr(1).cast("int64")
 
 
-def runs(
+def period_runs(
     segments: ir.Table,
     window: Sequence[Period],
     gaps: ir.Table | None = None,
-    at: At = "during",
+    at: WhenCounted = "during",
 ) -> ir.Table:
     """Each (subject, relation) cut into runs of periods in which nothing begins or ends.
 
@@ -153,12 +153,12 @@ def runs(
     possible = met.at.between(met.first, met.last)
     found = met.group_by([*PAIR, "at", "until"]).agg(
         objects=met.object.collect(where=certain),
-        doubts=doubt(met.cause, met.object).collect(where=possible & ~certain),
+        doubts=doubt_code(met.cause, met.object).collect(where=possible & ~certain),
     )
-    found = found.mutate(objects=as_set(found.objects.fill_null(_NONE)))
+    found = found.mutate(objects=sorted_set(found.objects.fill_null(_NONE)))
     doubts = found.doubts.fill_null(_NONE)
-    doubts = doubts.filter(lambda x: ~found.objects.contains(doubted(x)))
-    return found.mutate(doubts=ibis.ifelse(found.doubts.length() > 0, as_set(doubts), _NONE))
+    doubts = doubts.filter(lambda x: ~found.objects.contains(doubted_object(x)))
+    return found.mutate(doubts=ibis.ifelse(found.doubts.length() > 0, sorted_set(doubts), _NONE))
 
 
 REASONS = {
@@ -177,33 +177,33 @@ CAUSES = tuple(REASONS)
 _PER_CAUSE = 1 << 48  # more than the number of any item
 
 
-def doubt(cause: ir.IntegerValue, thing: ir.IntegerValue) -> ir.IntegerValue:
+def doubt_code(cause: ir.IntegerValue, thing: ir.IntegerValue) -> ir.IntegerValue:
     """An object's number, 0 for one without a name, and the place of its cause as one number."""
     return cause * _PER_CAUSE + thing
 
 
-def doubted(some: ir.IntegerValue) -> ir.IntegerValue:
+def doubted_object(some: ir.IntegerValue) -> ir.IntegerValue:
     """The object's number of a `doubt`."""
     return some % _PER_CAUSE
 
 
-def cause_of(some: ir.IntegerValue) -> ir.IntegerValue:
+def doubt_cause(some: ir.IntegerValue) -> ir.IntegerValue:
     """The place of the cause of a `doubt` in `CAUSES`."""
-    return (some - doubted(some)) // _PER_CAUSE
+    return (some - doubted_object(some)) // _PER_CAUSE
 
 
-def index_of(day: ir.DateColumn, granularity: Granularity) -> ir.IntegerColumn:
+def period_index(day: ir.DateColumn, granularity: Granularity) -> ir.IntegerColumn:
     """The index of the period of a day."""
     per_year = PERIODS_PER_YEAR[granularity]
     return (day.year() * per_year + (day.month() - 1) * per_year // 12).cast("int64")
 
 
-def as_set(some: ir.ArrayColumn) -> ir.ArrayColumn:
+def sorted_set(some: ir.ArrayColumn) -> ir.ArrayColumn:
     """The distinct elements of an array, sorted."""
     return ibis.ifelse(some.length() > 1, some.unique().sort(), some)
 
 
-def without(some: ir.ArrayColumn, others: ir.ArrayColumn) -> ir.ArrayColumn:
+def array_difference(some: ir.ArrayColumn, others: ir.ArrayColumn) -> ir.ArrayColumn:
     """The elements of an array that another does not hold, in order."""
     return some.filter(lambda x: ~others.contains(x))
 
@@ -492,7 +492,7 @@ def _with_unknown(table: ir.Table) -> ir.Table:
     return table.mutate(**{c: table[c].nullif(edge) for c, edge in edges.items()})
 
 
-def _ranges(table: ir.Table, window: Sequence[Period], at: At) -> ir.Table:
+def _ranges(table: ir.Table, window: Sequence[Period], at: WhenCounted) -> ir.Table:
     """Indexes `first` to `last` where each row is possible, `certain_first` to `certain_last`.
 
     Cut to the window; never certain where they cross; rows that are possible nowhere are gone.
@@ -500,7 +500,7 @@ def _ranges(table: ir.Table, window: Sequence[Period], at: At) -> ir.Table:
     low, high = window[0].index, window[-1].index
 
     def index(day: ir.DateColumn) -> ir.IntegerColumn:
-        return index_of(day, window[0].granularity)
+        return period_index(day, window[0].granularity)
 
     def until(day: ir.DateColumn) -> ir.IntegerColumn:
         """The last period that a stretch with this last day reaches, or reaches the end of."""
@@ -521,6 +521,6 @@ def _ranges(table: ir.Table, window: Sequence[Period], at: At) -> ir.Table:
         "certain_last": ibis.least(until(near.end_first).fill_null(low - 1), high),
     }
     certain["certain_first"] = ibis.ifelse(near.never, high + 1, certain["certain_first"])
-    ids = {c: number(near[c]).fill_null(0) for c in ("subject", "object")}
+    ids = {c: item_number(near[c]).fill_null(0) for c in ("subject", "object")}
     found = near.select("relation", **ids, **possible, **certain, cause="cause")
     return found.filter(found.first <= found.last)

@@ -18,7 +18,7 @@ import pyarrow as pa
 from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import row_id
-from factdrift.builders.facts.relations import NewsPhrases
+from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.facts.text_evidence import (
     FactDates,
     FactEvidence,
@@ -121,7 +121,7 @@ class StatedFacts:
         timelines: Path,
         gaps: Path,
         entities: Path,
-        relations: Mapping[str, NewsPhrases],
+        relations: Mapping[str, NewsWording],
     ) -> None:
         self._db = db
         self.relations = relations
@@ -249,7 +249,7 @@ def questions(
     draw: Draw,
     known: KnownTerms,
     snapshot: date,
-    relations: Mapping[str, NewsPhrases],
+    relations: Mapping[str, NewsWording],
 ) -> list[Question]:
     """Every question that may be asked of an article's facts on the day of a draw."""
     made = [
@@ -271,7 +271,7 @@ class _Asking(NamedTuple):
     snapshot: date
     cues: tuple[str, ...]
 
-    def questions(self, phrases: NewsPhrases) -> Iterator[Question]:
+    def questions(self, phrases: NewsWording) -> Iterator[Question]:
         """In both directions: who is in the state, and who began it."""
         fact, day = self.fact, self.draw.article_day
         terms = self.known.terms["object", fact.relation, fact.subject]

@@ -12,7 +12,13 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
-from factdrift.builders.facts.relations import OURS, ClozeTemplates, Relation, select, worded
+from factdrift.builders.facts.relations import (
+    OURS,
+    ClozeTemplates,
+    Relation,
+    cloze_templates,
+    select_relations,
+)
 from factdrift.builders.facts.steps import Facts
 from factdrift.builders.invariant import card, invariant
 from factdrift.builders.invariant.steps import InvariantClozeRows, InvariantFacts, TrexFacts
@@ -50,8 +56,8 @@ class InvariantLAMA(ClozeBuilder):
 
     def build(self, run: Run) -> Dataset:
         """From the `trex` files if given, else from `dump`, and `older` where it is there."""
-        relations = select(steps.all_relations(run), self.relations, run.templates)
-        templates = worded(relations, self.wording, run.templates)
+        relations = select_relations(steps.all_relations(run), self.relations, run.templates)
+        templates = cloze_templates(relations, self.wording, run.templates)
         facts = self._facts(run, relations, templates)
         cloze = InvariantClozeRows(
             facts=facts,
@@ -63,7 +69,7 @@ class InvariantLAMA(ClozeBuilder):
         chosen = run.folder(facts)
         drops = [chosen]
         statistics = [
-            card.by_relation(chosen, steps.labels(relations)),
+            card.by_relation(chosen, steps.relation_labels(relations)),
             views.view_statistics(path, card.LAMA),
         ]
         if isinstance(facts.source, TrexFacts):
@@ -91,20 +97,20 @@ class InvariantLAMA(ClozeBuilder):
             source = TrexFacts(files=run.inputs["trex"], relations=tuple(relations))
         elif "dump" in run.inputs:
             days = [name for name in ("older", "dump") if name in run.inputs]
-            source = tuple(steps.facts(run, name, relations) for name in days)
+            source = tuple(steps.facts_step(run, name, relations) for name in days)
         else:
             hint = "name one of the two in the recipe"
             raise UserError("no input dump, and no trex", where=display_path(run.recipe), hint=hint)
         return InvariantFacts(
             source=source,
             relations=tuple(relations),
-            rules=steps.rules(relations),
+            rules=steps.time_rules(relations),
             common_nouns=self.common_nouns,
             many=tuple(r for r, about in relations.items() if not about.functional)
             if self.functional
             else (),
             require_pages=self.require_pages and not isinstance(source, TrexFacts),
-            alike=invariant.reads_alike(templates),
+            alike=invariant.alike_relations(templates),
             per_relation=self.per_relation,
             seed=run.seed,
         )

@@ -13,9 +13,9 @@ import ibis.expr.types as ir
 from factdrift.builders import rows
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.core.tables import seeded_order
-from factdrift.builders.facts import names
+from factdrift.builders.facts import name_overlap
 from factdrift.builders.facts.relations import ClozeTemplates
-from factdrift.builders.rows.frames import SHOWN
+from factdrift.builders.rows.frames import EXAMPLE_COUNT
 from factdrift.builders.text import dates
 from factdrift.builders.text.render import query
 
@@ -33,7 +33,7 @@ _PLACES = ("P19", "P20", "P740")
 _COUNTRY = "P17"
 
 
-def pairs(facts: ir.Table, gaps: ir.Table, older: ir.Table | None = None) -> ir.Table:
+def unchanging_pairs(facts: ir.Table, gaps: ir.Table, older: ir.Table | None = None) -> ir.Table:
     """(subject, relation, object, reason) of `rows.Fact`: one row a pair, with one of its objects.
 
     `older`: the facts of an older dump, whose ends count too: a capital that moved.
@@ -66,7 +66,7 @@ def _ended(facts: ir.Table) -> ir.Table:
     return facts.filter(ends).select(*_PAIR)
 
 
-def in_both(found: ir.Table, changes: ir.Table) -> ir.Table:
+def compare_with_older(found: ir.Table, changes: ir.Table) -> ir.Table:
     """`pairs` of the newer dump with `not_in_both` for those that are not the same in the older.
 
     `changes` are `rows.FactChange`. Pairs that only the older dump has are added with it.
@@ -83,7 +83,7 @@ def in_both(found: ir.Table, changes: ir.Table) -> ir.Table:
     )
 
 
-def named(found: ir.Table, entities: ir.Table) -> ir.Table:
+def with_labels(found: ir.Table, entities: ir.Table) -> ir.Table:
     """`pairs` with the columns of `rows.NamedInvariant`; `page`: the title of the subject's."""
     popularity = ("sitelinks", "statements")
     subjects = entities.select(*popularity, subject="id", subject_label="label", page="enwiki")
@@ -91,7 +91,7 @@ def named(found: ir.Table, entities: ir.Table) -> ir.Table:
     return found.join(subjects, "subject").join(objects, "object")
 
 
-def of_lines(lines: ir.Table) -> tuple[ir.Table, ir.Table]:
+def trex_pairs(lines: ir.Table) -> tuple[ir.Table, ir.Table]:
     """`rows.TrexFact` as `named` pairs, and what is left out: a line said before (`duplicate`).
 
     A pair with several objects has one of them and the reason `several_objects`.
@@ -120,7 +120,7 @@ def of_lines(lines: ir.Table) -> tuple[ir.Table, ir.Table]:
     return one.select(*columns, reason=several, page=none), drops
 
 
-def judged(
+def with_reasons(
     found: ir.Table,
     common_nouns: Collection[str],
     many: Collection[str] = (),
@@ -130,11 +130,11 @@ def judged(
     """Named pairs with further reasons, for those that have none yet.
 
     `not_functional`, before all others: the relation is one of `many`; `no_sitelink`, where
-    `pages`; `overlap`: `names.overlap`; `non_entity`: the answer is a number or a date or, unless
-    its relation is one of `common_nouns`, has letters in lower case alone; `common_subject`: the
-    subject has; `ambiguous_name`: Wikipedia needs more than the label to name the subject, as in
-    `Trinity College, Oxford`; `whole_country`: see `_whole_country`; `same_query`: see
-    `_asked_twice`.
+    `pages`; `overlap`: `name_overlap.labels_overlap`; `non_entity`: the answer is a number or a
+    date or, unless its relation is one of `common_nouns`, has letters in lower case alone;
+    `common_subject`: the subject has; `ambiguous_name`: Wikipedia needs more than the label to name
+    the subject, as in `Trinity College, Oxford`; `whole_country`: see `_whole_country`;
+    `same_query`: see `_asked_twice`.
     """
     answer, page = found.object_label, found.page.lower()
     label = found.subject_label.lower()
@@ -145,7 +145,7 @@ def judged(
         (found.relation.isin(sorted(many)), "not_functional"),
         (found.reason.notnull(), found.reason),
         (ibis.literal(pages) & page.isnull(), "no_sitelink"),
-        (names.overlap(found.subject_label, answer), "overlap"),
+        (name_overlap.labels_overlap(found.subject_label, answer), "overlap"),
         (number | (_common(answer) & ~noun), "non_entity"),
         (_common(found.subject_label) & ~noun, "common_subject"),
         (qualified.fill_null(False), "ambiguous_name"),
@@ -194,7 +194,7 @@ def _asked_twice(
     return answer.min().over(same) != answer.max().over(same)
 
 
-def reads_alike(templates: Mapping[str, ClozeTemplates]) -> dict[str, str]:
+def alike_relations(templates: Mapping[str, ClozeTemplates]) -> dict[str, str]:
     """Relation -> the first one that has a query in common with it, directly or through others."""
     first = {relation: relation for relation in templates}
     by_text: dict[str, list[str]] = {}
@@ -208,7 +208,7 @@ def reads_alike(templates: Mapping[str, ClozeTemplates]) -> dict[str, str]:
     return {relation: one for relation, one in first.items() if relation != one}
 
 
-def capped(found: ir.Table, cap: int, seed: int) -> ir.Table:
+def cap_relations(found: ir.Table, cap: int, seed: int) -> ir.Table:
     """The `cap` pairs of a relation with the most popular subjects; the others have a reason.
 
     `less_popular`: by number of sitelinks, then of statements; `over_cap`: nothing is known of
@@ -227,7 +227,7 @@ def capped(found: ir.Table, cap: int, seed: int) -> ir.Table:
     return found.mutate(reason=ibis.ifelse(over, why, found.reason))
 
 
-def held_out(found: ir.Table, seed: int) -> ir.Table:
+def hold_out_examples(found: ir.Table, seed: int) -> ir.Table:
     """The pairs with `example` as the reason of those that prompts show, and of their subjects.
 
     Of each relation up to `SHOWN` pairs, but no more than a tenth: those whose subject has the
@@ -241,13 +241,13 @@ def held_out(found: ir.Table, seed: int) -> ir.Table:
     found = found.mutate(others=found.kept.cast("int64").sum().over(of_subject))
     by = ibis.window(group_by=["relation", "kept"], order_by=["others", "chance", "subject"])
     every = ibis.window(group_by=["relation", "kept"])
-    shown = ibis.least(found.kept.count().over(every) // 10, SHOWN)
+    shown = ibis.least(found.kept.count().over(every) // 10, EXAMPLE_COUNT)
     found = found.mutate(example=found.kept & (ibis.row_number().over(by) < shown))
     theirs = found.example.any().over(of_subject)
     return found.mutate(reason=ibis.ifelse(found.kept & theirs, "example", found.reason))
 
 
-def left_out(found: ir.Table) -> ir.Table:
+def dropped_pairs(found: ir.Table) -> ir.Table:
     """Pairs with a reason as `rows.Dropped`; `detail` is the answer, or one of several."""
     left = found.filter(found.reason.notnull())
     return left.select(

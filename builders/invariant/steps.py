@@ -42,7 +42,7 @@ class InvariantFacts(Step):
     """The facts that do not change: `facts.parquet` (`rows.NamedInvariant`), `dropped.parquet`.
 
     `source`: T-REx, or the tables of one or two dumps, the older first; `many`: the relations that
-    are not functional and left out for it; `alike`: `invariant.reads_alike`. The other fields are
+    are not functional and left out for it; `alike`: `invariant.alike_relations`. The other fields are
     parameters of the dataset. `shown.parquet` holds the facts that prompts show.
     """
 
@@ -63,23 +63,23 @@ class InvariantFacts(Step):
         with workspace.engine() as eng:
             if isinstance(self.source, TrexFacts):
                 lines = eng.read(workspace.folder(self.source) / "trex.parquet", rows.TrexFact)
-                named, drops = invariant.of_lines(lines)
+                named, drops = invariant.trex_pairs(lines)
             else:
                 folders = [workspace.folder(one) for one in self.source]
                 named = _of_dumps(eng, folders, self.rules)
-                drops = steps.dropped(eng, *folders)
-            met = invariant.judged(
+                drops = steps.read_dropped(eng, *folders)
+            met = invariant.with_reasons(
                 eng.keep(named), self.common_nouns, self.many, self.require_pages, self.alike
             )
             if self.per_relation is not None:
-                met = invariant.capped(met, self.per_relation, self.seed)
-            met = eng.keep(invariant.held_out(eng.keep(met), self.seed))
+                met = invariant.cap_relations(met, self.per_relation, self.seed)
+            met = eng.keep(invariant.hold_out_examples(eng.keep(met), self.seed))
             shown = met.filter(met.example)
             eng.write(shown, out / "shown.parquet", rows.NamedInvariant, ("relation", "chance"))
             kept = met.filter(met.reason.isnull())
             order = ("relation", "subject")
             eng.write(kept, out / "facts.parquet", rows.NamedInvariant, order)
-            drops = invariant.left_out(met).select(drops.columns).union(drops)
+            drops = invariant.dropped_pairs(met).select(drops.columns).union(drops)
             eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
 
@@ -144,12 +144,12 @@ class InvariantClozeRows(Step):
 
 def _of_dumps(eng: Engine, folders: Sequence[Path], rules: Rules) -> ir.Table:
     """The pairs of the newest of one or two dumps, oldest first, with names and reasons."""
-    dumps = [steps.dump(eng, folder, rules) for folder in folders]
+    dumps = [steps.read_dump(eng, folder, rules) for folder in folders]
     gaps = [one.gaps for one in dumps]
     in_doubt = gaps[0].union(*gaps[1:]) if gaps[1:] else gaps[0]
     older = dumps[0].facts if dumps[1:] else None
-    pairs = invariant.pairs(dumps[-1].facts, in_doubt, older)
+    pairs = invariant.unchanging_pairs(dumps[-1].facts, in_doubt, older)
     if len(dumps) == 2:
         changes = eng.keep(snapshot_diff.changes(eng, dumps[0], dumps[1], rules))
-        pairs = invariant.in_both(eng.keep(pairs), changes)
-    return invariant.named(eng.keep(pairs), eng.keep(steps.entities(eng, folders)))
+        pairs = invariant.compare_with_older(eng.keep(pairs), changes)
+    return invariant.with_labels(eng.keep(pairs), eng.keep(steps.newest_entities(eng, folders)))

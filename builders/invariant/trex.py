@@ -30,7 +30,7 @@ def read_trex(files: Sequence[Path], relations: Collection[str], out: Path) -> N
                         continue
                     place = f"{path.name}:{number}"
                     try:
-                        found = parse(line)
+                        found = parse_fact(line)
                     except BadLineError as error:
                         left.append(Dropped("trex", "bad_line", place, detail=str(error)))
                         continue
@@ -44,7 +44,7 @@ class BadLineError(ValueError):
     """A line that states no fact; its text is kept in the list of what was dropped."""
 
 
-def parse(line: bytes) -> dict[str, Any]:
+def parse_fact(line: bytes) -> dict[str, Any]:
     """The columns of `rows.NamedInvariant` of a line; `BadLineError` says what is wrong."""
     try:
         read = json.loads(line)

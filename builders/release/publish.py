@@ -34,7 +34,7 @@ from factdrift.builders.release.parquet import read_source, type_name, write_spl
 from factdrift.builders.release.plots import draw_plot
 from factdrift.builders.release.version import FIRST, Level, Version, published_versions
 from factdrift.builders.rows import Dropped, PromptFact
-from factdrift.builders.rows.roles import roles_of
+from factdrift.builders.rows.roles import column_roles
 
 STAGING = ".publishing"
 RECIPE = "recipe.yaml"
@@ -134,7 +134,7 @@ class Draft:
             name=table.name,
             description=table.description,
             columns=described,
-            roles=roles_of(table.row),
+            roles=column_roles(table.row),
             splits=tuple(splits),
         )
         if repeated := repeated_ids(self.folder, entry, self.folder):

@@ -86,7 +86,7 @@ def prompt_frame(release: Path, made: Manifest, one: HarnessConfig) -> PromptFra
     for relation in sorted({ANY_RELATION, *frames.relations}):
         if relation != ANY_RELATION and RELATION not in roles.strata:
             break
-        frame, gap = frames.of(row[roles.prompt], answer_gaps(made), has_text, relation)
+        frame, gap = frames.frame_for(row[roles.prompt], answer_gaps(made), has_text, relation)
         head = frame.head({"blank": gap or ""})
         if head != heads.get(ANY_RELATION):
             heads[relation] = head

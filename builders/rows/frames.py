@@ -19,7 +19,7 @@ BARE = "bare"
 """Instead of a prompt file: the row's prompt as it is, after its context if it has one."""
 ANY_RELATION = ""
 """The key of the examples of relations that have none of their own."""
-SHOWN = 3
+EXAMPLE_COUNT = 3
 """Examples of a prompt, where a release has as many."""
 BLANK_SLOT = "<blank>"
 _SLOT = re.compile(r"<(prompt|context|blank|choices)>")
@@ -76,7 +76,7 @@ class Frames(Strict):
     choices: Frame = Frame(layout="<prompt>\n<choices>")
     no_answer: tuple[str, ...] = ()
 
-    def of(
+    def frame_for(
         self, prompt: str, gaps: Sequence[str], context: bool, relation: str = ""
     ) -> tuple[Frame, str | None]:
         """The frame of a row, and what stands for the answer in its prompt, if anything does."""
@@ -117,7 +117,7 @@ def _by_relation(
         of.setdefault(fact.relation, []).append(example)
     firsts = [some[0] for some in of.values()]
     some = {
-        relation: tuple(dict.fromkeys([*own[:SHOWN], *firsts]))[:SHOWN]
+        relation: tuple(dict.fromkeys([*own[:EXAMPLE_COUNT], *firsts]))[:EXAMPLE_COUNT]
         for relation, own in of.items()
     }
-    return {"relations": some | {ANY_RELATION: tuple(firsts[:SHOWN])}}
+    return {"relations": some | {ANY_RELATION: tuple(firsts[:EXAMPLE_COUNT])}}

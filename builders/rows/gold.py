@@ -88,7 +88,7 @@ def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]]:
     return (answers, seen) if isinstance(answers, dict) and isinstance(seen, dict) else ({}, {})
 
 
-def outcomes(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
+def outcome_lines(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     """A line for each layout that had gold rows: how many, by outcome."""
     parts = {
         layout: ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(by_outcome.items()) if n)

@@ -70,7 +70,7 @@ class ColumnRoles:
         return {name.partition(".")[0] for name in names}
 
 
-def roles_of(row: type) -> ColumnRoles | None:
+def column_roles(row: type) -> ColumnRoles | None:
     """What the columns of a row type are for; None where its rows ask nothing."""
     found: ColumnRoles | None = getattr(row, "roles", None)
     return found

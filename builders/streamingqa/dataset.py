@@ -11,10 +11,10 @@ from factdrift.builders import rows
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps as facts
-from factdrift.builders.facts.relations import NewsPhrases
+from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.generate.backends import AnyModel, Grounded, Parsed
 from factdrift.builders.generate.questions import GenerateSettings
-from factdrift.builders.rows.gold import outcomes
+from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.streamingqa import card
 from factdrift.builders.streamingqa.annotated import AnnotatedQuestions
 from factdrift.builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
@@ -92,7 +92,7 @@ class StreamingQA(DatasetBuilder):
             summary = read_step_summary(folders[-1])
             tables += card.baseline(folders[-1])
             statistics += card.annotation_statistics(folders[-1], summary)
-            for line in outcomes(summary["gold"]):
+            for line in outcome_lines(summary["gold"]):
                 run.workspace.say(line)
         reasons: dict[str, str] = {}
         for chosen in self.filters:
@@ -135,7 +135,7 @@ class StreamingQA(DatasetBuilder):
         backend = self.generate.backend
         if not isinstance(backend, Grounded | Parsed):
             return None
-        relations: dict[str, NewsPhrases] = {}
+        relations: dict[str, NewsWording] = {}
         mined = timelines = None
         if isinstance(backend, Grounded) and "dump" in run.inputs:
             stated = {}
@@ -144,8 +144,8 @@ class StreamingQA(DatasetBuilder):
                     stated[relation_id] = relation
                     relations[relation_id] = relation.news
             if stated:
-                mined = facts.facts(run, "dump", stated)
-                timelines = facts.timelines(mined, stated)
+                mined = facts.facts_step(run, "dump", stated)
+                timelines = facts.timelines_step(mined, stated)
         otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
         questions = StatedQuestions(
             draws=draws,

@@ -12,7 +12,7 @@ from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.schema import write_sorted
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts.relations import NewsPhrases
+from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate import grounded, patterns
 from factdrift.builders.generate.grounded import StatedFacts
@@ -42,7 +42,7 @@ class StatedQuestions(Step):
     draws: QuestionDates
     facts: Facts | None
     timelines: Timelines | None
-    relations: Mapping[str, NewsPhrases]
+    relations: Mapping[str, NewsWording]
     parse: bool
 
     def make(self, out: Path, workspace: Workspace) -> None:

@@ -26,7 +26,7 @@ from factdrift.builders.core.hashing import row_id, seeded_hash, seeded_index
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import seeded_order
-from factdrift.builders.facts.timeline import PAIR, At
+from factdrift.builders.facts.timeline import PAIR, WhenCounted
 from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import normalize_or_keep
@@ -97,7 +97,7 @@ def offered(asked: ir.Table, segments: ir.Table, gaps: ir.Table, seed: int) -> i
     return found.filter(found.nth == 0).select("id", "object", "kind", "place")
 
 
-def asked_days(cloze: ir.Table, granularity: Granularity, at: At) -> ir.Table:
+def asked_days(cloze: ir.Table, granularity: Granularity, at: WhenCounted) -> ir.Table:
     """The rows with the first and last day that they ask about; at the end of a period, one."""
     deleted = cloze.split == "deleted"  # asked about the period before
     before = cloze.period_first - ibis.interval(months=12 // PERIODS_PER_YEAR[granularity])

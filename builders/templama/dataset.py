@@ -15,7 +15,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import period_diff, steps
 from factdrift.builders.facts.card import mining
-from factdrift.builders.facts.relations import OURS, select, worded
+from factdrift.builders.facts.relations import OURS, cloze_templates, select_relations
 from factdrift.builders.templama import card, guesses
 from factdrift.builders.templama.choices import ChoiceRows
 from factdrift.builders.templama.examples import ClozeExamples
@@ -93,20 +93,20 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Mine, compare the periods, render; a config a split class, and `timelines`."""
-        relations = select(steps.all_relations(run), self.relations, run.templates)
-        templates = worded(relations, self.wording, run.templates)
-        facts = steps.facts(run, "dump", relations)
+        relations = select_relations(steps.all_relations(run), self.relations, run.templates)
+        templates = cloze_templates(relations, self.wording, run.templates)
+        facts = steps.facts_step(run, "dump", relations)
         window = self._periods(run.inputs["dump"].snapshot)
         clipped = self._clipped(window[-1], run.inputs["dump"].snapshot)
         if clipped:
             run.workspace.say(f"  {clipped}")
         changes = PeriodChanges(
             facts=facts,
-            timelines=steps.timelines(facts, relations),
+            timelines=steps.timelines_step(facts, relations),
             first=str(window[0]),
             last=str(window[-1]),
             granularity=self.window.granularity,
-            relations=steps.labels(relations),
+            relations=steps.relation_labels(relations),
             silent=tuple(
                 r for r, one in relations.items() if one.exclusive or one.absence == "unknown"
             ),
@@ -147,7 +147,7 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
         w = self.window
         first, last = (Period.parse(p) if p else None for p in (w.first, w.last))
         count = w.latest + 1 if w.latest else 0
-        return period_diff.buildable(first, last, snapshot, w.granularity, count)
+        return period_diff.ended_periods(first, last, snapshot, w.granularity, count)
 
     def _clipped(self, last: Period, snapshot: date) -> str:
         """That the window ends sooner than the recipe says; nothing where it does not."""

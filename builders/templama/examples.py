@@ -16,7 +16,7 @@ from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.timeline import PAIR
-from factdrift.builders.rows.frames import SHOWN
+from factdrift.builders.rows.frames import EXAMPLE_COUNT
 from factdrift.builders.templama.steps import PeriodChanges
 from factdrift.builders.text.given_away import overlaps
 from factdrift.builders.text.prompts import in_period, on_day
@@ -84,7 +84,11 @@ class ClozeExamples(Step):
                 for other in of_pair[one["subject"], one["relation"]]
                 if _may_hold(other, period)
             }
-            if len(used) >= 2 * SHOWN or right != {one["object"]} or {subject, answer} & used:
+            if (
+                len(used) >= 2 * EXAMPLE_COUNT
+                or right != {one["object"]}
+                or {subject, answer} & used
+            ):
                 continue
             if one["start_last"] > period.first or overlaps(subject, answer):
                 continue

@@ -13,7 +13,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.dates import Granularity, Period, periods
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts import names, period_diff, present, steps, timeline
+from factdrift.builders.facts import name_overlap, period_diff, release_columns, steps, timeline
 from factdrift.builders.facts.steps import Facts, Timelines
 
 _ORDER = ("split", "period", "relation", "subject")
@@ -34,7 +34,7 @@ class ComparisonRules(Strict):
     shares a word with an answer's.
     """
 
-    at: timeline.At = "end"
+    at: timeline.WhenCounted = "end"
     min_objects: int = Field(default=2, ge=1)
     subjects_per_relation: int | None = Field(default=1000, ge=1)
     require_pages: bool = True
@@ -77,14 +77,16 @@ class PeriodChanges(ComparisonRules, Step):
                 [r for r, rule in self.timelines.rules.items() if rule.undated == "doubt"],
             )
             met = eng.keep(self._chosen(eng, eng.keep(met), segments, entities))
-            kept = eng.keep(period_diff.deltas(met))
+            kept = eng.keep(period_diff.delta_rows(met))
             eng.write(_named(kept, entities), out / "deltas.parquet", rows.NamedDelta, _ORDER)
-            drops = steps.dropped(eng, mined)
-            left_out = period_diff.dropped(met, self.granularity)
+            drops = steps.read_dropped(eng, mined)
+            left_out = period_diff.dropped_rows(met, self.granularity)
             drops = left_out.select(drops.columns).union(drops)
             eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
             asked_about = segments.semi_join(kept, ["subject", "relation"])
-            table = present.labelled(steps.released(asked_about), entities, self.relations)
+            table = release_columns.with_labels(
+                steps.released_segments(asked_about), entities, self.relations
+            )
             eng.write(table, out / "timelines.parquet", rows.ReleasedSegment, timeline.ORDER)
 
     def periods(self) -> list[Period]:
@@ -96,17 +98,19 @@ class PeriodChanges(ComparisonRules, Step):
     ) -> ir.Table:
         """The comparisons, with a reason for each that this dataset leaves out."""
         if self.at == "end":
-            met = period_diff.nothing_added(met)
+            met = period_diff.drop_nothing_added(met)
         if self.vacant == "drop":
-            met = period_diff.held_always(met, self.silent)
-            met = period_diff.lived(met, entities, self.granularity)
-        met = period_diff.at_least(met, segments, self.min_objects)
+            met = period_diff.drop_uninformative_absence(met, self.silent)
+            met = period_diff.drop_life_changes(met, entities, self.granularity)
+        met = period_diff.drop_few_objects(met, segments, self.min_objects)
         if self.require_pages:
-            met = period_diff.with_pages(met, entities)
+            met = period_diff.drop_without_pages(met, entities)
         if self.name_overlap == "drop":
-            met = period_diff.drop(met, names.alike(eng.keep(met), entities), "name_overlap")
+            met = period_diff.drop_matching(
+                met, name_overlap.name_giveaways(eng.keep(met), entities), "name_overlap"
+            )
         if self.subjects_per_relation is not None:
-            met = period_diff.most_popular(met, entities, self.subjects_per_relation)
+            met = period_diff.drop_less_popular(met, entities, self.subjects_per_relation)
         return met
 
 

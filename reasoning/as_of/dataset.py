@@ -49,10 +49,10 @@ class AsOf(DatasetBuilder):
         """Draw histories, put them into words, find them in the news, ask."""
         asked = phrased(run, self.relations, "event", "ask")
         relations = {relation: one for relation, (one, _) in asked.items()}
-        facts = steps.facts(run, "dump", relations)
+        facts = steps.facts_step(run, "dump", relations)
         evolving = EvolvingFacts(
             facts=facts,
-            timelines=steps.timelines(facts, relations),
+            timelines=steps.timelines_step(facts, relations),
             phrases={relation: phrases for relation, (_, phrases) in asked.items()},
             first=self.first,
             last=last_day(run, self.first, self.last),
@@ -75,7 +75,7 @@ class AsOf(DatasetBuilder):
             aligned = Alignments(
                 histories=histories,
                 pages=Pages(files=run.inputs["pages"], histories=histories),
-                relations=steps.labels(relations),
+                relations=steps.relation_labels(relations),
                 settings=Alignment(),
                 seed=run.seed,
             )

@@ -14,12 +14,15 @@ from factdrift.builders.core.hashing import row_id, seeded_fraction, seeded_hash
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
-from factdrift.builders.facts.relations import NewsPhrases, Phrases
+from factdrift.builders.facts.relations import NewsWording, RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.builders.facts.text_evidence import NO_DATES, FactDates, fact_evidence
 from factdrift.builders.generate.grounded import GroundedFact, KnownTerms, StatedFacts
 from factdrift.builders.text.dates import format_date
-from factdrift.builders.text.sentences import sentence_at, sentence_starts
+from factdrift.builders.text.given_away import contains_as_scored
 from factdrift.builders.text.squad import normalize_or_keep
+from factdrift.builders.timeqa.evidence import passage_of
+from factdrift.builders.timeqa.mentions import PageMention, PageText
 from factdrift.builders.timeqa.steps import Alignments
 from factdrift.builders.wmt.passages import SENTENCES, passage_texts, question_prefix
 from factdrift.builders.wmt.read import read_articles
@@ -59,7 +62,7 @@ class EvolvingFacts(Step):
 
     facts: Facts
     timelines: Timelines
-    phrases: Mapping[str, Phrases]
+    phrases: Mapping[str, RelationWording]
     first: date
     last: date
     histories: int
@@ -114,7 +117,7 @@ class NewsStatements(Step):
 
     evolving: EvolvingFacts
     articles: Articles
-    relations: Mapping[str, NewsPhrases]
+    relations: Mapping[str, NewsWording]
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Meet every article with the facts of the histories."""
@@ -158,16 +161,17 @@ def _of_news(article: rows.Article, one: GroundedFact, known: KnownTerms) -> Dat
 class PageStatements(Step):
     """Sentences of pages that state one fact of the histories: `passages.parquet` (`DatedPassage`).
 
-    They are those that TimeQA's alignment points at: they name the object, a year in which it began
-    or ended, and no other object of its history, and have a word of the relation. The title stands
-    before them, for a sentence says "he". `day`: that of the pages.
+    They are the sentences that TimeQA's alignment points at, for they name the object. Each states
+    the relation and the beginning or the end of the fact by `fact_evidence`, and names no other
+    object of its history. The title stands before them, for a sentence says "he". `day`: that of
+    the pages.
     """
 
     name: ClassVar[str] = "page-statements"
 
     evolving: EvolvingFacts
     aligned: Alignments
-    relations: Mapping[str, NewsPhrases]
+    relations: Mapping[str, NewsWording]
     day: date
 
     def make(self, out: Path, workspace: Workspace) -> None:
@@ -183,8 +187,9 @@ class PageStatements(Step):
         found: dict[str, DatedPassage] = {}
         pages = workspace.folder(self.aligned.pages) / "pages.parquet"
         for page in typed_rows(pages, rows.Page, 64):
+            text = PageText(page)
             for one in mentioned.get(page.item, ()):
-                made = self._passage(page, one, terms[one.subject, one.relation], entities)
+                made = self._passage(text, one, terms[one.subject, one.relation], entities)
                 if made is not None:
                     found[made.id] = made
         with writing(out / "passages.parquet", DatedPassage) as passages:
@@ -193,7 +198,7 @@ class PageStatements(Step):
 
     def _passage(
         self,
-        page: rows.Page,
+        page: PageText,
         one: rows.AlignedSegment,
         history: Sequence[rows.Segment],
         entities: Mapping[str, rows.Entity],
@@ -202,27 +207,30 @@ class PageStatements(Step):
         term = next((t for t in history if t.statements == one.statements), None)
         if term is None or one.paragraph is None or one.start is None or one.end is None:
             return None
-        paragraph = page.paragraphs[one.paragraph]
-        starts = sentence_starts(paragraph.text)
-        start, end = sentence_at(starts, len(paragraph.text), one.start, one.end)
-        text = paragraph.text[start:end].rstrip()
-        years = {str(day.year) for day in (term.start_last, term.end_first) if day}
+        if term.start_last is None or page.page.paragraphs[one.paragraph].kind != "text":
+            return None
+        sentence = passage_of(page, PageMention(one.paragraph, one.start, one.end))
+        # What stands around the sentence is no part of the released passage, so it is no evidence.
+        alone = replace(sentence, nearby_dates=NO_DATES)
+        dates = FactDates.of_segment(term)
+        evidence = fact_evidence(alone, dates, self.relations[one.relation])
+        if evidence.relation is None or not (evidence.starts or evidence.ends):
+            return None
         others = (entities[t.object] for t in history if t.object != term.object)
-        names = {normalize_or_keep(name) for o in others for name in (o.label, *o.aliases)}
-        wording = f" {normalize_or_keep(text)} "
-        if paragraph.kind != "text" or not any(f" {year} " in wording for year in years):
+        if any(
+            contains_as_scored(sentence.text, name)
+            for o in others
+            for name in (o.label, *o.aliases)
+        ):
             return None
-        phrases = self.relations[one.relation]
-        words = [normalize_or_keep(word) for word in (*phrases.cues, *phrases.changes)]
-        if phrases.cues and not any(f" {word} " in wording for word in words):
-            return None
-        if term.start_last is None or any(f" {n} " in wording for n in names):
-            return None
-        id_ = row_id("page", page.page, page.revision, text, term.start_last, *term.statements)
+        text = sentence.text.rstrip()
+        start = sentence.start
+        about = page.page
+        id_ = row_id("page", about.page, about.revision, text, term.start_last, *term.statements)
         fact = one.subject, one.relation, term.object, one.object_label
         stated = *fact, term.start_last, term.statements
-        place = f"{page.page}-{page.revision}-{one.paragraph}", start, start + len(text)
-        return DatedPassage(id_, self.day, f"{page.title}: {text}", "page", False, *stated, *place)
+        place = f"{about.page}-{about.revision}-{one.paragraph}", start, start + len(text)
+        return DatedPassage(id_, self.day, f"{about.title}: {text}", "page", False, *stated, *place)
 
 
 class AsOfRows(Step):
@@ -297,7 +305,7 @@ class AsOfRows(Step):
         subject, thing = names.name(one.subject), names.name(one.object)
         when = boundary(one.start_first, since)
         exact = one.start_first == since or when.startswith("a day")
-        event = names.phrase("event", one.relation, subject, thing)
+        event = names.fill_wording("event", one.relation, subject, thing)
         text = f"{'On' if exact else 'In'} {when}, {event.removesuffix('.')}."
         id_ = row_id("statement", since, *one.statements)
         day = day if late else since
@@ -315,7 +323,7 @@ class _History(NamedTuple):
     def question(self, one: AskedDay, on: date) -> AsOfQuestion | rows.Dropped:
         """What held on a day, asked on a day, or why it is not asked."""
         names = self.names
-        asked = names.phrase("ask", one.relation, names.name(one.subject))
+        asked = names.fill_wording("ask", one.relation, names.name(one.subject))
         question = f"On {format_date(one.as_of)}, {asked}?"
         answers = names.accepted(one.objects)
         right, stated = {normalize_or_keep(name) for name in answers}, set(one.statements)

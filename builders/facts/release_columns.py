@@ -10,7 +10,9 @@ from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.core.tables import row_id_of
 
 
-def labelled(table: ir.Table, entities: ir.Table, relation_labels: Mapping[str, str]) -> ir.Table:
+def with_labels(
+    table: ir.Table, entities: ir.Table, relation_labels: Mapping[str, str]
+) -> ir.Table:
     """Add `subject_label`, `object_label` (from `rows.Entity`) and `relation_label`."""
     for role in ("subject", "object"):
         names = entities.select(**{f"{role}_id": "id", f"{role}_label": "label"})
@@ -19,13 +21,13 @@ def labelled(table: ir.Table, entities: ir.Table, relation_labels: Mapping[str, 
     return table.mutate(relation_label=table.relation.cases(*known))
 
 
-def identified(table: ir.Table, named_by: Sequence[str]) -> ir.Table:
+def with_content_ids(table: ir.Table, named_by: Sequence[str]) -> ir.Table:
     """Add `id`: a hash of the columns that name a row, 16 hex digits."""
     parts = [table[c].cast("string").fill_null("") for c in named_by]
     return table.mutate(id=row_id_of(*parts))
 
 
-def left_out(table: ir.Table, step: str, **columns: ir.Value) -> ir.Table:
+def as_dropped(table: ir.Table, step: str, **columns: ir.Value) -> ir.Table:
     """Pairs with a `reason` as `rows.Dropped`; of the other columns null where none is given."""
     none, item = ibis.null("string"), table.subject + "/" + table.relation
     given = {"item": item, "period": none, "score": ibis.null("float64"), "detail": none} | columns
@@ -33,16 +35,16 @@ def left_out(table: ir.Table, step: str, **columns: ir.Value) -> ir.Table:
     return table.select(arrow_schema(rows.Dropped).names)
 
 
-def dated(table: ir.Table) -> ir.Table:
+def with_valid_dates(table: ir.Table) -> ir.Table:
     """Add `valid_from` and `valid_to` (null where open)."""
-    closed = written(table.end_first, table.end_last)
+    closed = edtf_text(table.end_first, table.end_last)
     return table.mutate(
-        valid_from=written(table.start_first, table.start_last),
+        valid_from=edtf_text(table.start_first, table.start_last),
         valid_to=ibis.ifelse(table.end_open, ibis.null("string"), closed),
     )
 
 
-def written(first: ir.DateColumn, last: ir.DateColumn) -> ir.StringValue:
+def edtf_text(first: ir.DateColumn, last: ir.DateColumn) -> ir.StringValue:
     """A boundary at its precision, after EDTF: `2019-07-24`, `2019-07`, `2019`, `201X`.
 
     An interval of another shape is `first/last`, with `..` for a side that is unknown; null

@@ -13,7 +13,7 @@ import ibis.expr.types as ir
 from factdrift.builders.text.given_away import PROPER_NAME, SIGNIFICANT_LENGTH, WORD_SEPARATOR
 
 
-def alike(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
+def name_giveaways(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     """The comparisons (`period_diff.compare`) with an answer, or one of before, whose label shares
     a word with the subject's, or stands in it whole; `detail` names them and what is shared:
     `Q42/lumen`.
@@ -28,34 +28,34 @@ def alike(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
             **{
                 f"{role}_id": "id",
                 f"{role}_label": "label",
-                f"{role}_words": _words(entities.label),
+                f"{role}_words": _long_words(entities.label),
             }
         )
         pairs = pairs.join(words, pairs[role] == words[f"{role}_id"]).drop(f"{role}_id")
     shared = pairs.item_words.intersect(pairs.object_words)
-    within = _stands(pairs.item_label, pairs.object_label) & (shared.length() == 0)
+    within = _stands_whole_in(pairs.item_label, pairs.object_label) & (shared.length() == 0)
     shared = ibis.ifelse(within, ibis.array([pairs.object_label.lower()]), shared)
     pairs = pairs.select("item", "object", word=shared.unnest())
     named = named.join(pairs, ["item", "object"])
     return named.select(*key, detail=named.object + "/" + named.word)
 
 
-def overlap(subject: ir.StringColumn, answer: ir.StringColumn) -> ir.BooleanValue:
+def labels_overlap(subject: ir.StringColumn, answer: ir.StringColumn) -> ir.BooleanValue:
     """Whether one label stands inside the other, in any case, or both share a word.
 
     A name that stands whole in the other is inside it, whatever is between its words.
     """
     a, b = subject.lower(), answer.lower()
-    shared = _words(subject).intersect(_words(answer)).length() > 0
-    return a.contains(b) | b.contains(a) | shared | _stands(subject, answer)
+    shared = _long_words(subject).intersect(_long_words(answer)).length() > 0
+    return a.contains(b) | b.contains(a) | shared | _stands_whole_in(subject, answer)
 
 
-def _stands(text: ir.StringColumn, name: ir.StringColumn) -> ir.BooleanValue:
+def _stands_whole_in(text: ir.StringColumn, name: ir.StringColumn) -> ir.BooleanValue:
     """Whether all words of a name stand side by side in a text, as they are written."""
     spaced = [" " + label.re_replace(WORD_SEPARATOR, " ").strip() + " " for label in (text, name)]
     return name.re_search(PROPER_NAME) & spaced[0].contains(spaced[1])
 
 
-def _words(label: ir.StringColumn) -> ir.ArrayValue:
+def _long_words(label: ir.StringColumn) -> ir.ArrayValue:
     split = label.lower().re_split(WORD_SEPARATOR)
     return split.filter(lambda word: word.length() >= SIGNIFICANT_LENGTH)
