@@ -179,3 +179,10 @@ def test_releases_in_an_empty_folder(program: Path, tmp_path: Path) -> None:
 
     factdrift(program, here, "hits", "write_questions", "--n", 3)
     assert list((here / "hits").rglob("preview.html"))
+
+
+def test_no_modules_import_each_other() -> None:
+    pytest.importorskip("grimp")
+    from tests.house import import_circles
+
+    assert import_circles() == []

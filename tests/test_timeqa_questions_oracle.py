@@ -18,7 +18,7 @@ from factdrift.builders.rows import (
     Segment,
 )
 from factdrift.builders.timeqa.questions import Pair, PairQuestion, Questions, ask_pair
-from factdrift.builders.timeqa.times import DAY, MONTH, YEAR, Time, bounds, index, select, unit
+from factdrift.builders.timeqa.times import DAY, MONTH, YEAR, Time, bounds, select, unit, unit_index
 from tests import random_histories, spec_oracle
 from tests.histories import Interval, day
 from tests.history_tables import gap_rows, segment_rows
@@ -208,7 +208,7 @@ def test_select_on_a_small_calendar(kind: str) -> None:
             one = replace(one, end_first=snapshot, end_last=snapshot, end_open=True)
         grain = chance.choice((DAY, MONTH, YEAR))
         numbers = sorted(
-            index(grain, (date(2010, 1, 1) + timedelta(chance.randint(0, 1400))).toordinal())
+            unit_index(grain, (date(2010, 1, 1) + timedelta(chance.randint(0, 1400))).toordinal())
             for _ in range(2)
         )
         a, b = (unit(grain, n) for n in numbers)

@@ -1,8 +1,8 @@
 """Where a page mentions an object.
 
-Three rules find mentions. Rule (a), `PageText.linked`: a link to the object's page. Rule (b),
-`PageText.named`: one of its names stands in the text. Rule (c), `Passages`: a passage is
-similar to one of its names. Which of them is the evidence of a segment: `builders.timeqa.evidence`.
+Three rules find mentions. Rule (a), `PageText.linked_mentions`: a link to the object's page. Rule
+(b), `PageText.named_mentions`: one of its names stands in the text. Rule (c), `Passages`: a passage
+is similar to one of its names. `builders.timeqa.evidence` chooses among them.
 
 Names are found whatever the accents, dashes, quotes, spaces, full stops of initials (`F. C.`,
 `FC`) and, but for the names below, letter case; the offsets are those of the page's own text.
@@ -152,11 +152,11 @@ class PageText:
                     mentions_by_title.setdefault(link.target, []).append(mention)
         return mentions_by_title
 
-    def linked(self, title: str | None) -> Sequence[PageMention]:
+    def linked_mentions(self, title: str | None) -> Sequence[PageMention]:
         """Rule (a): the links to the page of this title, in order."""
         return self._links.get(title, ()) if title else ()
 
-    def named(self, names: Sequence[Name], object_title: str | None) -> list[PageMention]:
+    def named_mentions(self, names: Sequence[Name], object_title: str | None) -> list[PageMention]:
         """Rule (b): the mentions by these names, in order; of overlapping ones the longest.
 
         `title`: of the object's page; links to it do not count as the name of something else.

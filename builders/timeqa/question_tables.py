@@ -16,8 +16,7 @@ from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.text.en.articles import opening_article
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.words import name_words
-from factdrift.builders.timeqa.evidence import Naming, PageStates
-from factdrift.builders.timeqa.in_order import RowsInOrder
+from factdrift.builders.timeqa.evidence import ObjectWords, PageStates
 from factdrift.builders.timeqa.mentions import PageText
 from factdrift.builders.timeqa.pool import Pool
 from factdrift.builders.timeqa.questions import (
@@ -28,6 +27,7 @@ from factdrift.builders.timeqa.questions import (
     QuestionTemplates,
     ask_pair,
 )
+from factdrift.builders.timeqa.sorted_rows import SortedRows
 
 SPLITS = ("train", "dev", "test")
 GROUP = 256
@@ -114,21 +114,23 @@ def write_questions(
 
 def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
     """Every subject's pairs with its page; subjects without a page have no segments by now."""
-    gaps = RowsInOrder(sources.gaps, rows.Gap, "subject")
-    subjects = RowsInOrder(sources.subjects, rows.PageSubject, "subject")
-    pages = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
+    gaps = SortedRows(sources.gaps, rows.Gap, "subject")
+    subjects = SortedRows(sources.subjects, rows.PageSubject, "subject")
+    pages = SortedRows(sources.pages, rows.Page, "item", batch=16)
     all_segments = typed_rows(sources.segments, rows.ReleasedAlignedSegment, 4096)
     for subject, segments in groupby(all_segments, key=attrgetter("subject")):
-        page_subject = subjects.at(subject)[0]
-        page = pages.at(subject)[0]
-        subject_gaps = gaps.at(subject)
+        page_subject = subjects.with_key(subject)[0]
+        page = pages.with_key(subject)[0]
+        subject_gaps = gaps.with_key(subject)
         page_text = PageText(page)
         page_states = PageStates(page_text)
         opening_text = page_text.texts[page_text.opening[0]] if page_text.texts else ""
         pairs = []
         for relation, history in groupby(segments, key=attrgetter("relation")):
             pair_segments = tuple(history)
-            object_words = tuple(Naming(segment, page_subject.label) for segment in pair_segments)
+            object_words = tuple(
+                ObjectWords(segment, page_subject.label) for segment in pair_segments
+            )
             pairs.append(
                 Pair(
                     subject,
@@ -136,8 +138,8 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     relation,
                     pair_segments,
                     tuple(gap for gap in subject_gaps if gap.relation == relation),
-                    page_states.near_evidence(pair_segments),
-                    page_states.of_others(pair_segments, object_words),
+                    page_states.dates_near_evidence(pair_segments),
+                    page_states.other_dates(pair_segments, object_words),
                     page_states.listed(pair_segments),
                     object_words,
                     tuple(map(page_states.naming, object_words)),

@@ -35,7 +35,7 @@ from factdrift.builders.text.dates import DayInterval
 from factdrift.builders.text.given_away import object_names, padded_words, significant_words
 from factdrift.builders.text.render import question
 from factdrift.builders.text.words import word_tokens
-from factdrift.builders.timeqa.evidence import Naming
+from factdrift.builders.timeqa.evidence import ObjectWords
 from factdrift.builders.timeqa.times import (
     PART,
     HardKind,
@@ -74,12 +74,12 @@ _SHARES = 1 << 20
 class Pair:
     """What is known of one subject and relation: every segment, undated ones too, and gaps.
 
-    `near_evidence`: the dates and stretches that the page states in the sections of the evidence,
-    `of_others` those of them beside things that are no objects of the pair, `listed` those of each
-    entry of lists and tables; `names` of each segment's object, `naming`: the paragraphs with them;
-    `lengths`: words of each paragraph; `life`: first and last day on which the subject certainly
-    was; None: not known; `the`: whether the page says "the" before the subject's label; None: it
-    does not say.
+    `dates_near_evidence`: the dates and stretches of time in the sections that hold evidence;
+    `other_dates`: those of them beside things that are no objects of the pair; `listed`: those of
+    each entry of lists and tables; `names`: the words for each segment's object; `naming`: the
+    paragraphs with these words; `lengths`: the number of words of each paragraph; `life`: the first
+    and the last day on which the subject certainly was, None where not known; `the`: whether the
+    page says "the" before the subject's label, None where it does not say.
     """
 
     subject: str
@@ -87,10 +87,10 @@ class Pair:
     relation: str
     segments: tuple[ReleasedAlignedSegment, ...]
     gaps: tuple[Gap, ...] = ()
-    near_evidence: tuple[DayInterval, ...] = ()
-    of_others: tuple[DayInterval, ...] = ()
+    dates_near_evidence: tuple[DayInterval, ...] = ()
+    other_dates: tuple[DayInterval, ...] = ()
     listed: Mapping[int, Sequence[DayInterval]] = field(default_factory=dict)
-    names: tuple[Naming, ...] = ()
+    names: tuple[ObjectWords, ...] = ()
     naming: tuple[frozenset[int], ...] = ()
     lengths: tuple[int, ...] = ()
     life: tuple[date | None, date | None] = (None, None)
@@ -263,7 +263,7 @@ def ask_pair(pair: Pair, relation: QuestionTemplates, settings: Questions, seed:
         if reason is not None:
             asker.drop(reason, index, pair.segments[index].mention)
     for index in asked_indexes:
-        asker.ask(easy_times(asker.line, index, asker.pointwise), index, "easy")
+        asker.ask(easy_times(asker.timeline, index, asker.pointwise), index, "easy")
     for index in asked_indexes:
         asker.ask(asker.hard_times(index), index, "hard")
     asker.limit_several()
@@ -279,7 +279,7 @@ class _Asker:
         self, pair: Pair, relation: QuestionTemplates, settings: Questions, seed: int
     ) -> None:
         self.pair, self.relation, self.settings, self.seed = pair, relation, settings, seed
-        self.line = Timeline(pair.segments, pair.gaps)
+        self.timeline = Timeline(pair.segments, pair.gaps)
         self.pointwise = relation.mode == "pointwise"
         self.unproved = [self._unproved(segment) for segment in pair.segments]
         self.questions: list[PairQuestion] = []
@@ -289,7 +289,7 @@ class _Asker:
         self.own_key = seeded_hash(seed, pair.subject, pair.relation)
         self.keys = [
             seeded_hash(self.own_key, segment.object, *span[:4])
-            for segment, span in zip(pair.segments, self.line.spans, strict=False)
+            for segment, span in zip(pair.segments, self.timeline.spans, strict=False)
         ]
         # The page's words for it are an answer too: `March` of March Engineering, in March 1985.
         self.names = [
@@ -329,7 +329,7 @@ class _Asker:
             if time in self.seen:
                 reason = None  # the segments with this time share its question
                 continue
-            outcome = self.made(time, index, mode)
+            outcome = self.question_or_reason(time, index, mode)
             if isinstance(outcome, PairQuestion):
                 self.questions.append(outcome)
                 self.seen.add(time)
@@ -343,7 +343,7 @@ class _Asker:
         weights = {kind: weight for kind in _KINDS if (weight := self.settings.mix.get(kind, 0))}
         order = RandomStream(self.keys[index])
         while weights:
-            kind = _drawn(weights, order)
+            kind = _draw_kind(weights, order)
             del weights[kind]
             yield from self._hard_times(index, kind, RandomStream(order.next_bits()), _TRIES)
 
@@ -351,7 +351,9 @@ class _Asker:
         self, index: int, kind: HardKind, draws: RandomStream, tries: int
     ) -> Iterator[Time]:
         for _ in range(tries):
-            time = hard_time(self.line, index, kind, self.pointwise, self.settings.months, draws)
+            time = hard_time(
+                self.timeline, index, kind, self.pointwise, self.settings.months, draws
+            )
             if time is None:
                 return
             yield time
@@ -367,16 +369,16 @@ class _Asker:
         for time in self._hard_times(index, kind, draws, probe_count * _TRIES):
             if len(seen) > probe_count:
                 return
-            probe = None if time in seen else self.made(time, index, "hard", original)
+            probe = None if time in seen else self.question_or_reason(time, index, "hard", original)
             if not isinstance(probe, PairQuestion):
                 continue
-            if self.objects(probe) == self.objects(original):
+            if self.answer_objects(probe) == self.answer_objects(original):
                 seen.add(time)
                 probe.number, probe.original = len(seen) - 1, original.id
                 probe.id, probe.cut = row_id(original.id, "probe", probe.number), original.cut
                 yield probe
 
-    def objects(self, pair_question: PairQuestion) -> set[str]:
+    def answer_objects(self, pair_question: PairQuestion) -> set[str]:
         """The ids of the objects that answer a question."""
         return {self.pair.segments[index].object for index in pair_question.chosen}
 
@@ -393,7 +395,7 @@ class _Asker:
             several = [
                 pair_question
                 for pair_question in mode_questions
-                if len(self.objects(pair_question)) > 1
+                if len(self.answer_objects(pair_question)) > 1
             ]
             count = self._count(
                 mode, "several", (len(mode_questions) - len(several)) * share / (1 - share)
@@ -421,7 +423,7 @@ class _Asker:
                 for _ in range(
                     self._count(mode, "windows", question_count * windows / (1 - windows))
                 ):
-                    self.ask(self.windows(), None, "hard")
+                    self.ask(self.window_times(), None, "hard")
             mode_questions = [
                 pair_question
                 for pair_question in self.questions
@@ -437,7 +439,7 @@ class _Asker:
                     pair_question.cut = self.pair.cut(pair_question.chosen, pair_question.time)
                     cut_count -= bool(pair_question.cut)
 
-    def windows(self) -> Iterator[Time]:
+    def window_times(self) -> Iterator[Time]:
         """Times near the pair's own in which nothing is known to hold.
 
         None, where the page states a date there in the sections of the evidence, or one between
@@ -445,14 +447,14 @@ class _Asker:
         """
         draws = RandomStream(seeded_hash(self.own_key, "window", len(self.questions)))
         for _ in range(_TRIES * _WINDOWS):
-            time = outside_time(self.line, self.settings.months, self.pair.life, draws)
+            time = outside_time(self.timeline, self.settings.months, self.pair.life, draws)
             if time is None:
                 return
             first, last = (day for day in time.days() if day)
-            if first.toordinal() > self.line.last:
-                first = min(first, date(date.fromordinal(self.line.last).year + 1, 1, 1))
+            if first.toordinal() > self.timeline.last:
+                first = min(first, date(date.fromordinal(self.timeline.last).year + 1, 1, 1))
             if not any(
-                begins <= last and first <= ends for begins, ends in self.pair.near_evidence
+                begins <= last and first <= ends for begins, ends in self.pair.dates_near_evidence
             ):
                 yield time
 
@@ -461,11 +463,11 @@ class _Asker:
         draws = RandomStream(seeded_hash(self.own_key, mode, purpose))
         return int(wanted_count) + (draws.next_below(_SHARES) < wanted_count % 1 * _SHARES)
 
-    def made(
+    def question_or_reason(
         self, time: Time, index: int | None, mode: Difficulty, like: PairQuestion | None = None
     ) -> PairQuestion | str:
         """The question about a time, or the reason why there is none; `like`: of its template."""
-        chosen = self.settled(time, index, mode)
+        chosen = self.answering_segments(time, index, mode)
         if isinstance(chosen, str):
             return chosen
         variants = self.serving.get(time.specifier)
@@ -482,11 +484,9 @@ class _Asker:
         ask = self.relation.questions[variant].ask
         question_text = question(ask, label, time_text(time, mode == "easy"), articles)
         question_words = padded_words(word_tokens(question_text))
-        if any(
-            self.names[answer_index].given_away(self.subject_words, question_words)
-            for answer_index in chosen
-        ):
-            return "gives_answer"
+        for answer_index in chosen:
+            if self.names[answer_index].given_away(self.subject_words, question_words):
+                return "gives_answer"
         template = f"{self.relation.relation}/{variant + 1}"
         id_parts = self.pair.subject, self.relation.relation, template, time.specifier
         return PairQuestion(
@@ -500,24 +500,34 @@ class _Asker:
             index,
         )
 
-    def settled(self, time: Time, index: int | None, mode: Difficulty) -> list[int] | str:
+    def answering_segments(
+        self, time: Time, index: int | None, mode: Difficulty
+    ) -> list[int] | str:
         """The segments that a time selects, or the reason why it cannot be asked about."""
-        line, (kind, first_unit, last_unit) = self.line, time
-        if any(unit and unit.last > line.snapshot for unit in (first_unit, last_unit)):
-            return "after_snapshot"
-        if kind == "after" and first_unit and first_unit.last > line.snapshot - _AFTER:
-            return "near_snapshot"
-        selected = select(time, line.spans, line.snapshot, touching=mode == "hard")
+        if reason := self._after_snapshot(time):
+            return reason
+        timeline = self.timeline
+        selected = select(time, timeline.spans, timeline.snapshot, touching=mode == "hard")
+        # Of a window nothing may be selected, of a segment's own time the segment has to be.
         if selected is None or (index not in selected if index is not None else selected):
             return "in_doubt"
         if any(self.unproved[answer_index] for answer_index in selected):
             return "unproved"
-        if (
-            kind in ("before", "after")
-            and len({self.pair.segments[answer_index].object for answer_index in selected}) > 1
-        ):
+        objects = {self.pair.segments[answer_index].object for answer_index in selected}
+        if time.specifier in ("before", "after") and len(objects) > 1:
             return "ambiguous"
         return "others_stated" if self._states_others(time, mode) else selected
+
+    def _after_snapshot(self, time: Time) -> str | None:
+        """The reason why a time is too late to be asked about; None: it is not."""
+        snapshot = self.timeline.snapshot
+        for time_unit in (time.first, time.last):
+            if time_unit and time_unit.last > snapshot:
+                return "after_snapshot"
+        first_unit = time.first
+        if time.specifier == "after" and first_unit and first_unit.last > snapshot - _AFTER:
+            return "near_snapshot"
+        return None
 
     def _states_others(self, time: Time, mode: Difficulty) -> bool:
         """Whether the page may name others of the kind of the pair's objects at this time.
@@ -527,17 +537,17 @@ class _Asker:
         no object of the pair, in a list or table beside the evidence, with a date inside the time.
         """
         kind, first_unit, last_unit = time
-        line, stated_days = self.line, self.pair.near_evidence
+        timeline, stated_days = self.timeline, self.pair.dates_near_evidence
         if kind == "before":
             return mode == "hard" and any(
-                ends.toordinal() < line.first - _SEASON for _, ends in stated_days
+                ends.toordinal() < timeline.first - _SEASON for _, ends in stated_days
             )
         if kind == "after":
             return mode == "hard" and any(
-                begins.toordinal() > line.last + _SEASON for begins, _ in stated_days
+                begins.toordinal() > timeline.last + _SEASON for begins, _ in stated_days
             )
         assert first_unit and last_unit
-        days = ((begins.toordinal(), ends.toordinal()) for begins, ends in self.pair.of_others)
+        days = ((begins.toordinal(), ends.toordinal()) for begins, ends in self.pair.other_dates)
         return self.pointwise and any(
             first_unit.first <= begins and ends <= last_unit.last for begins, ends in days
         )
@@ -571,7 +581,7 @@ def _code(unit: TimeUnit | None) -> str:
     return date.fromordinal(unit.first).isoformat()[: (10, 7, 4)[unit.grain]]
 
 
-def _drawn(weights: Mapping[HardKind, float], draws: RandomStream) -> HardKind:
+def _draw_kind(weights: Mapping[HardKind, float], draws: RandomStream) -> HardKind:
     """One of the kinds, each with a chance as great as its weight."""
     threshold = draws.next_below(_SHARES) / _SHARES * sum(weights.values())
     for kind, weight in weights.items():

@@ -134,7 +134,7 @@ def _last_page(page_bytes: bytes, following: Iterable[bytes]) -> Iterator[PageBy
         yield PageBytes(page_bytes[:_HEAD], "cut_page")
 
 
-def head_of(page_bytes: bytes) -> PageHead:
+def page_head(page_bytes: bytes) -> PageHead:
     """The head of a page, read without an XML parser. `BadPageError`: no title, not UTF-8."""
     head_bytes = page_bytes[:_HEAD]
     title_match = _TITLE.search(head_bytes)
@@ -168,7 +168,7 @@ def head_of(page_bytes: bytes) -> PageHead:
     )
 
 
-def revision_of(page_bytes: bytes) -> PageRevision:
+def last_revision(page_bytes: bytes) -> PageRevision:
     """The last revision of a page. `BadPageError`: not XML, not UTF-8, no revision, no text.
 
     A page has no document type, so that no entity is ever defined or expanded.

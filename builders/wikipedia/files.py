@@ -160,13 +160,13 @@ def units(
 ) -> Iterator[PageUnit]:
     """The units of a file, in order. `UserError`: cut short or damaged."""
     if source.form == "parquet":
-        return _of_parquet(source, file, advance)
+        return _row_group_units(source, file, advance)
     if source.packing == "streams":
-        return _of_streams(source, file, advance)
-    return _of_bytes(source, file, advance, threads)
+        return _stream_units(source, file, advance)
+    return _block_units(source, file, advance, threads)
 
 
-def _of_streams(
+def _stream_units(
     source: PageFile, file_number: int, advance: Callable[[int], None]
 ) -> Iterator[PageUnit]:
     unit_start = unit_number = 0
@@ -181,7 +181,7 @@ def _of_streams(
     advance(file_size - unit_start)
 
 
-def _of_bytes(
+def _block_units(
     source: PageFile, file_number: int, advance: Callable[[int], None], threads: int
 ) -> Iterator[PageUnit]:
     """Blocks that end where a page or a line ends."""
@@ -259,7 +259,7 @@ def check_columns(path: Path) -> list[int]:
     return row_counts
 
 
-def _of_parquet(
+def _row_group_units(
     source: PageFile, file_number: int, advance: Callable[[int], None]
 ) -> Iterator[PageUnit]:
     row_counts = check_columns(source.path)

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 from factdrift.builders.rows import Link
-from factdrift.builders.wikipedia.titles import normalise
+from factdrift.builders.wikipedia.titles import normalise_title
 
 _CLOSING = re.compile(
     r"</(?:a|b|i|p|em|li|ol|td|th|tr|ul|div|dl|h[1-6]|sup|sub|span|table|body|html|head|section|strong)\s*>",
@@ -42,7 +42,9 @@ class _Reader(HTMLParser):
             self.put("\n")
         self.hidden += tag in _UNSEEN
         target_match = _TARGET.fullmatch(dict(attrs).get("href") or "") if tag == "a" else None
-        self.open = (self.length, normalise(unquote(target_match[1]))) if target_match else None
+        self.open = (
+            (self.length, normalise_title(unquote(target_match[1]))) if target_match else None
+        )
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _UNSEEN and self.hidden:
@@ -59,7 +61,7 @@ class _Reader(HTMLParser):
         self.put(data.replace("\n", " "))
 
 
-def text_of_html(text: str) -> tuple[str, list[Link]]:
+def html_to_text(text: str) -> tuple[str, list[Link]]:
     """What a browser shows of HTML, a paragraph a line, and its links to pages."""
     reader = _Reader()
     reader.feed(text)

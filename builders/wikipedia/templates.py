@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.text.dates import MONTH_NUMBER, MONTHS
 from factdrift.builders.wikipedia import flags
-from factdrift.builders.wikipedia.flags import link as _link
+from factdrift.builders.wikipedia.flags import wiki_link
 from factdrift.builders.wikipedia.infoboxes import in_units, is_shown
 
 Arguments = dict[str, str]
@@ -73,7 +73,7 @@ def _template(match: re.Match[str], page_title: str) -> str:
     if body is None:
         return str(parameter).partition("|")[2]
     head, _, arguments_text = body.partition("|")
-    code, template_name = _named(head)
+    code, template_name = _template_name(head)
     if template_name in ("!", "="):
         return PIPE if template_name == "!" else EQUALS
     render = _INLINE.get(template_name)
@@ -88,17 +88,17 @@ def _template(match: re.Match[str], page_title: str) -> str:
     if _BOX.fullmatch(template_name):
         return _infobox(_arguments(arguments_text))
     word, _, value = code.partition(":")
-    return _number(value.strip()) if word.lower() == "formatnum" else ""
+    return _format_number(value.strip()) if word.lower() == "formatnum" else ""
 
 
 @lru_cache(4096)
-def _named(head: str) -> tuple[str, str]:
+def _template_name(head: str) -> tuple[str, str]:
     """The name of a template as it is written, and in small letters."""
     code = " ".join(head.replace("_", " ").split())
     return code, code.lower()
 
 
-def _number(value: str) -> str:
+def _format_number(value: str) -> str:
     """`{{formatnum:12345}}`."""
     whole, point, rest = value.partition(".")
     return f"{int(whole):,}{point}{rest}" if whole.isdecimal() else value
@@ -151,54 +151,56 @@ def _infobox(arguments: Arguments) -> str:
 # --- What a template shows ----------------------------------------------------------------------
 
 
-def _some(arguments: Arguments, *names: str) -> list[str]:
+def _given_values(arguments: Arguments, *names: str) -> list[str]:
     """The arguments of these names that are given and not empty."""
     return [arguments[name] for name in names if arguments.get(name)]
 
 
 def _first_of(*names: str) -> Render:
     """A template that shows the first of these arguments that is given."""
-    return lambda arguments: next(iter(_some(arguments, *names)), "")
+    return lambda arguments: next(iter(_given_values(arguments, *names)), "")
 
 
 def _quote(arguments: Arguments) -> str:
     """A paragraph, and who said it as another."""
-    speakers = ", ".join(_some(arguments, "author", "sign", "by", "source", "title"))
+    speakers = ", ".join(_given_values(arguments, "author", "sign", "by", "source", "title"))
     if (
         not speakers
         and arguments.get("1")
         and not (arguments.get("text") or arguments.get("quote"))
     ):
-        speakers = ", ".join(_some(arguments, "2", "3"))
+        speakers = ", ".join(_given_values(arguments, "2", "3"))
     quote = _first_of("text", "quote", "quotetext", "1")(arguments)
     return f"\n\n{quote}\n\n" + (f"— {speakers}\n\n" if speakers and quote else "")
 
 
-def _places(arguments: Arguments) -> list[str]:
+def _unnamed_values(arguments: Arguments) -> list[str]:
     """The arguments without a name."""
     return [value for name, value in arguments.items() if name.isdigit() and value]
 
 
-def _joined(arguments: Arguments) -> str:
+def _comma_separated(arguments: Arguments) -> str:
     lines = [
-        line for value in _places(arguments) for line in _LIST_MARKS.sub("", value).split("\n")
+        line
+        for value in _unnamed_values(arguments)
+        for line in _LIST_MARKS.sub("", value).split("\n")
     ]
     return ", ".join(stripped for stripped in (line.strip() for line in lines) if stripped)
 
 
-def _whole(arguments: Arguments) -> str:
+def _on_own_line(arguments: Arguments) -> str:
     shown_text = _first_of("content", "2", "1")(arguments)
     return "\n" if _WIDTH.fullmatch(shown_text) else f"\n{shown_text}\n"
 
 
-def _titled(arguments: Arguments) -> str:
-    title, items = arguments.get("title", ""), _joined(arguments)
+def _titled_list(arguments: Arguments) -> str:
+    title, items = arguments.get("title", ""), _comma_separated(arguments)
     return f"{title}: {items}" if title and items else title or items
 
 
-def _measure(arguments: Arguments) -> str:
+def _convert(arguments: Arguments) -> str:
     """`{{convert|5|km|mi}}`, `{{convert|6|ft|2|in|m}}`, `{{cvt|5|to|10|km}}`: as it is given."""
-    words = _places(arguments)
+    words = _unnamed_values(arguments)
     pieces: list[str] = words[:1]
     for place, word in enumerate(words[1:], 1):
         if word in _BETWEEN and words[place + 1 :]:
@@ -225,13 +227,13 @@ def _season(title_pattern: str, arguments: Arguments) -> str:
     season_label = f"{year}–{short_next_year}" if "{next}" in title_pattern else year
     wanted_part = arguments.get("2", "").lower()
     if wanted_part == "full":
-        return _link(title_pattern.format(year=year, next=short_next_year))
+        return wiki_link(title_pattern.format(year=year, next=short_next_year))
     link_text = (
         {"start": year, "end": next_year}.get(wanted_part, season_label)
         if "{next}" in title_pattern
         else year
     )
-    return _link(title_pattern.format(year=year, next=short_next_year), link_text)
+    return wiki_link(title_pattern.format(year=year, next=short_next_year), link_text)
 
 
 def _ship(prefix: str, arguments: Arguments) -> str:
@@ -247,7 +249,7 @@ def _ship(prefix: str, arguments: Arguments) -> str:
         "6": full_name,
     }
     page_title = f"{full_name} ({hull_number})" if hull_number else full_name
-    return _link(
+    return wiki_link(
         page_title,
         (shown_parts and hull_number and texts_by_form.get(shown_parts))
         or (shown_parts == "2" and name)
@@ -270,11 +272,11 @@ def _sortname(arguments: Arguments) -> str:
     link_target = arguments.get("3") or (
         f"{full_name} ({arguments['dab']})" if arguments.get("dab") else full_name
     )
-    return _link(link_target, full_name)
+    return wiki_link(link_target, full_name)
 
 
 def _nihongo(arguments: Arguments) -> str:
-    in_brackets = ", ".join(_some(arguments, "2", "3"))
+    in_brackets = ", ".join(_given_values(arguments, "2", "3"))
     name = arguments.get("1", "")
     return f"{name} ({in_brackets})" if name and in_brackets else name or in_brackets
 
@@ -295,7 +297,7 @@ def _marriage(arguments: Arguments) -> str:
     return f"{name} ({times})".strip() if times else name
 
 
-def _written(year: str, month: str = "", day: str = "", *, day_first: bool = False) -> str:
+def _format_date(year: str, month: str = "", day: str = "", *, day_first: bool = False) -> str:
     """`March 4, 1960`, `4 March 1960`, `March 1960` or `1960`; what is no number stays as it is."""
     year, month, day = year.strip(), month.strip(), day.strip()
     month_number = (
@@ -334,14 +336,14 @@ def _date(arguments: Arguments) -> str:
         date_parts[1].isalpha() or date_parts[1].isdecimal()
     ):
         return date_parts[0]
-    return _written(*date_parts, day_first=_day_first(arguments))
+    return _format_date(*date_parts, day_first=_day_first(arguments))
 
 
-def _stretch(arguments: Arguments) -> str:
+def _date_range(arguments: Arguments) -> str:
     """`{{start and end dates|1990|5|6|1995|7|8}}`."""
     date_parts = [arguments.get(str(place), "") for place in range(1, 7)]
     both_ends = [
-        _written(*date_parts[place : place + 3], day_first=_day_first(arguments))
+        _format_date(*date_parts[place : place + 3], day_first=_day_first(arguments))
         for place in (0, 3)
     ]
     return " – ".join(end_text for end_text in both_ends if end_text)
@@ -351,10 +353,10 @@ def _sortable(arguments: Arguments) -> str:
     """`{{dts|1960|3|4}}`, `{{dts|4 March 1960}}`, `{{dts|format=dmy|1960|3|4}}`."""
     day_first = arguments.get("format", "").startswith("dm")
     if arguments.get("2"):
-        return _written(
+        return _format_date(
             arguments.get("1", ""), arguments["2"], arguments.get("3", ""), day_first=day_first
         )
-    return _written(*_iso(arguments.get("1", "")), day_first=day_first)
+    return _format_date(*_iso(arguments.get("1", "")), day_first=day_first)
 
 
 def _reign(arguments: Arguments) -> str:
@@ -373,36 +375,38 @@ def _as_of(arguments: Arguments) -> str:
     as_of_words = as_of_words if arguments.get("lc") else as_of_words.capitalize()
     day_first = arguments.get("df", "dmy").lower() not in ("us", "mdy")
     date_parts = (arguments.get(place, "") for place in ("1", "2", "3"))
-    return f"{as_of_words} {_written(*date_parts, day_first=day_first)}{arguments.get('post', '')}"
+    return (
+        f"{as_of_words} {_format_date(*date_parts, day_first=day_first)}{arguments.get('post', '')}"
+    )
 
 
 _RENDER: dict[str, Render] = {
     "date": _date,
     "sortable": _sortable,
     "circa": lambda arguments: (
-        " – ".join(f"c. {year}" for year in _some(arguments, "1", "2")) or "c."
+        " – ".join(f"c. {year}" for year in _given_values(arguments, "1", "2")) or "c."
     ),
     "reign": _reign,
     "as_of": _as_of,
-    "stretch": _stretch,
-    "old_style": lambda arguments: " ".join(_some(arguments, "1", "2")),
-    "years": lambda arguments: "–".join(_some(arguments, "1", "2")),
+    "stretch": _date_range,
+    "old_style": lambda arguments: " ".join(_given_values(arguments, "1", "2")),
+    "years": lambda arguments: "–".join(_given_values(arguments, "1", "2")),
     "first": lambda arguments: arguments.get("1", ""),
     "second": lambda arguments: arguments.get("2", ""),
     "last": _first_of("3", "2", "1"),
     "either": _first_of("2", "1"),
     "quote": _quote,
-    "titled": _titled,
-    "together": lambda arguments: "".join(_places(arguments)),
+    "titled": _titled_list,
+    "together": lambda arguments: "".join(_unnamed_values(arguments)),
     "any_ship": _any_ship,
-    "link": lambda arguments: _link(arguments.get("1", ""), arguments.get("2", "")),
+    "link": lambda arguments: wiki_link(arguments.get("1", ""), arguments.get("2", "")),
     "flagcountry": partial(flags.flag, spelt=True),
-    "joined": _joined,
-    "whole": _whole,
-    "convert": _measure,
+    "joined": _comma_separated,
+    "whole": _on_own_line,
+    "convert": _convert,
     "flag": flags.flag,
     "sortname": _sortname,
-    "other_language": lambda arguments: _link(
+    "other_language": lambda arguments: wiki_link(
         arguments.get("en") or arguments.get("1", ""), arguments.get("lt", "")
     ),
     "nihongo": _nihongo,
