@@ -95,14 +95,14 @@ def _measured(notes: Sequence[Any]) -> str:
 def columns(row: Any) -> tuple[Column, ...]:
     """The columns of a row type, in order, with their descriptions."""
     hints = get_type_hints(row, include_extras=True)
-    found = []
+    column_list = []
     for field in fields(row):
         _, *notes = get_args(hints[field.name])
         kind, nullable = _arrow(hints[field.name])
-        found.append(
+        column_list.append(
             Column(field.name, kind, nullable, notes[0], RENDERED in notes, _measured(notes))
         )
-    return tuple(found)
+    return tuple(column_list)
 
 
 @cache
@@ -110,7 +110,9 @@ def arrow_schema(row: Any) -> "pa.Schema":
     """The Arrow schema of a row type; non-null columns are declared so."""
     import pyarrow as pa
 
-    return pa.schema([pa.field(c.name, c.type, c.nullable) for c in columns(row)])
+    return pa.schema(
+        [pa.field(column.name, column.type, column.nullable) for column in columns(row)]
+    )
 
 
 def batches(row: Any, rows: Iterable[Any], size: int = 8192) -> "Iterator[pa.RecordBatch]":
@@ -231,9 +233,9 @@ def writing(path: Path, row: Any, size: int = 8192) -> Iterator[RowWriter]:
         into.flush()
 
 
-def write_sorted(path: Path, row: Any, found: Iterable[Any], *by: str) -> list[Any]:
+def write_sorted(path: Path, row: Any, sorted_rows: Iterable[Any], *by: str) -> list[Any]:
     """Write typed rows to a Parquet file, sorted by these columns if any, and hand them back."""
-    ordered = sorted(found, key=attrgetter(*by)) if by else [*found]
+    ordered = sorted(sorted_rows, key=attrgetter(*by)) if by else [*sorted_rows]
     with writing(path, row) as file:
         for one in ordered:
             file.append(one)
