@@ -104,15 +104,14 @@ class Draft:
         if not most:
             return "nothing was found", ""
         reason = most[0][0]
-        reason_text = card.drop_reasons().get(reason, "")
-        return ", ".join(
-            f"{row_count:,} {reason}" for reason, row_count in most
-        ), f"{reason}: {reason_text}"
+        sentences = card.drop_reasons() | dict(self._dataset.reasons)
+        counted = ", ".join(f"{row_count:,} {name}" for name, row_count in most)
+        return counted, f"{reason}: {sentences.get(reason, '')}"
 
     def document(self, version: str) -> Manifest:
         """Write card, Croissant and manifest of this version."""
         made = self._manifest(version, self._files)
-        card.save_card(self.folder, self._meta, made, self._prose, self._dataset.plots)
+        card.save_card(self.folder, self._meta, made, self._prose, self._dataset)
         croissant.save_croissant(self.folder, self._dataset, self._meta, made, self._prose)
         written = [self.folder / name for name in (card.FILE, croissant.FILE)]
         written += tasks.save_tasks(self.folder, made, self._asked)
