@@ -168,7 +168,8 @@ def batch_summary(folder: Path, manifest: BatchManifest) -> list[str]:
     platform_folder = folder / manifest.platform
     return [
         *lines,
-        f"  next: open {folder / 'preview.html'}, give out what is in {platform_folder}, and bring what comes",
+        f"  next: open {folder / 'preview.html'}, give out what is in {platform_folder}, "
+        "and bring what comes",
         "  back: factdrift judgments results.jsonl",
     ]
 
@@ -192,7 +193,7 @@ def group_into_hits(
     for row_items in _hit_items(items, groups, layout.items_per_hit, fits_with_checks):
         hit_items = list(row_items)
         for check_number in range(check_count):
-            # the first check has a hash without its number, so that older batches stay as they are
+            # the first check's hash has no number: a HIT with one check has the id it always had
             number_key = [check_number] if check_number else []
             check_hash = seeded_hash(seed, *number_key, *(item.id for item in row_items))
             unused_items = [item for item in known_items if item not in hit_items]
