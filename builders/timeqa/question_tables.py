@@ -173,8 +173,8 @@ class PageContext:
             left_out = frozenset(cut)
             kept_texts = (
                 paragraph.text
-                for number, paragraph in enumerate(self._page.paragraphs)
-                if number not in left_out
+                for paragraph_number, paragraph in enumerate(self._page.paragraphs)
+                if paragraph_number not in left_out
             )
             text = LINE_END.join(kept_texts)
             self._made[cut] = text if self._has_text else "", text_sha256(text)
@@ -240,7 +240,7 @@ class PageContext:
             "segment": None
             if pair_question.segment is None
             else segments[pair_question.segment].id,
-            "segments": tuple(segments[index].id for index in pair_question.chosen),
+            "segments": tuple(segments[segment_index].id for segment_index in pair_question.chosen),
             "verification": pair_question.verification,
             "page": self._page.page,
             "revision": self._page.revision,
@@ -261,12 +261,12 @@ class Place(NamedTuple):
 def places_of(pair_question: PairQuestion) -> tuple[Place, ...]:
     """Where the page names what answers a question: for its own segment, then in order."""
     ranked_places: list[tuple[bool, Place]] = []
-    for index in pair_question.chosen:
-        segment = pair_question.pair.segments[index]
+    for segment_index in pair_question.chosen:
+        segment = pair_question.pair.segments[segment_index]
         if segment.paragraph is not None and segment.start is not None and segment.mention:
             ranked_places.append(
                 (
-                    index != pair_question.segment,
+                    segment_index != pair_question.segment,
                     Place(segment.paragraph, segment.start, segment.mention),
                 )
             )
