@@ -214,29 +214,43 @@ class _TaskPlaces:
 
     def everything(self) -> Markup:
         """Short fields, long fields and answers, in the layout's order."""
-        answers = [*self.layout.answers.values()]
-        answers += [inner for answer in answers for inner in answer.answers.values()]
-        marked_in = {a.field for a in answers if a.kind in ("span", "spans")}
-        chosen_from = {a.field for a in answers if a.kind in ("choice", "choices")}
-        chosen_from |= {a.hints for a in answers}
-        brief: list[Markup] = []
-        source: list[Markup] = []
-        for name, field in self.layout.fields.items():
-            if field.kind == "spans" or name in chosen_from:
+        layout = self.layout
+        marked_fields, choice_fields = _fields_of_answers(layout)
+        parts: dict[str, list[Markup]] = {"brief": [], "source": [], "work": []}
+        for name, field in layout.fields.items():
+            if field.kind == "spans" or name in choice_fields:
                 continue
-            long = name in marked_in or field.kind == "paragraphs" or field.join
-            (source if long else brief).append(self.show(name))
-        work = [self.answer(name) for name in self.layout.answers if name not in WAYS_OUT]
-        inner = Markup().join(
-            Markup('<div class="{}">{}</div>').format(name, Markup().join(places))
-            for name, places in (("brief", brief), ("source", source), ("work", work))
-            if places
-        )
-        return Markup('<div class="{}">{}</div>').format("split" if source else "single", inner)
+            is_long = name in marked_fields or field.kind == "paragraphs" or field.join
+            parts["source" if is_long else "brief"].append(self.show(name))
+        for name in layout.answers:
+            if name not in WAYS_OUT:
+                parts["work"].append(self.answer(name))
+        inner = Markup()
+        for name, places in parts.items():
+            if places:
+                inner += Markup('<div class="{}">{}</div>').format(name, Markup().join(places))
+        style_class = "split" if parts["source"] else "single"
+        return Markup('<div class="{}">{}</div>').format(style_class, inner)
 
     def _check_known(self, name: str, names: Mapping[str, object], what: str) -> None:
         if name not in names:
             raise jinja2.TemplateRuntimeError(f"no {what} {name!r}, {near_hint(name, names)}")
+
+
+def _fields_of_answers(layout: Layout) -> tuple[set[str | None], set[str | None]]:
+    """The fields in which spans are marked, and those whose entries are choices or their hints."""
+    marked_fields: set[str | None] = set()
+    choice_fields: set[str | None] = set()
+    answers = [*layout.answers.values()]
+    for answer in layout.answers.values():
+        answers += answer.answers.values()
+    for answer in answers:
+        choice_fields.add(answer.hints)
+        if answer.kind in ("span", "spans"):
+            marked_fields.add(answer.field)
+        elif answer.kind in ("choice", "choices"):
+            choice_fields.add(answer.field)
+    return marked_fields, choice_fields
 
 
 def template_environment(folder: Path, dollar: str = "&#36;") -> SandboxedEnvironment:

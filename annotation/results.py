@@ -69,13 +69,8 @@ _PAID_ONCE = (
     "that counts"
 )
 _SAVED_FILE = re.compile(r"([0-9a-f]{16}-[0-9a-f]{16}-).*(\.[a-z]+)$", re.DOTALL)
-"""The name of a file that a page saves: batch, HIT and the worker's id, which no output holds.
-
-    >>> _SAVED_FILE.sub(r"\\1…\\2", "0123456789abcdef-fedcba9876543210-Ann.json")
-    '0123456789abcdef-fedcba9876543210-….json'
-    >>> _SAVED_FILE.sub(r"\\1…\\2", "results-Ann.json")
-    'results-Ann.json'
-"""
+"""The name of a file that a page saves, `0123456789abcdef-fedcba9876543210-Ann.json`: batch, HIT
+and the worker's id, which no output may hold. `results-Ann.json` is not such a name."""
 
 
 @dataclass

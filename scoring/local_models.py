@@ -17,9 +17,8 @@ import msgspec
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate import prompts as p
-from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
+from factdrift.builders.generate.protocol import Kind, OnResult, Result, Shape, Usage
 from factdrift.builders.generate.transformers_models import (
-    Kind,
     Transformers,
     chat_prompt,
     context_size,

@@ -5,9 +5,12 @@ from pathlib import Path
 
 from factdrift.builders.core import duck
 from factdrift.builders.release.card import drop_reasons
+from factdrift.filters import FILTERS
 from factdrift.filters.toxicity.scores import ATTRIBUTES
 
 DROP_REASONS = drop_reasons()
+for _filter in FILTERS.values():
+    DROP_REASONS |= dict(_filter.reasons)
 WORD = re.compile(r"[a-z]+(_[a-z0-9]+)*")
 
 

@@ -1,4 +1,9 @@
-"""Files opened for streaming, whether plain, gz, bz2 or zst; damage is told in plain words."""
+"""Files opened for streaming, whether plain, gz, bz2 or zst; damage is told in plain words.
+
+xopen opens the same formats, with bz2 on several cores only by a program that has to be installed.
+It has no reading of some streams of a bz2 file, no position in the packed file for progress, and
+leaves damage to the words of each decompressor. It stands on isal, too, as this module does.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from factdrift.builders.core.errors import UserError
@@ -187,24 +188,30 @@ def _dotted(loc: Sequence[int | str]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
 
 
-def _models(hint: Any) -> list[type[BaseModel]]:
-    """Every model that a type hint names."""
+def models_in(hint: Any) -> list[type[BaseModel]]:
+    """Every model that a type hint names, those of an open union (`core.extensions`) included."""
+    for mark in getattr(hint, "__metadata__", ()):
+        if hasattr(mark, "models"):
+            return list(mark.models())
     if isinstance(hint, type) and not get_args(hint):
         return [hint] if issubclass(hint, BaseModel) else []
-    return [model for arg in get_args(hint) for model in _models(arg)]
+    return [model for argument in get_args(hint) for model in models_in(argument)]
+
+
+def field_hint(field: FieldInfo) -> Any:
+    """The type hint of a field as it was written: pydantic keeps the mark of a union beside it."""
+    marks = [mark for mark in field.metadata if hasattr(mark, "models")]
+    return Annotated[field.annotation, marks[0]] if marks else field.annotation
 
 
 def _fields(model: type[BaseModel], loc: Loc) -> list[str]:
     """The fields that may stand beside the last part of `loc`."""
     models = [model]
     for part in loc[:-1]:
-        inside = [
-            field.annotation
-            for candidate in models
-            for name, field in candidate.model_fields.items()
-            if name == part
-        ]
-        inner_models = [candidate for hint in inside for candidate in _models(hint)]
+        inner_models: list[type[BaseModel]] = []
+        for candidate in models:
+            if part in candidate.model_fields:
+                inner_models += models_in(field_hint(candidate.model_fields[str(part)]))
         models = (
             inner_models
             or [candidate for candidate in models if _is_tag(candidate, part)]

@@ -107,7 +107,8 @@ class Dataset:
     """Everything a release holds that comes from data.
 
     `dropped` are sources of `rows.Dropped` in any order; they are merged and sorted. `examples`:
-    the facts that prompts show (`rows.PromptFact`).
+    the facts that prompts show (`rows.PromptFact`). `reasons`: sentences for drop reasons of this
+    dataset, such as those of a filter; they come before those of `data_cards/drop_reasons.yaml`.
     """
 
     tables: tuple[Table, ...]
@@ -115,6 +116,7 @@ class Dataset:
     statistics: tuple[Statistics, ...] = ()
     plots: tuple[Plot, ...] = ()
     examples: FromParquet | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

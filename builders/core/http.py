@@ -1,6 +1,10 @@
 """Calls over HTTP: time limits, retries, and a key that is shown to nobody.
 
 `retry` is the policy for any transport; `JsonClient` is our transport, JSON by POST.
+
+The retries are not left to the adapters of `requests`: urllib3's `Retry` waits for whatever
+`Retry-After` asks for, begins its time limit anew with each byte of a body, does not repeat a
+request whose body breaks off, and gives up by number alone. Its reading of `Retry-After` is used.
 """
 
 import json

@@ -9,6 +9,10 @@ it was.
 `http` and `https` need no further package; others need fsspec's package for them, and take their
 keys from where that package does (`AWS_PROFILE`, `~/.aws`, …). Users, passwords and all that
 stands behind `?` in an address are never shown, written or hashed: they may be keys.
+
+fsspec opens what is not http. Its caches (`filecache::`, `simplecache::`) and pooch are not used:
+they begin an interrupted file anew, and pooch repeats after any failure, whatever `Retry-After`
+asks for.
 """
 
 import json

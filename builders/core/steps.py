@@ -24,7 +24,7 @@ from factdrift.builders.core.engine import Engine, EngineName, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked, replacing
 from factdrift.builders.core.hashing import digest, file_sha256
-from factdrift.builders.core.reach import Reach, reach
+from factdrift.builders.core.reach import ROOT, Reach, reach
 
 __outside_step_keys__ = True
 __methods_work_in__ = {"engine": "factdrift.builders.core.engine"}
@@ -71,7 +71,10 @@ class Step(Strict):
         field_values = (one for one in self._inside() if not isinstance(one, Step))
         models = (self, *(one for one in field_values if isinstance(one, BaseModel)))
         extras = {name for one in models for name in getattr(one, "libraries", ())}
-        return reach(type(self).__module__, frozenset(extras))
+        modules = {type(model).__module__ for model in models}
+        plugins = {name for name in modules if name.partition(".")[0] != ROOT}
+        own = type(self).__module__
+        return reach(own, frozenset(extras), frozenset(plugins - {own}))
 
     def _inside(self) -> Iterator[Any]:
         """Everything that the fields hold."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -14,7 +14,15 @@ from factdrift.builders.core.config import Loc, Strict, did_you_mean, load, mist
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import RecipePath, resource
 from factdrift.builders.core.hashing import digest
-from factdrift.builders.generate.protocol import OnResult, Query, Request, Result, Shape, Usage
+from factdrift.builders.generate.protocol import (
+    Kind,
+    OnResult,
+    Query,
+    Request,
+    Result,
+    Shape,
+    Usage,
+)
 from factdrift.builders.rows import Article
 from factdrift.builders.text.dates import format_date
 
@@ -90,9 +98,24 @@ def _no_slot(name: str, known: Sequence[str]) -> str:
     return f"no slot <{name}>, {hint}"
 
 
-class ModelSettings(Strict):
-    """What the settings of every language model have."""
+class ModelSettings(Strict, ABC):
+    """The settings of a language model, as a recipe gives them: the base of every backend.
 
+    A subclass gives its name as `backend: Literal["my-server"] = "my-server"`, declares what else
+    its users set, and writes `open`.
+    """
+
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """Optional distributions that it imports, whose versions results depend on."""
+    only_writes: ClassVar[bool] = True
+    """Whether the model gives texts alone. Only subclasses of `Transformers` give probabilities of
+    words, which the views `mask`, `rank` and `likelihood` of `run-model` need."""
+
+    backend: str
+    """Its name in the recipe."""
+    model: str
+    """The model's name, as the backend knows it."""
+    characters: int = Field(default=4000, ge=200, description="most of an article that is shown")
     prompts: RecipePath | None = Field(
         default=None, description="prompt file, relative to the recipe; the project's by default"
     )
@@ -105,8 +128,19 @@ class ModelSettings(Strict):
     )
 
     def check(self, *, offline: bool = False) -> None:
-        """`UserError` for what would end a run later: the prompt file, what is not installed."""
+        """Raise a `UserError` for what would end a run later: prompt file, missing libraries.
+
+        With `offline` the model itself is not needed, for only kept answers are used.
+        """
         load_prompts(self.prompts)
+
+    def kind(self) -> Kind:
+        """What the model does; a server's is taken to continue texts."""
+        return "causal"
+
+    @abstractmethod
+    def open(self, seed: int) -> "PromptedModel":
+        """Return the model. Nothing is loaded or called before its first request."""
 
 
 def load_prompts(path: Path | None) -> Prompts:

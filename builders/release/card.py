@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from factdrift.builders.core.dataset import Meta, Plot
+from factdrift.builders.core.dataset import Dataset, Meta
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.core.names import licence_page
@@ -80,7 +80,7 @@ def save_citation(folder: Path, meta: Meta, manifest: Manifest) -> Path:
 
 
 def save_card(
-    folder: Path, meta: Meta, manifest: Manifest, prose: Mapping[str, str], plots: tuple[Plot, ...]
+    folder: Path, meta: Meta, manifest: Manifest, prose: Mapping[str, str], dataset: Dataset
 ) -> None:
     """Write `README.md`; the data files have to be in the folder, for the example row.
 
@@ -92,7 +92,7 @@ def save_card(
         licence_page=licence_page(meta.licence),
         manifest=manifest,
         prose=prose,
-        plots=plots,
+        plots=dataset.plots,
         splits=list(dict.fromkeys(s.name for c in manifest.configs for s in c.splits)),
         rows={c.name: {s.name: s.rows for s in c.splits} for c in manifest.configs},
         empty=[f"{c.name}/{s.name}" for c in manifest.configs for s in c.splits if not s.rows],
@@ -101,7 +101,7 @@ def save_card(
         asked=tasks.FOLDER in {Path(f.path).parts[0] for f in manifest.files},
         first=(full[0][0].name, full[0][1].name) if full else None,
         known=SECTIONS,
-        reasons=drop_reasons(),
+        reasons=drop_reasons() | dict(dataset.reasons),
         dropped=any(drop.rows for drop in manifest.drops),
     )
     text = f"---\n{front_matter(meta, manifest)}---\n\n{body.strip()}\n"
@@ -133,7 +133,10 @@ def _template() -> "jinja2.Template":
 
 
 def drop_reasons() -> dict[str, str]:
-    """What each reason for leaving something out says to a reader, in a sentence."""
+    """Return a sentence for each reason for which something is left out.
+
+    Those of filters are not among them: a dataset brings them along (`Dataset.reasons`).
+    """
     return read_texts(REASONS)
 
 

@@ -104,13 +104,13 @@ class Draft:
         if not most:
             return "nothing was found", ""
         reason = most[0][0]
-        about = card.drop_reasons().get(reason, "")
+        about = (card.drop_reasons() | dict(self._dataset.reasons)).get(reason, "")
         return ", ".join(f"{n:,} {reason}" for reason, n in most), f"{reason}: {about}"
 
     def document(self, version: str) -> Manifest:
         """Write card, Croissant and manifest of this version."""
         made = self._manifest(version, self._files)
-        card.save_card(self.folder, self._meta, made, self._prose, self._dataset.plots)
+        card.save_card(self.folder, self._meta, made, self._prose, self._dataset)
         croissant.save_croissant(self.folder, self._dataset, self._meta, made, self._prose)
         written = [self.folder / name for name in (card.FILE, croissant.FILE)]
         written += tasks.save_tasks(self.folder, made, self._asked)
