@@ -64,12 +64,14 @@ def align_page(
     aligned: dict[int, rows.AlignedSegment] = {}
     for object_id, indexes in aligner.indexes_by_object.items():
         rule, mentions = aligner.mentions(object_id)
-        object_segments = [segments[index] for index in indexes]
+        object_segments = [segments[segment_index] for segment_index in indexes]
         best_mentions = evidence_of(aligner.page_text, mentions, object_segments)
-        for index, best in zip(indexes, best_mentions, strict=True):
+        for segment_index, best in zip(indexes, best_mentions, strict=True):
             used_rule: rows.AlignmentRule = rule if best else "none"
-            aligned[index] = _aligned(aligner.page_text, segments[index], used_rule, best)
-    return [aligned[index] for index in range(len(segments))]
+            aligned[segment_index] = _aligned(
+                aligner.page_text, segments[segment_index], used_rule, best
+            )
+    return [aligned[segment_index] for segment_index in range(len(segments))]
 
 
 class _PageAligner:
@@ -80,8 +82,8 @@ class _PageAligner:
     ) -> None:
         self.page_text, self.settings = PageText(page), settings
         self.indexes_by_object: dict[str, list[int]] = {}
-        for index, segment in enumerate(segments):
-            self.indexes_by_object.setdefault(segment.object, []).append(index)
+        for segment_index, segment in enumerate(segments):
+            self.indexes_by_object.setdefault(segment.object, []).append(segment_index)
         self.objects: dict[str, rows.NamedSegment] = {}
         for object_id, indexes in self.indexes_by_object.items():
             self.objects[object_id] = segments[indexes[0]]

@@ -309,10 +309,10 @@ class _Reviser:
         marked_words = word_tokens(marked.text)
         for known_segment in (segment, *self._history):
             if any(
-                word_tokens(name) == marked_words
-                for name in (known_segment.object_label, *known_segment.aliases)
+                word_tokens(object_name) == marked_words
+                for object_name in (known_segment.object_label, *known_segment.aliases)
             ):
-                return {name: getattr(known_segment, name) for name in _OBJECT}
+                return {object_name: getattr(known_segment, object_name) for object_name in _OBJECT}
         object_id = f"text-{row_id(segment.subject, *marked_words)}"
         return {"object": object_id, "object_label": marked.text.strip(), "aliases": ()}
 

@@ -103,7 +103,8 @@ def evidence_of(
     """
     place_losses = [_PLACE[page.page.paragraphs[mention.paragraph].kind] for mention in mentions]
     page_order = sorted(
-        range(len(mentions)), key=lambda index: (place_losses[index], mentions[index][:2])
+        range(len(mentions)),
+        key=lambda mention_index: (place_losses[mention_index], mentions[mention_index][:2]),
     )
     passages = [passage_of(page, mention) for mention in mentions]
     first_start = min((segment.start_first or date.min for segment in segments), default=date.min)
@@ -111,12 +112,12 @@ def evidence_of(
     for segment in segments:
         is_opening = (segment.start_first or date.min) == first_start
         scores = [
-            _score(mentions[index], passages[index], segment)
-            - place_losses[index]
-            + _FIRST * (is_opening and index == page_order[0])
-            for index in range(len(mentions))
+            _score(mentions[mention_index], passages[mention_index], segment)
+            - place_losses[mention_index]
+            + _FIRST * (is_opening and mention_index == page_order[0])
+            for mention_index in range(len(mentions))
         ]
-        best_index = max(page_order, key=lambda index: scores[index], default=None)
+        best_index = max(page_order, key=lambda mention_index: scores[mention_index], default=None)
         evidence.append(None if best_index is None else mentions[best_index])
     return evidence
 
@@ -252,8 +253,8 @@ class PageStates:
             for paragraph in map(paragraphs.__getitem__, evidence_paragraphs)
         }
         return [
-            number
-            for number, paragraph in enumerate(paragraphs)
+            paragraph_number
+            for paragraph_number, paragraph in enumerate(paragraphs)
             if (paragraph.section, paragraph.kind) in sections_and_kinds
         ]
 
@@ -295,8 +296,8 @@ class PageStates:
     def naming(self, object_words: "ObjectWords") -> frozenset[int]:
         """The paragraphs that may name an object."""
         return frozenset(
-            number
-            for number, paragraph_words in enumerate(self._words)
+            paragraph_number
+            for paragraph_number, paragraph_words in enumerate(self._words)
             if object_words.may_be_in(paragraph_words)
         )
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import seeded_fraction, text_sha256
-from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.core.schema import PAGE_ROW_GROUP, typed_rows, writing
 from factdrift.builders.text.en.articles import opening_article
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.words import name_words
@@ -30,8 +30,6 @@ from factdrift.builders.timeqa.questions import (
 from factdrift.builders.timeqa.sorted_rows import SortedRows
 
 SPLITS = ("train", "dev", "test")
-GROUP = 256
-"""Questions of a row group: each carries its page."""
 LINE_END = "\n"
 """What stands between the paragraphs of a context."""
 
@@ -80,9 +78,11 @@ def write_questions(
     settings, seed = asking.questions, asking.seed
     with ExitStack() as stack:
         question_rows = stack.enter_context(
-            writing(out / "questions.parquet", rows.TimeQuestion, GROUP)
+            writing(out / "questions.parquet", rows.TimeQuestion, PAGE_ROW_GROUP)
         )
-        probe_rows = stack.enter_context(writing(out / "probes.parquet", rows.TimeProbe, GROUP))
+        probe_rows = stack.enter_context(
+            writing(out / "probes.parquet", rows.TimeProbe, PAGE_ROW_GROUP)
+        )
         dropped_rows = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
         pool = None
         if asking.pool:
@@ -173,8 +173,8 @@ class PageContext:
             left_out = frozenset(cut)
             kept_texts = (
                 paragraph.text
-                for number, paragraph in enumerate(self._page.paragraphs)
-                if number not in left_out
+                for paragraph_number, paragraph in enumerate(self._page.paragraphs)
+                if paragraph_number not in left_out
             )
             text = LINE_END.join(kept_texts)
             self._made[cut] = text if self._has_text else "", text_sha256(text)
@@ -240,7 +240,7 @@ class PageContext:
             "segment": None
             if pair_question.segment is None
             else segments[pair_question.segment].id,
-            "segments": tuple(segments[index].id for index in pair_question.chosen),
+            "segments": tuple(segments[segment_index].id for segment_index in pair_question.chosen),
             "verification": pair_question.verification,
             "page": self._page.page,
             "revision": self._page.revision,
@@ -261,12 +261,12 @@ class Place(NamedTuple):
 def places_of(pair_question: PairQuestion) -> tuple[Place, ...]:
     """Where the page names what answers a question: for its own segment, then in order."""
     ranked_places: list[tuple[bool, Place]] = []
-    for index in pair_question.chosen:
-        segment = pair_question.pair.segments[index]
+    for segment_index in pair_question.chosen:
+        segment = pair_question.pair.segments[segment_index]
         if segment.paragraph is not None and segment.start is not None and segment.mention:
             ranked_places.append(
                 (
-                    index != pair_question.segment,
+                    segment_index != pair_question.segment,
                     Place(segment.paragraph, segment.start, segment.mention),
                 )
             )

@@ -105,13 +105,13 @@ class Pair:
         a date inside the time, or goes on from before it (`since 2003`).
         """
         cut_paragraphs = frozenset[int]().union(
-            *(self.naming[index] for index in chosen if self.naming)
+            *(self.naming[segment_index] for segment_index in chosen if self.naming)
         )
         for number, days in self.listed.items():
             if number not in cut_paragraphs and any(_goes_on(time, *interval) for interval in days):
                 return ()
-        kept = sum(number for i, number in enumerate(self.lengths) if i not in cut_paragraphs)
-        return tuple(sorted(cut_paragraphs)) if kept >= _KEPT * sum(self.lengths) else ()
+        kept_words = sum(number for i, number in enumerate(self.lengths) if i not in cut_paragraphs)
+        return tuple(sorted(cut_paragraphs)) if kept_words >= _KEPT * sum(self.lengths) else ()
 
 
 class QuestionTemplates(Strict):
@@ -206,7 +206,8 @@ class PairQuestion:
         best: dict[str, AlignedSegment] = {}
         segments = self.pair.segments
         for segment in sorted(
-            (segments[index] for index in self.chosen), key=lambda segment: _RULES[segment.rule]
+            (segments[segment_index] for segment_index in self.chosen),
+            key=lambda segment: _RULES[segment.rule],
         ):
             best.setdefault(segment.object, segment)
         return sorted(best.values(), key=lambda segment: (len(segment.object), segment.object))
@@ -214,7 +215,9 @@ class PairQuestion:
     @property
     def answerable(self) -> Answerable:
         """What answers it in its context."""
-        in_page = any(self.pair.segments[index].rule != "none" for index in self.chosen)
+        in_page = any(
+            self.pair.segments[segment_index].rule != "none" for segment_index in self.chosen
+        )
         if in_page and not self.cut:
             return "yes"
         return "not_in_page" if self.chosen else "nothing_holds"
@@ -227,7 +230,9 @@ class PairQuestion:
     @property
     def verification(self) -> Verification:
         """Human, where people checked all segments that answer it (of none: all of the pair)."""
-        judged = [self.pair.segments[index] for index in self.chosen] or self.pair.segments
+        judged = [
+            self.pair.segments[segment_index] for segment_index in self.chosen
+        ] or self.pair.segments
         return (
             "human" if all(segment.verification == "human" for segment in judged) else "automatic"
         )
@@ -260,14 +265,16 @@ def ask_pair(pair: Pair, relation: QuestionTemplates, settings: Questions, seed:
     nothing holds there are none, of short segments there are fewer.
     """
     asker = _Asker(pair, relation, settings, seed)
-    asked_indexes = [index for index, reason in enumerate(asker.unproved) if reason is None]
-    for index, reason in enumerate(asker.unproved):
+    asked_indexes = [
+        segment_index for segment_index, reason in enumerate(asker.unproved) if reason is None
+    ]
+    for segment_index, reason in enumerate(asker.unproved):
         if reason is not None:
-            asker.drop(reason, index, pair.segments[index].mention)
-    for index in asked_indexes:
-        asker.ask(easy_times(asker.timeline, index, asker.pointwise), index, "easy")
-    for index in asked_indexes:
-        asker.ask(asker.hard_times(index), index, "hard")
+            asker.drop(reason, segment_index, pair.segments[segment_index].mention)
+    for segment_index in asked_indexes:
+        asker.ask(easy_times(asker.timeline, segment_index, asker.pointwise), segment_index, "easy")
+    for segment_index in asked_indexes:
+        asker.ask(asker.hard_times(segment_index), segment_index, "hard")
     asker.limit_several()
     asker.make_unanswerable()
     probes = [probe for pair_question in asker.questions for probe in asker.probes(pair_question)]
@@ -319,7 +326,7 @@ class _Asker:
         return "not_stated" if is_less else None
 
     def ask(
-        self, times: Iterator[Time] | Sequence[Time], index: int | None, mode: Difficulty
+        self, times: Iterator[Time] | Sequence[Time], segment_index: int | None, mode: Difficulty
     ) -> None:
         """Ask about the first of these times that can be asked about.
 
@@ -331,30 +338,32 @@ class _Asker:
             if time in self.seen:
                 reason = None  # the segments with this time share its question
                 continue
-            outcome = self.question_or_reason(time, index, mode)
+            outcome = self.question_or_reason(time, segment_index, mode)
             if isinstance(outcome, PairQuestion):
                 self.questions.append(outcome)
                 self.seen.add(time)
                 return
             reason, detail = outcome, time_text(time, mode == "easy")
-        if index is not None and reason is not None:
-            self.drop(reason, index, detail)
+        if segment_index is not None and reason is not None:
+            self.drop(reason, segment_index, detail)
 
-    def hard_times(self, index: int) -> Iterator[Time]:
+    def hard_times(self, segment_index: int) -> Iterator[Time]:
         """Moments inside a segment; what they ask is drawn by the weights of the mix."""
         weights = {kind: weight for kind in _KINDS if (weight := self.settings.mix.get(kind, 0))}
-        order = RandomStream(self.keys[index])
+        order = RandomStream(self.keys[segment_index])
         while weights:
             kind = _draw_kind(weights, order)
             del weights[kind]
-            yield from self._hard_times(index, kind, RandomStream(order.next_bits()), _TRIES)
+            yield from self._hard_times(
+                segment_index, kind, RandomStream(order.next_bits()), _TRIES
+            )
 
     def _hard_times(
-        self, index: int, kind: HardKind, draws: RandomStream, tries: int
+        self, segment_index: int, kind: HardKind, draws: RandomStream, tries: int
     ) -> Iterator[Time]:
         for _ in range(tries):
             time = hard_time(
-                self.timeline, index, kind, self.pointwise, self.settings.months, draws
+                self.timeline, segment_index, kind, self.pointwise, self.settings.months, draws
             )
             if time is None:
                 return
@@ -362,16 +371,20 @@ class _Asker:
 
     def probes(self, original: PairQuestion) -> Iterator[PairQuestion]:
         """The question at other times inside the segment that it was made from."""
-        index = original.segment
-        if index is None:
+        segment_index = original.segment
+        if segment_index is None:
             return
         probe_count, kind = self.settings.probes, original.time.specifier
         draws = RandomStream(seeded_hash(self.seed, original.id, "probe"))
         seen = {original.time}
-        for time in self._hard_times(index, kind, draws, probe_count * _TRIES):
+        for time in self._hard_times(segment_index, kind, draws, probe_count * _TRIES):
             if len(seen) > probe_count:
                 return
-            probe = None if time in seen else self.question_or_reason(time, index, "hard", original)
+            probe = (
+                None
+                if time in seen
+                else self.question_or_reason(time, segment_index, "hard", original)
+            )
             if not isinstance(probe, PairQuestion):
                 continue
             if self.answer_objects(probe) == self.answer_objects(original):
@@ -382,7 +395,7 @@ class _Asker:
 
     def answer_objects(self, pair_question: PairQuestion) -> set[str]:
         """The ids of the objects that answer a question."""
-        return {self.pair.segments[index].object for index in pair_question.chosen}
+        return {self.pair.segments[segment_index].object for segment_index in pair_question.chosen}
 
     def limit_several(self) -> None:
         """Leave out questions with several answers that are over their share, by their hash."""
@@ -466,17 +479,21 @@ class _Asker:
         return int(wanted_count) + (draws.next_below(_SHARES) < wanted_count % 1 * _SHARES)
 
     def question_or_reason(
-        self, time: Time, index: int | None, mode: Difficulty, like: PairQuestion | None = None
+        self,
+        time: Time,
+        segment_index: int | None,
+        mode: Difficulty,
+        like: PairQuestion | None = None,
     ) -> PairQuestion | str:
         """The question about a time, or the reason why there is none; `like`: of its template."""
-        chosen = self.answering_segments(time, index, mode)
+        chosen = self.answering_segments(time, segment_index, mode)
         if isinstance(chosen, str):
             return chosen
         variants = self.serving.get(time.specifier)
         if not variants:
             return "no_template"
         if like is None:
-            key = self.own_key if index is None else self.keys[index]
+            key = self.own_key if segment_index is None else self.keys[segment_index]
             day = (time.first or time.last or _NO_UNIT).first
             variant = variants[RandomStream(key ^ day).next_below(len(variants))]
         else:
@@ -499,11 +516,11 @@ class _Asker:
             template,
             self.pair,
             tuple(chosen),
-            index,
+            segment_index,
         )
 
     def answering_segments(
-        self, time: Time, index: int | None, mode: Difficulty
+        self, time: Time, segment_index: int | None, mode: Difficulty
     ) -> list[int] | str:
         """The segments that a time selects, or the reason why it cannot be asked about."""
         if reason := self._after_snapshot(time):
@@ -511,7 +528,9 @@ class _Asker:
         timeline = self.timeline
         selected = select(time, timeline.spans, timeline.snapshot, touching=mode == "hard")
         # Of a window nothing may be selected, of a segment's own time the segment has to be.
-        if selected is None or (index not in selected if index is not None else selected):
+        if selected is None or (
+            segment_index not in selected if segment_index is not None else selected
+        ):
             return "in_doubt"
         if any(self.unproved[answer_index] for answer_index in selected):
             return "unproved"
@@ -554,9 +573,9 @@ class _Asker:
             first_unit.first <= begins and ends <= last_unit.last for begins, ends in days
         )
 
-    def drop(self, reason: str, index: int, detail: str | None) -> None:
+    def drop(self, reason: str, segment_index: int, detail: str | None) -> None:
         """Count a segment that is not asked about."""
-        segment = self.pair.segments[index]
+        segment = self.pair.segments[segment_index]
         item = segment.statements[0] if segment.statements else segment.object
         pair = segment.subject, segment.relation
         self.dropped.append(Dropped(STEP, reason, item, *pair, None, None, detail))

@@ -13,9 +13,12 @@ OPEN, CLOSE = b"<page>", b"</page>"
 _TITLE = re.compile(rb"<title>([^<]*)</title>")
 _NAMESPACE = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
 _ID = re.compile(rb"<id>\s*(\d{1,18})\s*</id>")
+# `<redirect title="Leeds" />`; a redirect without a title counts too, `<redirected />` does not.
 _REDIRECT = re.compile(rb"<redirect(?:\s+title=(?:\"([^\"]*)\"|'([^']*)'))?\s*/>")
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
+# Old exports have no element: `<text>#REDIRECT [[Leeds`, but not `<text>See [[Leeds`.
 _TEXT_REDIRECT = re.compile(rb"<text[^<>]*>\s*#redirect[^\[<]{0,20}\[\[([^\[\]|<]*)", re.I)
+# Title, ids and model of a page lie in its first bytes; a title has at most 255.
 _HEAD = 4096
 
 

@@ -19,13 +19,19 @@ PageForm = Literal["xml", "jsonl", "parquet"]
 PagePacking = Literal[compressed.Packing, "streams"]
 """How a file is compressed; `streams`: bz2 in many streams, each read by itself."""
 
+# `pages-articles1.xml-p1p41242.bz2` has no `.xml.bz2` at its end, but is an export.
 _TAKEN = re.compile(
     r"\.(xml|jsonl|ndjson)(\.(gz|bz2|zst|zstd))?$|\.parquet$|pages-articles.*\.bz2$", re.I
 )
+# `enwiki-20260201-pages-articles-multistream-index1.txt.bz2` lies beside the dump.
 _INDEX = re.compile(r"-multistream-index\d*\.txt|\.index\.txt", re.I)
+# A line of such an index: `600:10:AccessibleComputing`.
 _ENTRY = re.compile(rb"\d+:\d+:[^\n]*(\n|$)")
+# The first ten bytes of a bz2 stream: its block size, and the digits of pi.
 _STREAM = re.compile(rb"BZh[1-9]1AY&SY")
+# Bytes read from the disk at a time.
 _PIECE = 1 << 20
+# What a mirror answers in place of a file that it has not.
 _WEB_PAGE = re.compile(rb"<!doctype html|<html\b|<head\b|<body\b", re.I)
 _PAGE_TITLE = re.compile(rb"<title[^<>]*>([^<]+)", re.I)
 _HEAD = 1 << 16

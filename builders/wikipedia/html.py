@@ -7,6 +7,7 @@ from urllib.parse import unquote
 from factdrift.builders.rows import Link
 from factdrift.builders.wikipedia.titles import normalise_title
 
+# Closing tags alone: `a <b> c` may be a formula, `</b>` is none.
 _CLOSING = re.compile(
     r"</(?:a|b|i|p|em|li|ol|td|th|tr|ul|div|dl|h[1-6]|sup|sub|span|table|body|html|head|section|strong)\s*>",
     re.I,
@@ -15,6 +16,7 @@ _LINE_TAGS = frozenset(
     "p div br li ul ol dl dt dd tr table h1 h2 h3 h4 h5 h6 section blockquote body html".split()
 )
 _UNSEEN = frozenset("script style head title noscript template".split())
+# `/wiki/Leeds#History`, `./Leeds`, `https://en.m.wikipedia.org/wiki/Leeds`; no other site.
 _TARGET = re.compile(r"(?:https?://en\.(?:m\.)?wikipedia\.org)?(?:/wiki/|\./)([^?#]+)(?:[?#].*)?")
 
 

@@ -58,7 +58,7 @@ def read_pages(
     byte, for any number of jobs. Memory: 16 bytes a title, and what `jobs` processes hold of
     their units. `UserError`: no such file, no pages in it, cut short or damaged.
     """
-    sources = [page_file(path) for path in find_pages(files)]
+    sources = [page_file(page_path) for page_path in find_pages(files)]
     titles, target_hashes = Titles.of(wanted), title_hashes(targets)
     parts_folder = work or out / "build"
     try:

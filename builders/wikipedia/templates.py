@@ -25,18 +25,25 @@ BREAK = "\x03"
 """Stands for a line break inside a cell or a value."""
 PIPE, EQUALS = "\x01", "\x04"
 """Stand for `{{!}}` and `{{=}}` until all templates are read."""
+# No braces but single ones; possessive, so that the time is linear in the text.
 _BODY = r"((?:[^{}]++|\{(?!\{)|\}(?!\}))*+)"
+# `{{convert|5|km}}` or the parameter `{{{1|}}}`, without another template inside.
 _INNERMOST = re.compile(rf"\{{\{{\{{{_BODY}\}}\}}\}}|\{{\{{{_BODY}\}}\}}")
+# Bars between arguments; those inside links are taken with their link.
 _PIPES = re.compile(r"\[\[[^\[\]]*+\]\]|\|")
 _LOOSE = re.compile(r"\{\{\{?|\}\}\}?")
+# `infobox person`, `football club infobox`, `taxobox`; `navbox` is none.
 _BOX = re.compile(
     r"infobox\b.*|.*\binfobox|geobox\b.*|taxobox|speciesbox|automatic taxobox|subspeciesbox"
 )
+# A value that is a picture alone: `Leeds.jpg`.
 _FILE = re.compile(r"[^|\n]+\.(?:jpe?g|png|svg|gif|webp|tiff?|ogg|oga|webm|djvu|pdf)", re.I)
 _DEPTH = 40
 """Levels of templates in templates that are read; MediaWiki itself stops at 40."""
+# `{{nowrap|20em}}`-like arguments that say how wide, not what: `20em`, `50%`.
 _WIDTH = re.compile(r"[\d.]+ *(?:em|px|%)?")
 _PAGE_NAMES = ("pagename", "fullpagename", "basepagename", "subpagename")
+# The marks of list items: `* Leeds` is `Leeds`.
 _LIST_MARKS = re.compile(r"^[*#:;\s]+", re.M)
 _BETWEEN = {
     "-": "–",
@@ -107,26 +114,26 @@ def _format_number(value: str) -> str:
 def _arguments(arguments_text: str) -> Arguments:
     """The arguments after a template's name; those without a name are `1`, `2`, …"""
     arguments: Arguments = {}
-    place = 0
+    next_place = 0
     for part in _parts(arguments_text):
-        key, equals, value = part.partition("=")
-        if equals and not ("[[" in key or "<" in key):
-            arguments[" ".join(key.split())] = value.strip()
+        argument_name, equals, argument_value = part.partition("=")
+        if equals and not ("[[" in argument_name or "<" in argument_name):
+            arguments[" ".join(argument_name.split())] = argument_value.strip()
         else:
-            place += 1
-            arguments[str(place)] = part.strip()
+            next_place += 1
+            arguments[str(next_place)] = part.strip()
     return arguments
 
 
 def _parts(arguments_text: str) -> list[str]:
     if "[[" not in arguments_text:
         return arguments_text.split("|")
-    parts, start = [], 0
+    argument_parts, part_start = [], 0
     for bar in _PIPES.finditer(arguments_text):
         if bar[0] == "|":
-            parts.append(arguments_text[start : bar.start()])
-            start = bar.end()
-    return [*parts, arguments_text[start:]]
+            argument_parts.append(arguments_text[part_start : bar.start()])
+            part_start = bar.end()
+    return [*argument_parts, arguments_text[part_start:]]
 
 
 def _infobox(arguments: Arguments) -> str:
@@ -194,23 +201,23 @@ def _on_own_line(arguments: Arguments) -> str:
 
 
 def _titled_list(arguments: Arguments) -> str:
-    title, items = arguments.get("title", ""), _comma_separated(arguments)
-    return f"{title}: {items}" if title and items else title or items
+    list_title, items = arguments.get("title", ""), _comma_separated(arguments)
+    return f"{list_title}: {items}" if list_title and items else list_title or items
 
 
 def _convert(arguments: Arguments) -> str:
     """`{{convert|5|km|mi}}`, `{{convert|6|ft|2|in|m}}`, `{{cvt|5|to|10|km}}`: as it is given."""
     words = _unnamed_values(arguments)
     pieces: list[str] = words[:1]
-    for place, word in enumerate(words[1:], 1):
-        if word in _BETWEEN and words[place + 1 :]:
-            pieces.append(_BETWEEN[word])
+    for place, unit_or_value in enumerate(words[1:], 1):
+        if unit_or_value in _BETWEEN and words[place + 1 :]:
+            pieces.append(_BETWEEN[unit_or_value])
         elif pieces[-1] in _BETWEEN.values():
-            pieces.append(word)
+            pieces.append(unit_or_value)
         else:
-            pieces.append(f" {_UNITS.get(word, word)}")
+            pieces.append(f" {_UNITS.get(unit_or_value, unit_or_value)}")
             smaller_unit = words[place + 1 : place + 3]
-            if word in _LARGE and smaller_unit[1:] == [_LARGE[word]]:
+            if unit_or_value in _LARGE and smaller_unit[1:] == [_LARGE[unit_or_value]]:
                 pieces.append(f" {smaller_unit[0]} {smaller_unit[1]}")
             break
     middle_word = words[-1] if arguments.get("adj") == "mid" and words[-1:] != pieces else ""
@@ -219,21 +226,21 @@ def _convert(arguments: Arguments) -> str:
 
 def _season(title_pattern: str, arguments: Arguments) -> str:
     """`{{nbay|1998}}`: the season of a league, linked; `page` is the title with `{year}`."""
-    year = arguments.get("1", "")
-    if not (year.isdecimal() and len(year) == 4):
-        return year
-    next_year = str(int(year) + 1)
+    first_year = arguments.get("1", "")
+    if not (first_year.isdecimal() and len(first_year) == 4):
+        return first_year
+    next_year = str(int(first_year) + 1)
     short_next_year = next_year if next_year.endswith("00") else next_year[2:]
-    season_label = f"{year}–{short_next_year}" if "{next}" in title_pattern else year
+    season_label = f"{first_year}–{short_next_year}" if "{next}" in title_pattern else first_year
     wanted_part = arguments.get("2", "").lower()
     if wanted_part == "full":
-        return wiki_link(title_pattern.format(year=year, next=short_next_year))
+        return wiki_link(title_pattern.format(year=first_year, next=short_next_year))
     link_text = (
-        {"start": year, "end": next_year}.get(wanted_part, season_label)
+        {"start": first_year, "end": next_year}.get(wanted_part, season_label)
         if "{next}" in title_pattern
-        else year
+        else first_year
     )
-    return wiki_link(title_pattern.format(year=year, next=short_next_year), link_text)
+    return wiki_link(title_pattern.format(year=first_year, next=short_next_year), link_text)
 
 
 def _ship(prefix: str, arguments: Arguments) -> str:
@@ -277,8 +284,10 @@ def _sortname(arguments: Arguments) -> str:
 
 def _nihongo(arguments: Arguments) -> str:
     in_brackets = ", ".join(_given_values(arguments, "2", "3"))
-    name = arguments.get("1", "")
-    return f"{name} ({in_brackets})" if name and in_brackets else name or in_brackets
+    shown_name = arguments.get("1", "")
+    return (
+        f"{shown_name} ({in_brackets})" if shown_name and in_brackets else shown_name or in_brackets
+    )
 
 
 def _marriage(arguments: Arguments) -> str:
@@ -286,7 +295,7 @@ def _marriage(arguments: Arguments) -> str:
     start_year, end_year = arguments.get("2", ""), arguments.get("3", "")
     end_reason = arguments.get("end") or arguments.get("reason") or arguments.get("4", "")
     end_reason = _ENDS.get(end_reason.lower(), end_reason)
-    name = arguments.get("1", "")
+    spouse_name = arguments.get("1", "")
     if end_year and not end_reason:
         times = f"m. {start_year}–{end_year}" if start_year else f"ended {end_year}"
     else:
@@ -294,7 +303,7 @@ def _marriage(arguments: Arguments) -> str:
             end_year
         )
         times = "; ".join(parts)
-    return f"{name} ({times})".strip() if times else name
+    return f"{spouse_name} ({times})".strip() if times else spouse_name
 
 
 def _format_date(year: str, month: str = "", day: str = "", *, day_first: bool = False) -> str:

@@ -15,8 +15,11 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import fast_hash
 from factdrift.builders.text.references import without_references
 
+# Marks of direction and soft hyphens, which MediaWiki strips from titles.
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\u00ad\ufeff]")
+# Characters that no title may have.
 _ILLEGAL = re.compile(r"[\[\]{}|<>\x00-\x1f\x7f\ufffd]")
+# `%28` of an address; `100% Leeds` is left as it is.
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 _ITEM = re.compile(r"Q([1-9]\d{0,17})", re.ASCII)
 _LONGEST = 255
@@ -195,7 +198,10 @@ class Resolver:
             title_ids = [title_numbers.setdefault(t, len(title_numbers)) for t in to_targets.titles]
             direct.append((to_targets.of, np.array(title_ids, np.uint32)))
         self._titles = list(title_numbers)
-        self._set([no_hashes, *(of for of, _ in direct)], [self._title, *(i for _, i in direct)])
+        self._set(
+            [no_hashes, *(of for of, _ in direct)],
+            [self._title, *(titles_of_part for _, titles_of_part in direct)],
+        )
         double_keys, double_titles = [self._of], [self._title]
         for part in _redirects_of(parts):
             is_double = are_members(part.to, self._of) & ~are_members(part.of, self._of)

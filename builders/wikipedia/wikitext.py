@@ -15,6 +15,7 @@ from factdrift.builders.text.references import without_references
 from factdrift.builders.wikipedia.templates import BREAK, INFOBOX, without_templates
 from factdrift.builders.wikipedia.titles import normalise_title
 
+# `#REDIRECT [[Leeds`, `#redirect: [[Leeds`; the target ends at a bar or the brackets.
 _REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
 _WORD = re.compile(r"\w")
 
@@ -68,11 +69,13 @@ _DROPPED = (
     "indicator|section|style|script"
 )
 _VERBATIM = "nowiki|pre"
+# The opening tag of what readers do not see: `<!--`, `<ref name="a">`; not `<br>`.
 _ASIDE = re.compile(
     rf"<!--|<({_DROPPED}|{_VERBATIM})(?=[\s/>])((?:[^<>\"']|\"[^\"<>]*\"|'[^'<>]*'|[\"'])*+)>", re.I
 )
 _MARKUP = re.compile(r"[\[\]{}|'<>&*#:;=!_~\-]")
 _TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)[^<>]*>")
+# `__NOTOC__`.
 _SWITCH = re.compile(r"__[A-Z]{3,}__")
 _BLOCK_TAGS = frozenset("p blockquote div center ul ol dl poem section h1 h2 h3 h4 h5 h6".split())
 _WIKI_MARKS = {"li": "\n*", "dt": "\n;", "dd": "\n:", "tr": "\n|-\n", "td": "\n|", "th": "\n!"}
@@ -155,8 +158,10 @@ _FILE_LINKS = re.compile(
 
 # --- Lines --------------------------------------------------------------------------------------
 
+# `== History ==`: as many marks on both sides.
 _HEADING = re.compile(r"(={1,6})(.+?)\1\s*")
 _RULE = re.compile(r"-{4,}")
+# `colspan=2 | Leeds`: what stands before a single bar; links have bars of their own.
 _ATTRIBUTES = re.compile(r"([^|\[\]]*)\|(?!\|)(.*)", re.S)
 _ATTRIBUTES_ALONE = re.compile(
     r"(?:\s*\b(?:(?:col|row)span|style|class|v?align|bgcolor|width|scope)\s*=\s*"
@@ -165,6 +170,7 @@ _ATTRIBUTES_ALONE = re.compile(
 """A cell whose text is a template that shows nothing: `colspan=2 {{yes}}`."""
 _CELLS = re.compile(r"\|\|(?=\|\|)|\|\|(?!\|)")
 """Between cells; of three bars the first ends the attributes of a cell that shows nothing."""
+# `rowspan="2"`, `colspan=3`.
 _SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?\s*(\d{1,3})", re.I)
 _LIST_MARKS = "*#:;"
 _DEEPEST = 20
@@ -191,21 +197,21 @@ class _Table:
 
     def add(self, line: str) -> None:
         """A line that begins with `|` or `!`: one cell or several."""
-        body = line[1:]
-        parts = _CELLS.split(body.replace("!!", "||") if line[0] == "!" else body)
-        for part in parts:
+        cells_text = line[1:]
+        cell_parts = _CELLS.split(cells_text.replace("!!", "||") if line[0] == "!" else cells_text)
+        for part in cell_parts:
             attributes_match = _ATTRIBUTES.match(part)
             alone = not attributes_match and _ATTRIBUTES_ALONE.fullmatch(part)
-            attributes, text = (
+            attributes, cell_text = (
                 (attributes_match[1], attributes_match[2])
                 if attributes_match
                 else (part, "")
                 if alone
                 else ("", part)
             )
-            if not text and "=" not in attributes:
-                attributes, text = "", attributes
-            self.cells.append((attributes, text))
+            if not cell_text and "=" not in attributes:
+                attributes, cell_text = "", attributes
+            self.cells.append((attributes, cell_text))
 
     def more(self, line: str) -> None:
         """A line that goes on with the last cell."""
@@ -219,24 +225,26 @@ class _Table:
         cells, self.cells = self.cells, []
         if not cells:
             return ""
-        texts: list[str] = []
+        cell_texts: list[str] = []
         column = 0
-        later: dict[int, tuple[int, str]] = {}
+        still_spanning: dict[int, tuple[int, str]] = {}
         for attributes, raw_text in cells:
             while column in self.spanning:
-                texts.append(self._repeat(column, later))
+                cell_texts.append(self._repeat(column, still_spanning))
                 column += 1
-            text = raw_text.strip().strip(BREAK)
+            cell_text = raw_text.strip().strip(BREAK)
             row_span, column_span = _spans(attributes)
-            texts.append(text)
+            cell_texts.append(cell_text)
             if row_span > 1:
-                later[column] = row_span - 1, text
+                still_spanning[column] = row_span - 1, cell_text
             column += max(column_span, 1)
         for spanned in sorted(self.spanning):
             if spanned >= column:
-                texts.append(self._repeat(spanned, later))
-        self.spanning = later
-        return " | ".join(text for text in texts if text and text != "&nbsp;")
+                cell_texts.append(self._repeat(spanned, still_spanning))
+        self.spanning = still_spanning
+        return " | ".join(
+            cell_text for cell_text in cell_texts if cell_text and cell_text != "&nbsp;"
+        )
 
     def _repeat(self, column: int, later: dict[int, tuple[int, str]]) -> str:
         """The text of a cell of an earlier row, which is put into `later` if it spans more rows."""
@@ -361,8 +369,10 @@ def _is_running_text(line: str) -> bool:
 # --- Text and links of a line --------------------------------------------------------------------
 
 _LABEL = r"(?:[^\[\]]++|\[(?!\[)|\](?!\]))*+"
+# `[[Leeds|the club]]s`: target, label, and letters behind it that belong to the label.
 _LINK = re.compile(rf"\[\[([^\[\]|]*+)(?:\|({_LABEL}))?\]\]([a-z]*)")
 _LOOSE = re.compile(r"\[\[(?:[^\[\]|]*\|)?|\]\]")
+# `[https://example.org the site]` shows `the site`.
 _OUTSIDE = re.compile(
     r"\[(?:(?:https?|ftps?|ircs?)://|//|mailto:|news:)[^\s\[\]<>\"]+\s*([^\[\]]*)\]"
 )
@@ -371,7 +381,9 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffd]"
 )
 _MAY_BE_HOLLOW = re.compile(r"\([\s;,:)]")
+# Brackets in which templates left nothing: `( ; , )`.
 _HOLLOW = re.compile(r"\(\s*(?:[;,:]\s*)*\)")
+# `(; born 1950)`: what stood first in the brackets is gone.
 _OPENED = re.compile(r"\((?:\s*[;,])+\s*")
 _BREAKS = re.compile(rf"\s*(?:{BREAK}\s*)+")
 
@@ -453,14 +465,14 @@ def _inline(wikitext: str, kind: ParagraphKind) -> tuple[str, tuple[Link, ...]]:
     copied_to = 0
     if "[[" in wikitext:
         for link_match in _LINK.finditer(wikitext):
-            start, end = link_match.span()
-            if start > copied_to:
-                plain_text.put(_plain(wikitext[copied_to:start]))
-            copied_to = end
+            link_start, link_end = link_match.span()
+            if link_start > copied_to:
+                plain_text.put(_plain(wikitext[copied_to:link_start]))
+            copied_to = link_end
             link_text, link_target = _link(link_match)
-            start = plain_text.put(link_text)
-            if link_target and plain_text.length > start:
-                links.append(Link(start, plain_text.length, link_target))
+            link_start = plain_text.put(link_text)
+            if link_target and plain_text.length > link_start:
+                links.append(Link(link_start, plain_text.length, link_target))
     plain_text.put(_plain(wikitext[copied_to:]))
     return "".join(plain_text.pieces), tuple(links)
 
@@ -477,12 +489,14 @@ def _seen(piece: str) -> str:
 
 def _link(link_match: re.Match[str]) -> tuple[str, str]:
     """What a link shows and the title it leads to; empty: not shown, no link."""
-    target, label, trail = link_match[1], link_match[2], link_match[3]
-    target = without_references(target).strip()
-    has_colon = target.startswith(":")
-    link_title = target[1:].lstrip() if has_colon else target
+    link_target, link_label, trail = link_match[1], link_match[2], link_match[3]
+    link_target = without_references(link_target).strip()
+    has_colon = link_target.startswith(":")
+    link_title = link_target[1:].lstrip() if has_colon else link_target
     shown_text = (
-        _plain(label) if label and label.strip() else _seen(link_title.replace("_", " "))
+        _plain(link_label)
+        if link_label and link_label.strip()
+        else _seen(link_title.replace("_", " "))
     ) + trail
     prefix, between, _ = link_title.partition(":")
     if between:

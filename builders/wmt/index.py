@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import ROW_GROUP
 from factdrift.builders.rows import ArticleRef, Dropped
 from factdrift.builders.wmt.archive import (
     BLOCK_SIZE,
@@ -24,7 +25,7 @@ from factdrift.builders.wmt.archive import (
 from factdrift.builders.wmt.lines import parse_day
 from factdrift.builders.wmt.minhash import BANDS, HASHES
 from factdrift.builders.wmt.raw import ArchiveFile, write_raw
-from factdrift.builders.wmt.tables import ROW_GROUP, write_rows, writing_tables
+from factdrift.builders.wmt.tables import write_rows, writing_tables
 
 TABLES = ("articles.parquet", "dropped.parquet")
 _LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
