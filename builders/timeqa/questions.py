@@ -61,6 +61,8 @@ _WINDOWS = 8
 """Times as often a window is drawn as a moment: most pages state most years."""
 _KEPT = 0.5
 """Share of a page's words that a context at least has whose answer is cut out."""
+_DROP_REASONS = ("not_found", "contradicted", "not_stated")
+"""The drop reasons of segments that the page does not prove."""
 _RULES: dict[AlignmentRule, int] = {"link": 0, "name": 1, "similar": 2, "none": 3}
 _TIERS: Sequence[EvidenceTier] = get_args(EvidenceTier)
 _KINDS: tuple[HardKind, ...] = get_args(HardKind)

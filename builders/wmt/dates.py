@@ -257,6 +257,8 @@ def draw_question_dates(
         )
 
 
+_DROP_REASONS = ("question_day_outside", "article_used_up")
+"""The drop reasons of draws that are not used."""
 _NAMED = """
     CREATE VIEW articles AS
     SELECT id AS article, file_row_number AS row

@@ -29,6 +29,8 @@ from factdrift.builders.wmt.tables import write_rows, writing_tables
 
 TABLES = ("articles.parquet", "dropped.parquet")
 _LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
+_DROP_REASONS = ("duplicate", "not_in_keep_list", "near_duplicate")
+"""The drop reasons that the queries of this module give."""
 _BANDS = [f"signature[{8 * band + 1}:{8 * band + 8}]" for band in range(BANDS)]
 _ORDER = "day::BIGINT * (1::BIGINT << 40) + n"
 """Earlier articles have smaller numbers: by day, which may be before 1970, then by place in the
