@@ -93,11 +93,11 @@ class FilterContext:
         default_factory=dict
     )
 
-    def answering_model(self, own: AnyModel | None) -> AnsweringModel | None:
+    def answering_model(self, own_model: AnyModel | None) -> AnsweringModel | None:
         """Return a filter's own model, or without one the model that wrote the questions."""
-        if own is None:
+        if own_model is None:
             return self.answering
-        return self.model(own) if self.model else None
+        return self.model(own_model) if self.model else None
 
 
 Need = Literal["answering", "search", "names", "model"]

@@ -26,9 +26,9 @@ class DuplicateQuestion(Filter):
         """Keep the first row of those that ask the same."""
         verdicts = []
         for item in items:
-            own_id = item.question.id
-            first_id = context.memory.setdefault(_key(item), own_id)
-            reason = None if own_id == first_id else "duplicate_question"
+            question_id = item.question.id
+            first_id = context.memory.setdefault(_key(item), question_id)
+            reason = None if question_id == first_id else "duplicate_question"
             verdicts.append(drop_if(reason, f"the same as {first_id}"))
         return verdicts
 

@@ -46,8 +46,8 @@ class LMJudge(Filter):
 
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop what the model rejects, and what it gives no clear verdict on."""
-        model = context.answering_model(self.backend)
-        if not isinstance(model, CachedModel):
+        judging_model = context.answering_model(self.backend)
+        if not isinstance(judging_model, CachedModel):
             raise missing_resource("model", "a language model", self.filter)
         if not items:
             return []
@@ -58,7 +58,7 @@ class LMJudge(Filter):
                 item.article, question.question, question.draw.question_day, question.answer
             )
             queries.append(query)
-        return [self._verdict(result) for result in model.judge(queries)]
+        return [self._verdict(result) for result in judging_model.judge(queries)]
 
     def _verdict(self, result: Result) -> FilterVerdict:
         if result.text is None:

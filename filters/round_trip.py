@@ -47,8 +47,8 @@ class RoundTrip(Filter):
 
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop where the backend answers otherwise; `detail` has its answer."""
-        answering = context.answering_model(self.backend)
-        if answering is None:
+        answering_model = context.answering_model(self.backend)
+        if answering_model is None:
             raise missing_resource("answering", "a backend that answers questions", self.filter)
         if not items:
             return []
@@ -56,7 +56,7 @@ class RoundTrip(Filter):
         for item in items:
             question = item.question
             queries.append(Query(item.article, question.question, question.draw.question_day))
-        results = answering.answer(queries)
+        results = answering_model.answer(queries)
         return [self._verdict(item, result) for item, result in zip(items, results, strict=True)]
 
     def _verdict(self, item: QuestionItem, result: Result) -> FilterVerdict:
@@ -64,14 +64,14 @@ class RoundTrip(Filter):
         score = agreement(expected.text, answer, expected.type)
         detail = f"{expected.text!r} is wanted, the answer was {answer!r}"
         if answer is None or not answer.strip():
-            why = ": ".join(part for part in (result.reason, result.detail) if part)
-            return FilterVerdict(False, "no_answer", 0.0, why or detail)
+            failure = ": ".join(part for part in (result.reason, result.detail) if part)
+            return FilterVerdict(False, "no_answer", 0.0, failure or detail)
         if score >= (self.overlap if expected.type == "phrase" else 1.0) and score > 0:
             return FilterVerdict(True, "", score)
         return FilterVerdict(False, "other_answer", score, detail)
 
 
-def agreement(answer: str, other: str | None, kind: AnswerType) -> float:
+def agreement(answer: str, other_answer: str | None, answer_type: AnswerType) -> float:
     """How far two answers agree, from 0 to 1.
 
     Entities and dates agree wholly or not at all, after normalisation: `4 June 2017` is
@@ -79,14 +79,14 @@ def agreement(answer: str, other: str | None, kind: AnswerType) -> float:
     share of words they have in common, of the longer one's; prepositions and determiners count only
     where a phrase has no other words, so that `in Paris` and `in London` have nothing in common.
     """
-    if other is None:
+    if other_answer is None:
         return 0.0
-    if kind == "date":
-        return float(bool(_date(answer)) and _date(answer) == _date(other))
-    if kind == "entity":
-        short, long = sorted((_content(answer), _content(other)), key=len)
-        return float(bool(short) and long[-len(short) :] == short)
-    return _overlap(answer, other)
+    if answer_type == "date":
+        return float(bool(_date(answer)) and _date(answer) == _date(other_answer))
+    if answer_type == "entity":
+        shorter, longer = sorted((_content(answer), _content(other_answer)), key=len)
+        return float(bool(shorter) and longer[-len(shorter) :] == shorter)
+    return _overlap(answer, other_answer)
 
 
 def _content(name: str) -> list[str]:
@@ -98,31 +98,38 @@ def _content(name: str) -> list[str]:
     ]
 
 
-def _overlap(answer: str, other: str) -> float:
+def _overlap(answer: str, other_answer: str) -> float:
     """Share of words that two phrases have in common, of the longer one's words."""
-    ignore = (
+    ignored_words = (
         SMALL_WORDS
-        if folded_tokens(answer, SMALL_WORDS) and folded_tokens(other, SMALL_WORDS)
+        if folded_tokens(answer, SMALL_WORDS) and folded_tokens(other_answer, SMALL_WORDS)
         else DETERMINERS
     )
-    a, b = Counter(folded_tokens(answer, ignore)), Counter(folded_tokens(other, ignore))
-    longer = max(a.total(), b.total())
-    return (a & b).total() / longer if longer else 0.0
+    answer_words, other_words = (
+        Counter(folded_tokens(answer, ignored_words)),
+        Counter(folded_tokens(other_answer, ignored_words)),
+    )
+    longer = max(answer_words.total(), other_words.total())
+    return (answer_words & other_words).total() / longer if longer else 0.0
 
 
 def _date(text: str) -> tuple[str, ...]:
     """Words of a date in one order and one spelling."""
     words = [_plain(word) for word in folded_tokens(text, SMALL_WORDS)]
-    without = [word for word in words if word not in _WEEKDAYS]
-    dated = any(word.startswith("month:") for word in without) or len(without) > 1
-    chosen = without if dated else words
-    return tuple(sorted(chosen)) if any(c.isdigit() for c in text) else tuple(chosen)
+    without_weekdays = [word for word in words if word not in _WEEKDAYS]
+    has_date = (
+        any(word.startswith("month:") for word in without_weekdays) or len(without_weekdays) > 1
+    )
+    chosen = without_weekdays if has_date else words
+    return (
+        tuple(sorted(chosen)) if any(character.isdigit() for character in text) else tuple(chosen)
+    )
 
 
 def _plain(word: str) -> str:
-    number = MONTH_NUMBER.get(word)
-    if number:
-        return f"month:{number:02}"
+    month_number = MONTH_NUMBER.get(word)
+    if month_number:
+        return f"month:{month_number:02}"
     if word[0].isdigit() and word[-2:] in ORDINALS:
         word = word[:-2]
     return word.lstrip("0") or word

@@ -59,16 +59,16 @@ class _RunningFilter:
     context: FilterContext
     tally: Tally
 
-    def judge(self, kept: Sequence[KeptItem]) -> tuple[list[KeptItem], list[Dropped]]:
+    def judge(self, kept_items: Sequence[KeptItem]) -> tuple[list[KeptItem], list[Dropped]]:
         """Return the items that the filter keeps, and rows for those that it drops.
 
         `LookupError`: the filter gives a reason that it does not explain, which is a bug in it.
         """
         still_kept: list[KeptItem] = []
-        dropped: list[Dropped] = []
-        items = [passed.item for passed in kept]
+        dropped_rows: list[Dropped] = []
+        items = [passed.item for passed in kept_items]
         verdicts = self.filter.judge(items, self.context) if items else ()
-        for passed, verdict in zip(kept, verdicts, strict=True):
+        for passed, verdict in zip(kept_items, verdicts, strict=True):
             self.tally.seen += 1
             if verdict.keep:
                 still_kept.append(KeptItem(passed.item, (*passed.verdicts, verdict)))
@@ -78,8 +78,8 @@ class _RunningFilter:
                     f"the filter {self.filter.filter!r} drops for {verdict.reason!r}, "
                     "which its `reasons` do not explain"
                 )
-            dropped.append(self.tally.drop(passed.item, verdict))
-        return still_kept, dropped
+            dropped_rows.append(self.tally.drop(passed.item, verdict))
+        return still_kept, dropped_rows
 
 
 def cheap_first(filters: Iterable[Filter]) -> tuple[Filter, ...]:
@@ -106,27 +106,27 @@ class FilterRun:
             running.filter.judge([], running.context)
 
     def run(
-        self, items: Iterable[QuestionItem], size: int = BATCH, *, screened: bool = False
+        self, items: Iterable[QuestionItem], batch_size: int = BATCH, *, screened: bool = False
     ) -> Iterator[KeptItem | Dropped]:
         """Yield a `KeptItem` for what all filters keep and a `Dropped` for the rest.
 
         `size` items are judged at a time. Where they are `screened` they have passed the cheap
         filters before, and those do not run again.
         """
-        filters = [one for one in self._filters if not (screened and one.filter.cheap)]
-        for batch in batches(items, size):
-            kept = [KeptItem(item) for item in batch]
+        filters = [running for running in self._filters if not (screened and running.filter.cheap)]
+        for batch in batches(items, batch_size):
+            kept_items = [KeptItem(item) for item in batch]
             for running in filters:
-                kept, dropped = running.judge(kept)
-                yield from dropped
-            yield from kept
+                kept_items, dropped_rows = running.judge(kept_items)
+                yield from dropped_rows
+            yield from kept_items
 
     def screen(self, question: Question, article: Article) -> Dropped | None:
         """Judge one question by the cheap filters; return its row if one of them drops it."""
-        kept = [KeptItem(QuestionItem(question, article))]
+        kept_items = [KeptItem(QuestionItem(question, article))]
         for running in self._filters:
             if running.filter.cheap:
-                kept, dropped = running.judge(kept)
-                if dropped:
-                    return dropped[0]
+                kept_items, dropped_rows = running.judge(kept_items)
+                if dropped_rows:
+                    return dropped_rows[0]
         return None

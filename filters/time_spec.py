@@ -35,21 +35,21 @@ def add_time_spec(question: Question, seed: int) -> TimedQuestion:
     held an office ten years ago to the month, and holders change.
     """
     text, draw = question.question, question.draw
-    if own := time_in_question(text):
+    if own_time := time_in_question(text):
         return TimedQuestion(
-            to_past_tense(text) if _is_past(own, draw.question_day) else text, "own"
+            to_past_tense(text) if _is_past(own_time, draw.question_day) else text, "own"
         )
     timeless = asks_time(text) or asks_permanent_fact(text)
     if draw.subset == "recent" or question.answer.type == "date" or timeless:
         return TimedQuestion(text, "none")
-    before = time_ago(draw.article_day, draw.question_day)
-    code = seeded_hash(seed, "time_spec", question.id) >> 56
-    if code % 2 or (before and asks_state(text)):
+    time_before = time_ago(draw.article_day, draw.question_day)
+    hash_byte = seeded_hash(seed, "time_spec", question.id) >> 56
+    if hash_byte % 2 or (time_before and asks_state(text)):
         month = with_preposition("in", format_date(draw.article_day, "month"))
         return TimedQuestion(ask_in_past(text, month), "absolute")
     return (
-        TimedQuestion(ask_in_past(text, before), "relative")
-        if before
+        TimedQuestion(ask_in_past(text, time_before), "relative")
+        if time_before
         else TimedQuestion(text, "none")
     )
 

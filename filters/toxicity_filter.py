@@ -44,7 +44,9 @@ class Toxicity(Filter):
             context.memory["scoring"] = self.scorer.start(context.cache, context.say)
         scoring = cast(Scoring, context.memory["scoring"])
         question_scores = scoring([item.question.question for item in items])
-        return [self._verdict(i, scores) for i, scores in zip(items, question_scores, strict=True)]
+        return [
+            self._verdict(item, scores) for item, scores in zip(items, question_scores, strict=True)
+        ]
 
     def _verdict(self, item: QuestionItem, scores: ToxicityScores) -> FilterVerdict:
         if scores.empty:

@@ -49,8 +49,10 @@ def test_a_killed_build_goes_on(tmp_path: Path, at: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Index.build(killed(), tmp_path / "index", every=10)
-    hits = Index.build(articles, tmp_path / "index", every=10).search("alike", date(2030, 1, 1), 99)
+        Index.build(killed(), tmp_path / "index", commit_every=10)
+    hits = Index.build(articles, tmp_path / "index", commit_every=10).search(
+        "alike", date(2030, 1, 1), 99
+    )
     assert [h.id for h in hits] == [f"id{n:04}_0" for n in range(39, -1, -1)]
 
 

@@ -181,10 +181,10 @@ def test_one_question_a_line_and_every_word_in_turn() -> None:
         for line in range(2)
         for word in ("Who", "When")
     ]
-    chosen, dropped = select_questions(found, 1, kept=4, share=1)
+    chosen, dropped = select_questions(found, 1, draw_cap=4, share=1)
     assert len(chosen) == 60 and not dropped
     assert {sum(q.question.startswith(w) for q in chosen) for w in ("Who", "When")} == {30}
-    assert len(select_questions(found, 1, kept=1, share=1)[0]) == 30
+    assert len(select_questions(found, 1, draw_cap=1, share=1)[0]) == 30
 
 
 @pytest.mark.parametrize(("counts", "share", "wanted"), CASES["shares"])
@@ -193,7 +193,7 @@ def test_a_relation_has_at_most_its_share(
 ) -> None:
     spread = [relation for relation, n in counts.items() for _ in range(n)]
     found = [_question(n, 1, relation, f"Who {n}?") for n, relation in enumerate(spread)]
-    chosen, dropped = select_questions(found, 1, kept=4, share=share)
+    chosen, dropped = select_questions(found, 1, draw_cap=4, share=share)
     assert Counter(q.grounding and q.grounding.relation for q in chosen) == counts | wanted
     assert len(dropped) == len(found) - len(chosen)
     assert {row.reason for row in dropped} <= {"relation_share"}

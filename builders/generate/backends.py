@@ -31,8 +31,8 @@ MODELS: Mapping[str, type[ModelSettings]] = {
 """The settings of our language models by their names in a recipe."""
 
 
-def _is_backend(found: object) -> bool:
-    return isinstance(found, type) and issubclass(found, ModelSettings)
+def _is_backend(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, ModelSettings)
 
 
 MODEL_POINT: ExtensionPoint[type[ModelSettings]] = ExtensionPoint(
@@ -146,9 +146,9 @@ class CachedModel(PromptedModel):
         for key, text in zip(keys, texts, strict=True):
             if key in results or key in missing:
                 continue
-            known = self._cache.get(key)
-            if known:
-                results[key] = msgspec.json.decode(known, type=Result)
+            cached_result = self._cache.get(key)
+            if cached_result:
+                results[key] = msgspec.json.decode(cached_result, type=Result)
             else:
                 missing[key] = text
         self.prompt_counts[_TASKS[shape]] += len(results) + len(missing)
@@ -160,13 +160,15 @@ class CachedModel(PromptedModel):
                 where=self.path,
                 hint="run once without `offline`, or bring the cache folder of the first run",
             )
-        names = list(missing)
+        missing_keys = list(missing)
 
-        def keep(n: int, result: Result) -> None:
+        def keep(index: int, result: Result) -> None:
             if result.text is not None or (result.reason != WAITING and not self.texts_only):
-                text = self._cache.keep(names[n], msgspec.json.encode(result).decode())
-                result = msgspec.json.decode(text, type=Result)
-            results[names[n]] = result
+                stored_result = self._cache.keep(
+                    missing_keys[index], msgspec.json.encode(result).decode()
+                )
+                result = msgspec.json.decode(stored_result, type=Result)
+            results[missing_keys[index]] = result
             self.on_answer()
 
         if missing:

@@ -10,16 +10,19 @@ from factdrift.builders.text.pipeline import load_pipeline
 Span = tuple[int, int, AnswerType, str | None]
 
 _LONGEST = 12
-"""Tokens of a prepositional phrase that can be an answer."""
+"""Tokens of a prepositional phrase that can be an answer, at most: a guess; longer ones have clauses."""
 _NUMBERS = frozenset(("CARDINAL", "MONEY", "PERCENT", "QUANTITY"))
+"""The pipeline's labels of amounts, which are phrases: ordinals (`first`) are no answer."""
 _ENTITY_LABELS = frozenset(
     ("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW")
 )
+_NAME_LABELS = _ENTITY_LABELS | {"NORP"}
+"""The labels of names; peoples and religions (NORP) are names, but answer nothing."""
 
 
 def sentence_starts(article: Article) -> list[int]:
     """Where each sentence starts in the article's text."""
-    return list(accumulate((len(one) + 1 for one in article.sentences[:-1]), initial=0))
+    return list(accumulate((len(sentence) + 1 for sentence in article.sentences[:-1]), initial=0))
 
 
 class SpacyFinder:
@@ -30,35 +33,43 @@ class SpacyFinder:
 
     def find(self, article: Article) -> list[Candidate]:
         """Candidates of every sentence but the headline."""
-        out: list[Candidate] = []
-        starts = sentence_starts(article)
+        candidates: list[Candidate] = []
+        line_starts = sentence_starts(article)
         with self.nlp.memory_zone():
-            for index, doc in enumerate(self.nlp.pipe(article.sentences[1:]), 1):
-                spans = sorted(set(self._spans(doc)), key=lambda s: (s[0], -s[1], s[2]))
-                for start, end, kind, label in spans:
-                    a, b = starts[index] + start, starts[index] + end
-                    out.append(Candidate(a, b, article.text[a:b], kind, label, index))
-        return out
+            for line_index, doc in enumerate(self.nlp.pipe(article.sentences[1:]), 1):
+                spans = sorted(set(self._spans(doc)), key=lambda span: (span[0], -span[1], span[2]))
+                for span_start, span_end, answer_type, label in spans:
+                    start, end = (
+                        line_starts[line_index] + span_start,
+                        line_starts[line_index] + span_end,
+                    )
+                    candidates.append(
+                        Candidate(
+                            start, end, article.text[start:end], answer_type, label, line_index
+                        )
+                    )
+        return candidates
 
     def names(self, texts: Sequence[str]) -> list[list[str]]:
         """The named entities of each text, in order; dates and numbers are none."""
         with self.nlp.memory_zone():
-            return [
-                [e.text for e in doc.ents if e.label_ in _ENTITY_LABELS or e.label_ == "NORP"]
-                for doc in self.nlp.pipe(texts)
-            ]
+            names = []
+            for doc in self.nlp.pipe(texts):
+                entities = (entity for entity in doc.ents if entity.label_ in _NAME_LABELS)
+                names.append([entity.text for entity in entities])
+            return names
 
     def _spans(self, doc: Any) -> Iterator[Span]:
-        for ent in doc.ents:
-            a, b = ent.start_char, ent.end_char
-            if ent.label_ == "DATE":
-                yield a, b, "date", ent.label_
-            elif ent.label_ in _ENTITY_LABELS:
-                a += 4 if ent.text.lower().startswith("the ") else 0
-                b -= 2 if ent.text.endswith(("'s", "’s")) else 0
-                yield a, b, "entity", ent.label_
-            elif ent.label_ in _NUMBERS:
-                yield ent.start_char, ent.end_char, "phrase", ent.label_
+        for entity in doc.ents:
+            start, end = entity.start_char, entity.end_char
+            if entity.label_ == "DATE":
+                yield start, end, "date", entity.label_
+            elif entity.label_ in _ENTITY_LABELS:
+                start += 4 if entity.text.lower().startswith("the ") else 0
+                end -= 2 if entity.text.endswith(("'s", "’s")) else 0
+                yield start, end, "entity", entity.label_
+            elif entity.label_ in _NUMBERS:
+                yield entity.start_char, entity.end_char, "phrase", entity.label_
         for token in doc:
             if token.dep_ == "prep" and token.lower_ != "of":
                 span = doc[token.left_edge.i : token.right_edge.i + 1]

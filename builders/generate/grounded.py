@@ -474,6 +474,7 @@ class _FactQuestion(NamedTuple):
         change within the month but not around that day.
         """
         day, later = self.draw.article_day, self.draw.question_day
+        holders: Sequence[HeldTerm] | None
         soon = recent and self.draw.subset == "recent" and later <= self.snapshot
         if soon and (holders := _holders(timeline, day - _DAY, later)):
             return "", holders

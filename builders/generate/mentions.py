@@ -138,7 +138,8 @@ class EntityNames:
             for sentence_index, sentence in enumerate(sentences):
                 for start, end in _spans(sentence.text):
                     name = plain_marks(sentence.text[start:end])
-                    values = (article_index, sentence_index, start, end, name)
+                    place = article_index, sentence_index, start, end
+                    values: tuple[int | str, ...] = (*place, name)
                     for column, value in zip(columns.values(), values, strict=True):
                         column.append(value)
         self._db.register("spans", pa.table(columns, schema=_NAMES))

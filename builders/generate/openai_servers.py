@@ -46,7 +46,7 @@ class Chat(p.ModelSettings):
 
     def body(self, text: str, seed: int, shape: Shape | None) -> dict[str, Any]:
         """The call for one prompt."""
-        ours: dict[str, Any] = {
+        call_fields: dict[str, Any] = {
             "model": self.model,
             **self._asked(text),
             "max_tokens": self.new_tokens,
@@ -54,17 +54,23 @@ class Chat(p.ModelSettings):
             "seed": seed,
         }
         if "max_completion_tokens" in self.request:  # the same under another name
-            del ours["max_tokens"]
+            del call_fields["max_tokens"]
         if shape and self.structured and not self.completion:
             schema = {"name": shape, "strict": True, "schema": _SCHEMAS[shape]}
-            ours["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return {name: v for name, v in (ours | dict(self.request)).items() if v is not None}
+            call_fields["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return {
+            name: value
+            for name, value in (call_fields | dict(self.request)).items()
+            if value is not None
+        }
 
-    def identity(self, seed: int, **more: object) -> str:
+    def identity(self, seed: int, **more_values: object) -> str:
         """All that an answer depends on besides its prompt."""
-        names = {"model", "new_tokens", "temperature", "structured", "request"}
-        names |= {"completion", *(["stop"] if self.stop else [])} if self.completion else set()
-        return p.model_identity(**self.model_dump(include=names), seed=seed, **more)
+        field_names = {"model", "new_tokens", "temperature", "structured", "request"}
+        field_names |= (
+            {"completion", *(["stop"] if self.stop else [])} if self.completion else set()
+        )
+        return p.model_identity(**self.model_dump(include=field_names), seed=seed, **more_values)
 
     def _asked(self, text: str) -> dict[str, Any]:
         if self.completion:
@@ -73,11 +79,11 @@ class Chat(p.ModelSettings):
 
 
 def _object(**fields: Any) -> dict[str, Any]:
-    names = list(fields)
+    field_names = list(fields)
     return {
         "type": "object",
         "properties": fields,
-        "required": names,
+        "required": field_names,
         "additionalProperties": False,
     }
 
@@ -116,15 +122,15 @@ class OpenAI(Chat):
         super().check()
         if not offline:
             self.key()
-        wanted = self.base_url.rstrip("/") == _VENDOR and not offline
-        if wanted and not os.environ.get(self.key_variable):
+        needs_key = self.base_url.rstrip("/") == _VENDOR and not offline
+        if needs_key and not os.environ.get(self.key_variable):
             hint = f"export {self.key_variable}=…, or give the base_url of another server"
             raise UserError(f"the variable {self.key_variable} holds no key", hint=hint)
 
     def key(self) -> str | None:
         """The key, where the user allowed it to go to this server; see `builders.core.keys`."""
-        named = "key_variable" in self.model_fields_set
-        return keys.key_for(self.key_variable, self.base_url, required=named)
+        variable_given = "key_variable" in self.model_fields_set
+        return keys.key_for(self.key_variable, self.base_url, required=variable_given)
 
     def open(self, seed: int) -> "OpenAIBackend":
         """The model; nothing is called yet."""
@@ -159,43 +165,45 @@ class OpenAIBackend(p.PromptedModel):
         parse: p.ParseText | None = None,
     ) -> list[Result]:
         """What the server says to each text."""
-        out: list[Result | None] = [None] * len(texts)
+        results: list[Result | None] = [None] * len(texts)
         stopped = Event()
         client = self._client(stopped)
 
-        def call(n: int) -> None:
-            result = self._ask(client, texts[n], shape, strict=parse is None)
+        def call(index: int) -> None:
+            result = self._ask(client, texts[index], shape, strict=parse is None)
 
             def hand_on() -> None:
-                out[n] = result
+                results[index] = result
                 if on_result:
-                    on_result(n, result)
+                    on_result(index, result)
 
             with self._lock:
                 self._first.see(result, parse or Result, hand_on)
 
         pool = ThreadPoolExecutor(self.settings.concurrency)
-        calls = [pool.submit(call, n) for n in range(len(texts))]
+        call_futures = [pool.submit(call, index) for index in range(len(texts))]
         try:
-            for ended in wait(calls, return_when=FIRST_EXCEPTION).done:
-                ended.result()
+            for future in wait(call_futures, return_when=FIRST_EXCEPTION).done:
+                future.result()
         finally:  # after an error, or Ctrl-C: calls under way end, no other begins
             stopped.set()
             pool.shutdown(cancel_futures=True)
         self._first.end()
-        return [r for r in out if r is not None]
+        return [result for result in results if result is not None]
 
     def _client(self, stopped: Event) -> JsonClient:
         """A client whose waiting ends where the run is stopped."""
-        s = self.settings
+        settings = self.settings
 
         def sleep(seconds: float) -> None:
             if stopped.wait(seconds):
                 raise UserError("stopped", where=self._url)
 
-        policy = RetryPolicy(s.timeout, s.retries + 1, _FIRST_WAIT, s.longest_wait)
-        address = f"{self._url}/{'' if s.completion else 'chat/'}completions"
-        return JsonClient(address, policy, key=s.key(), hint=_HINT, sleep=sleep)
+        policy = RetryPolicy(
+            settings.timeout, settings.retries + 1, _FIRST_WAIT, settings.longest_wait
+        )
+        address = f"{self._url}/{'' if settings.completion else 'chat/'}completions"
+        return JsonClient(address, policy, key=settings.key(), hint=_HINT, sleep=sleep)
 
     def _ask(self, client: JsonClient, text: str, shape: Shape | None, *, strict: bool) -> Result:
         """The text that the server writes after `text`, or why there is none.
@@ -203,16 +211,16 @@ class OpenAIBackend(p.PromptedModel):
         `UserError` when the server refuses or keeps failing; what it refuses about one prompt is
         a result, unless `strict`. A server that does not take the schema is asked without it.
         """
-        held = shape if self._held else None
-        reply = self._post(client, text, held)
-        if reply.status in _OF_ONE and held:
-            free = self._post(client, text, None)
-            if free.status == 200:
+        held_shape = shape if self._held else None
+        reply = self._post(client, text, held_shape)
+        if reply.status in _OF_ONE and held_shape:
+            free_reply = self._post(client, text, None)
+            if free_reply.status == 200:
                 self._held = False
-                reply = free
+                reply = free_reply
         if reply.status == 200:
-            answer = _text_of(reply)
-            return answer.result(client.redact(answer.text), whole=shape is not None)
+            completion = _text_of(reply)
+            return completion.result(client.redact(completion.text), whole=shape is not None)
         message = f"HTTP {reply.status}: {client.words(reply)}"
         if reply.status in _NOT_ALLOWED:
             hint = f"{self.settings.key_variable} has to hold a key that this server takes"
@@ -224,17 +232,17 @@ class OpenAIBackend(p.PromptedModel):
     def _post(self, client: JsonClient, text: str, shape: Shape | None) -> Reply:
         def read(reply: Reply, attempt: int) -> Reply:
             if reply.status == 200:
-                answer = _text_of(reply)
+                completion = _text_of(reply)
                 self.usage.add(  # what is asked again is paid for, too
-                    read=_count(answer.tokens.get("prompt_tokens")),
-                    written=_count(answer.tokens.get("completion_tokens")),
+                    read=_count(completion.tokens.get("prompt_tokens")),
+                    written=_count(completion.tokens.get("completion_tokens")),
                 )
-                if answer.bad and attempt <= self.settings.retries:
-                    raise RetryError(answer.bad)
+                if completion.bad and attempt <= self.settings.retries:
+                    raise RetryError(completion.bad)
             return reply
 
-        spread = 0.5 + seeded_fraction("wait", text)  # so that calls that failed together part
-        return client.post(self.settings.body(text, self.seed, shape), read, spread=spread)
+        wait_spread = 0.5 + seeded_fraction("wait", text)  # so that calls that failed together part
+        return client.post(self.settings.body(text, self.seed, shape), read, spread=wait_spread)
 
 
 class Completion(NamedTuple):
@@ -273,20 +281,20 @@ def parse_completion(data: Any) -> Completion | None:
         cut = choice.get("finish_reason") == "length"
     except (KeyError, IndexError, TypeError, AttributeError):
         return None
-    tokens = data.get("usage")
-    return Completion(text, None, tokens if isinstance(tokens, dict) else {}, cut)
+    token_counts = data.get("usage")
+    return Completion(text, None, token_counts if isinstance(token_counts, dict) else {}, cut)
 
 
 def _text_of(reply: Reply) -> Completion:
     """What a reply says."""
     text = reply.body.decode("utf-8", "replace")
     try:
-        data = json.loads(text)
+        reply_data = json.loads(text)
     except (ValueError, RecursionError):
-        html = "html" in reply.headers.get("Content-Type", "") or "<html" in text[:200]
-        return Completion(text, "html" if html else "not_json", {})
-    return parse_completion(data) or Completion(
-        message_in(reply.body) or str(data), "no_choice", {}
+        is_html = "html" in reply.headers.get("Content-Type", "") or "<html" in text[:200]
+        return Completion(text, "html" if is_html else "not_json", {})
+    return parse_completion(reply_data) or Completion(
+        message_in(reply.body) or str(reply_data), "no_choice", {}
     )
 
 

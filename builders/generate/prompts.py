@@ -73,17 +73,25 @@ class Prompts(Strict):
 
     @model_validator(mode="after")
     def _slots(self) -> Self:
-        found: list[tuple[Loc, str]] = []
-        for task, needed in _SLOTS.items():
+        mistake_list: list[tuple[Loc, str]] = []
+        for task, needed_slots in _SLOTS.items():
             if prompt := getattr(self, task):
-                known = (*needed, "date", "today")
-                slots = _ANY_SLOT.findall(prompt.layout)
-                told = [_no_slot(name, known) for name in slots if name not in known]
-                told += [f"the slot <{name}> is missing" for name in needed if name not in slots]
+                known_slots = (*needed_slots, "date", "today")
+                layout_slots = _ANY_SLOT.findall(prompt.layout)
+                task_mistakes = [
+                    _no_slot(slot_name, known_slots)
+                    for slot_name in layout_slots
+                    if slot_name not in known_slots
+                ]
+                task_mistakes += [
+                    f"the slot <{slot_name}> is missing"
+                    for slot_name in needed_slots
+                    if slot_name not in layout_slots
+                ]
                 # a misspelt slot is missing under its own name: said once
-                found += [((task, "layout"), text) for text in told[:1]]
-        if found:
-            raise mistakes(found)
+                mistake_list += [((task, "layout"), text) for text in task_mistakes[:1]]
+        if mistake_list:
+            raise mistakes(mistake_list)
         return self
 
     @property
@@ -92,10 +100,14 @@ class Prompts(Strict):
         return digest(self.model_dump(mode="json"))
 
 
-def _no_slot(name: str, known: Sequence[str]) -> str:
-    near = did_you_mean(name, known)
-    hint = f"did you mean <{near}>?" if near else f"the slots are <{'>, <'.join(known)}>"
-    return f"no slot <{name}>, {hint}"
+def _no_slot(slot_name: str, known_slots: Sequence[str]) -> str:
+    near_slot = did_you_mean(slot_name, known_slots)
+    hint = (
+        f"did you mean <{near_slot}>?"
+        if near_slot
+        else f"the slots are <{'>, <'.join(known_slots)}>"
+    )
+    return f"no slot <{slot_name}>, {hint}"
 
 
 class ModelSettings(Strict, ABC):
@@ -153,51 +165,56 @@ def weekday_and_date(day: date) -> str:
     return format_date(day, "day_of_week_day_first")
 
 
-def article_excerpt(article: Article, sentence: int | None, most: int) -> str:
-    """The article's sentences in at most `most` characters, those around `sentence` first."""
-    size = len(article.sentences)
-    centre = min(sentence or 0, size - 1)
-    low = high = centre
-    used = len(article.sentences[centre])
-    while low > 0 or high < size - 1:
-        grown = False
-        for side in (high + 1, low - 1):
-            if 0 <= side < size and used + 1 + len(article.sentences[side]) <= most:
-                used += 1 + len(article.sentences[side])
-                low, high, grown = min(low, side), max(high, side), True
-        if not grown:
+def article_excerpt(article: Article, sentence: int | None, limit: int) -> str:
+    """The article's sentences in at most `limit` characters, those around `sentence` first."""
+    sentence_count = len(article.sentences)
+    centre = min(sentence or 0, sentence_count - 1)
+    first = last = centre
+    used_characters = len(article.sentences[centre])
+    while first > 0 or last < sentence_count - 1:
+        has_grown = False
+        for neighbour in (last + 1, first - 1):
+            if (
+                0 <= neighbour < sentence_count
+                and used_characters + 1 + len(article.sentences[neighbour]) <= limit
+            ):
+                used_characters += 1 + len(article.sentences[neighbour])
+                first, last, has_grown = min(first, neighbour), max(last, neighbour), True
+        if not has_grown:
             break
-    return " ".join(article.sentences[low : high + 1])[:most]
+    return " ".join(article.sentences[first : last + 1])[:limit]
 
 
-def _fill(layout: str, values: Mapping[str, str]) -> str:
-    return _SLOT.sub(lambda m: values.get(m[1], ""), layout)
+def _fill(layout: str, slot_values: Mapping[str, str]) -> str:
+    return _SLOT.sub(lambda match: slot_values.get(match[1], ""), layout)
 
 
-def question_prompt(prompts: Prompts, one: Request, most: int) -> str:
-    """The whole prompt to write a question; of the article at most `most` characters."""
-    values = _values(one.article, one.question_day, one.candidate.sentence, most)
-    return _whole(prompts, "generate", values | {"answer": one.candidate.text})
+def question_prompt(prompts: Prompts, request: Request, limit: int) -> str:
+    """The whole prompt to write a question; of the article at most `limit` characters."""
+    slot_values = _values(request.article, request.question_day, request.candidate.sentence, limit)
+    return _whole(prompts, "generate", slot_values | {"answer": request.candidate.text})
 
 
-def answer_prompt(prompts: Prompts, query: Query, most: int) -> str:
-    """The whole prompt to answer a question; of the article at most `most` characters."""
-    values = _values(query.article, query.question_day, None, most)
-    return _whole(prompts, "answer", values | {"question": query.question})
+def answer_prompt(prompts: Prompts, query: Query, limit: int) -> str:
+    """The whole prompt to answer a question; of the article at most `limit` characters."""
+    slot_values = _values(query.article, query.question_day, None, limit)
+    return _whole(prompts, "answer", slot_values | {"question": query.question})
 
 
-def judge_prompt(prompts: Prompts, one: Query, most: int) -> str:
-    """The whole prompt to judge a question; of the article at most `most` characters."""
-    answer = one.answer
+def judge_prompt(prompts: Prompts, query: Query, limit: int) -> str:
+    """The whole prompt to judge a question; of the article at most `limit` characters."""
+    answer = query.answer
     assert answer is not None
-    values = _values(one.article, one.question_day, answer.sentence, most)
-    return _whole(prompts, "judge", values | {"question": one.question, "answer": answer.text})
+    slot_values = _values(query.article, query.question_day, answer.sentence, limit)
+    return _whole(
+        prompts, "judge", slot_values | {"question": query.question, "answer": answer.text}
+    )
 
 
-def _values(article: Article, today: date, sentence: int | None, most: int) -> dict[str, str]:
-    shown = article_excerpt(article, sentence, most)
+def _values(article: Article, today: date, sentence: int | None, limit: int) -> dict[str, str]:
+    excerpt = article_excerpt(article, sentence, limit)
     return {
-        "article": shown,
+        "article": excerpt,
         "date": weekday_and_date(article.day),
         "today": weekday_and_date(today),
     }
@@ -207,7 +224,7 @@ _SOLUTION: Mapping[Task, str] = {"generate": "question", "answer": "answer", "ju
 """What of an example a model is to write."""
 
 
-def _whole(prompts: Prompts, task: Task, values: Mapping[str, str] | None) -> str:
+def _whole(prompts: Prompts, task: Task, slot_values: Mapping[str, str] | None) -> str:
     """The instruction, the examples with their solutions, and what the model has to continue.
 
     Without values, the slots stand unfilled.
@@ -218,14 +235,14 @@ def _whole(prompts: Prompts, task: Task, values: Mapping[str, str] | None) -> st
         f"{_fill(prompt.layout, example.model_dump())} {getattr(example, _SOLUTION[task])}"
         for example in prompt.examples
     ]
-    asked = prompt.layout if values is None else _fill(prompt.layout, values)
-    return "\n\n".join([prompt.instruction, *examples, asked])
+    last_part = prompt.layout if slot_values is None else _fill(prompt.layout, slot_values)
+    return "\n\n".join([prompt.instruction, *examples, last_part])
 
 
-def prompt_template(prompts: Prompts, does: str) -> str:
+def prompt_template(prompts: Prompts, task_name: str) -> str:
     """The prompt of what a model does (`writes questions`, `filter …`), its slots unfilled."""
     tasks: Mapping[str, Task] = {"writes questions": "generate", "filter lm_judge": "judge"}
-    return _whole(prompts, tasks.get(does, "answer"), None)
+    return _whole(prompts, tasks.get(task_name, "answer"), None)
 
 
 # --- What a model wrote ---------------------------------------------------------------------------
@@ -262,41 +279,41 @@ def strip_reasoning(text: str) -> str:
 
 def _lines(text: str, layout: str) -> list[str]:
     """The lines that say something, up to the next example that a model makes up."""
-    head = layout.partition("<")[0].strip()
-    if head:
-        text = text.partition(f"\n{head}")[0]
+    first_label = layout.partition("<")[0].strip()
+    if first_label:
+        text = text.partition(f"\n{first_label}")[0]
     return [line for line in map(_bare, _FENCE.sub("", text).splitlines()) if line]
 
 
 def _bare(line: str) -> str:
     """A line without courtesies, prefaces, labels and the marks of Markdown."""
-    before, line = None, line.strip(_MARKS)
-    while before != line:
-        before = line
-        for cut in (_POLITE, _PREFACE):
-            if found := cut.match(line):
-                line = line[found.end() :]
+    previous_line, line = None, line.strip(_MARKS)
+    while previous_line != line:
+        previous_line = line
+        for pattern in (_POLITE, _PREFACE):
+            if match := pattern.match(line):
+                line = line[match.end() :]
         line = line.strip(_MARKS)
     return line
 
 
 def _json(text: str) -> Any:
     """The first JSON object in a text; None where there is none."""
-    at = text.find("{")
-    if at < 0:
+    json_start = text.find("{")
+    if json_start < 0:
         return None
     try:
-        return json.JSONDecoder().raw_decode(text, at)[0]
+        return json.JSONDecoder().raw_decode(text, json_start)[0]
     except ValueError:
         return None
 
 
-def _field(data: Any, name: str) -> str | None:
+def _field(json_data: Any, field_name: str) -> str | None:
     """A text in a JSON object: under its name, or its only text where its name is another."""
-    if not isinstance(data, dict):
+    if not isinstance(json_data, dict):
         return None
-    texts = [value for value in data.values() if isinstance(value, str)]
-    value = data.get(name, texts[0] if len(texts) == 1 else None)
+    texts = [value for value in json_data.values() if isinstance(value, str)]
+    value = json_data.get(field_name, texts[0] if len(texts) == 1 else None)
     return value if isinstance(value, str) else None
 
 
@@ -326,11 +343,11 @@ def parse_reply(text: str, prompts: Prompts, *, question: bool) -> Result:
 def _question_line(lines: Sequence[str]) -> str:
     """The line that asks: the first, or else the first that does once its remarks are cut off."""
     unnumbered = [_NUMBER.sub("", line, count=1) for line in lines]
-    first = next(iter(unnumbered), "")
-    if first.endswith("?"):
-        return first
+    first_line = next(iter(unnumbered), "")
+    if first_line.endswith("?"):
+        return first_line
     without_remarks = (_REMARK.sub(r"\1", line) for line in unnumbered)
-    return next((line for line in without_remarks if line.endswith("?")), first)
+    return next((line for line in without_remarks if line.endswith("?")), first_line)
 
 
 def _why_useless(line: str, prompts: Prompts, *, question: bool) -> str | None:
@@ -345,8 +362,8 @@ def _why_useless(line: str, prompts: Prompts, *, question: bool) -> str | None:
 
 
 def _refuses(line: str, prompts: Prompts) -> bool:
-    folded = line.casefold().replace("’", "'")
-    return any(folded.startswith(r.casefold()) for r in prompts.refusals)
+    folded_line = line.casefold().replace("’", "'")
+    return any(folded_line.startswith(refusal.casefold()) for refusal in prompts.refusals)
 
 
 YES = "yes"
@@ -356,19 +373,21 @@ VERDICTS = ("answerable", "one_answer", "stands_alone")
 
 def parse_verdict(text: str) -> Result:
     """`yes`, or `no: ` and what the question is not; a reason where the judge said neither."""
-    plain = strip_reasoning(text)
-    data = _json(plain)
-    if isinstance(data, dict) and any(name in data for name in VERDICTS):
-        bad = [n for n in VERDICTS if data.get(n) in (False, "no", "false", "No")]
-        return Result(f"no: {bad[0]}" if bad else YES)
-    line = _bare(plain.partition("\n")[0]).casefold()
+    verdict_text = strip_reasoning(text)
+    json_data = _json(verdict_text)
+    if isinstance(json_data, dict) and any(name in json_data for name in VERDICTS):
+        failed_names = [
+            name for name in VERDICTS if json_data.get(name) in (False, "no", "false", "No")
+        ]
+        return Result(f"no: {failed_names[0]}" if failed_names else YES)
+    line = _bare(verdict_text.partition("\n")[0]).casefold()
     if line.startswith("yes"):
         return Result(YES)
     if line.startswith("no"):
-        told = line.replace(" ", "_").replace("-", "_")
-        named = [n for n in VERDICTS if n in told] or VERDICTS[:1]
-        return Result(f"no: {named[0]}")
-    return Result(None, "empty" if not line else "no_verdict", plain[:80] or None)
+        line_words = line.replace(" ", "_").replace("-", "_")
+        failed = [name for name in VERDICTS if name in line_words] or VERDICTS[:1]
+        return Result(f"no: {failed[0]}")
+    return Result(None, "empty" if not line else "no_verdict", verdict_text[:80] or None)
 
 
 ParseText = Callable[[str], Result]
@@ -410,22 +429,26 @@ class PromptedModel(ABC):
 
     def generate(self, requests: Sequence[Request]) -> list[Result]:
         """A question for each request."""
-        texts = [question_prompt(self.prompts, one, self.characters) for one in requests]
-        return self._read(texts, "question", lambda t: parse_reply(t, self.prompts, question=True))
+        texts = [question_prompt(self.prompts, request, self.characters) for request in requests]
+        return self._read(
+            texts, "question", lambda text: parse_reply(text, self.prompts, question=True)
+        )
 
     def answer(self, queries: Sequence[Query]) -> list[Result]:
         """An answer for each query."""
-        texts = [answer_prompt(self.prompts, q, self.characters) for q in queries]
-        return self._read(texts, "answer", lambda t: parse_reply(t, self.prompts, question=False))
+        texts = [answer_prompt(self.prompts, query, self.characters) for query in queries]
+        return self._read(
+            texts, "answer", lambda text: parse_reply(text, self.prompts, question=False)
+        )
 
-    def judge(self, judged: Sequence[Query]) -> list[Result]:
+    def judge(self, queries: Sequence[Query]) -> list[Result]:
         """`yes` or `no: …` for each question (see `parse_verdict`)."""
-        texts = [judge_prompt(self.prompts, one, self.characters) for one in judged]
+        texts = [judge_prompt(self.prompts, query, self.characters) for query in queries]
         return self._read(texts, "verdict", parse_verdict)
 
     def write(self, texts: Sequence[str]) -> list[Result]:
         """The first line that the model writes after each text."""
-        return self._read(texts, None, lambda t: parse_reply(t, self.prompts, question=False))
+        return self._read(texts, None, lambda text: parse_reply(text, self.prompts, question=False))
 
     def _read(self, texts: Sequence[str], shape: Shape | None, parse: ParseText) -> list[Result]:
         replies = self.complete(texts, shape=shape, parse=parse)
@@ -433,14 +456,14 @@ class PromptedModel(ABC):
 
 
 class FirstAnswers:
-    """Ends a run whose first `most` answers are of no use, before the rest is paid for.
+    """Ends a run whose first `patience` answers are of no use, before the rest is paid for.
 
     Useless answers are handed on as soon as one was of use, so that what a misled run was told is
     not kept.
     """
 
-    def __init__(self, most: int, where: str) -> None:
-        self.most, self.where = most, where
+    def __init__(self, patience: int, where: str) -> None:
+        self.patience, self.where = patience, where
         self.worked = False
         self._held: list[Callable[[], None]] = []
         self._seen: list[Result] = []
@@ -448,10 +471,10 @@ class FirstAnswers:
     def see(self, reply: Result, parse: ParseText, hand_on: Callable[[], None]) -> None:
         """Take an answer; `UserError` where it is the last one of patience."""
         result = reply if reply.text is None else parse(reply.text)
-        if not self.worked and result.text is None and self.most:
+        if not self.worked and result.text is None and self.patience:
             self._held.append(hand_on)
             self._seen.append(result)
-            if len(self._seen) >= self.most:
+            if len(self._seen) >= self.patience:
                 self._stop()
             return
         self.worked = True
@@ -460,7 +483,7 @@ class FirstAnswers:
 
     def end(self) -> None:
         """The end of a round: what was held back is handed on, unless all was refused."""
-        if self._seen and all(one.reason == "server_refused" for one in self._seen):
+        if self._seen and all(result.reason == "server_refused" for result in self._seen):
             self._stop()
         self._release()
 
@@ -470,13 +493,13 @@ class FirstAnswers:
         self._held.clear()
 
     def _stop(self) -> None:
-        last = self._seen[-1]
-        text = f"none of the first {len(self._seen)} answers is of use ({last.reason})"
+        last_result = self._seen[-1]
+        text = f"none of the first {len(self._seen)} answers is of use ({last_result.reason})"
         if len(self._seen) == 1:
-            text = f"no answer is of use ({last.reason})"
-        said = last.detail or "it said nothing"
+            text = f"no answer is of use ({last_result.reason})"
+        last_detail = last_result.detail or "it said nothing"
         hint = "mend the model's settings or its prompts; nothing of this was kept"
-        raise UserError(f"{text}; the last one: {said}", where=self.where, hint=hint)
+        raise UserError(f"{text}; the last one: {last_detail}", where=self.where, hint=hint)
 
 
 def model_identity(**values: object) -> str:

@@ -83,12 +83,16 @@ class TransformersBackend(p.PromptedModel):
         self.prompts = p.load_prompts(settings.prompts)
         self.characters = settings.characters
         self.name = f"transformers:{Path(settings.model).name}"
-        names = {"backend", "model", "revision", "dtype", "new_tokens", "temperature"}
-        chosen = settings.model_dump(mode="json", include=names | {"chat", "template"})
+        field_names = {"backend", "model", "revision", "dtype", "new_tokens", "temperature"}
+        model_settings = settings.model_dump(
+            mode="json", include=field_names | {"chat", "template"}
+        )
         self._stop = () if settings.chat else settings.stop
-        content: dict[str, Any] = weights_fingerprint(settings.model)
-        content |= {"stop": self._stop} if self._stop else {}
-        self.identity = p.model_identity(**chosen, **content, batch=self._size, seed=seed)
+        content_parts: dict[str, Any] = weights_fingerprint(settings.model)
+        content_parts |= {"stop": self._stop} if self._stop else {}
+        self.identity = p.model_identity(
+            **model_settings, **content_parts, batch=self._size, seed=seed
+        )
         self.usage = Usage()
         self._loaded: Loaded | None = None
         self._first = p.FirstAnswers(settings.stop_after, self.name)
@@ -215,10 +219,10 @@ def model_kind(settings: Transformers) -> Kind:
     config = _load_or_explain(settings, tf.AutoConfig.from_pretrained)
     if config.is_encoder_decoder:
         return "seq2seq"
-    names = getattr(config, "architectures", None) or ()
+    class_names = getattr(config, "architectures", None) or ()
     # ForPreTraining: BERT's masks and next sentences
-    masked = any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in names)
-    return "masked" if masked and not getattr(config, "is_decoder", False) else "causal"
+    has_masks = any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in class_names)
+    return "masked" if has_masks and not getattr(config, "is_decoder", False) else "causal"
 
 
 def load_model(settings: Transformers, kind: Kind | None = None) -> Loaded:
@@ -232,15 +236,15 @@ def load_model(settings: Transformers, kind: Kind | None = None) -> Loaded:
 
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    logging: Any = tf.utils.logging
-    logging.disable_progress_bar()  # a line a second into a log
+    tf_logging: Any = tf.utils.logging
+    tf_logging.disable_progress_bar()  # a line a second into a log
     if kind is None:
         kind = "seq2seq" if model_kind(settings) == "seq2seq" else "causal"
     tokenizer: Any = _load_or_explain(settings, tf.AutoTokenizer.from_pretrained)
     dtype = settings.dtype if settings.dtype == "auto" else getattr(torch, settings.dtype)
-    device = {"device_map": "auto"} if settings.device == "auto" else {}
-    make = getattr(tf, _LOADERS[kind]).from_pretrained
-    model: Any = _load_or_explain(settings, make, dtype=dtype, **device)
+    device_options = {"device_map": "auto"} if settings.device == "auto" else {}
+    load_weights = getattr(tf, _LOADERS[kind]).from_pretrained
+    model: Any = _load_or_explain(settings, load_weights, dtype=dtype, **device_options)
     if settings.device != "auto":
         model.to(settings.device)
     if tokenizer.pad_token_id is None:
@@ -251,18 +255,23 @@ def load_model(settings: Transformers, kind: Kind | None = None) -> Loaded:
     return Loaded(torch, tokenizer, model.eval(), kind)
 
 
-def _load_or_explain(settings: Transformers, load: Callable[..., Any], **more: Any) -> Any:
+def _load_or_explain(settings: Transformers, load: Callable[..., Any], **more_options: Any) -> Any:
     """Load what the settings name; `UserError` where there is no such model."""
-    where = {"revision": settings.revision} if settings.revision else {}
-    model, path = settings.model, Path(settings.model)
+    load_options = {"revision": settings.revision} if settings.revision else {}
+    model_name, path = settings.model, Path(settings.model)
     # a name on the hub has one slash at most: owner/name
-    on_disk = path.is_absolute() or model[0] == "." or model.count("/") > 1 or path.suffix == _GGUF
+    on_disk = (
+        path.is_absolute()
+        or model_name[0] == "."
+        or model_name.count("/") > 1
+        or path.suffix == _GGUF
+    )
     if on_disk and not path.exists():
-        raise UserError("there is no such folder or file", where=model)
+        raise UserError("there is no such folder or file", where=model_name)
     if path.suffix == _GGUF and path.is_file():
-        model, where = str(path.parent), {"gguf_file": path.name}
+        model_name, load_options = str(path.parent), {"gguf_file": path.name}
     try:
-        return load(model, **where, **more)
+        return load(model_name, **load_options, **more_options)
     except ImportError as error:
         hint = "pip install gguf" if "gguf" in str(error).lower() else install_extra("lm")
         raise UserError(str(error).strip().splitlines()[0], hint=hint) from error

@@ -34,14 +34,14 @@ class AnnotatedQuestions(Step):
 
     `questions.parquet` (`rows.NewsQuestion`), `baseline.parquet` (`rows.HumanAnswer`),
     `dropped.parquet` and `summary.json`. Generated rows change only in what gold rows say of them.
-    `shown`: the draws that annotators were shown.
+    `annotator_draws`: the draws that annotators saw.
     """
 
     name: ClassVar[str] = annotators.STEP
 
     gold: Source
     questions: NewsQuestions
-    shown: QuestionDates
+    annotator_draws: QuestionDates
     people: AnnotatorSettings
 
     def make(self, out: Path, workspace: Workspace) -> None:
@@ -50,34 +50,39 @@ class AnnotatedQuestions(Step):
         written, reviews = annotators.read_annotations(self.gold.files, counts)
         outcomes: Counter[tuple[str, str]] = Counter()
         tallies: list[Tally] = []
-        kept: list[rows.NewsQuestion] = []
-        dropped: list[rows.Dropped] = []
-        baseline: list[rows.HumanAnswer] = []
+        kept_rows: list[rows.NewsQuestion] = []
+        dropped_rows: list[rows.Dropped] = []
+        human_answers: list[rows.HumanAnswer] = []
         for row in chain(
             typed_rows(workspace.folder(self.questions) / QUESTIONS, rows.NewsQuestion),
             self._written(workspace, written, counts[annotators.WRITE], tallies),
         ):
             if isinstance(row, rows.Dropped):
-                dropped.append(row)
+                dropped_rows.append(row)
                 continue
-            after, answer = reviews.review(row, self.people.judged, self.questions.seed)
-            if isinstance(after, rows.Dropped):
-                dropped.append(after)
-                outcomes[row.written_or_generated, after.reason] += 1
+            reviewed_row, answer = reviews.review(row, self.people.judged, self.questions.seed)
+            if isinstance(reviewed_row, rows.Dropped):
+                dropped_rows.append(reviewed_row)
+                outcomes[row.written_or_generated, reviewed_row.reason] += 1
                 continue
-            kept.append(after)
-            judgment = reviews.known.get((annotators.JUDGE, row.id))
-            good = judgment is not None and judgment.question == row.question
-            outcomes[row.written_or_generated, "good" if good else "kept unjudged"] += 1
+            kept_rows.append(reviewed_row)
+            judgment = reviews.known_reviews.get((annotators.JUDGE, row.id))
+            judged_good = judgment is not None and judgment.question == row.question
+            outcomes[row.written_or_generated, "good" if judged_good else "kept unjudged"] += 1
             if answer:
-                baseline.append(answer)
+                human_answers.append(answer)
         reviews.finish()
-        write_sorted(out / QUESTIONS, rows.NewsQuestion, kept, *ORDER)
-        write_sorted(out / BASELINE, rows.HumanAnswer, baseline, "id")
-        gold = {layout: dict(sorted(n.items())) for layout, n in counts.items()}
-        judged = [[*key, n] for key, n in sorted(outcomes.items())]
-        write_dropped(out, dropped)
-        write_summary(out, tallies, gold=gold, judged=judged)
+        write_sorted(out / QUESTIONS, rows.NewsQuestion, kept_rows, *ORDER)
+        write_sorted(out / BASELINE, rows.HumanAnswer, human_answers, "id")
+        gold_outcomes = {
+            layout: dict(sorted(outcome_counts.items()))
+            for layout, outcome_counts in counts.items()
+        }
+        judged_outcomes = [
+            [*key, outcome_counts] for key, outcome_counts in sorted(outcomes.items())
+        ]
+        write_dropped(out, dropped_rows)
+        write_summary(out, tallies, gold=gold_outcomes, judged=judged_outcomes)
 
     def _written(
         self,
@@ -96,7 +101,7 @@ class AnnotatedQuestions(Step):
         answers: dict[str, tuple[str, ...]] = {}
 
         def items() -> Iterator[QuestionItem]:
-            files = self.shown.articles.news.files
+            files = self.annotator_draws.articles.news.files
             articles = read_articles(files, sorted(draws), jobs=workspace.jobs)
             for item, own_answers in annotators.written_items(
                 articles, draws, written, finder, count
@@ -124,22 +129,24 @@ class AnnotatedQuestions(Step):
         """
         if not written:
             return {}
-        for_annotators, generated = (
+        for_annotators, question_draws = (
             workspace.folder(draws) / "draws.parquet"
-            for draws in (self.shown, self.questions.draws)
+            for draws in (self.annotator_draws, self.questions.draws)
         )
-        found: dict[str, rows.Draw] = {}
-        for table in (for_annotators, generated):
+        draws_by_id: dict[str, rows.Draw] = {}
+        for table in (for_annotators, question_draws):
             for draw in typed_rows(table, rows.Draw):
                 if draw.id in written:
-                    found.setdefault(draw.id, draw)
-        count["no_such_row"] += len(written) - len(found)
-        articles = {draw.article for draw in found.values()}
+                    draws_by_id.setdefault(draw.id, draw)
+        count["no_such_row"] += len(written) - len(draws_by_id)
+        article_ids = {draw.article for draw in draws_by_id.values()}
         splits = {
-            d.article: d.split for d in typed_rows(generated, rows.Draw) if d.article in articles
+            draw.article: draw.split
+            for draw in typed_rows(question_draws, rows.Draw)
+            if draw.article in article_ids
         }
         by_article: dict[str, list[rows.Draw]] = {}
-        for draw in sorted(found.values(), key=lambda draw: draw.id):
+        for draw in sorted(draws_by_id.values(), key=lambda draw: draw.id):
             if splits.setdefault(draw.article, draw.split) != draw.split:
                 count["other_split"] += 1
             else:

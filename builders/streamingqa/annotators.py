@@ -55,9 +55,9 @@ class AnnotatorSettings(Strict):
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
             if name not in FILTER_POINT.names():
-                near = did_you_mean(name, FILTER_POINT.names())
+                near_name = did_you_mean(name, FILTER_POINT.names())
                 raise ValueError(
-                    f"no filter {name!r}" + (f", did you mean {near}?" if near else "")
+                    f"no filter {name!r}" + (f", did you mean {near_name}?" if near_name else "")
                 )
         return names
 
@@ -66,29 +66,32 @@ class AnnotatorSettings(Strict):
 class WrittenQuestions:
     """What annotators wrote for one draw: each question with the answers that they gave to it.
 
-    `shown`: a checksum of the days and the article that they were shown.
+    `shown_digest`: a digest of the days and the article that they saw.
     """
 
     draw: str
     questions: tuple[tuple[str, tuple[str, ...]], ...]
-    shown: str
+    shown_digest: str
 
 
 def read_written_questions(gold: rows.Gold) -> WrittenQuestions | None:
     """The questions of a gold row, each once; None where the row is not as the layout has it."""
-    answers, shown = gold_answers(gold)
-    found: dict[str, dict[str, None]] = {}
+    answers, row_shown = gold_answers(gold)
+    answers_by_question: dict[str, dict[str, None]] = {}
     for entry in _entries(answers.get("questions")):
-        pair = [entry.get(name) for name in ("question", "answer")]
-        texts = [" ".join(text.split()) for text in pair if isinstance(text, str)]
+        entry_texts = [entry.get(name) for name in ("question", "answer")]
+        texts = [" ".join(text.split()) for text in entry_texts if isinstance(text, str)]
         if len(texts) < 2 or not all(texts):
             return None
-        found.setdefault(texts[0], {})[texts[1]] = None
-    seen = [shown.get(name) for name in _SHOWN]
-    if not found or not all(isinstance(text, str) for text in seen):
+        answers_by_question.setdefault(texts[0], {})[texts[1]] = None
+    shown_values = [row_shown.get(name) for name in _SHOWN]
+    if not answers_by_question or not all(isinstance(text, str) for text in shown_values):
         return None
-    questions = tuple((question, tuple(given)) for question, given in found.items())
-    return WrittenQuestions(gold.row, questions, digest(seen))
+    questions = tuple(
+        (question, tuple(question_answers))
+        for question, question_answers in answers_by_question.items()
+    )
+    return WrittenQuestions(gold.row, questions, digest(shown_values))
 
 
 def _entries(value: object) -> Iterator[Mapping[str, Any]]:
@@ -113,26 +116,28 @@ def written_items(
     where annotators were shown another day or text than the draw has now.
     """
     for article in articles:
-        found: list[rows.Candidate] | None = None
+        candidates: list[rows.Candidate] | None = None
         for draw in draws[article.id]:
             work = written[draw.id]
-            days = draw.question_day.isoformat(), draw.article_day.isoformat()
-            if work.shown != digest([*days, article.text]):
+            shown_days = draw.question_day.isoformat(), draw.article_day.isoformat()
+            if work.shown_digest != digest([*shown_days, article.text]):
                 counts["changed"] += 1
                 continue
             counts["taken"] += 1
-            found = list(finder.find(article)) if found is None else found
+            candidates = list(finder.find(article)) if candidates is None else candidates
             for text, answers in work.questions:
-                id_ = row_id(draw.id, "written", text)
-                answer = locate_answer(answers[0], article, found)
+                question_id = row_id(draw.id, "written", text)
+                answer = locate_answer(answers[0], article, candidates)
                 yield (
-                    QuestionItem(rows.Question(id_, draw, text, answer, ANNOTATORS), article),
+                    QuestionItem(
+                        rows.Question(question_id, draw, text, answer, ANNOTATORS), article
+                    ),
                     answers,
                 )
 
 
 def locate_answer(
-    answer: str, article: rows.Article, found: Iterable[rows.Candidate]
+    answer: str, article: rows.Article, candidates: Iterable[rows.Candidate]
 ) -> rows.Candidate:
     """An answer where the article has it, with its type.
 
@@ -141,48 +146,63 @@ def locate_answer(
     words; else a date is a `date`, capitalised words with short ones between them are an
     `entity`, and the rest is a `phrase`.
     """
-    words = folded_tokens(answer)
-    same_words = [c for c in found if words and folded_tokens(c.text) == words]
+    answer_words = folded_tokens(answer)
+    same_words = [
+        candidate
+        for candidate in candidates
+        if answer_words and folded_tokens(candidate.text) == answer_words
+    ]
     start = _find(answer, article.text)
     if start < 0 and same_words:
         return same_words[0]
-    same = next((c for c in same_words if c.start == start), same_words[0] if same_words else None)
+    same_span = next(
+        (candidate for candidate in same_words if candidate.start == start),
+        same_words[0] if same_words else None,
+    )
     end = start + len(answer) if start >= 0 else -1
-    text = article.text[start:end] if start >= 0 else answer
-    sentence = max((n for n, at in enumerate(sentence_starts(article)) if at <= start), default=0)
-    kind = same.type if same else _type(answer)
-    return rows.Candidate(start, end, text, kind, same.label if same else None, sentence)
+    answer_text = article.text[start:end] if start >= 0 else answer
+    sentence = max(
+        (index for index, line_start in enumerate(sentence_starts(article)) if line_start <= start),
+        default=0,
+    )
+    answer_type = same_span.type if same_span else _type(answer)
+    return rows.Candidate(
+        start, end, answer_text, answer_type, same_span.label if same_span else None, sentence
+    )
 
 
 def _find(answer: str, text: str) -> int:
     """Where an article has an answer as whole words, else -1."""
-    whole = rf"(?<!\w){re.escape(answer)}(?!\w)"
-    found = re.search(whole, text) or re.search(whole, text, re.IGNORECASE)
-    return found.start() if found else -1
+    whole_words = rf"(?<!\w){re.escape(answer)}(?!\w)"
+    match = re.search(whole_words, text) or re.search(whole_words, text, re.IGNORECASE)
+    return match.start() if match else -1
 
 
 def _type(answer: str) -> rows.AnswerType:
-    whole = any(start == 0 and end == len(answer) for start, end, _ in date_candidates(answer))
-    if whole or _YEAR.fullmatch(answer):
+    whole_date = any(start == 0 and end == len(answer) for start, end, _ in date_candidates(answer))
+    if whole_date or _YEAR.fullmatch(answer):
         return "date"
-    written = answer.split()
-    named = [any(c.isupper() for c in word) for word in written]
-    between = all(name or len(word) <= _SHORT for name, word in zip(named, written, strict=True))
-    return "entity" if named[0] and named[-1] and between else "phrase"
+    words = answer.split()
+    capitalised = [any(letter.isupper() for letter in word) for word in words]
+    short_between = all(
+        has_capital or len(word) <= _SHORT
+        for has_capital, word in zip(capitalised, words, strict=True)
+    )
+    return "entity" if capitalised[0] and capitalised[-1] and short_between else "phrase"
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionReview:
     """What annotators say of a question that they were shown.
 
-    A judgment is `good` where three of three say so. Of `asked` people who answered from the
+    A judgment is `good` where three of three say so. Of `asked_count` people who answered from the
     article some may have found no answer; it is not `good` where most found none.
     """
 
     question: str
     good: bool
     answers: tuple[str, ...] = ()
-    asked: int = 0
+    asked_count: int = 0
 
 
 @dataclass
@@ -195,7 +215,7 @@ class Reviews:
     """
 
     counts: Mapping[str, Counter[str]]
-    known: dict[tuple[str, str], QuestionReview] = field(default_factory=dict)
+    known_reviews: dict[tuple[str, str], QuestionReview] = field(default_factory=dict)
     _contradictory: set[tuple[str, str]] = field(default_factory=set)
     _used: set[tuple[str, str]] = field(default_factory=set)
 
@@ -205,16 +225,18 @@ class Reviews:
         if gold.decision == "open" or (gold.decision == "disputed" and gold.layout == ANSWER):
             count[gold.decision] += 1
             return
-        answers, shown = gold_answers(gold)
-        question = shown.get("question")
+        answers, row_shown = gold_answers(gold)
+        question = row_shown.get("question")
         if not isinstance(question, str):
             count["not_understood"] += 1
         elif gold.layout == JUDGE:
             self._keep(gold, QuestionReview(question, gold.decision == "accepted"))
         else:
-            given = answers.get("answer") if gold.decision == "accepted" else []
+            given_answer = answers.get("answer") if gold.decision == "accepted" else []
             # One text stands for all who agree on it, a list has the text of each.
-            texts = [given] * gold.agreeing if isinstance(given, str) else given
+            texts = (
+                [given_answer] * gold.agreeing if isinstance(given_answer, str) else given_answer
+            )
             if (
                 not isinstance(texts, list)
                 or not all(isinstance(text, str) and text.strip() for text in texts)
@@ -222,17 +244,21 @@ class Reviews:
             ):
                 count["not_understood"] += 1
             else:
-                clean = tuple(" ".join(text.split()) for text in texts)
-                asked = max(gold.judgments, len(clean))
-                self._keep(gold, QuestionReview(question, bool(clean), clean, asked))
+                clean_texts = tuple(" ".join(text.split()) for text in texts)
+                asked_count = max(gold.judgments, len(clean_texts))
+                self._keep(
+                    gold, QuestionReview(question, bool(clean_texts), clean_texts, asked_count)
+                )
 
     def _keep(self, gold: rows.Gold, review: QuestionReview) -> None:
         key = gold.layout, gold.row
-        if key in self._contradictory or self.known.get(key, review) != review:
+        if key in self._contradictory or self.known_reviews.get(key, review) != review:
             self._contradictory.add(key)
-            self.counts[gold.layout]["contradictory"] += 1 + (self.known.pop(key, None) is not None)
+            self.counts[gold.layout]["contradictory"] += 1 + (
+                self.known_reviews.pop(key, None) is not None
+            )
         else:
-            self.known[key] = review
+            self.known_reviews[key] = review
 
     def review(
         self, row: rows.NewsQuestion, required: Collection[Kind], seed: int
@@ -243,37 +269,41 @@ class Reviews:
         to be judged. One of those who answered, found by a hash of (seed, id), is the baseline;
         the others' answers are further references. Who found no answer has none and scores 0.
         """
-        judged, answered = self._of(JUDGE, row), self._of(ANSWER, row)
-        if judged is not None and not judged.good:
+        judgment, answer_review = self._of(JUDGE, row), self._of(ANSWER, row)
+        if judgment is not None and not judgment.good:
             return _dropped(row, "judged_bad"), None
-        if judged is None and row.written_or_generated in required:
+        if judgment is None and row.written_or_generated in required:
             return _dropped(row, "not_judged"), None
-        if answered is None:
+        if answer_review is None:
             return row, None
-        if not answered.good:
+        if not answer_review.good:
             return _dropped(row, "unanswerable"), None
-        chosen = seeded_index(answered.asked, seed, "baseline", row.id)
-        given = answered.answers
-        answer = given[chosen] if chosen < len(given) else None
-        others = tuple(text for n, text in enumerate(given) if n != chosen)
-        known = row.answers + row.answers_additional + others
-        scored = rows.HumanAnswer(row.id, answer, exact_match(answer, known), f1(answer, known))
-        further = row.answers_additional + others
-        accepted = merge_targets(row.answers, further)
-        return replace(row, targets=accepted, answers_additional=further), scored
+        chosen_index = seeded_index(answer_review.asked_count, seed, "baseline", row.id)
+        given_answers = answer_review.answers
+        answer = given_answers[chosen_index] if chosen_index < len(given_answers) else None
+        other_answers = tuple(
+            text for index, text in enumerate(given_answers) if index != chosen_index
+        )
+        references = row.answers + row.answers_additional + other_answers
+        human_answer = rows.HumanAnswer(
+            row.id, answer, exact_match(answer, references), f1(answer, references)
+        )
+        further_answers = row.answers_additional + other_answers
+        all_targets = merge_targets(row.answers, further_answers)
+        return replace(row, targets=all_targets, answers_additional=further_answers), human_answer
 
     def _of(self, layout: str, row: rows.NewsQuestion) -> QuestionReview | None:
-        review = self.known.get((layout, row.id))
+        review = self.known_reviews.get((layout, row.id))
         if review is None:
             return None
         self._used.add((layout, row.id))
-        same = review.question == row.question
-        self.counts[layout]["taken" if same else "changed"] += 1
-        return review if same else None
+        same_question = review.question == row.question
+        self.counts[layout]["taken" if same_question else "changed"] += 1
+        return review if same_question else None
 
     def finish(self) -> None:
         """Count the reviews of rows that never came."""
-        for layout, _ in self.known.keys() - self._used:
+        for layout, _ in self.known_reviews.keys() - self._used:
             self.counts[layout]["no_such_row"] += 1
 
 
@@ -290,14 +320,14 @@ def read_annotations(
     """
     reviews = Reviews(counts)
     written: dict[str, WrittenQuestions] = {}
-    count = counts[WRITE]
+    write_counts = counts[WRITE]
     for row in read_gold(gold, *LAYOUTS):
         if row.layout != WRITE:
             reviews.add(row)
         elif row.decision != "accepted":
-            count[row.decision] += 1
-        elif (work := read_written_questions(row)) is None:
-            count["not_understood"] += 1
-        elif written.setdefault(row.row, work) != work:
-            count["contradictory"] += 1
+            write_counts[row.decision] += 1
+        elif (written_questions := read_written_questions(row)) is None:
+            write_counts["not_understood"] += 1
+        elif written.setdefault(row.row, written_questions) != written_questions:
+            write_counts["contradictory"] += 1
     return written, reviews

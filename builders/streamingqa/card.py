@@ -46,59 +46,74 @@ def writers(
     without_model: list[Mapping[str, Scalar]] = [
         {"task": "writes questions", "backend": name} for name in ("facts", "parse")
     ]
-    made: list[Mapping[str, Scalar]] = []
-    texts: list[Mapping[str, Scalar]] = []
+    model_rows: list[Mapping[str, Scalar]] = []
+    prompt_rows: list[Mapping[str, Scalar]] = []
     for task, settings in models.items():
-        chosen = settings.model_dump(mode="json", exclude=_UNSAID)
-        asked = load_prompts(settings.prompts)
-        made.append(
+        parameters = settings.model_dump(mode="json", exclude=_UNSAID)
+        prompt_file = load_prompts(settings.prompts)
+        model_rows.append(
             {
                 "task": task,
                 "backend": settings.backend,
                 "model": settings.model_dump(include={"model"})["model"],
                 "revision": getattr(settings, "revision", None),
-                "prompt": asked.identity,
-                "parameters": json.dumps(chosen, sort_keys=True, ensure_ascii=False),
+                "prompt": prompt_file.identity,
+                "parameters": json.dumps(parameters, sort_keys=True, ensure_ascii=False),
             }
         )
-        texts.append({"task": task, "prompt": asked.identity, "text": prompt_template(asked, task)})
+        prompt_rows.append(
+            {
+                "task": task,
+                "prompt": prompt_file.identity,
+                "text": prompt_template(prompt_file, task),
+            }
+        )
     tables = []
     if stated:
         tables.append(Statistics("writers", "What wrote the questions", without_model, _STATED))
-    if made:
-        tables.append(Statistics("models", "Language models", made))
-        tables.append(Statistics("prompts", "Prompts", texts, _PROMPTS))
-        counted = summary["calls"]
-        calls: list[Mapping[str, Scalar]] = [
-            {"calls": name, "number": n, "for each row kept": _ratio(n, summary["kept"])}
-            for name, n in (*counted.items(), ("all", sum(counted.values())))
+    if model_rows:
+        tables.append(Statistics("models", "Language models", model_rows))
+        tables.append(Statistics("prompts", "Prompts", prompt_rows, _PROMPTS))
+        counted_calls = summary["calls"]
+        call_rows: list[Mapping[str, Scalar]] = [
+            {
+                "calls": name,
+                "number": call_count,
+                "for each row kept": _ratio(call_count, summary["kept"]),
+            }
+            for name, call_count in (*counted_calls.items(), ("all", sum(counted_calls.values())))
         ]
-        tables.append(Statistics("calls", "Calls of language models", calls, _CALLS))
+        tables.append(Statistics("calls", "Calls of language models", call_rows, _CALLS))
     return tuple(tables)
 
 
-def _ratio(n: int, rows: int) -> float | None:
-    return round(n / rows, 2) if rows else None
+def _ratio(count: int, row_count: int) -> float | None:
+    return round(count / row_count, 2) if row_count else None
 
 
-def statistics(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tuple[Statistics, ...]:
+def statistics(
+    questions: Path, draws_folder: Path, summary: Mapping[str, Any]
+) -> tuple[Statistics, ...]:
     """Draws, what generation gave, what each filter dropped, answer types, time specifications.
 
     `drawn` is the folder of the draws.
     """
-    made: list[Mapping[str, Scalar]] = [
-        {"outcome": reason, "candidates": n} for reason, n in sorted(summary["generated"].items())
+    outcome_rows: list[Mapping[str, Scalar]] = [
+        {"outcome": reason, "candidates": candidate_count}
+        for reason, candidate_count in sorted(summary["generated"].items())
     ]
-    examples: list[Mapping[str, Scalar]] = [
+    example_rows: list[Mapping[str, Scalar]] = [
         {"filter": tally["filter"], "reason": reason, "dropped": text}
         for tally in summary["filters"]
         for reason, text in tally["examples"]
     ]
     return (
-        draw_statistics(drawn / "draws.parquet"),
-        Statistics("generated", "What became of the answer candidates", made),
+        draw_statistics(draws_folder / "draws.parquet"),
+        Statistics("generated", "What became of the answer candidates", outcome_rows),
         Statistics("filters", "Filters", _passed(summary), "In the order in which they ran."),
-        Statistics("filter_examples", "What filters dropped", examples, "A few for each reason."),
+        Statistics(
+            "filter_examples", "What filters dropped", example_rows, "A few for each reason."
+        ),
         _shares(questions, "answer_type", "Answer types", _PAPER),
         _shares(questions, "generator", "Generators", "Of all rows."),
         _shares(questions, "coalesce(relation, 'none')", "Relations", "Of all rows."),
@@ -120,7 +135,7 @@ def _passed(summary: Mapping[str, Any]) -> list[Mapping[str, Scalar]]:
     ]
 
 
-def plots(questions: Path, drawn: Path) -> tuple[Plot, ...]:
+def plots(questions: Path, draws_folder: Path) -> tuple[Plot, ...]:
     """Lengths of questions and answers in words, article years, and article days of the draws."""
     lengths: dict[str, dict[str, int]] = {}
     for name, column in (
@@ -131,19 +146,25 @@ def plots(questions: Path, drawn: Path) -> tuple[Plot, ...]:
             select least(len(string_split({column}, ' ')), {_LONG}) as n, count(*)
             from read_parquet(?) group by 1 order by 1
         """  # noqa: S608 - our own column names
-        counted = dict(duck.query(query, [str(questions)]))
-        lengths[name] = {str(n): counted.get(n, 0) for n in range(1, _LONG)}
-        lengths[name][f"{_LONG}+"] = counted.get(_LONG, 0)
-    days = """
+        length_counts = dict(duck.query(query, [str(questions)]))
+        lengths[name] = {
+            str(word_count): length_counts.get(word_count, 0) for word_count in range(1, _LONG)
+        }
+        lengths[name][f"{_LONG}+"] = length_counts.get(_LONG, 0)
+    year_query = """
         select 'eval, ' || recent_or_past,
             year(make_timestamp(evidence_ts * 1000000))::varchar, count(*)
         from read_parquet(?) where split = 'eval' group by all order by all
     """
-    years = series_data(duck.query(days, [str(questions)]))
-    first = Plot("lengths", "periods", "Lengths", "Words of questions and answers.", lengths)
-    about = "Evaluation questions by the year of their article."
-    by_year = [Plot("years", "periods", "Article years", about, years)] if years else []
-    return (first, *by_year, *day_plots(drawn))
+    year_counts = series_data(duck.query(year_query, [str(questions)]))
+    length_plot = Plot("lengths", "periods", "Lengths", "Words of questions and answers.", lengths)
+    year_caption = "Evaluation questions by the year of their article."
+    year_plots = (
+        [Plot("years", "periods", "Article years", year_caption, year_counts)]
+        if year_counts
+        else []
+    )
+    return (length_plot, *year_plots, *day_plots(draws_folder))
 
 
 _BASELINE = (
@@ -169,37 +190,38 @@ _SCORES = (
 )
 
 
-def baseline(made: Path) -> tuple[Table, ...]:
+def baseline(folder: Path) -> tuple[Table, ...]:
     """The config of the human baseline, where there is one."""
     query = "select count(*) from read_parquet(?)"
-    if not duck.query(query, [str(made / BASELINE)])[0][0]:
+    if not duck.query(query, [str(folder / BASELINE)])[0][0]:
         return ()
-    source = FromParquet(made / BASELINE)
+    source = FromParquet(folder / BASELINE)
     return (Table("human_baseline", rows.HumanAnswer, _BASELINE, {"full": source}),)
 
 
-def annotation_statistics(made: Path, summary: Mapping[str, Any]) -> tuple[Statistics, ...]:
+def annotation_statistics(folder: Path, summary: Mapping[str, Any]) -> tuple[Statistics, ...]:
     """What became of the gold rows, of judged questions, of written ones; the baseline's scores."""
-    gold: list[Mapping[str, Scalar]] = [
-        {"layout": layout, "outcome": outcome, "rows": n}
-        for layout, counts in summary["gold"].items()
-        for outcome, n in counts.items()
-        if n
+    gold_rows: list[Mapping[str, Scalar]] = [
+        {"layout": layout, "outcome": outcome, "rows": row_count}
+        for layout, outcome_counts in summary["gold"].items()
+        for outcome, row_count in outcome_counts.items()
+        if row_count
     ]
-    judged: list[Mapping[str, Scalar]] = [
-        {"question": kind, "outcome": outcome, "rows": n} for kind, outcome, n in summary["judged"]
+    judged_rows: list[Mapping[str, Scalar]] = [
+        {"question": kind, "outcome": outcome, "rows": row_count}
+        for kind, outcome, row_count in summary["judged"]
     ]
     query = """
         select q.split, q.written_or_generated as question, count(*) as rows,
             avg(b.exact_match) as "share exact match", avg(b.f1) as "share f1"
         from read_parquet(?) b join read_parquet(?) q using (id) group by all order by all
     """
-    scores = duck.records(query, [made / BASELINE, made / QUESTIONS])
+    baseline_scores = duck.records(query, [folder / BASELINE, folder / QUESTIONS])
     return (
-        Statistics("gold", "What became of the gold rows", gold, _GOLD),
-        Statistics("judged", "Questions that people judged", judged, _JUDGED),
+        Statistics("gold", "What became of the gold rows", gold_rows, _GOLD),
+        Statistics("judged", "Questions that people judged", judged_rows, _JUDGED),
         Statistics("written_filters", "Filters of written questions", _passed(summary), _FILTERS),
-        Statistics("human_baseline", "The human baseline", scores, _SCORES),
+        Statistics("human_baseline", "The human baseline", baseline_scores, _SCORES),
     )
 
 

@@ -98,9 +98,9 @@ def format_cost(models: Sequence[CachedModel]) -> str:
     return f"{calls:,} calls, {tokens_read:,} tokens read, {tokens_written:,} written"
 
 
-def toxicity_of(kept: KeptItem) -> ToxicityScores:
+def toxicity_of(kept_item: KeptItem) -> ToxicityScores:
     """The toxicity scores of an item; empty ones where no filter scored it."""
-    for verdict in kept.verdicts:
+    for verdict in kept_item.verdicts:
         if verdict.scores:
             return verdict.scores
     return ToxicityScores()
@@ -120,28 +120,28 @@ def released_row(
     for, and it may be given a time specification.
     """
     if answers is not None:
-        dated = TimedQuestion(
+        timed_question = TimedQuestion(
             question.question, "own" if time_in_question(question.question) else "none"
         )
     elif question.time_spec is not None:
-        dated = TimedQuestion(question.question, question.time_spec)
+        timed_question = TimedQuestion(question.question, question.time_spec)
     else:
-        dated = add_time_spec(question, seed)
+        timed_question = add_time_spec(question, seed)
     grounding = question.grounding
-    accepted = answers
-    if accepted is None:
-        accepted = grounding.answers if grounding else (question.answer.text,)
-    additional = grounding.aliases if grounding else ()
+    accepted_answers = answers
+    if accepted_answers is None:
+        accepted_answers = grounding.answers if grounding else (question.answer.text,)
+    further_answers = grounding.aliases if grounding else ()
     subset = question.draw.subset if question.recent is not False else "past"
-    span = question.answer
+    answer_span = question.answer
     return rows.NewsQuestion(
         id=question.id,
-        prompt=question_prefix(question.draw.question_day) + dated.text,
-        targets=merge_targets(accepted, additional),
+        prompt=question_prefix(question.draw.question_day) + timed_question.text,
+        targets=merge_targets(accepted_answers, further_answers),
         qa_id=question.id,
-        question=dated.text,
-        answers=accepted,
-        answers_additional=additional,
+        question=timed_question.text,
+        answers=accepted_answers,
+        answers_additional=further_answers,
         question_ts=_unix_seconds(question.draw.question_day),
         evidence_ts=_unix_seconds(question.draw.article_day),
         evidence_id=question.draw.article,
@@ -155,10 +155,10 @@ def released_row(
         toxicity_threat=scores.threat,
         split=question.draw.split,
         quarter=question.draw.quarter,
-        answer_type=span.type,
-        answer_start=span.start,
-        evidence_sentence=span.sentence,
-        time_spec=dated.kind,
+        answer_type=answer_span.type,
+        answer_start=answer_span.start,
+        evidence_sentence=answer_span.sentence,
+        time_spec=timed_question.kind,
         relation=grounding.relation if grounding else None,
         about=grounding.about if grounding else None,
         statements=grounding.statements if grounding else (),

@@ -57,16 +57,16 @@ class StreamingQA(DatasetBuilder):
 
     def models(self) -> dict[str, AnyModel]:
         """The language models by what they do."""
-        found: dict[str, AnyModel] = {}
+        models_by_use: dict[str, AnyModel] = {}
         writer = self.generate.model
         if writer is not None:
-            found["writes questions"] = writer
+            models_by_use["writes questions"] = writer
         for chosen in self.filters:
             asks_writer = {"answering", "model"} & chosen.needs
             model = getattr(chosen, "backend", None) or (writer if asks_writer else None)
             if model:
-                found[f"filter {chosen.filter}"] = model
-        return found
+                models_by_use[f"filter {chosen.filter}"] = model
+        return models_by_use
 
     def build(self, run: Run) -> Dataset:
         """Draw, ask, filter, date; configs `recent`, `past`, `all`, `eval_by_quarter`."""
@@ -76,17 +76,19 @@ class StreamingQA(DatasetBuilder):
         articles = news.article_step(run, self.near_duplicates)
         draws = news.QuestionDates(articles=articles, dates=self.dates, seed=run.seed)
         questions = self._questions(run, articles, draws)
-        writing = [questions.stated.questions] if questions.stated else []
-        made, dated = run.folder(questions), run.folder(draws)
-        summary = merge_summaries([*map(run.folder, writing), made], made / QUESTIONS)
-        folders = [run.folder(articles), made]
+        writing_steps = [questions.stated.questions] if questions.stated else []
+        question_folder, draws_folder = run.folder(questions), run.folder(draws)
+        summary = merge_summaries(
+            [*map(run.folder, writing_steps), question_folder], question_folder / QUESTIONS
+        )
+        folders = [run.folder(articles), question_folder]
         if "gold" in run.inputs:
             folders.append(run.folder(self._annotated(run, questions, draws)))
-        path = folders[-1] / QUESTIONS
-        tables = [*_subsets(path), _by_quarter(path)]
+        questions_path = folders[-1] / QUESTIONS
+        tables = [*_subsets(questions_path), _by_quarter(questions_path)]
         statistics = (
             *card.writers(models, summary, stated=questions.stated is not None),
-            *card.statistics(path, dated, summary),
+            *card.statistics(questions_path, draws_folder, summary),
         )
         if "gold" in run.inputs:
             summary = read_step_summary(folders[-1])
@@ -101,7 +103,7 @@ class StreamingQA(DatasetBuilder):
             tables=tuple(tables),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
             statistics=statistics,
-            plots=card.plots(path, dated),
+            plots=card.plots(questions_path, draws_folder),
             reasons=reasons,
         )
 
@@ -136,26 +138,26 @@ class StreamingQA(DatasetBuilder):
         if not isinstance(backend, Grounded | Parsed):
             return None
         relations: dict[str, NewsWording] = {}
-        mined = timelines = None
+        facts_step = timelines_step = None
         if isinstance(backend, Grounded) and "dump" in run.inputs:
-            stated = {}
+            news_relations = {}
             for relation_id, relation in facts.all_relations(run).whole().items():
                 if relation.news is not None:
-                    stated[relation_id] = relation
+                    news_relations[relation_id] = relation
                     relations[relation_id] = relation.news
-            if stated:
-                mined = facts.facts_step(run, "dump", stated)
-                timelines = facts.timelines_step(mined, stated)
+            if news_relations:
+                facts_step = facts.facts_step(run, "dump", news_relations)
+                timelines_step = facts.timelines_step(facts_step, news_relations)
         otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
         questions = StatedQuestions(
             draws=draws,
-            facts=mined,
-            timelines=timelines,
+            facts=facts_step,
+            timelines=timelines_step,
             relations=relations,
             parse=isinstance(otherwise, Parsed),
         )
         share = backend.share if isinstance(backend, Grounded) else 1
-        return StatedChoice(questions=questions, share=share, kept=self.generate.kept)
+        return StatedChoice(questions=questions, share=share, draw_cap=self.generate.kept)
 
     def _annotated(
         self, run: Run, questions: NewsQuestions, draws: news.QuestionDates
@@ -164,7 +166,7 @@ class StreamingQA(DatasetBuilder):
         return AnnotatedQuestions(
             gold=run.inputs["gold"],
             questions=questions,
-            shown=draws.model_copy(update={"dates": self.people.dates or self.dates}),
+            annotator_draws=draws.model_copy(update={"dates": self.people.dates or self.dates}),
             people=self.people,
         )
 
@@ -175,9 +177,9 @@ def _subsets(path: Path) -> Iterator[Table]:
         "past": {"recent_or_past": "past"},
         "all": {},
     }
-    for name, where in subsets.items():
+    for name, row_filter in subsets.items():
         splits = {
-            split: FromParquet(path, {**where, "split": split})
+            split: FromParquet(path, {**row_filter, "split": split})
             for split in ("train", "valid", "eval")
         }
         yield Table(name, rows.NewsQuestion, _ABOUT[name], splits)
@@ -185,9 +187,12 @@ def _subsets(path: Path) -> Iterator[Table]:
 
 def _by_quarter(path: Path) -> Table:
     """The evaluation questions, each quarter in which they are asked a split."""
-    name, where = "eval_by_quarter", [("split", "=", "eval")]
-    found = pq.read_table(path, columns=["quarter"], filters=where)["quarter"].to_pylist()
-    splits = {q: FromParquet(path, {"split": "eval", "quarter": q}) for q in sorted({*found})}
+    name, row_filter = "eval_by_quarter", [("split", "=", "eval")]
+    quarters = pq.read_table(path, columns=["quarter"], filters=row_filter)["quarter"].to_pylist()
+    splits = {
+        quarter: FromParquet(path, {"split": "eval", "quarter": quarter})
+        for quarter in sorted({*quarters})
+    }
     return Table(name, rows.NewsQuestion, _ABOUT[name], splits)
 
 

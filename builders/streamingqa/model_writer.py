@@ -62,7 +62,7 @@ class ModelWriter(Strict):
         model = open_model(
             settings.model, self.seed, workspace.work("answers"), offline=self.offline
         )
-        draws, total = self._choose_draws(
+        draws, total_draws = self._choose_draws(
             draws_by_article(workspace, question_dates), done_articles
         )
         draw_count = sum(map(len, draws.values()))
@@ -104,7 +104,7 @@ class ModelWriter(Strict):
                         written.dropped.append(outcome)
         model.finish()
         written.questions.sort(key=lambda question: question.id)
-        self._report(model, len(written.questions), draw_count, total, say)
+        self._report(model, len(written.questions), draw_count, total_draws, say)
         return written
 
     def _report(
@@ -112,29 +112,33 @@ class ModelWriter(Strict):
         model: CachedModel,
         question_count: int,
         draw_count: int,
-        total: int,
+        total_draws: int,
         say: Callable[[str], None],
     ) -> None:
         """Say what it cost; of a limited run also what the whole recipe would cost."""
         cost = format_cost([model])
         say(f"  models: {cost}; {question_count:,} questions of {draw_count:,} draws")
-        if self.limit and draw_count and draw_count < total:
-            times = total / draw_count * self.generate.kept
-            text = f"{total:,} draws: about {model.prompt_counts.total() * times:,.0f} calls"
+        if self.limit and draw_count and draw_count < total_draws:
+            times = total_draws / draw_count * self.generate.kept
+            text = f"{total_draws:,} draws: about {model.prompt_counts.total() * times:,.0f} calls"
             say(f"  the whole recipe, {text}, {question_count * times:,.0f} questions")
 
     def _choose_draws(
         self, draws: Mapping[str, Sequence[rows.Draw]], done_articles: Collection[str]
     ) -> tuple[dict[str, list[rows.Draw]], int]:
         """The draws that are asked about, by article, and how many there are without a limit."""
-        left = {name: list(own) for name, own in draws.items() if name not in done_articles}
-        every = [draw for own in left.values() for draw in own]
+        draws_left = {
+            article_id: list(article_draws)
+            for article_id, article_draws in draws.items()
+            if article_id not in done_articles
+        }
+        all_draws = [draw for article_draws in draws_left.values() for draw in article_draws]
         if not self.limit:
-            return left, len(every)
-        every.sort(key=lambda draw: seeded_hash(self.seed, "limit", draw.id))
-        chosen_ids = {draw.id for draw in every[: _DRAWS_PER_ROW * self.limit]}
+            return draws_left, len(all_draws)
+        all_draws.sort(key=lambda draw: seeded_hash(self.seed, "limit", draw.id))
+        chosen_ids = {draw.id for draw in all_draws[: _DRAWS_PER_ROW * self.limit]}
         chosen: dict[str, list[rows.Draw]] = {}
-        for name, own in left.items():
-            if some := [draw for draw in own if draw.id in chosen_ids]:
-                chosen[name] = some
-        return chosen, len(every)
+        for article_id, article_draws in draws_left.items():
+            if chosen_draws := [draw for draw in article_draws if draw.id in chosen_ids]:
+                chosen[article_id] = chosen_draws
+        return chosen, len(all_draws)

@@ -45,10 +45,10 @@ class QuestionFilters(Strict):
         """The names of the filters, in the order in which they run."""
         return tuple(chosen.filter for chosen in cheap_first(self.filters))
 
-    def without(self, names: tuple[str, ...]) -> Self:
+    def without(self, filter_names: tuple[str, ...]) -> Self:
         """The same, but for filters of these names."""
-        left = tuple(chosen for chosen in self.filters if chosen.filter not in names)
-        return self.model_copy(update={"filters": left})
+        remaining = tuple(chosen for chosen in self.filters if chosen.filter not in filter_names)
+        return self.model_copy(update={"filters": remaining})
 
     def start(self, workspace: Workspace, finder: SpacyFinder | None = None) -> StartedFilters:
         """Give the filters what they need. `UserError` where one lacks something.
@@ -58,12 +58,14 @@ class QuestionFilters(Strict):
         models: list[CachedModel] = []
 
         def open_once(settings: AnyModel) -> CachedModel:
-            new = open_model(settings, self.seed, workspace.work("answers"), offline=self.offline)
+            new_model = open_model(
+                settings, self.seed, workspace.work("answers"), offline=self.offline
+            )
             for model in models:
-                if (model.identity, model.prompts) == (new.identity, new.prompts):
+                if (model.identity, model.prompts) == (new_model.identity, new_model.prompts):
                     return model
-            models.append(new)
-            return new
+            models.append(new_model)
+            return new_model
 
         needs = frozenset[str]().union(*(chosen.needs for chosen in self.filters))
         context = FilterContext(

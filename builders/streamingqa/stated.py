@@ -70,24 +70,29 @@ class StatedQuestions(Step):
         """The questions of facts of each drawn article."""
         if self.facts is None or self.timelines is None:
             return
-        mined, timelines = workspace.folder(self.facts), workspace.folder(self.timelines)
+        facts_folder, timelines_folder = (
+            workspace.folder(self.facts),
+            workspace.folder(self.timelines),
+        )
         articles = read_articles(self.draws.articles.news.files, sorted(draws), jobs=workspace.jobs)
-        segments = timelines / "timelines.parquet"
-        paths = segments, timelines / "gaps.parquet", mined / "entities.parquet"
+        segments_path = timelines_folder / "timelines.parquet"
+        paths = segments_path, timelines_folder / "gaps.parquet", facts_folder / "entities.parquet"
         query = "select max(snapshot) from read_parquet(?)"
-        newest_day = duck.query(query, [str(segments)])[0][0]
+        newest_day = duck.query(query, [str(segments_path)])[0][0]
         if newest_day is None:  # no segment
             return
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
-            for article, stated, known in StatedFacts(db, *paths, self.relations).find(articles):
-                counts["articles that state a fact"] += bool(stated)
-                counts["facts stated"] += len(stated)
-                questions: list[rows.Question] = []
+            for article, stated_facts, known_terms in StatedFacts(db, *paths, self.relations).find(
+                articles
+            ):
+                counts["articles that state a fact"] += bool(stated_facts)
+                counts["facts stated"] += len(stated_facts)
+                article_questions: list[rows.Question] = []
                 for draw in draws[article.id]:
-                    questions += grounded.questions(
-                        article, stated, draw, known, newest_day, self.relations
+                    article_questions += grounded.questions(
+                        article, stated_facts, draw, known_terms, newest_day, self.relations
                     )
-                yield questions
+                yield article_questions
 
     def _about_clauses(
         self, workspace: Workspace, draws: Mapping[str, Sequence[rows.Draw]]
@@ -95,8 +100,8 @@ class StatedQuestions(Step):
         """The questions of clauses of each drawn article."""
         files = self.draws.articles.news.files
         articles = read_articles(files, sorted(draws), jobs=workspace.jobs)
-        groups = batches(articles, _ARTICLES_AT_ONCE)
-        for parsed_articles in ordered_map(_parse_articles, groups, jobs=workspace.jobs):
+        article_batches = batches(articles, _ARTICLES_AT_ONCE)
+        for parsed_articles in ordered_map(_parse_articles, article_batches, jobs=workspace.jobs):
             for article_id, clauses in parsed_articles:
                 yield list(_clause_questions(clauses, draws[article_id]))
 

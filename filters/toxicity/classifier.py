@@ -44,24 +44,28 @@ class TransformersScorer(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_preset(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or given.get("preset") not in PRESETS:
-            return given
-        preset = PRESETS[given["preset"]]
-        own = {"revision"} if "model" in given else set()
-        return {name: value for name, value in preset.items() if name not in own} | given
+    def _of_preset(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or values.get("preset") not in PRESETS:
+            return values
+        preset = PRESETS[values["preset"]]
+        not_from_preset = {"revision"} if "model" in values else set()
+        return {
+            name: value for name, value in preset.items() if name not in not_from_preset
+        } | values
 
     @model_validator(mode="after")
     def _attributes(self) -> "TransformersScorer":
         for name in self.labels:
             if name not in ATTRIBUTES:
-                near = did_you_mean(name, ATTRIBUTES)
+                near_name = did_you_mean(name, ATTRIBUTES)
                 raise ValueError(
                     f"labels: {name!r} is no attribute, they are {', '.join(ATTRIBUTES)}"
-                    + (f"; did you mean {near!r}?" if near else "")
+                    + (f"; did you mean {near_name!r}?" if near_name else "")
                 )
         unscored = [
-            n for n in self.thresholds.model_dump(exclude_none=True) if n not in self.labels
+            attribute
+            for attribute in self.thresholds.model_dump(exclude_none=True)
+            if attribute not in self.labels
         ]
         if unscored:
             raise ValueError(f"thresholds: {unscored[0]!r} has no label in 'labels'")
@@ -82,20 +86,22 @@ class TransformersScorer(Strict):
                 self.model, revision=self.revision
             )
         except (OSError, ValueError) as error:
-            first = str(error).splitlines()[0]
+            first_line = str(error).splitlines()[0]
             raise UserError(
-                f"the classifier cannot be loaded: {first}", where=self.model
+                f"the classifier cannot be loaded: {first_line}", where=self.model
             ) from error
         model.eval()
-        places = {str(label).casefold(): int(i) for i, label in model.config.id2label.items()}
+        label_columns = {
+            str(label).casefold(): int(index) for index, label in model.config.id2label.items()
+        }
         for label in self.labels.values():
-            if label.casefold() not in places:
-                names = ", ".join(map(str, model.config.id2label.values()))
-                raise UserError(f"no label {label!r}, it has {names}", where=self.model)
-        at = {name: places[label.casefold()] for name, label in self.labels.items()}
+            if label.casefold() not in label_columns:
+                label_list = ", ".join(map(str, model.config.id2label.values()))
+                raise UserError(f"no label {label!r}, it has {label_list}", where=self.model)
+        columns = {name: label_columns[label.casefold()] for name, label in self.labels.items()}
 
         def score(texts: Sequence[str]) -> Sequence[ToxicityScores]:
-            out: list[ToxicityScores] = []
+            all_scores: list[ToxicityScores] = []
             for start in range(0, len(texts), self.batch):
                 inputs = tokenizer(
                     list(texts[start : start + self.batch]),
@@ -105,9 +111,12 @@ class TransformersScorer(Strict):
                     max_length=self.most_tokens,
                 )
                 with torch.inference_mode():
-                    rows = torch.sigmoid(model(**inputs).logits).tolist()
-                scores = ({name: round(row[i], 4) for name, i in at.items()} for row in rows)
-                out += [ToxicityScores(**one) for one in scores]
-            return out
+                    probabilities = torch.sigmoid(model(**inputs).logits).tolist()
+                scores = (
+                    {name: round(row[column], 4) for name, column in columns.items()}
+                    for row in probabilities
+                )
+                all_scores += [ToxicityScores(**text_scores) for text_scores in scores]
+            return all_scores
 
         return score

@@ -32,7 +32,7 @@ class ToxicityScores:
         return " ".join(f"{name}={score:.2f}" for name, score in pairs if score is not None)
 
 
-ATTRIBUTES: tuple[str, ...] = tuple(f.name for f in fields(ToxicityScores))
+ATTRIBUTES: tuple[str, ...] = tuple(field.name for field in fields(ToxicityScores))
 """Names of the six attributes, in the order of the paper's release."""
 
 
@@ -59,10 +59,14 @@ class Thresholds(Strict):
     def over(self, scores: ToxicityScores) -> str | None:
         """The attribute that is furthest over its threshold; None where none reaches it."""
         worst: tuple[float, str] | None = None
-        for name, least in self.model_dump(exclude_none=True).items():
+        for name, threshold in self.model_dump(exclude_none=True).items():
             score = getattr(scores, name)
-            if score is not None and score >= least and (worst is None or score - least > worst[0]):
-                worst = (score - least, name)
+            if (
+                score is not None
+                and score >= threshold
+                and (worst is None or score - threshold > worst[0])
+            ):
+                worst = (score - threshold, name)
         return worst[1] if worst else None
 
 
