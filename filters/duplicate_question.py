@@ -34,5 +34,5 @@ class DuplicateQuestion(Filter):
 
 
 def _key(item: QuestionItem) -> bytes:
-    words = " ".join(folded_tokens(item.question.question))
-    return fast_hash(f"{words}\t{answer_key(item.question.answer.text)}".encode(), 16)
+    question_words = " ".join(folded_tokens(item.question.question))
+    return fast_hash(f"{question_words}\t{answer_key(item.question.answer.text)}".encode(), 16)

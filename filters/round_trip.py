@@ -60,15 +60,18 @@ class RoundTrip(Filter):
         return [self._verdict(item, result) for item, result in zip(items, results, strict=True)]
 
     def _verdict(self, item: QuestionItem, result: Result) -> FilterVerdict:
-        expected, answer = item.question.answer, result.text
-        score = agreement(expected.text, answer, expected.type)
-        detail = f"{expected.text!r} is wanted, the answer was {answer!r}"
-        if answer is None or not answer.strip():
+        expected_answer, model_answer = item.question.answer, result.text
+        agreement_score = agreement(expected_answer.text, model_answer, expected_answer.type)
+        drop_detail = f"{expected_answer.text!r} is wanted, the answer was {model_answer!r}"
+        if model_answer is None or not model_answer.strip():
             failure = ": ".join(part for part in (result.reason, result.detail) if part)
-            return FilterVerdict(False, "no_answer", 0.0, failure or detail)
-        if score >= (self.overlap if expected.type == "phrase" else 1.0) and score > 0:
-            return FilterVerdict(True, "", score)
-        return FilterVerdict(False, "other_answer", score, detail)
+            return FilterVerdict(False, "no_answer", 0.0, failure or drop_detail)
+        if (
+            agreement_score >= (self.overlap if expected_answer.type == "phrase" else 1.0)
+            and agreement_score > 0
+        ):
+            return FilterVerdict(True, "", agreement_score)
+        return FilterVerdict(False, "other_answer", agreement_score, drop_detail)
 
 
 def agreement(answer: str, other_answer: str | None, answer_type: AnswerType) -> float:
@@ -84,8 +87,8 @@ def agreement(answer: str, other_answer: str | None, answer_type: AnswerType) ->
     if answer_type == "date":
         return float(bool(_date(answer)) and _date(answer) == _date(other_answer))
     if answer_type == "entity":
-        shorter, longer = sorted((_content(answer), _content(other_answer)), key=len)
-        return float(bool(shorter) and longer[-len(shorter) :] == shorter)
+        shorter_name, longer_name = sorted((_content(answer), _content(other_answer)), key=len)
+        return float(bool(shorter_name) and longer_name[-len(shorter_name) :] == shorter_name)
     return _overlap(answer, other_answer)
 
 
@@ -109,8 +112,8 @@ def _overlap(answer: str, other_answer: str) -> float:
         Counter(folded_tokens(answer, ignored_words)),
         Counter(folded_tokens(other_answer, ignored_words)),
     )
-    longer = max(answer_words.total(), other_words.total())
-    return (answer_words & other_words).total() / longer if longer else 0.0
+    longer_count = max(answer_words.total(), other_words.total())
+    return (answer_words & other_words).total() / longer_count if longer_count else 0.0
 
 
 def _date(text: str) -> tuple[str, ...]:
@@ -120,9 +123,11 @@ def _date(text: str) -> tuple[str, ...]:
     has_date = (
         any(word.startswith("month:") for word in without_weekdays) or len(without_weekdays) > 1
     )
-    chosen = without_weekdays if has_date else words
+    date_words = without_weekdays if has_date else words
     return (
-        tuple(sorted(chosen)) if any(character.isdigit() for character in text) else tuple(chosen)
+        tuple(sorted(date_words))
+        if any(character.isdigit() for character in text)
+        else tuple(date_words)
     )
 
 

@@ -41,14 +41,14 @@ class Tally:
     def drop(self, item: QuestionItem, verdict: FilterVerdict) -> Dropped:
         """Count a dropped item, and return its row."""
         detail = verdict.detail or item.question.question
-        dropped = Dropped(
+        dropped_row = Dropped(
             self.filter, verdict.reason, item.question.id, score=verdict.score, detail=detail
         )
         self.dropped += 1
         examples = self.examples.setdefault(verdict.reason, [])
         if len(examples) < EXAMPLES:
-            examples.append(dropped)
-        return dropped
+            examples.append(dropped_row)
+        return dropped_row
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class _RunningFilter:
 
 def cheap_first(filters: Iterable[Filter]) -> tuple[Filter, ...]:
     """Return the filters in the order in which they run: cheap ones first, else as given."""
-    return tuple(sorted(filters, key=lambda chosen: not chosen.cheap))
+    return tuple(sorted(filters, key=lambda chosen_filter: not chosen_filter.cheap))
 
 
 class FilterRun:
@@ -97,13 +97,13 @@ class FilterRun:
     def __init__(self, filters: Sequence[Filter], context: FilterContext | None = None) -> None:
         shared = context or FilterContext()
         self._filters = [
-            _RunningFilter(chosen, replace(shared, memory={}), Tally(chosen.filter))
-            for chosen in cheap_first(filters)
+            _RunningFilter(chosen_filter, replace(shared, memory={}), Tally(chosen_filter.filter))
+            for chosen_filter in cheap_first(filters)
         ]
-        self.tallies = [running.tally for running in self._filters]
-        for running in self._filters:
+        self.tallies = [running_filter.tally for running_filter in self._filters]
+        for running_filter in self._filters:
             # a filter that lacks something says so now, and not after an hour
-            running.filter.judge([], running.context)
+            running_filter.filter.judge([], running_filter.context)
 
     def run(
         self, items: Iterable[QuestionItem], batch_size: int = BATCH, *, screened: bool = False
@@ -113,20 +113,24 @@ class FilterRun:
         `size` items are judged at a time. Where they are `screened` they have passed the cheap
         filters before, and those do not run again.
         """
-        filters = [running for running in self._filters if not (screened and running.filter.cheap)]
+        running_filters = [
+            running_filter
+            for running_filter in self._filters
+            if not (screened and running_filter.filter.cheap)
+        ]
         for batch in batches(items, batch_size):
             kept_items = [KeptItem(item) for item in batch]
-            for running in filters:
-                kept_items, dropped_rows = running.judge(kept_items)
+            for running_filter in running_filters:
+                kept_items, dropped_rows = running_filter.judge(kept_items)
                 yield from dropped_rows
             yield from kept_items
 
     def screen(self, question: Question, article: Article) -> Dropped | None:
         """Judge one question by the cheap filters; return its row if one of them drops it."""
         kept_items = [KeptItem(QuestionItem(question, article))]
-        for running in self._filters:
-            if running.filter.cheap:
-                kept_items, dropped_rows = running.judge(kept_items)
+        for running_filter in self._filters:
+            if running_filter.filter.cheap:
+                kept_items, dropped_rows = running_filter.judge(kept_items)
                 if dropped_rows:
                     return dropped_rows[0]
         return None

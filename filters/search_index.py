@@ -38,17 +38,19 @@ class Index:
         A killed build goes on from its last commit, given the same articles in the same order.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        index = tantivy.Index(_schema(), path=str(folder), reuse=True)
-        index.register_tokenizer("folded", _analyzer())
-        done_count = _committed(index)
-        writer = index.writer(heap_size=HEAP, num_threads=1)
+        text_index = tantivy.Index(_schema(), path=str(folder), reuse=True)
+        text_index.register_tokenizer("folded", _analyzer())
+        done_count = _committed(text_index)
+        writer = text_index.writer(heap_size=HEAP, num_threads=1)
         for article_number, article in enumerate(articles, 1):
             if article_number <= done_count:
                 continue
-            day = article.day.toordinal()
-            for passage_id, text in passage_texts(article):
+            day_number = article.day.toordinal()
+            for passage_id, passage_text in passage_texts(article):
                 writer.add_document(
-                    tantivy.Document(id=passage_id, text=text, day=day, number=article_number)
+                    tantivy.Document(
+                        id=passage_id, text=passage_text, day=day_number, number=article_number
+                    )
                 )
             if article_number % commit_every == 0:
                 writer.commit()
@@ -61,12 +63,12 @@ class Index:
 
         Any text is a query: there is no query syntax. One without a known word finds nothing.
         """
-        words = sorted(set(self._analyzer.analyze(query)))
-        if not words or k < 1:
+        query_words = sorted(set(self._analyzer.analyze(query)))
+        if not query_words or k < 1:
             return []
         term_query, occur = tantivy.Query.term_query, tantivy.Occur
         word_queries = [
-            (occur.Should, term_query(self._schema, "text", word, "freq")) for word in words
+            (occur.Should, term_query(self._schema, "text", word, "freq")) for word in query_words
         ]
         date_query = tantivy.Query.range_query(
             self._schema, "day", tantivy.FieldType.Integer, None, until.toordinal()
@@ -75,22 +77,24 @@ class Index:
         dated_query = tantivy.Query.boolean_query(
             [(occur.Must, tantivy.Query.boolean_query(word_queries)), (occur.Must, date_filter)]
         )
-        limit = k + 8
+        row_limit = k + 8
         while True:
-            raw_hits = self._searcher.search(dated_query, limit, count=False).hits
+            raw_hits = self._searcher.search(dated_query, row_limit, count=False).hits
             scores = [_rounded(score) for score, _ in raw_hits]
-            if len(raw_hits) < limit or scores[-1] < scores[k - 1]:
+            if len(raw_hits) < row_limit or scores[-1] < scores[k - 1]:
                 break
-            limit *= 4  # the rows at the cut are equal: see all of them before one is left out
+            row_limit *= 4  # the rows at the cut are equal: see all of them before one is left out
         hits = [
             self._hit(address, score) for score, (_, address) in zip(scores, raw_hits, strict=True)
         ]
         return sorted(hits, key=lambda hit: (-hit.score, -hit.day.toordinal(), hit.id))[:k]
 
     def _hit(self, address: tantivy.DocAddress, score: float) -> SearchResult:
-        doc = self._searcher.doc(address).to_dict()
-        day = date.fromordinal(doc["day"][0])
-        return SearchResult(id=doc["id"][0], day=day, score=score, text=doc["text"][0])
+        stored_fields = self._searcher.doc(address).to_dict()
+        day = date.fromordinal(stored_fields["day"][0])
+        return SearchResult(
+            id=stored_fields["id"][0], day=day, score=score, text=stored_fields["text"][0]
+        )
 
 
 def _committed(index: tantivy.Index) -> int:
@@ -102,12 +106,12 @@ def _committed(index: tantivy.Index) -> int:
 
 
 def _schema() -> tantivy.Schema:
-    fields = tantivy.SchemaBuilder()
-    fields.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
-    fields.add_text_field("text", stored=True, tokenizer_name="folded", index_option="freq")
-    fields.add_integer_field("day", stored=True, indexed=True, fast=True)
-    fields.add_integer_field("number", stored=True, fast=True)
-    return fields.build()
+    schema_builder = tantivy.SchemaBuilder()
+    schema_builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    schema_builder.add_text_field("text", stored=True, tokenizer_name="folded", index_option="freq")
+    schema_builder.add_integer_field("day", stored=True, indexed=True, fast=True)
+    schema_builder.add_integer_field("number", stored=True, fast=True)
+    return schema_builder.build()
 
 
 def _analyzer() -> tantivy.TextAnalyzer:

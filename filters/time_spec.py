@@ -34,36 +34,41 @@ def add_time_spec(question: Question, seed: int) -> TimedQuestion:
     empty, and its kind is `none`. States and offices are always told the month: nobody knows who
     held an office ten years ago to the month, and holders change.
     """
-    text, draw = question.question, question.draw
-    if own_time := time_in_question(text):
+    question_text, draw = question.question, question.draw
+    if own_time := time_in_question(question_text):
         return TimedQuestion(
-            to_past_tense(text) if _is_past(own_time, draw.question_day) else text, "own"
+            to_past_tense(question_text)
+            if _is_past(own_time, draw.question_day)
+            else question_text,
+            "own",
         )
-    timeless = asks_time(text) or asks_permanent_fact(text)
+    timeless = asks_time(question_text) or asks_permanent_fact(question_text)
     if draw.subset == "recent" or question.answer.type == "date" or timeless:
-        return TimedQuestion(text, "none")
+        return TimedQuestion(question_text, "none")
     time_before = time_ago(draw.article_day, draw.question_day)
     hash_byte = seeded_hash(seed, "time_spec", question.id) >> 56
-    if hash_byte % 2 or (time_before and asks_state(text)):
-        month = with_preposition("in", format_date(draw.article_day, "month"))
-        return TimedQuestion(ask_in_past(text, month), "absolute")
+    if hash_byte % 2 or (time_before and asks_state(question_text)):
+        month_phrase = with_preposition("in", format_date(draw.article_day, "month"))
+        return TimedQuestion(ask_in_past(question_text, month_phrase), "absolute")
     return (
-        TimedQuestion(ask_in_past(text, time_before), "relative")
+        TimedQuestion(ask_in_past(question_text, time_before), "relative")
         if time_before
-        else TimedQuestion(text, "none")
+        else TimedQuestion(question_text, "none")
     )
 
 
-def ask_in_past(question: str, time: str) -> str:
+def ask_in_past(question: str, time_phrase: str) -> str:
     """A question with a past time: all its verbs in the past, the time in its place."""
-    return insert_time(to_past_tense(question), time)
+    return insert_time(to_past_tense(question), time_phrase)
 
 
 _AGO = re.compile(r"\bago$|^[Ll]ast\b")
 _IN_YEAR = re.compile(r"^(?:in|on|during|at)\b.*?\b((?:1\d|20)\d\d)s?$", re.IGNORECASE)
 
 
-def _is_past(time: str, day: date) -> bool:
+def _is_past(time_phrase: str, day: date) -> bool:
     """Whether a time that a question says is over on a day: `in May 2017`, `two years ago`."""
-    year = _IN_YEAR.search(time)
-    return bool(_AGO.search(time)) or (year is not None and int(year[1]) < day.year)
+    year_match = _IN_YEAR.search(time_phrase)
+    return bool(_AGO.search(time_phrase)) or (
+        year_match is not None and int(year_match[1]) < day.year
+    )

@@ -74,16 +74,18 @@ class BatchBackend(p.PromptedModel):
                 call_id: result for call_id, result in batch_results if result is not None
             }
         results: list[Result] = []
-        for text in texts:
-            body = self.settings.body(text, self.seed, shape)
-            call_id = digest([self.identity, body])
-            url = _COMPLETION if self.settings.completion else _URL
+        for prompt_text in texts:
+            call_body = self.settings.body(prompt_text, self.seed, shape)
+            call_id = digest([self.identity, call_body])
+            call_url = _COMPLETION if self.settings.completion else _URL
             completion = self._known.get(call_id)
             result = (
                 completion.result(completion.text, whole=shape is not None) if completion else None
             )
             if result is None:
-                self._write({"custom_id": call_id, "method": "POST", "url": url, "body": body})
+                self._write(
+                    {"custom_id": call_id, "method": "POST", "url": call_url, "body": call_body}
+                )
                 result = Result(None, WAITING)
             if on_result:
                 on_result(len(results), result)
@@ -122,8 +124,8 @@ def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Completion | Non
     for path in sorted(folder.glob("*.jsonl")):
         if path.name.startswith("requests-"):
             continue
-        with path.open(encoding="utf-8") as file:
-            for line_number, line in enumerate(file, 1):
+        with path.open(encoding="utf-8") as result_file:
+            for line_number, line in enumerate(result_file, 1):
                 if line.strip():
                     yield _result(line, path, line_number, usage)
 
@@ -132,13 +134,13 @@ def _result(line: str, path: Path, line_number: int, usage: Usage) -> tuple[str,
     """What a batch says to a call, None: it is to be asked again."""
     try:
         line_data: Any = json.loads(line)
-        name = str(line_data["custom_id"])
+        call_id = str(line_data["custom_id"])
     except (ValueError, KeyError, TypeError):
         hint = "results of a batch are JSON lines with custom_id and response; is it cut short?"
         raise UserError("no result of a batch", where=path, line=line_number, hint=hint) from None
     response = line_data.get("response") or {}
-    body = response.get("body") if isinstance(response, dict) else None
-    completion = parse_completion(body)
+    answer_body = response.get("body") if isinstance(response, dict) else None
+    completion = parse_completion(answer_body)
     if completion is None:
         status_code = response.get("status_code") if isinstance(response, dict) else None
         if (
@@ -146,13 +148,13 @@ def _result(line: str, path: Path, line_number: int, usage: Usage) -> tuple[str,
             or status_code == 429
             or (isinstance(status_code, int) and status_code >= 500)
         ):
-            return name, None
-        message_text = message_in(json.dumps(body or line_data).encode()) or str(
+            return call_id, None
+        message_text = message_in(json.dumps(answer_body or line_data).encode()) or str(
             line_data.get("error")
         )
-        return name, Completion(message_text[:160], "server_refused", {})
+        return call_id, Completion(message_text[:160], "server_refused", {})
     tokens_read, tokens_written = (
-        completion.tokens.get(f"{name}_tokens") for name in ("prompt", "completion")
+        completion.tokens.get(f"{call_id}_tokens") for call_id in ("prompt", "completion")
     )
     usage.add(read=int(tokens_read or 0), written=int(tokens_written or 0))
-    return name, completion
+    return call_id, completion

@@ -10,7 +10,7 @@ from factdrift.builders.text.pipeline import load_pipeline
 Span = tuple[int, int, AnswerType, str | None]
 
 _LONGEST = 12
-"""Tokens of a prepositional phrase that can be an answer, at most: a guess; longer ones have clauses."""
+"""Tokens of a prepositional phrase that can be an answer, at most: longer ones hold clauses."""
 _NUMBERS = frozenset(("CARDINAL", "MONEY", "PERCENT", "QUANTITY"))
 """The pipeline's labels of amounts, which are phrases: ordinals (`first`) are no answer."""
 _ENTITY_LABELS = frozenset(
@@ -36,16 +36,23 @@ class SpacyFinder:
         candidates: list[Candidate] = []
         line_starts = sentence_starts(article)
         with self.nlp.memory_zone():
-            for line_index, doc in enumerate(self.nlp.pipe(article.sentences[1:]), 1):
-                spans = sorted(set(self._spans(doc)), key=lambda span: (span[0], -span[1], span[2]))
-                for span_start, span_end, answer_type, label in spans:
+            for line_index, parsed_line in enumerate(self.nlp.pipe(article.sentences[1:]), 1):
+                line_spans = sorted(
+                    set(self._spans(parsed_line)), key=lambda span: (span[0], -span[1], span[2])
+                )
+                for span_start, span_end, answer_type, entity_label in line_spans:
                     start, end = (
                         line_starts[line_index] + span_start,
                         line_starts[line_index] + span_end,
                     )
                     candidates.append(
                         Candidate(
-                            start, end, article.text[start:end], answer_type, label, line_index
+                            start,
+                            end,
+                            article.text[start:end],
+                            answer_type,
+                            entity_label,
+                            line_index,
                         )
                     )
         return candidates
@@ -53,25 +60,25 @@ class SpacyFinder:
     def names(self, texts: Sequence[str]) -> list[list[str]]:
         """The named entities of each text, in order; dates and numbers are none."""
         with self.nlp.memory_zone():
-            names = []
-            for doc in self.nlp.pipe(texts):
-                entities = (entity for entity in doc.ents if entity.label_ in _NAME_LABELS)
-                names.append([entity.text for entity in entities])
-            return names
+            text_names = []
+            for parsed_text in self.nlp.pipe(texts):
+                entities = (entity for entity in parsed_text.ents if entity.label_ in _NAME_LABELS)
+                text_names.append([entity.text for entity in entities])
+            return text_names
 
-    def _spans(self, doc: Any) -> Iterator[Span]:
-        for entity in doc.ents:
-            start, end = entity.start_char, entity.end_char
+    def _spans(self, parsed_line: Any) -> Iterator[Span]:
+        for entity in parsed_line.ents:
+            span_start, span_end = entity.start_char, entity.end_char
             if entity.label_ == "DATE":
-                yield start, end, "date", entity.label_
+                yield span_start, span_end, "date", entity.label_
             elif entity.label_ in _ENTITY_LABELS:
-                start += 4 if entity.text.lower().startswith("the ") else 0
-                end -= 2 if entity.text.endswith(("'s", "’s")) else 0
-                yield start, end, "entity", entity.label_
+                span_start += 4 if entity.text.lower().startswith("the ") else 0
+                span_end -= 2 if entity.text.endswith(("'s", "’s")) else 0
+                yield span_start, span_end, "entity", entity.label_
             elif entity.label_ in _NUMBERS:
                 yield entity.start_char, entity.end_char, "phrase", entity.label_
-        for token in doc:
+        for token in parsed_line:
             if token.dep_ == "prep" and token.lower_ != "of":
-                span = doc[token.left_edge.i : token.right_edge.i + 1]
+                span = parsed_line[token.left_edge.i : token.right_edge.i + 1]
                 if 1 < len(span) <= _LONGEST:
                     yield span.start_char, span.end_char, "phrase", token.text.upper()

@@ -96,13 +96,13 @@ class HeldTerm(NamedTuple):
     sure: bool
     statements: tuple[str, ...]
 
-    def within(self, first: date, last: date) -> bool:
+    def within(self, first_day: date, last_day: date) -> bool:
         """Whether it certainly holds on every day from `first` to `last`."""
-        return self.sure and self.start_last <= first and self.end_first >= last
+        return self.sure and self.start_last <= first_day and self.end_first >= last_day
 
-    def touches(self, first: date, last: date) -> bool:
+    def touches(self, first_day: date, last_day: date) -> bool:
         """Whether it may hold on a day from `first` to `last`."""
-        return self.start_first <= last and self.end_last >= first
+        return self.start_first <= last_day and self.end_last >= first_day
 
 
 @dataclass
@@ -146,20 +146,24 @@ class StatedFacts:
         self._db = db
         self.relations = relations
         relation_list = ", ".join(map(duck.text, relations))
-        days = ", ".join(
-            f"coalesce({name}, date '{edge}') as {name}"
-            for name, edge in zip(_DATES, (date.min, date.max, date.min, date.max), strict=True)
+        day_columns = ", ".join(
+            f"coalesce({column_name}, date '{default_day}') as {column_name}"
+            for column_name, default_day in zip(
+                _DATES, (date.min, date.max, date.min, date.max), strict=True
+            )
         )
-        columns = f"relation, subject, coalesce(object, '') as object, {days}"
+        term_columns = f"relation, subject, coalesce(object, '') as object, {day_columns}"
         db.execute(
-            f"create table terms as select {columns}, not rival as sure, statements "  # noqa: S608
+            f"create table terms as select {term_columns}, not rival as sure, statements "  # noqa: S608
             f"from {duck.parquet(timelines)} where relation in ({relation_list}) union all "
-            f"select {columns}, false, [statement] from {duck.parquet(gaps)} "
+            f"select {term_columns}, false, [statement] from {duck.parquet(gaps)} "
             f"where relation in ({relation_list})"
         )
         self._entities = entities
-        sides = "select subject from terms where sure union select object from terms where sure"
-        self.names = EntityNames(db, entities, sides)
+        item_query = (
+            "select subject from terms where sure union select object from terms where sure"
+        )
+        self.names = EntityNames(db, entities, item_query)
 
     def find(
         self, articles: Iterable[Article]
@@ -168,11 +172,11 @@ class StatedFacts:
         for batch in batches(articles, _ARTICLES_AT_ONCE):
             sentences = [news_sentences(article) for article in batch]
             mentions = self.names.find(list(zip(batch, sentences, strict=True)))
-            pairs: set[tuple[str, str]] = set()
+            item_pairs: set[tuple[str, str]] = set()
             for article_mentions in mentions:
-                for first, second in _mention_pairs(article_mentions):
-                    pairs.update(product(first.ids, second.ids))
-            known_terms, relation_ids = self._read_terms(pairs)
+                for first_mention, second_mention in _mention_pairs(article_mentions):
+                    item_pairs.update(product(first_mention.ids, second_mention.ids))
+            known_terms, relation_ids = self._read_terms(item_pairs)
             for article, article_sentences, article_mentions in zip(
                 batch, sentences, mentions, strict=True
             ):
@@ -182,11 +186,11 @@ class StatedFacts:
                 yield article, list(facts), known_terms
 
     def _read_terms(
-        self, pairs: set[tuple[str, str]]
+        self, item_pairs: set[tuple[str, str]]
     ) -> tuple[KnownTerms, dict[tuple[str, str], list[str]]]:
         """The timelines around pairs of items, and the relations between the items of each."""
         known_terms, relation_ids = KnownTerms(), dict[tuple[str, str], list[str]]()
-        self._register("pairs", sorted(pairs), "subject_id", "object_id")
+        self._register("pairs", sorted(item_pairs), "subject_id", "object_id")
         self._db.execute(
             "create or replace temp table joined as select distinct relation, subject, object "
             "from terms join pairs on subject_id = subject and object_id = object where sure"
@@ -199,38 +203,41 @@ class StatedFacts:
         for terms in known_terms.terms.values():
             item_ids.update(term.id for term in terms)
         self._register("ids", [(item_id,) for item_id in sorted(item_ids)], "id")
-        query = (
+        entity_query = (
             f"select id, label, aliases from {duck.parquet(self._entities)} "  # noqa: S608
             "semi join ids using (id) where label != ''"
         )
-        for item_id, label, aliases in self._fetch(query):
+        for item_id, label, aliases in self._fetch(entity_query):
             known_terms.entities[item_id] = Answer(item_id, label, tuple(aliases or ()))
         return known_terms, relation_ids
 
     def _read_side(self, side: Side, known_terms: KnownTerms) -> None:
         """Read the terms of one side of the joined facts, by the items of the other side."""
         other_side = "subject" if side == "object" else "object"
-        chosen = [""]  # a list in SQL has to have an element
+        relation_ids = [""]  # a list in SQL has to have an element
         for relation_id, wording in self.relations.items():
             if side == "object" or wording.by_object:
-                chosen.append(relation_id)
-        query = f"""
+                relation_ids.append(relation_id)
+        term_query = f"""
             select relation, {other_side}, {side}, {", ".join(_DATES)}, sure, statements from terms
             semi join (select distinct relation, {other_side} from joined)
                 using (relation, {other_side})
-            where relation in ({", ".join(map(duck.text, chosen))}) and {other_side} <> ''
+            where relation in ({", ".join(map(duck.text, relation_ids))}) and {other_side} <> ''
             order by all
         """  # noqa: S608 - names of columns and of relations
-        for relation, other_id, *values, statements in self._fetch(query):
-            term = HeldTerm._make((*values, tuple(statements)))
+        for relation, other_id, *term_values, statements in self._fetch(term_query):
+            term = HeldTerm._make((*term_values, tuple(statements)))
             known_terms.terms.setdefault((side, relation, other_id), []).append(term)
 
-    def _register(self, name: str, rows: Sequence[tuple[str, ...]], *columns: str) -> None:
+    def _register(
+        self, table_name: str, rows: Sequence[tuple[str, ...]], *column_names: str
+    ) -> None:
         """Register a small table of texts under a name."""
         arrays = [
-            pa.array([row[index] for row in rows], pa.string()) for index in range(len(columns))
+            pa.array([row[index] for row in rows], pa.string())
+            for index in range(len(column_names))
         ]
-        self._db.register(name, pa.table(arrays, names=list(columns)))
+        self._db.register(table_name, pa.table(arrays, names=list(column_names)))
 
     def _fetch(self, query: str) -> list[tuple[Any, ...]]:
         result_rows: list[tuple[Any, ...]] = self._db.execute(query).fetchall()
@@ -245,22 +252,27 @@ class StatedFacts:
         known_terms: KnownTerms,
     ) -> Iterator[GroundedFact]:
         """The facts that sentences state and that certainly hold on the article's day."""
-        for first, second in _mention_pairs(mentions):
-            sentence = sentences[first.sentence]
-            spans = (first.start, first.end), (second.start, second.end)
-            for subject, object_id in product(first.ids, second.ids):
+        for first_mention, second_mention in _mention_pairs(mentions):
+            sentence = sentences[first_mention.sentence]
+            name_spans = (
+                (first_mention.start, first_mention.end),
+                (second_mention.start, second_mention.end),
+            )
+            for subject, object_id in product(first_mention.ids, second_mention.ids):
                 for relation in relation_ids.get((subject, object_id), ()):
                     terms = known_terms.terms["object", relation, subject]
                     term = _term_on(terms, object_id, article.day)
                     if term is None:
                         continue
                     evidence = fact_evidence(
-                        FactPassage(sentence.text, dates_in(sentence.text), names=spans),
+                        FactPassage(sentence.text, dates_in(sentence.text), names=name_spans),
                         FactDates((term.start_first, term.start_last), None),
                         self.relations[relation],
                     )
                     if evidence.relation is not None:
-                        yield GroundedFact(relation, subject, object_id, sentence, *spans, evidence)
+                        yield GroundedFact(
+                            relation, subject, object_id, sentence, *name_spans, evidence
+                        )
 
 
 def _mention_pairs(mentions: Sequence[Mention]) -> Iterator[tuple[Mention, Mention]]:
@@ -269,14 +281,14 @@ def _mention_pairs(mentions: Sequence[Mention]) -> Iterator[tuple[Mention, Menti
     for mention in mentions:
         by_sentence.setdefault(mention.sentence, []).append(mention)
     for sentence_mentions in by_sentence.values():
-        for first, second in permutations(sentence_mentions, 2):
-            if first.ids != second.ids:
-                yield first, second
+        for first_mention, second_mention in permutations(sentence_mentions, 2):
+            if first_mention.ids != second_mention.ids:
+                yield first_mention, second_mention
 
 
-def _term_on(terms: Sequence[HeldTerm], item_id: str, day: date) -> HeldTerm | None:
+def _term_on(held_terms: Sequence[HeldTerm], item_id: str, day: date) -> HeldTerm | None:
     """The first term of an item that certainly holds on a day."""
-    for term in terms:
+    for term in held_terms:
         if term.id == item_id and term.within(day, day):
             return term
     return None
@@ -287,8 +299,8 @@ def questions(
     facts: Sequence[GroundedFact],
     draw: Draw,
     known_terms: KnownTerms,
-    snapshot: date,
-    relations: Mapping[str, NewsWording],
+    snapshot_day: date,
+    relation_wordings: Mapping[str, NewsWording],
 ) -> list[Question]:
     """Return every question that may be asked about an article's facts on the day of a draw.
 
@@ -297,7 +309,7 @@ def questions(
     by_id: dict[str, Question] = {}
     for fact in facts:
         fact_question = _FactQuestion(
-            article, fact, draw, known_terms, snapshot, relations[fact.relation]
+            article, fact, draw, known_terms, snapshot_day, relation_wordings[fact.relation]
         )
         for question in fact_question.questions():
             by_id[question.id] = question
@@ -349,8 +361,8 @@ class _FactQuestion(NamedTuple):
 
     def _is_new(self, term: HeldTerm) -> bool:
         """Whether the article tells of the beginning of a term as of its news."""
-        day = self.draw.article_day
-        began_lately = day - _EVENT <= term.start_first and term.start_last <= day
+        article_day = self.draw.article_day
+        began_lately = article_day - _EVENT <= term.start_first and term.start_last <= article_day
         return self.fact.evidence.is_change and began_lately
 
     def _ask_side(self, wording: _Wording, term: HeldTerm) -> Iterator[Question]:
@@ -362,19 +374,33 @@ class _FactQuestion(NamedTuple):
         )
         month = Period.of(term.start_first, "month")
         if wording.ask_event and self._is_new(term) and term.start_last <= month.last:
-            time = with_preposition("in", format_date(month.first, "month"))
-            holders = _began(timeline, month.first, month.last)
+            time_phrase = with_preposition("in", format_date(month.first, "month"))
+            newcomers = _began(timeline, month.first, month.last)
             yield from self._ask(
-                "event", wording.ask_event, time, holders, timeline, wording.span, recent=True
+                "event",
+                wording.ask_event,
+                time_phrase,
+                newcomers,
+                timeline,
+                wording.span,
+                recent=True,
             )
         if wording.ask_state:
-            recent = self.draw.article_day - _RECENT <= term.start_first
-            time, holders = self._state(timeline, recent=recent)
-            template = wording.ask_state if time else in_present_tense(wording.ask_state)
+            is_recent = self.draw.article_day - _RECENT <= term.start_first
+            time_phrase, holders = self._state(timeline, recent=is_recent)
+            question_template = (
+                wording.ask_state if time_phrase else in_present_tense(wording.ask_state)
+            )
             # a template without a present tense needs a time
-            if time or template != wording.ask_state:
+            if time_phrase or question_template != wording.ask_state:
                 yield from self._ask(
-                    "state", template, time, holders, timeline, wording.span, recent=recent
+                    "state",
+                    question_template,
+                    time_phrase,
+                    holders,
+                    timeline,
+                    wording.span,
+                    recent=is_recent,
                 )
 
     def _can_ask(self, wording: _Wording) -> bool:
@@ -382,37 +408,37 @@ class _FactQuestion(NamedTuple):
         if self.fact.sentence.text[slice(*wording.span)] in _PEOPLES:
             return False  # `British` names the United Kingdom, but answers nothing
         entities = self.known_terms.entities
-        office = entities[wording.other_id].label if wording.other_id in entities else ""
+        office_name = entities[wording.other_id].label if wording.other_id in entities else ""
         # many countries have a Leader of the Opposition
-        named_office = self.news_wording.cues or _HAS_COUNTRY.search(office)
+        named_office = self.news_wording.cues or _HAS_COUNTRY.search(office_name)
         return wording.side == "object" or bool(named_office)
 
-    def _ask_date(self, template: str, term: HeldTerm) -> Iterator[Question]:
+    def _ask_date(self, question_template: str, term: HeldTerm) -> Iterator[Question]:
         """The question when the fact began, where the sentence says the day or the month."""
         date_mention = _date_of(self.fact.evidence, term)
         if date_mention is None:
             return
         grounding = Grounding(*self.fact[:3], "event", _date_forms(term), (), term.statements, True)
-        span = date_mention.start, date_mention.end
-        text, recent = self._text(template, ""), self._is_new(term)
-        yield self._question(text, span, grounding, "none", recent=recent)
+        answer_span = date_mention.start, date_mention.end
+        question_text, is_recent = self._text(question_template, ""), self._is_new(term)
+        yield self._question(question_text, answer_span, grounding, "none", recent=is_recent)
 
     def _ask(
         self,
         about: About,
-        template: str,
-        time: str,
+        question_template: str,
+        time_phrase: str,
         holders: Sequence[HeldTerm],
         timeline: Sequence[HeldTerm],
-        span: Span,
+        answer_span: Span,
         *,
         recent: bool,
     ) -> Iterator[Question]:
         """The question for all holders, where they are few and have names."""
         entities = self.known_terms.entities
         item_ids = list(dict.fromkeys(term.id for term in holders))
-        nameless = any(item_id not in entities for item_id in item_ids)
-        if nameless or not 0 < len(item_ids) <= _MOST_ANSWERS:
+        any_nameless = any(item_id not in entities for item_id in item_ids)
+        if any_nameless or not 0 < len(item_ids) <= _MOST_ANSWERS:
             return
         # the item of the sentence is the first answer
         item_ids.sort(key=lambda item_id: item_id not in self.fact[1:3])
@@ -422,47 +448,70 @@ class _FactQuestion(NamedTuple):
             aliases |= dict.fromkeys(entities[item_id].aliases)
         for label in labels:
             aliases.pop(label, None)
-        statements: set[str] = set()
+        statement_ids: set[str] = set()
         for term in holders:
-            statements.update(term.statements)
+            statement_ids.update(term.statements)
         holds = self._still_hold(timeline, item_ids)
         grounding = Grounding(
-            *self.fact[:3], about, tuple(labels), tuple(aliases), tuple(sorted(statements)), holds
+            *self.fact[:3],
+            about,
+            tuple(labels),
+            tuple(aliases),
+            tuple(sorted(statement_ids)),
+            holds,
         )
-        time_spec: TimeSpec = "absolute" if time else "none"
-        text = self._text(template, time)
-        yield self._question(text, span, grounding, time_spec, recent=recent)
+        time_spec: TimeSpec = "absolute" if time_phrase else "none"
+        question_text = self._text(question_template, time_phrase)
+        yield self._question(question_text, answer_span, grounding, time_spec, recent=recent)
 
     def _still_hold(self, timeline: Sequence[HeldTerm], item_ids: Sequence[str]) -> bool | None:
         """Whether the same items hold on the question's day; None where that is not known."""
-        day = self.draw.question_day
-        holders = _holders(timeline, day, day) if day <= self.snapshot else None
+        question_day = self.draw.question_day
+        holders = (
+            _holders(timeline, question_day, question_day)
+            if question_day <= self.snapshot
+            else None
+        )
         return None if holders is None else {term.id for term in holders} == set(item_ids)
 
-    def _text(self, template: str, time: str) -> str:
+    def _text(self, question_template: str, time_phrase: str) -> str:
         """The template with the names and the relation's word of the sentence in its places."""
         entities = self.known_terms.entities
-        subject, object_name = entities[self.fact.subject].label, entities[self.fact.object].label
+        subject_name, object_name = (
+            entities[self.fact.subject].label,
+            entities[self.fact.object].label,
+        )
         cue = self.fact.evidence.relation or ""
         for known_cue in self.news_wording.cues:
             if known_cue.lower() == cue.lower():
                 cue = known_cue
                 break
-        where = "of which country" if subject in COUNTRIES else "where"
-        template = template.replace("<cue>", cue).replace("<where>", where)
-        text = phrase(template, subject, object_name)
-        return f"{text[:1].upper()}{text[1:]}{' ' if time else ''}{time}?"
+        place_question = "of which country" if subject_name in COUNTRIES else "where"
+        question_template = question_template.replace("<cue>", cue).replace(
+            "<where>", place_question
+        )
+        question_text = phrase(question_template, subject_name, object_name)
+        question_text = question_text[:1].upper() + question_text[1:]
+        return f"{question_text} {time_phrase}?" if time_phrase else f"{question_text}?"
 
     def _question(
-        self, text: str, span: Span, grounding: Grounding, time_spec: TimeSpec, *, recent: bool
+        self,
+        question_text: str,
+        answer_span: Span,
+        grounding: Grounding,
+        time_spec: TimeSpec,
+        *,
+        recent: bool,
     ) -> Question:
         sentence = self.fact.sentence
-        start, end = sentence.start + span[0], sentence.start + span[1]
-        answer_type: AnswerType = "date" if text.startswith("When ") else "entity"
-        answer_text = self.article.text[start:end]
-        answer = Candidate(start, end, answer_text, answer_type, None, sentence.line)
-        question_id = row_id(self.draw.id, FACTS, text, start)
-        return Question(question_id, self.draw, text, answer, FACTS, time_spec, recent, grounding)
+        answer_start, answer_end = sentence.start + answer_span[0], sentence.start + answer_span[1]
+        answer_type: AnswerType = "date" if question_text.startswith("When ") else "entity"
+        answer_text = self.article.text[answer_start:answer_end]
+        answer = Candidate(answer_start, answer_end, answer_text, answer_type, None, sentence.line)
+        question_id = row_id(self.draw.id, FACTS, question_text, answer_start)
+        return Question(
+            question_id, self.draw, question_text, answer, FACTS, time_spec, recent, grounding
+        )
 
     def _state(
         self, timeline: Sequence[HeldTerm], *, recent: bool
@@ -473,37 +522,39 @@ class _FactQuestion(NamedTuple):
         the same on both days. Else it is the month of the article, or its day where the holders
         change within the month but not around that day.
         """
-        day, later = self.draw.article_day, self.draw.question_day
+        article_day, question_day = self.draw.article_day, self.draw.question_day
         holders: Sequence[HeldTerm] | None
-        soon = recent and self.draw.subset == "recent" and later <= self.snapshot
-        if soon and (holders := _holders(timeline, day - _DAY, later)):
+        asked_soon = recent and self.draw.subset == "recent" and question_day <= self.snapshot
+        if asked_soon and (holders := _holders(timeline, article_day - _DAY, question_day)):
             return "", holders
-        month = Period.of(day, "month")
+        month = Period.of(article_day, "month")
         if holders := _holders(timeline, month.first, month.last):
-            return with_preposition("in", format_date(day, "month")), holders
-        holders = _holders(timeline, day - _DAY, day + _DAY)
-        return with_preposition("on", format_date(day)), holders or []
+            return with_preposition("in", format_date(article_day, "month")), holders
+        holders = _holders(timeline, article_day - _DAY, article_day + _DAY)
+        return with_preposition("on", format_date(article_day)), holders or []
 
 
-def _holders(timeline: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm] | None:
+def _holders(
+    timeline: Sequence[HeldTerm], first_day: date, last_day: date
+) -> list[HeldTerm] | None:
     """All that hold from `first` to `last`; None where it is in doubt who does."""
-    holders = [term for term in timeline if term.within(first, last)]
+    holders = [term for term in timeline if term.within(first_day, last_day)]
     item_ids = {term.id for term in holders}
     for term in timeline:
-        if term.touches(first, last) and term.id not in item_ids:
+        if term.touches(first_day, last_day) and term.id not in item_ids:
             return None
     return holders
 
 
-def _began(timeline: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm]:
+def _began(timeline: Sequence[HeldTerm], first_day: date, last_day: date) -> list[HeldTerm]:
     """All that certainly began from `first` to `last`; none where another may have begun too."""
     newcomers = []
     for term in timeline:
-        if term.sure and first <= term.start_first and term.start_last <= last:
+        if term.sure and first_day <= term.start_first and term.start_last <= last_day:
             newcomers.append(term)
     item_ids = {term.id for term in newcomers}
     for term in timeline:
-        may_begin = term.start_first <= last and term.start_last >= first
+        may_begin = term.start_first <= last_day and term.start_last >= first_day
         if may_begin and term.id not in item_ids:
             return []
     return newcomers
@@ -521,14 +572,14 @@ def _date_of(evidence: FactEvidence, term: HeldTerm) -> DateMention | None:
 
 def _date_forms(term: HeldTerm) -> tuple[str, ...]:
     """The ways to write the day or month on which a term began, the most exact first."""
-    day = term.start_first
-    month = format_date(day, "month")
-    if day != term.start_last:
+    start_day = term.start_first
+    month = format_date(start_day, "month")
+    if start_day != term.start_last:
         return (month,)
-    return format_date(day), f"{month.split()[0]} {day.day}, {day.year}", month
+    return format_date(start_day), f"{month.split()[0]} {start_day.day}, {start_day.year}", month
 
 
-def in_present_tense(ask: str) -> str:
+def in_present_tense(question_template: str) -> str:
     """Turn a question about the past into one about today; one that it cannot turn stays.
 
     >>> in_present_tense("which team did <subject> play for")
@@ -536,7 +587,16 @@ def in_present_tense(ask: str) -> str:
     >>> in_present_tense("who chaired <subject>")
     'who chairs <subject>'
     """
-    for past, present in (("was", "is"), ("were", "are"), ("did", "does"), ("had", "has")):
-        if (text := re.sub(rf"\b{past}\b", present, ask, count=1)) != ask:
-            return text
-    return _WHO_DID.sub(r"\1 \2s", ask, count=1)
+    for past_form, present_form in (
+        ("was", "is"),
+        ("were", "are"),
+        ("did", "does"),
+        ("had", "has"),
+    ):
+        if (
+            present_question := re.sub(
+                rf"\b{past_form}\b", present_form, question_template, count=1
+            )
+        ) != question_template:
+            return present_question
+    return _WHO_DID.sub(r"\1 \2s", question_template, count=1)

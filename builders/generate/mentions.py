@@ -93,12 +93,12 @@ def news_sentences(article: Article) -> list[Sentence]:
     """
     sentences = []
     line_start = len(article.sentences[0]) + 1
-    for line, line_text in enumerate(article.sentences[1:], 1):
+    for line_index, line_text in enumerate(article.sentences[1:], 1):
         breaks = [0, *sentence_breaks(line_text, "news"), len(line_text)]
         for start, end in pairwise(breaks):
             sentence_text = line_text[start:end].rstrip()
             if sentence_text and boilerplate_kind(sentence_text) is None:
-                sentences.append(Sentence(line_start + start, sentence_text, line))
+                sentences.append(Sentence(line_start + start, sentence_text, line_index))
         line_start += len(line_text) + 1
     return sentences
 
@@ -111,49 +111,49 @@ class EntityNames:
     `ids`: a query for the item ids that count, one column; `entities`: an `entities.parquet`.
     """
 
-    def __init__(self, db: duckdb.DuckDBPyConnection, entities: Path, ids: str) -> None:
+    def __init__(self, db: duckdb.DuckDBPyConnection, entities: Path, id_query: str) -> None:
         self._db = db
         db.execute("create table names (name varchar, id varchar)")
-        cursor = db.cursor().execute(
-            f"select id, label, aliases from {duck.parquet(entities)} semi join ({ids}) w(id)"  # noqa: S608
+        entity_cursor = db.cursor().execute(
+            f"select id, label, aliases from {duck.parquet(entities)} semi join ({id_query}) w(id)"  # noqa: S608
             " using (id) where label != ''"
         )
-        while batch := cursor.fetchmany(_ROWS_AT_ONCE):
-            pairs: set[tuple[str, str]] = set()
-            for item_id, label, aliases in batch:
-                pairs.update((name, item_id) for name in _names_of(label, aliases or ()))
-            names, item_ids = zip(*sorted(pairs), strict=True) if pairs else ((), ())
-            table = pa.table(
+        while entity_batch := entity_cursor.fetchmany(_ROWS_AT_ONCE):
+            name_pairs: set[tuple[str, str]] = set()
+            for item_id, label, aliases in entity_batch:
+                name_pairs.update((name, item_id) for name in _names_of(label, aliases or ()))
+            names, item_ids = zip(*sorted(name_pairs), strict=True) if name_pairs else ((), ())
+            name_table = pa.table(
                 [pa.array(names, pa.string()), pa.array(item_ids, pa.string())],
                 names=["name", "id"],
             )
-            db.register("more", table)
+            db.register("more", name_table)
             db.execute("insert into names select * from more")
             db.unregister("more")
 
     def find(self, articles: Sequence[tuple[Article, Sequence[Sentence]]]) -> list[list[Mention]]:
         """Return the mentions of each article, in order of their places."""
-        columns: dict[str, list[int | str]] = {name: [] for name in _NAMES.names}
+        span_columns: dict[str, list[int | str]] = {name: [] for name in _NAMES.names}
         for article_index, (_, sentences) in enumerate(articles):
             for sentence_index, sentence in enumerate(sentences):
-                for start, end in _spans(sentence.text):
-                    name = plain_marks(sentence.text[start:end])
-                    place = article_index, sentence_index, start, end
-                    values: tuple[int | str, ...] = (*place, name)
-                    for column, value in zip(columns.values(), values, strict=True):
+                for span_start, span_end in _spans(sentence.text):
+                    name = plain_marks(sentence.text[span_start:span_end])
+                    span_place = article_index, sentence_index, span_start, span_end
+                    span_values: tuple[int | str, ...] = (*span_place, name)
+                    for column, value in zip(span_columns.values(), span_values, strict=True):
                         column.append(value)
-        self._db.register("spans", pa.table(columns, schema=_NAMES))
+        self._db.register("spans", pa.table(span_columns, schema=_NAMES))
         joined_rows = self._db.execute(
             'select article, sentence, start, "end", list_sort(list(distinct id))'
             " from spans join names using (name) group by all order by all"
         ).fetchall()
         self._db.unregister("spans")
-        hits: list[dict[int, list[Hit]]] = [{} for _ in articles]
-        for article_index, sentence_index, start, end, item_ids in joined_rows:
-            sentence_hits = hits[article_index].setdefault(sentence_index, [])
-            sentence_hits.append((start, end, tuple(item_ids)))
+        hits_by_sentence: list[dict[int, list[Hit]]] = [{} for _ in articles]
+        for article_index, sentence_index, span_start, span_end, item_ids in joined_rows:
+            sentence_hits = hits_by_sentence[article_index].setdefault(sentence_index, [])
+            sentence_hits.append((span_start, span_end, tuple(item_ids)))
         mentions = []
-        for (_, sentences), article_hits in zip(articles, hits, strict=True):
+        for (_, sentences), article_hits in zip(articles, hits_by_sentence, strict=True):
             mentions.append(_standing_alone(sentences, article_hits))
         return mentions
 
@@ -162,29 +162,31 @@ def _names_of(label: str, aliases: Sequence[str]) -> Iterator[str]:
     for name in map(plain_marks, (label, *aliases)):
         if is_usable_name(name):
             yield name
-    for adjective, country in ADJECTIVES:
+    for country_adjective, country in ADJECTIVES:
         if label == country:
-            yield adjective
+            yield country_adjective
 
 
 def is_usable_name(name: str) -> bool:
     """Whether a name can be told from common words: its first and last words are capitalised."""
     if not _SHORTEST <= len(name) <= _LONGEST_TEXT or not name[0].isupper() or name in _NEVER:
         return False
-    words = name.split()
-    return len(words) <= _LONGEST and (words[-1][0].isupper() or words[-1][0].isdigit())
+    name_words = name.split()
+    return len(name_words) <= _LONGEST and (
+        name_words[-1][0].isupper() or name_words[-1][0].isdigit()
+    )
 
 
-def _spans(text: str) -> Iterator[Span]:
+def _spans(sentence_text: str) -> Iterator[Span]:
     """Every run of up to `_LONGEST` words that begins and ends as a name does."""
-    tokens = list(_TOKEN.finditer(text))
+    tokens = list(_TOKEN.finditer(sentence_text))
     for first_index, first_token in enumerate(tokens):
         if not first_token[0][0].isupper():
             continue
         for index in range(first_index, min(first_index + _LONGEST, len(tokens))):
             word = tokens[index][0]
             if index > first_index and not _adjacent(
-                text, tokens[index - 1].end(), tokens[index].start()
+                sentence_text, tokens[index - 1].end(), tokens[index].start()
             ):
                 break
             if word[0].isupper() or word[0].isdigit():
@@ -196,45 +198,55 @@ def _spans(text: str) -> Iterator[Span]:
                 break
 
 
-def _adjacent(text: str, end: int, start: int) -> bool:
+def _adjacent(text: str, first_end: int, second_start: int) -> bool:
     """Whether nothing but a blank or the mark of an initial stands between two words."""
-    return text[end:start].strip(" .&") == "" and start - end <= _WIDEST_GAP
+    return (
+        text[first_end:second_start].strip(" .&") == "" and second_start - first_end <= _WIDEST_GAP
+    )
 
 
 def _standing_alone(
-    sentences: Sequence[Sentence], hits: Mapping[int, Sequence[Hit]]
+    sentences: Sequence[Sentence], hits_by_sentence: Mapping[int, Sequence[Hit]]
 ) -> list[Mention]:
     """The longest hits that stand alone, and the last words that repeat them, in their order."""
     mentions: list[Mention] = []
-    for sentence_index, sentence_hits in hits.items():
-        longest: list[Hit] = []
+    for sentence_index, sentence_hits in hits_by_sentence.items():
+        longest_hits: list[Hit] = []
         for hit in sorted(sentence_hits, key=lambda hit: (hit[0], -hit[1])):
-            if not longest or hit[0] >= longest[-1][1]:
-                longest.append(hit)
-        edges: set[int] = set()
-        for start, end, _ in longest:
-            edges.update((start, end))
-        for start, end, item_ids in longest:
-            if _stands_alone(sentences[sentence_index].text, start, end, edges):
-                mentions.append(Mention(sentence_index, start, end, item_ids))
+            if not longest_hits or hit[0] >= longest_hits[-1][1]:
+                longest_hits.append(hit)
+        name_edges: set[int] = set()
+        for span_start, span_end, _ in longest_hits:
+            name_edges.update((span_start, span_end))
+        for span_start, span_end, item_ids in longest_hits:
+            if _stands_alone(sentences[sentence_index].text, span_start, span_end, name_edges):
+                mentions.append(Mention(sentence_index, span_start, span_end, item_ids))
     mentions += _by_last_word(sentences, mentions)
     return sorted(mentions, key=lambda mention: (mention.sentence, mention.start))
 
 
-def _stands_alone(text: str, start: int, end: int, edges: set[int]) -> bool:
+def _stands_alone(sentence_text: str, span_start: int, span_end: int, name_edges: set[int]) -> bool:
     """Whether no capitalised word beside a span makes a longer name of it."""
-    before = list(_TOKEN.finditer(text, 0, start))[-1:]
-    after = _TOKEN.search(text, end)
-    beside = after and _adjacent(text, end, after.start()) and after.start() not in edges
-    if after and beside and after[0][0].isupper() and after[0] not in TITLES:
+    token_before = list(_TOKEN.finditer(sentence_text, 0, span_start))[-1:]
+    token_after = _TOKEN.search(sentence_text, span_end)
+    is_beside = (
+        token_after
+        and _adjacent(sentence_text, span_end, token_after.start())
+        and token_after.start() not in name_edges
+    )
+    if token_after and is_beside and token_after[0][0].isupper() and token_after[0] not in TITLES:
         return False
-    if before and _adjacent(text, before[0].end(), start) and before[0].end() not in edges:
-        word = before[0][0]
-        opens_sentence = before[0].start() == 0 and word in COMMON
-        no_name = opens_sentence or word in TITLES or word in DEMONYMS
-        if word[0].isupper() and not no_name:
+    if (
+        token_before
+        and _adjacent(sentence_text, token_before[0].end(), span_start)
+        and token_before[0].end() not in name_edges
+    ):
+        word_before = token_before[0][0]
+        opens_sentence = token_before[0].start() == 0 and word_before in COMMON
+        no_name = opens_sentence or word_before in TITLES or word_before in DEMONYMS
+        if word_before[0].isupper() and not no_name:
             return False
-    return text[end : end + 1] != "-"  # `Chelsea-based` names no club
+    return sentence_text[span_end : span_end + 1] != "-"  # `Chelsea-based` names no club
 
 
 def _by_last_word(sentences: Sequence[Sentence], mentions: Sequence[Mention]) -> Iterator[Mention]:
@@ -245,22 +257,22 @@ def _by_last_word(sentences: Sequence[Sentence], mentions: Sequence[Mention]) ->
         by_sentence.setdefault(mention.sentence, []).append(mention)
     for sentence_index, sentence in enumerate(sentences):
         own_mentions = by_sentence.get(sentence_index, ())
-        edges: set[int] = set()
+        name_edges: set[int] = set()
         for mention in own_mentions:
-            edges.update((mention.start, mention.end))
+            name_edges.update((mention.start, mention.end))
         for token in _TOKEN.finditer(sentence.text):
             word = token[0].removesuffix("'s").removesuffix("’s")
             full_name = first_mentions.get(word)
-            start, end = token.start(), token.start() + len(word)
-            if full_name is None or (sentence_index, start) <= (
+            word_start, word_end = token.start(), token.start() + len(word)
+            if full_name is None or (sentence_index, word_start) <= (
                 full_name.sentence,
                 full_name.start,
             ):
                 continue
-            if _overlaps(own_mentions, start, end):
+            if _overlaps(own_mentions, word_start, word_end):
                 continue
-            if _stands_alone(sentence.text, start, end, edges):
-                yield Mention(sentence_index, start, end, full_name.ids)
+            if _stands_alone(sentence.text, word_start, word_end, name_edges):
+                yield Mention(sentence_index, word_start, word_end, full_name.ids)
 
 
 def _first_by_last_word(
@@ -270,9 +282,11 @@ def _first_by_last_word(
     first_mentions: dict[str, Mention] = {}
     shared_words: set[str] = set()
     for mention in mentions:
-        words = sentences[mention.sentence].text[mention.start : mention.end].split()
-        last_word = words[-1]
-        if not 1 < len(words) <= _MOST_REPEATED or not all(word[0].isupper() for word in words):
+        name_words = sentences[mention.sentence].text[mention.start : mention.end].split()
+        last_word = name_words[-1]
+        if not 1 < len(name_words) <= _MOST_REPEATED or not all(
+            word[0].isupper() for word in name_words
+        ):
             continue
         if _is_common_word(last_word):
             continue

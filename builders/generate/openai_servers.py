@@ -44,11 +44,11 @@ class Chat(p.ModelSettings):
         default={}, description="further fields of a call; null leaves one of ours out"
     )
 
-    def body(self, text: str, seed: int, shape: Shape | None) -> dict[str, Any]:
+    def body(self, prompt_text: str, seed: int, shape: Shape | None) -> dict[str, Any]:
         """The call for one prompt."""
         call_fields: dict[str, Any] = {
             "model": self.model,
-            **self._asked(text),
+            **self._asked(prompt_text),
             "max_tokens": self.new_tokens,
             "temperature": self.temperature,
             "seed": seed,
@@ -59,8 +59,8 @@ class Chat(p.ModelSettings):
             schema = {"name": shape, "strict": True, "schema": _SCHEMAS[shape]}
             call_fields["response_format"] = {"type": "json_schema", "json_schema": schema}
         return {
-            name: value
-            for name, value in (call_fields | dict(self.request)).items()
+            field_name: value
+            for field_name, value in (call_fields | dict(self.request)).items()
             if value is not None
         }
 
@@ -72,10 +72,10 @@ class Chat(p.ModelSettings):
         )
         return p.model_identity(**self.model_dump(include=field_names), seed=seed, **more_values)
 
-    def _asked(self, text: str) -> dict[str, Any]:
+    def _asked(self, prompt_text: str) -> dict[str, Any]:
         if self.completion:
-            return {"prompt": text} | ({"stop": list(self.stop)} if self.stop else {})
-        return {"messages": [{"role": "user", "content": text}]}
+            return {"prompt": prompt_text} | ({"stop": list(self.stop)} if self.stop else {})
+        return {"messages": [{"role": "user", "content": prompt_text}]}
 
 
 def _object(**fields: Any) -> dict[str, Any]:
@@ -166,8 +166,8 @@ class OpenAIBackend(p.PromptedModel):
     ) -> list[Result]:
         """What the server says to each text."""
         results: list[Result | None] = [None] * len(texts)
-        stopped = Event()
-        client = self._client(stopped)
+        stop_event = Event()
+        client = self._client(stop_event)
 
         def call(index: int) -> None:
             result = self._ask(client, texts[index], shape, strict=parse is None)
@@ -180,41 +180,43 @@ class OpenAIBackend(p.PromptedModel):
             with self._lock:
                 self._first.see(result, parse or Result, hand_on)
 
-        pool = ThreadPoolExecutor(self.settings.concurrency)
-        call_futures = [pool.submit(call, index) for index in range(len(texts))]
+        thread_pool = ThreadPoolExecutor(self.settings.concurrency)
+        call_futures = [thread_pool.submit(call, index) for index in range(len(texts))]
         try:
             for future in wait(call_futures, return_when=FIRST_EXCEPTION).done:
                 future.result()
         finally:  # after an error, or Ctrl-C: calls under way end, no other begins
-            stopped.set()
-            pool.shutdown(cancel_futures=True)
+            stop_event.set()
+            thread_pool.shutdown(cancel_futures=True)
         self._first.end()
         return [result for result in results if result is not None]
 
-    def _client(self, stopped: Event) -> JsonClient:
+    def _client(self, stop_event: Event) -> JsonClient:
         """A client whose waiting ends where the run is stopped."""
         settings = self.settings
 
         def sleep(seconds: float) -> None:
-            if stopped.wait(seconds):
+            if stop_event.wait(seconds):
                 raise UserError("stopped", where=self._url)
 
-        policy = RetryPolicy(
+        retry_policy = RetryPolicy(
             settings.timeout, settings.retries + 1, _FIRST_WAIT, settings.longest_wait
         )
         address = f"{self._url}/{'' if settings.completion else 'chat/'}completions"
-        return JsonClient(address, policy, key=settings.key(), hint=_HINT, sleep=sleep)
+        return JsonClient(address, retry_policy, key=settings.key(), hint=_HINT, sleep=sleep)
 
-    def _ask(self, client: JsonClient, text: str, shape: Shape | None, *, strict: bool) -> Result:
+    def _ask(
+        self, client: JsonClient, prompt_text: str, shape: Shape | None, *, strict: bool
+    ) -> Result:
         """The text that the server writes after `text`, or why there is none.
 
         `UserError` when the server refuses or keeps failing; what it refuses about one prompt is
         a result, unless `strict`. A server that does not take the schema is asked without it.
         """
         held_shape = shape if self._held else None
-        reply = self._post(client, text, held_shape)
+        reply = self._post(client, prompt_text, held_shape)
         if reply.status in _OF_ONE and held_shape:
-            free_reply = self._post(client, text, None)
+            free_reply = self._post(client, prompt_text, None)
             if free_reply.status == 200:
                 self._held = False
                 reply = free_reply
@@ -229,7 +231,7 @@ class OpenAIBackend(p.PromptedModel):
             raise UserError(message, where=self._url, hint=_HINT)
         return Result(None, "server_refused", message)
 
-    def _post(self, client: JsonClient, text: str, shape: Shape | None) -> Reply:
+    def _post(self, client: JsonClient, prompt_text: str, shape: Shape | None) -> Reply:
         def read(reply: Reply, attempt: int) -> Reply:
             if reply.status == 200:
                 completion = _text_of(reply)
@@ -241,8 +243,12 @@ class OpenAIBackend(p.PromptedModel):
                     raise RetryError(completion.bad)
             return reply
 
-        wait_spread = 0.5 + seeded_fraction("wait", text)  # so that calls that failed together part
-        return client.post(self.settings.body(text, self.seed, shape), read, spread=wait_spread)
+        wait_spread = 0.5 + seeded_fraction(
+            "wait", prompt_text
+        )  # so that calls that failed together part
+        return client.post(
+            self.settings.body(prompt_text, self.seed, shape), read, spread=wait_spread
+        )
 
 
 class Completion(NamedTuple):
@@ -262,37 +268,39 @@ class Completion(NamedTuple):
         return Result(text)
 
 
-def parse_completion(data: Any) -> Completion | None:
+def parse_completion(reply_data: Any) -> Completion | None:
     """What a chat answer or a completion says; None where there is no answer.
 
     Without a text, what the model says of its refusal stands for it; parts are joined, those of
     reasoning left out.
     """
     try:
-        choice = data["choices"][0]
+        choice = reply_data["choices"][0]
         if "message" in choice:
             message = choice["message"]
             content = message["content"]
             if isinstance(content, list):
                 content = "".join(part.get("text") or "" for part in content if "text" in part)
-            text = str(content or message.get("refusal") or "")
+            answer_text = str(content or message.get("refusal") or "")
         else:
-            text = str(choice["text"])
-        cut = choice.get("finish_reason") == "length"
+            answer_text = str(choice["text"])
+        cut_off = choice.get("finish_reason") == "length"
     except (KeyError, IndexError, TypeError, AttributeError):
         return None
-    token_counts = data.get("usage")
-    return Completion(text, None, token_counts if isinstance(token_counts, dict) else {}, cut)
+    token_counts = reply_data.get("usage")
+    return Completion(
+        answer_text, None, token_counts if isinstance(token_counts, dict) else {}, cut_off
+    )
 
 
 def _text_of(reply: Reply) -> Completion:
     """What a reply says."""
-    text = reply.body.decode("utf-8", "replace")
+    body_text = reply.body.decode("utf-8", "replace")
     try:
-        reply_data = json.loads(text)
+        reply_data = json.loads(body_text)
     except (ValueError, RecursionError):
-        is_html = "html" in reply.headers.get("Content-Type", "") or "<html" in text[:200]
-        return Completion(text, "html" if is_html else "not_json", {})
+        is_html = "html" in reply.headers.get("Content-Type", "") or "<html" in body_text[:200]
+        return Completion(body_text, "html" if is_html else "not_json", {})
     return parse_completion(reply_data) or Completion(
         message_in(reply.body) or str(reply_data), "no_choice", {}
     )

@@ -97,10 +97,10 @@ def questions(article: Article) -> list[PatternQuestion]:
     nlp = load_pipeline()
     questions_found: list[PatternQuestion] = []
     with nlp.memory_zone():
-        for sentence, doc in zip(
+        for sentence, parsed_sentence in zip(
             candidates, nlp.pipe([sentence.text for sentence in candidates]), strict=True
         ):
-            clause = _clause(sentence, doc)
+            clause = _clause(sentence, parsed_sentence)
             if clause is not None:
                 questions_found += _forms(clause, article)
     return questions_found
@@ -108,24 +108,24 @@ def questions(article: Article) -> list[PatternQuestion]:
 
 def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
     """The main clause, if it says who did what at which time and stands alone."""
-    dates = dates_in(sentence.text).written
-    if len(dates) != 1 or sum(1 for _ in doc.sents) != 1:
+    date_mentions = dates_in(sentence.text).written
+    if len(date_mentions) != 1 or sum(1 for _ in doc.sents) != 1:
         return None
     root = next(token for token in doc if token.dep_ == "ROOT")
     helpers = [child for child in root.children if child.dep_ in ("aux", "auxpass")]
-    passive = root.tag_ == "VBN" and [helper_token.lower_ for helper_token in helpers] in (
+    is_passive = root.tag_ == "VBN" and [helper_token.lower_ for helper_token in helpers] in (
         ["was"],
         ["were"],
     )
-    if not (passive or (root.tag_ == "VBD" and not helpers)) or root.lemma_ in _GENERAL:
+    if not (is_passive or (root.tag_ == "VBD" and not helpers)) or root.lemma_ in _GENERAL:
         return None
     subjects = [child for child in root.children if child.dep_ in ("nsubj", "nsubjpass")]
     if len(subjects) != 1 or subjects[0].i > root.i:
         return None
     subject = subjects[0]
-    verbs = (root, *helpers)
+    verb_tokens = (root, *helpers)
     if any(
-        _elsewhere(token) or (token.tag_ in _FINITE and token not in verbs) or _vague(token)
+        _elsewhere(token) or (token.tag_ in _FINITE and token not in verb_tokens) or _vague(token)
         for token in doc
     ):
         return None
@@ -143,7 +143,8 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
         (
             part
             for part in clause_parts
-            if part[0].idx <= dates[0].start and dates[0].end <= part[-1].idx + len(part[-1])
+            if part[0].idx <= date_mentions[0].start
+            and date_mentions[0].end <= part[-1].idx + len(part[-1])
         ),
         None,
     )
@@ -154,9 +155,9 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
         if len(time_part) > 1
         else ""
     )
-    if time_text != sentence.text[dates[0].start : dates[0].end]:
+    if time_text != sentence.text[date_mentions[0].start : date_mentions[0].end]:
         return None
-    if (dates[0].last - dates[0].first).days > 366:
+    if (date_mentions[0].last - date_mentions[0].first).days > 366:
         return None
     beside = [token for token in subject.subtree if token.dep_ in ("appos", "conj")]
     if any(token.dep_ == "appos" or token.tag_ != "NNP" for token in beside):
@@ -170,9 +171,16 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
     offices = [child for child in root.children if child.dep_ in _OF_WHAT and child.tag_ == "NN"]
     if any(not any(token.tag_ == "NNP" for token in child.subtree) for child in offices):
         return None
-    helper = helpers[0] if helpers else None
+    first_helper = helpers[0] if helpers else None
     return _Clause(
-        sentence, root, subject, passive, helper, tuple(other_parts), time_part, dates[0]
+        sentence,
+        root,
+        subject,
+        is_passive,
+        first_helper,
+        tuple(other_parts),
+        time_part,
+        date_mentions[0],
     )
 
 
@@ -223,22 +231,22 @@ def _stands_alone(tokens: Sequence[Any], subject: Any) -> bool:
 def _forms(clause: _Clause, article: Article) -> Iterator[PatternQuestion]:
     """Every question about a clause."""
     root, subject = clause.root, clause.subject
-    body = article.text[len(article.sentences[0]) :]
+    article_body = article.text[len(article.sentences[0]) :]
     name_tokens = list(subject.subtree)
     bare_name = [
         token
         for token in name_tokens
         if token.text.casefold() not in _TITLES and token.dep_ != "det"
     ]
-    titled = (
+    has_title = (
         _is(bare_name, "PERSON")
         and name_tokens[-1] is bare_name[-1]
         and len(name_tokens) > len(bare_name)
     )
-    shown_name = bare_name if titled else name_tokens
+    shown_name = bare_name if has_title else name_tokens
 
     def said(tokens: Sequence[Any]) -> str | None:
-        return _wording(tokens, body)
+        return _wording(tokens, article_body)
 
     late_parts = [part for part in clause.parts if part[0].i > root.i]
     early_text = _text(
@@ -259,21 +267,34 @@ def _forms(clause: _Clause, article: Article) -> Iterator[PatternQuestion]:
     base_verb = f"{early_text} {root.text if clause.passive else root.lemma_}"
 
     def ask(
-        form: str, span: Sequence[Any], kind: AnswerType, label: str, *parts: Sequence[Any]
+        form: str,
+        answer_span: Sequence[Any],
+        answer_type: AnswerType,
+        entity_label: str,
+        *parts: Sequence[Any],
     ) -> Iterator[PatternQuestion]:
-        who = said(shown_name) if "<who>" in form else ""
-        rest = said([token for part in parts for token in part])
-        if who is None or rest is None:
+        subject_text = said(shown_name) if "<who>" in form else ""
+        rest_text = said([token for part in parts for token in part])
+        if subject_text is None or rest_text is None:
             return
-        text = form.replace("<who>", who).replace("<rest>", rest)
-        question = " ".join(text.split()) + "?"
+        filled_form = form.replace("<who>", subject_text).replace("<rest>", rest_text)
+        question = " ".join(filled_form.split()) + "?"
         question = question[0].upper() + question[1:]
-        if not _covers(question, clause, span) or re.search(r"\bv\.|\bet al\b", question):
+        if not _covers(question, clause, answer_span) or re.search(r"\bv\.|\bet al\b", question):
             return
-        start, end = span[0].idx, span[-1].idx + len(span[-1])
-        first, place = clause.sentence.start, clause.sentence.text[start:end]
-        answer = Candidate(first + start, first + end, place, kind, label, clause.sentence.line)
-        yield PatternQuestion(question, answer, clause.written, bool(time_text) and kind != "date")
+        start, end = answer_span[0].idx, answer_span[-1].idx + len(answer_span[-1])
+        sentence_start, answer_text = clause.sentence.start, clause.sentence.text[start:end]
+        answer = Candidate(
+            sentence_start + start,
+            sentence_start + end,
+            answer_text,
+            answer_type,
+            entity_label,
+            clause.sentence.line,
+        )
+        yield PatternQuestion(
+            question, answer, clause.written, bool(time_text) and answer_type != "date"
+        )
 
     if root.lemma_ in _ONE_DOER and not clause.passive and bare_name:
         if _text(bare_name) not in COUNTRIES:
@@ -318,31 +339,33 @@ _NO_NAMES = TITLES | COMMON | DEMONYMS | _PLACES
 
 def _is(span: Sequence[Any], *labels: str) -> bool:
     """Whether a span is one name of these kinds, all of it."""
-    kinds = {token.ent_type_ for token in span}
-    begins = sum(token.ent_iob_ == "B" for token in span)
-    return bool(span) and len(kinds) == 1 and kinds <= set(labels) and begins == 1
+    entity_types = {token.ent_type_ for token in span}
+    begin_count = sum(token.ent_iob_ == "B" for token in span)
+    return (
+        bool(span) and len(entity_types) == 1 and entity_types <= set(labels) and begin_count == 1
+    )
 
 
-def _wording(tokens: Sequence[Any], article: str) -> str | None:
+def _wording(tokens: Sequence[Any], article_text: str) -> str | None:
     """Words inside a sentence, people by their full names; None where the article has not one."""
-    names: dict[int, str] = {}
+    names_by_index: dict[int, str] = {}
     for token in tokens:
         neighbours = [
             token.doc[index] for index in (token.i - 1, token.i + 1) if 0 <= index < len(token.doc)
         ]
         own_types = ("ORG", "GPE") if token.ent_type_ in ("ORG", "GPE") else ()
-        alone = not any(
+        stands_alone = not any(
             neighbour.text[0].isupper()
             and (neighbour.text not in TITLES or neighbour.ent_type_ in own_types)
             for neighbour in neighbours
         )
         if (
             token.text[0].isupper()
-            and alone
+            and stands_alone
             and token.text not in COUNTRIES
             and token.ent_type_ != "DATE"
         ):
-            full_names = _full_names(token.text, article)
+            full_names = _full_names(token.text, article_text)
             is_person = token.ent_type_ == "PERSON" or (
                 not token.ent_type_ and token.dep_.startswith("nsubj")
             )
@@ -354,34 +377,34 @@ def _wording(tokens: Sequence[Any], article: str) -> str | None:
                 or (full_names and not has_role)
             ):
                 return None
-            names[token.i] = full_names.pop() if full_names else token.text
+            names_by_index[token.i] = full_names.pop() if full_names else token.text
     if not tokens:
         return ""
-    text = _text(tokens, names)
+    text = _text(tokens, names_by_index)
     return text[:1].lower() + text[1:] if tokens[0].lower_ == "the" else text
 
 
-def _full_names(last_word: str, article: str) -> set[str]:
+def _full_names(last_word: str, article_text: str) -> set[str]:
     """The names in an article that end in a word; itself where it has but a title."""
     names = set()
-    for match in re.finditer(rf"(?:[A-Z][\w'’-]+ ){{1,3}}{re.escape(last_word)}\b", article):
-        *first, _ = match[0].split()
-        name_starts = [index for index, word in enumerate(first) if word in _NO_NAMES]
-        names.add(" ".join((*first[name_starts[-1] + 1 if name_starts else 0 :], last_word)))
+    for match in re.finditer(rf"(?:[A-Z][\w'’-]+ ){{1,3}}{re.escape(last_word)}\b", article_text):
+        *words_before, _ = match[0].split()
+        name_starts = [index for index, word in enumerate(words_before) if word in _NO_NAMES]
+        names.add(" ".join((*words_before[name_starts[-1] + 1 if name_starts else 0 :], last_word)))
     return {name for name in names if name != last_word} or names
 
 
-def _text(tokens: Sequence[Any], names: Mapping[int, str] = MappingProxyType({})) -> str:
+def _text(tokens: Sequence[Any], names_by_index: Mapping[int, str] = MappingProxyType({})) -> str:
     """The text of tokens with the blanks that they had, in order; of some the names in place."""
-    ordered = sorted(tokens, key=lambda token: token.i)
+    ordered_tokens = sorted(tokens, key=lambda token: token.i)
     text = ""
-    for index, token in enumerate(ordered, 1):
-        parted = index < len(ordered) and ordered[index].i > token.i + 1
-        text += names.get(token.i, token.text) + (" " if parted else token.whitespace_)
+    for index, token in enumerate(ordered_tokens, 1):
+        is_parted = index < len(ordered_tokens) and ordered_tokens[index].i > token.i + 1
+        text += names_by_index.get(token.i, token.text) + (" " if is_parted else token.whitespace_)
     return text.strip(" ,")
 
 
-def _covers(question: str, clause: _Clause, answer: Sequence[Any]) -> bool:
+def _covers(question: str, clause: _Clause, answer_tokens: Sequence[Any]) -> bool:
     """Whether a question and its answer have half of the sentence's content words."""
     doc = clause.root.doc
     content_words = [
@@ -391,10 +414,10 @@ def _covers(question: str, clause: _Clause, answer: Sequence[Any]) -> bool:
         *question.lower().split(),
         *(word.strip("?,.") for word in question.lower().split()),
     }
-    answer_indexes = {token.i for token in answer}
-    covered = [
+    answer_indexes = {token.i for token in answer_tokens}
+    covered_words = [
         token
         for token in content_words
         if token.i in answer_indexes or {token.lower_, token.lemma_.lower()} & question_words
     ]
-    return 2 * len(covered) >= len(content_words)
+    return 2 * len(covered_words) >= len(content_words)

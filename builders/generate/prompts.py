@@ -165,58 +165,66 @@ def weekday_and_date(day: date) -> str:
     return format_date(day, "day_of_week_day_first")
 
 
-def article_excerpt(article: Article, sentence: int | None, limit: int) -> str:
+def article_excerpt(article: Article, sentence_index: int | None, character_limit: int) -> str:
     """The article's sentences in at most `limit` characters, those around `sentence` first."""
     sentence_count = len(article.sentences)
-    centre = min(sentence or 0, sentence_count - 1)
-    first = last = centre
-    used_characters = len(article.sentences[centre])
-    while first > 0 or last < sentence_count - 1:
+    centre_index = min(sentence_index or 0, sentence_count - 1)
+    first_index = last_index = centre_index
+    used_characters = len(article.sentences[centre_index])
+    while first_index > 0 or last_index < sentence_count - 1:
         has_grown = False
-        for neighbour in (last + 1, first - 1):
+        for neighbour in (last_index + 1, first_index - 1):
             if (
                 0 <= neighbour < sentence_count
-                and used_characters + 1 + len(article.sentences[neighbour]) <= limit
+                and used_characters + 1 + len(article.sentences[neighbour]) <= character_limit
             ):
                 used_characters += 1 + len(article.sentences[neighbour])
-                first, last, has_grown = min(first, neighbour), max(last, neighbour), True
+                first_index, last_index, has_grown = (
+                    min(first_index, neighbour),
+                    max(last_index, neighbour),
+                    True,
+                )
         if not has_grown:
             break
-    return " ".join(article.sentences[first : last + 1])[:limit]
+    return " ".join(article.sentences[first_index : last_index + 1])[:character_limit]
 
 
 def _fill(layout: str, slot_values: Mapping[str, str]) -> str:
     return _SLOT.sub(lambda match: slot_values.get(match[1], ""), layout)
 
 
-def question_prompt(prompts: Prompts, request: Request, limit: int) -> str:
+def question_prompt(prompts: Prompts, request: Request, character_limit: int) -> str:
     """The whole prompt to write a question; of the article at most `limit` characters."""
-    slot_values = _values(request.article, request.question_day, request.candidate.sentence, limit)
+    slot_values = _values(
+        request.article, request.question_day, request.candidate.sentence, character_limit
+    )
     return _whole(prompts, "generate", slot_values | {"answer": request.candidate.text})
 
 
-def answer_prompt(prompts: Prompts, query: Query, limit: int) -> str:
+def answer_prompt(prompts: Prompts, query: Query, character_limit: int) -> str:
     """The whole prompt to answer a question; of the article at most `limit` characters."""
-    slot_values = _values(query.article, query.question_day, None, limit)
+    slot_values = _values(query.article, query.question_day, None, character_limit)
     return _whole(prompts, "answer", slot_values | {"question": query.question})
 
 
-def judge_prompt(prompts: Prompts, query: Query, limit: int) -> str:
+def judge_prompt(prompts: Prompts, query: Query, character_limit: int) -> str:
     """The whole prompt to judge a question; of the article at most `limit` characters."""
     answer = query.answer
     assert answer is not None
-    slot_values = _values(query.article, query.question_day, answer.sentence, limit)
+    slot_values = _values(query.article, query.question_day, answer.sentence, character_limit)
     return _whole(
         prompts, "judge", slot_values | {"question": query.question, "answer": answer.text}
     )
 
 
-def _values(article: Article, today: date, sentence: int | None, limit: int) -> dict[str, str]:
-    excerpt = article_excerpt(article, sentence, limit)
+def _values(
+    article: Article, question_day: date, sentence_index: int | None, character_limit: int
+) -> dict[str, str]:
+    excerpt = article_excerpt(article, sentence_index, character_limit)
     return {
         "article": excerpt,
         "date": weekday_and_date(article.day),
-        "today": weekday_and_date(today),
+        "today": weekday_and_date(question_day),
     }
 
 
@@ -229,20 +237,22 @@ def _whole(prompts: Prompts, task: Task, slot_values: Mapping[str, str] | None) 
 
     Without values, the slots stand unfilled.
     """
-    prompt: Prompt | None = getattr(prompts, task) or load_prompts(None).judge
-    assert prompt is not None
-    examples = [
-        f"{_fill(prompt.layout, example.model_dump())} {getattr(example, _SOLUTION[task])}"
-        for example in prompt.examples
+    task_prompt: Prompt | None = getattr(prompts, task) or load_prompts(None).judge
+    assert task_prompt is not None
+    solved_examples = [
+        f"{_fill(task_prompt.layout, example.model_dump())} {getattr(example, _SOLUTION[task])}"
+        for example in task_prompt.examples
     ]
-    last_part = prompt.layout if slot_values is None else _fill(prompt.layout, slot_values)
-    return "\n\n".join([prompt.instruction, *examples, last_part])
+    last_part = (
+        task_prompt.layout if slot_values is None else _fill(task_prompt.layout, slot_values)
+    )
+    return "\n\n".join([task_prompt.instruction, *solved_examples, last_part])
 
 
 def prompt_template(prompts: Prompts, task_name: str) -> str:
     """The prompt of what a model does (`writes questions`, `filter …`), its slots unfilled."""
-    tasks: Mapping[str, Task] = {"writes questions": "generate", "filter lm_judge": "judge"}
-    return _whole(prompts, tasks.get(task_name, "answer"), None)
+    tasks_by_name: Mapping[str, Task] = {"writes questions": "generate", "filter lm_judge": "judge"}
+    return _whole(prompts, tasks_by_name.get(task_name, "answer"), None)
 
 
 # --- What a model wrote ---------------------------------------------------------------------------
@@ -271,18 +281,18 @@ _REMARK = re.compile(r"(\?)[\"”*]*\s*(?:\(|\*\*|—|Answer\b).*$")
 _LONGEST = 300
 
 
-def strip_reasoning(text: str) -> str:
+def strip_reasoning(model_text: str) -> str:
     """What a model wrote without its reasoning, whether the tags around it are whole or not."""
-    text = _ENDED.sub("", _REASONING.sub("", text))
-    return _SPECIAL.sub("", _BEGUN.sub("", text)).strip()
+    model_text = _ENDED.sub("", _REASONING.sub("", model_text))
+    return _SPECIAL.sub("", _BEGUN.sub("", model_text)).strip()
 
 
-def _lines(text: str, layout: str) -> list[str]:
+def _lines(model_text: str, layout: str) -> list[str]:
     """The lines that say something, up to the next example that a model makes up."""
     first_label = layout.partition("<")[0].strip()
     if first_label:
-        text = text.partition(f"\n{first_label}")[0]
-    return [line for line in map(_bare, _FENCE.sub("", text).splitlines()) if line]
+        model_text = model_text.partition(f"\n{first_label}")[0]
+    return [line for line in map(_bare, _FENCE.sub("", model_text).splitlines()) if line]
 
 
 def _bare(line: str) -> str:
@@ -297,13 +307,13 @@ def _bare(line: str) -> str:
     return line
 
 
-def _json(text: str) -> Any:
+def _json(model_text: str) -> Any:
     """The first JSON object in a text; None where there is none."""
-    json_start = text.find("{")
+    json_start = model_text.find("{")
     if json_start < 0:
         return None
     try:
-        return json.JSONDecoder().raw_decode(text, json_start)[0]
+        return json.JSONDecoder().raw_decode(model_text, json_start)[0]
     except ValueError:
         return None
 
@@ -317,36 +327,38 @@ def _field(json_data: Any, field_name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def parse_reply(text: str, prompts: Prompts, *, question: bool) -> Result:
+def parse_reply(model_text: str, prompts: Prompts, *, question: bool) -> Result:
     """What a model wrote as a question or an answer, or why it is of no use.
 
     Reasons: `empty`, `cut_off`, `html`, `refusal`, `too_long`; `no_question` where it has to be a
     question. Reasoning and prefaces are cut; JSON may hold it, where it was asked for or not.
     """
-    unreasoned = strip_reasoning(text)
-    json_text = _field(_json(unreasoned), "question" if question else "answer")
+    visible_text = strip_reasoning(model_text)
+    json_text = _field(_json(visible_text), "question" if question else "answer")
     layout = (prompts.generate if question else prompts.answer).layout
-    lines = _lines(unreasoned if json_text is None else json_text, layout)
-    line = _question_line(lines) if question else next(iter(lines), "")
+    reply_lines = _lines(visible_text if json_text is None else json_text, layout)
+    reply_line = _question_line(reply_lines) if question else next(iter(reply_lines), "")
     reason: str | None
-    if not line or (json_text is None and unreasoned.startswith("{")):  # JSON that was cut off
-        reason = "cut_off" if text.strip() else "empty"
-    elif _HTML.search(unreasoned):
+    if not reply_line or (
+        json_text is None and visible_text.startswith("{")
+    ):  # JSON that was cut off
+        reason = "cut_off" if model_text.strip() else "empty"
+    elif _HTML.search(visible_text):
         reason = "html"
     else:
-        reason = _why_useless(line, prompts, question=question)
+        reason = _why_useless(reply_line, prompts, question=question)
     if reason is None:
-        return Result(line)
-    return Result(None, reason, unreasoned[:80] or text.strip()[:80] or None)
+        return Result(reply_line)
+    return Result(None, reason, visible_text[:80] or model_text.strip()[:80] or None)
 
 
 def _question_line(lines: Sequence[str]) -> str:
     """The line that asks: the first, or else the first that does once its remarks are cut off."""
-    unnumbered = [_NUMBER.sub("", line, count=1) for line in lines]
-    first_line = next(iter(unnumbered), "")
+    unnumbered_lines = [_NUMBER.sub("", line, count=1) for line in lines]
+    first_line = next(iter(unnumbered_lines), "")
     if first_line.endswith("?"):
         return first_line
-    without_remarks = (_REMARK.sub(r"\1", line) for line in unnumbered)
+    without_remarks = (_REMARK.sub(r"\1", line) for line in unnumbered_lines)
     return next((line for line in without_remarks if line.endswith("?")), first_line)
 
 
@@ -371,23 +383,27 @@ VERDICTS = ("answerable", "one_answer", "stands_alone")
 """What a judge says of a question, each yes or no."""
 
 
-def parse_verdict(text: str) -> Result:
+def parse_verdict(model_text: str) -> Result:
     """`yes`, or `no: ` and what the question is not; a reason where the judge said neither."""
-    verdict_text = strip_reasoning(text)
+    verdict_text = strip_reasoning(model_text)
     json_data = _json(verdict_text)
-    if isinstance(json_data, dict) and any(name in json_data for name in VERDICTS):
+    if isinstance(json_data, dict) and any(verdict_name in json_data for verdict_name in VERDICTS):
         failed_names = [
-            name for name in VERDICTS if json_data.get(name) in (False, "no", "false", "No")
+            verdict_name
+            for verdict_name in VERDICTS
+            if json_data.get(verdict_name) in (False, "no", "false", "No")
         ]
         return Result(f"no: {failed_names[0]}" if failed_names else YES)
-    line = _bare(verdict_text.partition("\n")[0]).casefold()
-    if line.startswith("yes"):
+    first_line = _bare(verdict_text.partition("\n")[0]).casefold()
+    if first_line.startswith("yes"):
         return Result(YES)
-    if line.startswith("no"):
-        line_words = line.replace(" ", "_").replace("-", "_")
-        failed = [name for name in VERDICTS if name in line_words] or VERDICTS[:1]
+    if first_line.startswith("no"):
+        line_words = first_line.replace(" ", "_").replace("-", "_")
+        failed = [
+            verdict_name for verdict_name in VERDICTS if verdict_name in line_words
+        ] or VERDICTS[:1]
         return Result(f"no: {failed[0]}")
-    return Result(None, "empty" if not line else "no_verdict", verdict_text[:80] or None)
+    return Result(None, "empty" if not first_line else "no_verdict", verdict_text[:80] or None)
 
 
 ParseText = Callable[[str], Result]
@@ -429,30 +445,40 @@ class PromptedModel(ABC):
 
     def generate(self, requests: Sequence[Request]) -> list[Result]:
         """A question for each request."""
-        texts = [question_prompt(self.prompts, request, self.characters) for request in requests]
+        prompt_texts = [
+            question_prompt(self.prompts, request, self.characters) for request in requests
+        ]
         return self._read(
-            texts, "question", lambda text: parse_reply(text, self.prompts, question=True)
+            prompt_texts,
+            "question",
+            lambda model_text: parse_reply(model_text, self.prompts, question=True),
         )
 
     def answer(self, queries: Sequence[Query]) -> list[Result]:
         """An answer for each query."""
-        texts = [answer_prompt(self.prompts, query, self.characters) for query in queries]
+        prompt_texts = [answer_prompt(self.prompts, query, self.characters) for query in queries]
         return self._read(
-            texts, "answer", lambda text: parse_reply(text, self.prompts, question=False)
+            prompt_texts,
+            "answer",
+            lambda model_text: parse_reply(model_text, self.prompts, question=False),
         )
 
     def judge(self, queries: Sequence[Query]) -> list[Result]:
         """`yes` or `no: …` for each question (see `parse_verdict`)."""
-        texts = [judge_prompt(self.prompts, query, self.characters) for query in queries]
-        return self._read(texts, "verdict", parse_verdict)
+        prompt_texts = [judge_prompt(self.prompts, query, self.characters) for query in queries]
+        return self._read(prompt_texts, "verdict", parse_verdict)
 
     def write(self, texts: Sequence[str]) -> list[Result]:
         """The first line that the model writes after each text."""
-        return self._read(texts, None, lambda text: parse_reply(text, self.prompts, question=False))
+        return self._read(
+            texts, None, lambda model_text: parse_reply(model_text, self.prompts, question=False)
+        )
 
-    def _read(self, texts: Sequence[str], shape: Shape | None, parse: ParseText) -> list[Result]:
-        replies = self.complete(texts, shape=shape, parse=parse)
-        return [reply if reply.text is None else parse(reply.text) for reply in replies]
+    def _read(
+        self, prompt_texts: Sequence[str], shape: Shape | None, parse_text: ParseText
+    ) -> list[Result]:
+        replies = self.complete(prompt_texts, shape=shape, parse=parse_text)
+        return [reply if reply.text is None else parse_text(reply.text) for reply in replies]
 
 
 class FirstAnswers:

@@ -88,8 +88,8 @@ def generate_questions(
     count. The article and hashes of (seed, draw, span) decide which candidates are tried and which
     questions are kept, so that one draw never depends on another.
     """
-    tries = _TRIES_IN_ONE_ROUND if backend.waits else _TRIES
-    pending: list[_DrawWork] = []
+    tries_each = _TRIES_IN_ONE_ROUND if backend.waits else _TRIES
+    pending_work: list[_DrawWork] = []
     request_count = 0
     for article in articles:
         article_draws = draws.get(article.id, ())
@@ -97,20 +97,20 @@ def generate_questions(
             continue
         candidates = finder.find(article)
         for draw in article_draws:
-            chosen = rank_candidates(candidates, article, draw, tries * settings.kept, seed)
+            chosen = rank_candidates(candidates, article, draw, tries_each * settings.kept, seed)
             if not chosen:
                 yield Dropped(STEP, "no_candidate", draw.id)
                 continue
-            pending.append(_DrawWork(draw, chosen, article))
+            pending_work.append(_DrawWork(draw, chosen, article))
             request_count += len(chosen)
         if request_count >= _REQUESTS_AT_ONCE:
-            yield from _ask(pending, settings.kept, backend, accept)
-            pending, request_count = [], 0
-    yield from _ask(pending, settings.kept, backend, accept)
+            yield from _ask(pending_work, settings.kept, backend, accept)
+            pending_work, request_count = [], 0
+    yield from _ask(pending_work, settings.kept, backend, accept)
 
 
 def rank_candidates(
-    candidates: Sequence[Candidate], article: Article, draw: Draw, limit: int, seed: int
+    candidates: Sequence[Candidate], article: Article, draw: Draw, candidate_limit: int, seed: int
 ) -> tuple[Candidate, ...]:
     """Return at most `limit` candidates, the ones worth a call first, spread over the article.
 
@@ -123,28 +123,34 @@ def rank_candidates(
     remaining: dict[tuple[AnswerType, str, int], Candidate] = {}
     for candidate in reversed(candidates):
         if candidate.label != _RELATIVE_DATE and can_be_answer(candidate):
-            key = candidate.type, candidate.text.casefold(), candidate.sentence
-            remaining[key] = candidate
+            candidate_key = candidate.type, candidate.text.casefold(), candidate.sentence
+            remaining[candidate_key] = candidate
     ranked: list[Candidate] = []
     sentence_uses: Counter[int] = Counter()
-    while remaining and len(ranked) < limit:
-        types = {key[0] for key in remaining}
-        answer_type = _draw_type(types, seed, draw.id, len(ranked))
+    while remaining and len(ranked) < candidate_limit:
+        types_left = {candidate_key[0] for candidate_key in remaining}
+        answer_type = _draw_type(types_left, seed, draw.id, len(ranked))
 
         def cost(candidate: Candidate) -> tuple[object, ...]:
-            distances = (abs(candidate.sentence - earlier.sentence) for earlier in ranked)
-            distance = min(distances, default=_FAR)
+            sentence_distances = (abs(candidate.sentence - earlier.sentence) for earlier in ranked)
+            distance = min(sentence_distances, default=_FAR)
             span_hash = row_id(seed, draw.id, candidate.start, candidate.end, candidate.type)
-            uses = sentence_uses[candidate.sentence]
-            return uses, -salience.score(candidate), -min(distance, _FAR), span_hash
+            use_count = sentence_uses[candidate.sentence]
+            return use_count, -salience.score(candidate), -min(distance, _FAR), span_hash
 
-        of_type = (candidate for key, candidate in remaining.items() if key[0] == answer_type)
-        best = min(of_type, key=cost)
-        ranked.append(best)
-        sentence_uses[best.sentence] += 1
-        best_text = best.text.casefold()
-        for key in [key for key in remaining if key[1] == best_text]:
-            del remaining[key]
+        of_type = (
+            candidate
+            for candidate_key, candidate in remaining.items()
+            if candidate_key[0] == answer_type
+        )
+        best_candidate = min(of_type, key=cost)
+        ranked.append(best_candidate)
+        sentence_uses[best_candidate.sentence] += 1
+        best_text = best_candidate.text.casefold()
+        for candidate_key in [
+            candidate_key for candidate_key in remaining if candidate_key[1] == best_text
+        ]:
+            del remaining[candidate_key]
     return tuple(ranked)
 
 
@@ -163,18 +169,22 @@ class _Salience:
 
     def score(self, candidate: Candidate) -> int:
         """Higher for a candidate beside other names, named often, or named in the headline."""
-        text = candidate.text.casefold()
-        names = self._sentence_names.get(candidate.sentence, ())
-        neighbour_count = sum(name not in text for name in names)
-        often = min(self._name_counts[text], _NAMED_OFTEN)
-        return 2 * min(neighbour_count, _SENTENCE_NAMES) + often + (text in self._headline)
+        folded_text = candidate.text.casefold()
+        sentence_names = self._sentence_names.get(candidate.sentence, ())
+        neighbour_count = sum(name not in folded_text for name in sentence_names)
+        name_count = min(self._name_counts[folded_text], _NAMED_OFTEN)
+        return (
+            2 * min(neighbour_count, _SENTENCE_NAMES) + name_count + (folded_text in self._headline)
+        )
 
 
-def _draw_type(types: Collection[AnswerType], seed: int, draw_id: str, place: int) -> AnswerType:
+def _draw_type(
+    types: Collection[AnswerType], seed: int, draw_id: str, place_index: int
+) -> AnswerType:
     """Draw one of the types in the paper's shares, by a hash of the draw and the place."""
     ordered_types = sorted(types)
-    total = sum(_SHARES[answer_type] for answer_type in ordered_types)
-    share_left = seeded_index(total, seed, draw_id, "type", place)
+    share_total = sum(_SHARES[answer_type] for answer_type in ordered_types)
+    share_left = seeded_index(share_total, seed, draw_id, "type", place_index)
     for answer_type in ordered_types:
         if share_left < _SHARES[answer_type]:
             return answer_type
@@ -197,16 +207,16 @@ def can_be_answer(candidate: Candidate) -> bool:
 
 
 def _ask(
-    work: Sequence[_DrawWork], wanted_count: int, backend: PromptedModel, accept: Accept
+    all_work: Sequence[_DrawWork], wanted_count: int, backend: PromptedModel, accept: Accept
 ) -> Iterator[Question | Dropped]:
     """Yield the outcomes of each draw, after as many rounds as are needed."""
-    unfinished = list(work)
+    unfinished = list(all_work)
     while unfinished:
         round_candidates: list[tuple[_DrawWork, Candidate]] = []
         for draw_work in unfinished:
             # a model whose answers come with a later run gets all candidates in one round
-            limit = None if backend.waits else wanted_count - draw_work.accepted
-            for candidate in draw_work.candidates[draw_work.tried :][:limit]:
+            round_limit = None if backend.waits else wanted_count - draw_work.accepted
+            for candidate in draw_work.candidates[draw_work.tried :][:round_limit]:
                 round_candidates.append((draw_work, candidate))
         requests = []
         for draw_work, candidate in round_candidates:
@@ -217,32 +227,32 @@ def _ask(
             _add_result(draw_work, candidate, result, backend.name, accept)
         still_unfinished = []
         for draw_work in unfinished:
-            enough = draw_work.accepted >= wanted_count
-            if not enough and draw_work.tried < len(draw_work.candidates):
+            has_enough = draw_work.accepted >= wanted_count
+            if not has_enough and draw_work.tried < len(draw_work.candidates):
                 still_unfinished.append(draw_work)
         unfinished = still_unfinished
-    for draw_work in work:
+    for draw_work in all_work:
         yield from draw_work.outcomes
 
 
 def _add_result(
-    work: _DrawWork, candidate: Candidate, result: Result, generator: str, accept: Accept
+    draw_work: _DrawWork, candidate: Candidate, result: Result, generator: str, accept: Accept
 ) -> None:
     """Add the outcome of one candidate to those of its draw."""
-    question_id = row_id(work.draw.id, candidate.start, candidate.end, generator)
+    question_id = row_id(draw_work.draw.id, candidate.start, candidate.end, generator)
     if result.reason == WAITING:
         # counts as good: the run with the answers shows whether further candidates are needed
-        work.accepted += 1
+        draw_work.accepted += 1
     elif result.text is None:
-        work.outcomes.append(_dropped(question_id, result, candidate))
-    elif result.text in work.texts:
-        work.outcomes.append(_dropped(question_id, Result(None, "same_question"), candidate))
+        draw_work.outcomes.append(_dropped(question_id, result, candidate))
+    elif result.text in draw_work.texts:
+        draw_work.outcomes.append(_dropped(question_id, Result(None, "same_question"), candidate))
     else:
-        question = Question(question_id, work.draw, result.text, candidate, generator)
-        work.texts.add(result.text)
-        refused = accept(question, work.article)
-        work.outcomes.append(refused or question)
-        work.accepted += refused is None
+        question = Question(question_id, draw_work.draw, result.text, candidate, generator)
+        draw_work.texts.add(result.text)
+        refused = accept(question, draw_work.article)
+        draw_work.outcomes.append(refused or question)
+        draw_work.accepted += refused is None
 
 
 def _dropped(question_id: str, result: Result, candidate: Candidate) -> Dropped:

@@ -53,15 +53,15 @@ class _Selection:
         draw = line[0].draw
         new_questions = [question for question in line if _pair(question) not in self.seen]
         options = [question for question in new_questions if self._has_room(_relation(question))]
-        reason: str | None = None
+        drop_reason: str | None = None
         if _line(line[0]) in self.seen:
-            reason = "same_sentence"
+            drop_reason = "same_sentence"
         elif not options:
-            reason = "relation_share" if new_questions else "same_pair"
+            drop_reason = "relation_share" if new_questions else "same_pair"
         elif self.by_draw[draw.id] >= self.draw_cap:
-            reason = "enough_questions"
-        if reason:
-            self.dropped.append(_dropped(min(line, key=lambda question: question.id), reason))
+            drop_reason = "enough_questions"
+        if drop_reason:
+            self.dropped.append(_dropped(min(line, key=lambda question: question.id), drop_reason))
             return
         question = min(options, key=self._preference)
         self.by_first_word[_first(question)] += 1
@@ -121,7 +121,7 @@ def _first(question: Question) -> str:
     return question.question.split()[0]
 
 
-def _dropped(question: Question, reason: str) -> Dropped:
+def _dropped(question: Question, drop_reason: str) -> Dropped:
     return Dropped(
-        STEP, reason, question.id, relation=_relation(question), detail=question.question
+        STEP, drop_reason, question.id, relation=_relation(question), detail=question.question
     )

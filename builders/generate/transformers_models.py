@@ -125,31 +125,33 @@ class TransformersBackend(p.PromptedModel):
         torch, tokenizer, model, kind = self._loaded
         if self.settings.chat:
             texts = [chat_prompt(text, tokenizer, self.settings.template) for text in texts]
-        inputs, prompt_tokens, cut_prompts = self._tokenize(texts, self._loaded)
-        options: dict[str, Any] = {"do_sample": False}
+        model_inputs, prompt_tokens, cut_prompts = self._tokenize(texts, self._loaded)
+        generate_options: dict[str, Any] = {"do_sample": False}
         if self.settings.temperature:
             torch.manual_seed(seeded_index(2**63, self.seed, texts[0]))
-            options = {"do_sample": True, "temperature": self.settings.temperature}
+            generate_options = {"do_sample": True, "temperature": self.settings.temperature}
         # a causal model gives its prompt back before what it writes
-        output_start = 0 if kind == "seq2seq" else inputs["input_ids"].shape[1]
+        output_start = 0 if kind == "seq2seq" else model_inputs["input_ids"].shape[1]
         if self._stop:
-            options["stopping_criteria"] = [self._stopping_criterion(self._loaded, output_start)]
+            generate_options["stopping_criteria"] = [
+                self._stopping_criterion(self._loaded, output_start)
+            ]
         with torch.inference_mode():
-            output = model.generate(
-                **inputs,
+            output_tokens = model.generate(
+                **model_inputs,
                 max_new_tokens=self.settings.new_tokens,
                 pad_token_id=tokenizer.pad_token_id,
-                **options,
+                **generate_options,
             )
-        new_tokens = output[:, output_start:]
-        written = int((new_tokens != tokenizer.pad_token_id).sum())
-        self.usage.add(calls=len(texts), read=prompt_tokens, written=written, cut=cut_prompts)
+        new_tokens = output_tokens[:, output_start:]
+        written_count = int((new_tokens != tokenizer.pad_token_id).sum())
+        self.usage.add(calls=len(texts), read=prompt_tokens, written=written_count, cut=cut_prompts)
         end_tokens = {tokenizer.pad_token_id, *_end_tokens(model)}
         completions = []
-        for row in new_tokens:
-            text = tokenizer.decode(first_mask(row, tokenizer), skip_special_tokens=True)
-            full = len(row) == self.settings.new_tokens
-            completions.append((text, full and int(row[-1]) not in end_tokens))
+        for token_row in new_tokens:
+            text = tokenizer.decode(first_mask(token_row, tokenizer), skip_special_tokens=True)
+            fills_output = len(token_row) == self.settings.new_tokens
+            completions.append((text, fills_output and int(token_row[-1]) not in end_tokens))
         return completions
 
     def _tokenize(self, texts: Sequence[str], loaded: "Loaded") -> tuple[Any, int, int]:
@@ -158,28 +160,30 @@ class TransformersBackend(p.PromptedModel):
         A prompt that is too long loses its beginning: the article and the request are at its end.
         """
         _, tokenizer, model, kind = loaded
-        room = context_size(model, tokenizer)
+        prompt_room = context_size(model, tokenizer)
         if kind != "seq2seq":  # what the model writes shares the context with its prompt
-            room -= self.settings.new_tokens
-        if room < 1:
+            prompt_room -= self.settings.new_tokens
+        if prompt_room < 1:
             raise UserError(f"{self.name}: new_tokens leaves no room for a prompt")
         # a chat template writes the special tokens itself
-        special: dict[str, Any] = {"add_special_tokens": not self.settings.chat}
-        inputs = tokenizer(
+        special_tokens: dict[str, Any] = {"add_special_tokens": not self.settings.chat}
+        model_inputs = tokenizer(
             list(texts),
             return_tensors="pt",
             padding=True,
             truncation=True,
-            max_length=room,
-            **special,
+            max_length=prompt_room,
+            **special_tokens,
         ).to(model.device)
-        inputs.pop("token_type_ids", None)
-        lengths = inputs["attention_mask"].sum(dim=1).tolist()
+        model_inputs.pop("token_type_ids", None)
+        token_counts = model_inputs["attention_mask"].sum(dim=1).tolist()
         cut_prompts = 0
-        for text, length in zip(texts, lengths, strict=True):
-            if length >= room:  # only a prompt that fills the room may have been cut
-                cut_prompts += len(tokenizer(text, **special)["input_ids"]) > room
-        return inputs, sum(lengths), cut_prompts
+        for prompt_text, token_count in zip(texts, token_counts, strict=True):
+            if token_count >= prompt_room:  # only a prompt that fills the room may have been cut
+                cut_prompts += (
+                    len(tokenizer(prompt_text, **special_tokens)["input_ids"]) > prompt_room
+                )
+        return model_inputs, sum(token_counts), cut_prompts
 
     def _stopping_criterion(self, loaded: "Loaded", output_start: int) -> Callable[..., Any]:
         """A test of transformers that ends each text which holds one of the stops."""
@@ -216,13 +220,15 @@ def model_kind(settings: Transformers) -> Kind:
     require_torch()
     import transformers as tf
 
-    config = _load_or_explain(settings, tf.AutoConfig.from_pretrained)
-    if config.is_encoder_decoder:
+    model_config = _load_or_explain(settings, tf.AutoConfig.from_pretrained)
+    if model_config.is_encoder_decoder:
         return "seq2seq"
-    class_names = getattr(config, "architectures", None) or ()
+    class_names = getattr(model_config, "architectures", None) or ()
     # ForPreTraining: BERT's masks and next sentences
-    has_masks = any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in class_names)
-    return "masked" if has_masks and not getattr(config, "is_decoder", False) else "causal"
+    has_masks = any(
+        class_name.endswith(("ForMaskedLM", "ForPreTraining")) for class_name in class_names
+    )
+    return "masked" if has_masks and not getattr(model_config, "is_decoder", False) else "causal"
 
 
 def load_model(settings: Transformers, kind: Kind | None = None) -> Loaded:
@@ -258,18 +264,18 @@ def load_model(settings: Transformers, kind: Kind | None = None) -> Loaded:
 def _load_or_explain(settings: Transformers, load: Callable[..., Any], **more_options: Any) -> Any:
     """Load what the settings name; `UserError` where there is no such model."""
     load_options = {"revision": settings.revision} if settings.revision else {}
-    model_name, path = settings.model, Path(settings.model)
+    model_name, model_path = settings.model, Path(settings.model)
     # a name on the hub has one slash at most: owner/name
     on_disk = (
-        path.is_absolute()
+        model_path.is_absolute()
         or model_name[0] == "."
         or model_name.count("/") > 1
-        or path.suffix == _GGUF
+        or model_path.suffix == _GGUF
     )
-    if on_disk and not path.exists():
+    if on_disk and not model_path.exists():
         raise UserError("there is no such folder or file", where=model_name)
-    if path.suffix == _GGUF and path.is_file():
-        model_name, load_options = str(path.parent), {"gguf_file": path.name}
+    if model_path.suffix == _GGUF and model_path.is_file():
+        model_name, load_options = str(model_path.parent), {"gguf_file": model_path.name}
     try:
         return load(model_name, **load_options, **more_options)
     except ImportError as error:
@@ -282,15 +288,17 @@ def _load_or_explain(settings: Transformers, load: Callable[..., Any], **more_op
         ) from error
 
 
-def chat_prompt(text: str, tokenizer: Any, options: Mapping[str, JsonValue] | None = None) -> str:
+def chat_prompt(
+    prompt_text: str, tokenizer: Any, options: Mapping[str, JsonValue] | None = None
+) -> str:
     """A prompt as the only message of a chat, in the tokenizer's own template."""
     if not tokenizer.chat_template:
         raise UserError("its tokenizer has no chat template", hint="leave out `chat`")
-    messages = [{"role": "user", "content": text}]
-    prompt = tokenizer.apply_chat_template(
+    messages = [{"role": "user", "content": prompt_text}]
+    full_prompt = tokenizer.apply_chat_template(
         messages, tokenize=False, add_generation_prompt=True, **dict(options or {})
     )
-    return str(prompt)
+    return str(full_prompt)
 
 
 def weights_fingerprint(model: str) -> dict[str, str]:
@@ -299,25 +307,25 @@ def weights_fingerprint(model: str) -> dict[str, str]:
     It covers the names, sizes and ends of its files, wherever the folder lies: training changes the
     last weights, too. Empty for a model that is no folder or file.
     """
-    path = Path(model)
-    paths = sorted(path.iterdir()) if path.is_dir() else [path]
-    endings = []
-    for file_path in paths:
+    model_path = Path(model)
+    file_paths = sorted(model_path.iterdir()) if model_path.is_dir() else [model_path]
+    file_endings = []
+    for file_path in file_paths:
         if file_path.is_file():
             with file_path.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(0, size - _ENDING))
-                endings.append([file_path.name, size, sha256(file.read()).hexdigest()])
-    return {"files": digest(endings)} if endings else {}
+                file_size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, file_size - _ENDING))
+                file_endings.append([file_path.name, file_size, sha256(file.read()).hexdigest()])
+    return {"files": digest(file_endings)} if file_endings else {}
 
 
-def first_mask(row: Any, tokenizer: Any) -> Any:
+def first_mask(token_row: Any, tokenizer: Any) -> Any:
     """The tokens up to T5's second sentinel: what the model puts into the first masked place."""
     second_sentinel = tokenizer.get_added_vocab().get("<extra_id_1>")
-    for index, token in enumerate(row.tolist()):
+    for index, token in enumerate(token_row.tolist()):
         if token == second_sentinel:
-            return row[:index]
-    return row
+            return token_row[:index]
+    return token_row
 
 
 def _end_tokens(model: Any) -> list[int]:

@@ -52,14 +52,15 @@ class AnnotatorSettings(Strict):
 
     @field_validator("skip")
     @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            if name not in FILTER_POINT.names():
-                near_name = did_you_mean(name, FILTER_POINT.names())
+    def _known(cls, filter_names: tuple[str, ...]) -> tuple[str, ...]:
+        for filter_name in filter_names:
+            if filter_name not in FILTER_POINT.names():
+                near_name = did_you_mean(filter_name, FILTER_POINT.names())
                 raise ValueError(
-                    f"no filter {name!r}" + (f", did you mean {near_name}?" if near_name else "")
+                    f"no filter {filter_name!r}"
+                    + (f", did you mean {near_name}?" if near_name else "")
                 )
-        return names
+        return filter_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +75,16 @@ class WrittenQuestions:
     shown_digest: str
 
 
-def read_written_questions(gold: rows.Gold) -> WrittenQuestions | None:
+def read_written_questions(gold_row: rows.Gold) -> WrittenQuestions | None:
     """The questions of a gold row, each once; None where the row is not as the layout has it."""
-    answers, row_shown = gold_answers(gold)
+    answers, row_shown = gold_answers(gold_row)
     answers_by_question: dict[str, dict[str, None]] = {}
     for entry in _entries(answers.get("questions")):
         entry_texts = [entry.get(name) for name in ("question", "answer")]
-        texts = [" ".join(text.split()) for text in entry_texts if isinstance(text, str)]
-        if len(texts) < 2 or not all(texts):
+        entry_words = [" ".join(text.split()) for text in entry_texts if isinstance(text, str)]
+        if len(entry_words) < 2 or not all(entry_words):
             return None
-        answers_by_question.setdefault(texts[0], {})[texts[1]] = None
+        answers_by_question.setdefault(entry_words[0], {})[entry_words[1]] = None
     shown_values = [row_shown.get(name) for name in _SHOWN]
     if not answers_by_question or not all(isinstance(text, str) for text in shown_values):
         return None
@@ -91,7 +92,7 @@ def read_written_questions(gold: rows.Gold) -> WrittenQuestions | None:
         (question, tuple(question_answers))
         for question, question_answers in answers_by_question.items()
     )
-    return WrittenQuestions(gold.row, questions, digest(shown_values))
+    return WrittenQuestions(gold_row.row, questions, digest(shown_values))
 
 
 def _entries(value: object) -> Iterator[Mapping[str, Any]]:
@@ -106,7 +107,7 @@ def _entries(value: object) -> Iterator[Mapping[str, Any]]:
 def written_items(
     articles: Iterable[rows.Article],
     draws: Mapping[str, Iterable[rows.Draw]],
-    written: Mapping[str, WrittenQuestions],
+    written_questions: Mapping[str, WrittenQuestions],
     finder: SpacyFinder,
     counts: Counter[str],
 ) -> Iterator[tuple[QuestionItem, tuple[str, ...]]]:
@@ -118,19 +119,19 @@ def written_items(
     for article in articles:
         candidates: list[rows.Candidate] | None = None
         for draw in draws[article.id]:
-            work = written[draw.id]
+            draw_questions = written_questions[draw.id]
             shown_days = draw.question_day.isoformat(), draw.article_day.isoformat()
-            if work.shown_digest != digest([*shown_days, article.text]):
+            if draw_questions.shown_digest != digest([*shown_days, article.text]):
                 counts["changed"] += 1
                 continue
             counts["taken"] += 1
             candidates = list(finder.find(article)) if candidates is None else candidates
-            for text, answers in work.questions:
-                question_id = row_id(draw.id, "written", text)
+            for question_text, answers in draw_questions.questions:
+                question_id = row_id(draw.id, "written", question_text)
                 answer = locate_answer(answers[0], article, candidates)
                 yield (
                     QuestionItem(
-                        rows.Question(question_id, draw, text, answer, ANNOTATORS), article
+                        rows.Question(question_id, draw, question_text, answer, ANNOTATORS), article
                     ),
                     answers,
                 )
@@ -152,29 +153,40 @@ def locate_answer(
         for candidate in candidates
         if answer_words and folded_tokens(candidate.text) == answer_words
     ]
-    start = _find(answer, article.text)
-    if start < 0 and same_words:
+    answer_start = _find(answer, article.text)
+    if answer_start < 0 and same_words:
         return same_words[0]
     same_span = next(
-        (candidate for candidate in same_words if candidate.start == start),
+        (candidate for candidate in same_words if candidate.start == answer_start),
         same_words[0] if same_words else None,
     )
-    end = start + len(answer) if start >= 0 else -1
-    answer_text = article.text[start:end] if start >= 0 else answer
-    sentence = max(
-        (index for index, line_start in enumerate(sentence_starts(article)) if line_start <= start),
+    answer_end = answer_start + len(answer) if answer_start >= 0 else -1
+    answer_text = article.text[answer_start:answer_end] if answer_start >= 0 else answer
+    sentence_index = max(
+        (
+            index
+            for index, line_start in enumerate(sentence_starts(article))
+            if line_start <= answer_start
+        ),
         default=0,
     )
     answer_type = same_span.type if same_span else _type(answer)
     return rows.Candidate(
-        start, end, answer_text, answer_type, same_span.label if same_span else None, sentence
+        answer_start,
+        answer_end,
+        answer_text,
+        answer_type,
+        same_span.label if same_span else None,
+        sentence_index,
     )
 
 
-def _find(answer: str, text: str) -> int:
+def _find(answer: str, article_text: str) -> int:
     """Where an article has an answer as whole words, else -1."""
     whole_words = rf"(?<!\w){re.escape(answer)}(?!\w)"
-    match = re.search(whole_words, text) or re.search(whole_words, text, re.IGNORECASE)
+    match = re.search(whole_words, article_text) or re.search(
+        whole_words, article_text, re.IGNORECASE
+    )
     return match.start() if match else -1
 
 
@@ -219,49 +231,56 @@ class Reviews:
     _contradictory: set[tuple[str, str]] = field(default_factory=set)
     _used: set[tuple[str, str]] = field(default_factory=set)
 
-    def add(self, gold: rows.Gold) -> None:
+    def add(self, gold_row: rows.Gold) -> None:
         """Take a gold row of the layouts for judgments and answers."""
-        count = self.counts[gold.layout]
-        if gold.decision == "open" or (gold.decision == "disputed" and gold.layout == ANSWER):
-            count[gold.decision] += 1
+        gold_counts = self.counts[gold_row.layout]
+        if gold_row.decision == "open" or (
+            gold_row.decision == "disputed" and gold_row.layout == ANSWER
+        ):
+            gold_counts[gold_row.decision] += 1
             return
-        answers, row_shown = gold_answers(gold)
+        answers, row_shown = gold_answers(gold_row)
         question = row_shown.get("question")
         if not isinstance(question, str):
-            count["not_understood"] += 1
-        elif gold.layout == JUDGE:
-            self._keep(gold, QuestionReview(question, gold.decision == "accepted"))
+            gold_counts["not_understood"] += 1
+        elif gold_row.layout == JUDGE:
+            self._keep(gold_row, QuestionReview(question, gold_row.decision == "accepted"))
         else:
-            given_answer = answers.get("answer") if gold.decision == "accepted" else []
+            given_answer = answers.get("answer") if gold_row.decision == "accepted" else []
             # One text stands for all who agree on it, a list has the text of each.
-            texts = (
-                [given_answer] * gold.agreeing if isinstance(given_answer, str) else given_answer
+            answer_texts = (
+                [given_answer] * gold_row.agreeing
+                if isinstance(given_answer, str)
+                else given_answer
             )
             if (
-                not isinstance(texts, list)
-                or not all(isinstance(text, str) and text.strip() for text in texts)
-                or bool(texts) != (gold.decision == "accepted")
+                not isinstance(answer_texts, list)
+                or not all(isinstance(text, str) and text.strip() for text in answer_texts)
+                or bool(answer_texts) != (gold_row.decision == "accepted")
             ):
-                count["not_understood"] += 1
+                gold_counts["not_understood"] += 1
             else:
-                clean_texts = tuple(" ".join(text.split()) for text in texts)
-                asked_count = max(gold.judgments, len(clean_texts))
+                clean_texts = tuple(" ".join(text.split()) for text in answer_texts)
+                asked_count = max(gold_row.judgments, len(clean_texts))
                 self._keep(
-                    gold, QuestionReview(question, bool(clean_texts), clean_texts, asked_count)
+                    gold_row, QuestionReview(question, bool(clean_texts), clean_texts, asked_count)
                 )
 
-    def _keep(self, gold: rows.Gold, review: QuestionReview) -> None:
-        key = gold.layout, gold.row
-        if key in self._contradictory or self.known_reviews.get(key, review) != review:
-            self._contradictory.add(key)
-            self.counts[gold.layout]["contradictory"] += 1 + (
-                self.known_reviews.pop(key, None) is not None
+    def _keep(self, gold_row: rows.Gold, review: QuestionReview) -> None:
+        review_key = gold_row.layout, gold_row.row
+        if (
+            review_key in self._contradictory
+            or self.known_reviews.get(review_key, review) != review
+        ):
+            self._contradictory.add(review_key)
+            self.counts[gold_row.layout]["contradictory"] += 1 + (
+                self.known_reviews.pop(review_key, None) is not None
             )
         else:
-            self.known_reviews[key] = review
+            self.known_reviews[review_key] = review
 
     def review(
-        self, row: rows.NewsQuestion, required: Collection[Kind], seed: int
+        self, question_row: rows.NewsQuestion, required_kinds: Collection[Kind], seed: int
     ) -> tuple[rows.NewsQuestion | rows.Dropped, rows.HumanAnswer | None]:
         """A question after its reviews, or why it is dropped; and the human baseline for it.
 
@@ -269,35 +288,40 @@ class Reviews:
         to be judged. One of those who answered, found by a hash of (seed, id), is the baseline;
         the others' answers are further references. Who found no answer has none and scores 0.
         """
-        judgment, answer_review = self._of(JUDGE, row), self._of(ANSWER, row)
+        judgment, answer_review = self._of(JUDGE, question_row), self._of(ANSWER, question_row)
         if judgment is not None and not judgment.good:
-            return _dropped(row, "judged_bad"), None
-        if judgment is None and row.written_or_generated in required:
-            return _dropped(row, "not_judged"), None
+            return _dropped(question_row, "judged_bad"), None
+        if judgment is None and question_row.written_or_generated in required_kinds:
+            return _dropped(question_row, "not_judged"), None
         if answer_review is None:
-            return row, None
+            return question_row, None
         if not answer_review.good:
-            return _dropped(row, "unanswerable"), None
-        chosen_index = seeded_index(answer_review.asked_count, seed, "baseline", row.id)
+            return _dropped(question_row, "unanswerable"), None
+        chosen_index = seeded_index(answer_review.asked_count, seed, "baseline", question_row.id)
         given_answers = answer_review.answers
-        answer = given_answers[chosen_index] if chosen_index < len(given_answers) else None
+        baseline_answer = given_answers[chosen_index] if chosen_index < len(given_answers) else None
         other_answers = tuple(
             text for index, text in enumerate(given_answers) if index != chosen_index
         )
-        references = row.answers + row.answers_additional + other_answers
+        references = question_row.answers + question_row.answers_additional + other_answers
         human_answer = rows.HumanAnswer(
-            row.id, answer, exact_match(answer, references), f1(answer, references)
+            question_row.id,
+            baseline_answer,
+            exact_match(baseline_answer, references),
+            f1(baseline_answer, references),
         )
-        further_answers = row.answers_additional + other_answers
-        all_targets = merge_targets(row.answers, further_answers)
-        return replace(row, targets=all_targets, answers_additional=further_answers), human_answer
+        further_answers = question_row.answers_additional + other_answers
+        all_targets = merge_targets(question_row.answers, further_answers)
+        return replace(
+            question_row, targets=all_targets, answers_additional=further_answers
+        ), human_answer
 
-    def _of(self, layout: str, row: rows.NewsQuestion) -> QuestionReview | None:
-        review = self.known_reviews.get((layout, row.id))
+    def _of(self, layout: str, question_row: rows.NewsQuestion) -> QuestionReview | None:
+        review = self.known_reviews.get((layout, question_row.id))
         if review is None:
             return None
-        self._used.add((layout, row.id))
-        same_question = review.question == row.question
+        self._used.add((layout, question_row.id))
+        same_question = review.question == question_row.question
         self.counts[layout]["taken" if same_question else "changed"] += 1
         return review if same_question else None
 
@@ -307,27 +331,29 @@ class Reviews:
             self.counts[layout]["no_such_row"] += 1
 
 
-def _dropped(row: rows.NewsQuestion, reason: str) -> rows.Dropped:
-    return rows.Dropped(STEP, reason, row.id, None, None, None, None, row.question)
+def _dropped(question_row: rows.NewsQuestion, drop_reason: str) -> rows.Dropped:
+    return rows.Dropped(
+        STEP, drop_reason, question_row.id, None, None, None, None, question_row.question
+    )
 
 
 def read_annotations(
-    gold: Sequence[Path], counts: Mapping[str, Counter[str]]
+    gold_paths: Sequence[Path], counts: Mapping[str, Counter[str]]
 ) -> tuple[dict[str, WrittenQuestions], Reviews]:
     """What annotators wrote, by draw id, and their reviews; `counts` as in `Reviews`.
 
     `UserError`: the tables have no gold rows of these layouts.
     """
     reviews = Reviews(counts)
-    written: dict[str, WrittenQuestions] = {}
+    written_by_draw: dict[str, WrittenQuestions] = {}
     write_counts = counts[WRITE]
-    for row in read_gold(gold, *LAYOUTS):
-        if row.layout != WRITE:
-            reviews.add(row)
-        elif row.decision != "accepted":
-            write_counts[row.decision] += 1
-        elif (written_questions := read_written_questions(row)) is None:
+    for gold_row in read_gold(gold_paths, *LAYOUTS):
+        if gold_row.layout != WRITE:
+            reviews.add(gold_row)
+        elif gold_row.decision != "accepted":
+            write_counts[gold_row.decision] += 1
+        elif (written_questions := read_written_questions(gold_row)) is None:
             write_counts["not_understood"] += 1
-        elif written.setdefault(row.row, written_questions) != written_questions:
+        elif written_by_draw.setdefault(gold_row.row, written_questions) != written_questions:
             write_counts["contradictory"] += 1
-    return written, reviews
+    return written_by_draw, reviews

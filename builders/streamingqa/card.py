@@ -48,32 +48,34 @@ def writers(
     ]
     model_rows: list[Mapping[str, Scalar]] = []
     prompt_rows: list[Mapping[str, Scalar]] = []
-    for task, settings in models.items():
-        parameters = settings.model_dump(mode="json", exclude=_UNSAID)
-        prompt_file = load_prompts(settings.prompts)
+    for task_name, model_settings in models.items():
+        parameters = model_settings.model_dump(mode="json", exclude=_UNSAID)
+        prompt_file = load_prompts(model_settings.prompts)
         model_rows.append(
             {
-                "task": task,
-                "backend": settings.backend,
-                "model": settings.model_dump(include={"model"})["model"],
-                "revision": getattr(settings, "revision", None),
+                "task": task_name,
+                "backend": model_settings.backend,
+                "model": model_settings.model_dump(include={"model"})["model"],
+                "revision": getattr(model_settings, "revision", None),
                 "prompt": prompt_file.identity,
                 "parameters": json.dumps(parameters, sort_keys=True, ensure_ascii=False),
             }
         )
         prompt_rows.append(
             {
-                "task": task,
+                "task": task_name,
                 "prompt": prompt_file.identity,
-                "text": prompt_template(prompt_file, task),
+                "text": prompt_template(prompt_file, task_name),
             }
         )
-    tables = []
+    statistics_list = []
     if stated:
-        tables.append(Statistics("writers", "What wrote the questions", without_model, _STATED))
+        statistics_list.append(
+            Statistics("writers", "What wrote the questions", without_model, _STATED)
+        )
     if model_rows:
-        tables.append(Statistics("models", "Language models", model_rows))
-        tables.append(Statistics("prompts", "Prompts", prompt_rows, _PROMPTS))
+        statistics_list.append(Statistics("models", "Language models", model_rows))
+        statistics_list.append(Statistics("prompts", "Prompts", prompt_rows, _PROMPTS))
         counted_calls = summary["calls"]
         call_rows: list[Mapping[str, Scalar]] = [
             {
@@ -83,8 +85,8 @@ def writers(
             }
             for name, call_count in (*counted_calls.items(), ("all", sum(counted_calls.values())))
         ]
-        tables.append(Statistics("calls", "Calls of language models", call_rows, _CALLS))
-    return tuple(tables)
+        statistics_list.append(Statistics("calls", "Calls of language models", call_rows, _CALLS))
+    return tuple(statistics_list)
 
 
 def _ratio(count: int, row_count: int) -> float | None:
@@ -92,7 +94,7 @@ def _ratio(count: int, row_count: int) -> float | None:
 
 
 def statistics(
-    questions: Path, draws_folder: Path, summary: Mapping[str, Any]
+    questions_path: Path, draws_folder: Path, summary: Mapping[str, Any]
 ) -> tuple[Statistics, ...]:
     """Draws, what generation gave, what each filter dropped, answer types, time specifications.
 
@@ -103,9 +105,9 @@ def statistics(
         for reason, candidate_count in sorted(summary["generated"].items())
     ]
     example_rows: list[Mapping[str, Scalar]] = [
-        {"filter": tally["filter"], "reason": reason, "dropped": text}
+        {"filter": tally["filter"], "reason": reason, "dropped": dropped_text}
         for tally in summary["filters"]
-        for reason, text in tally["examples"]
+        for reason, dropped_text in tally["examples"]
     ]
     return (
         draw_statistics(draws_folder / "draws.parquet"),
@@ -114,11 +116,11 @@ def statistics(
         Statistics(
             "filter_examples", "What filters dropped", example_rows, "A few for each reason."
         ),
-        _shares(questions, "answer_type", "Answer types", _PAPER),
-        _shares(questions, "generator", "Generators", "Of all rows."),
-        _shares(questions, "coalesce(relation, 'none')", "Relations", "Of all rows."),
-        _shares(questions, "time_spec", "Time specifications", "Of all rows."),
-        _shares(questions, "split_part(question, ' ', 1)", "First words", "Of all rows."),
+        _shares(questions_path, "answer_type", "Answer types", _PAPER),
+        _shares(questions_path, "generator", "Generators", "Of all rows."),
+        _shares(questions_path, "coalesce(relation, 'none')", "Relations", "Of all rows."),
+        _shares(questions_path, "time_spec", "Time specifications", "Of all rows."),
+        _shares(questions_path, "split_part(question, ' ', 1)", "First words", "Of all rows."),
     )
 
 
@@ -135,29 +137,31 @@ def _passed(summary: Mapping[str, Any]) -> list[Mapping[str, Scalar]]:
     ]
 
 
-def plots(questions: Path, draws_folder: Path) -> tuple[Plot, ...]:
+def plots(questions_path: Path, draws_folder: Path) -> tuple[Plot, ...]:
     """Lengths of questions and answers in words, article years, and article days of the draws."""
-    lengths: dict[str, dict[str, int]] = {}
-    for name, column in (
+    length_bars: dict[str, dict[str, int]] = {}
+    for bar_title, column in (
         ("words in the question", "question"),
         ("words in the answer", "answers[1]"),
     ):
-        query = f"""
+        length_query = f"""
             select least(len(string_split({column}, ' ')), {_LONG}) as n, count(*)
             from read_parquet(?) group by 1 order by 1
         """  # noqa: S608 - our own column names
-        length_counts = dict(duck.query(query, [str(questions)]))
-        lengths[name] = {
+        length_counts = dict(duck.query(length_query, [str(questions_path)]))
+        length_bars[bar_title] = {
             str(word_count): length_counts.get(word_count, 0) for word_count in range(1, _LONG)
         }
-        lengths[name][f"{_LONG}+"] = length_counts.get(_LONG, 0)
+        length_bars[bar_title][f"{_LONG}+"] = length_counts.get(_LONG, 0)
     year_query = """
         select 'eval, ' || recent_or_past,
             year(make_timestamp(evidence_ts * 1000000))::varchar, count(*)
         from read_parquet(?) where split = 'eval' group by all order by all
     """
-    year_counts = series_data(duck.query(year_query, [str(questions)]))
-    length_plot = Plot("lengths", "periods", "Lengths", "Words of questions and answers.", lengths)
+    year_counts = series_data(duck.query(year_query, [str(questions_path)]))
+    length_plot = Plot(
+        "lengths", "periods", "Lengths", "Words of questions and answers.", length_bars
+    )
     year_caption = "Evaluation questions by the year of their article."
     year_plots = (
         [Plot("years", "periods", "Article years", year_caption, year_counts)]
@@ -192,8 +196,8 @@ _SCORES = (
 
 def baseline(folder: Path) -> tuple[Table, ...]:
     """The config of the human baseline, where there is one."""
-    query = "select count(*) from read_parquet(?)"
-    if not duck.query(query, [str(folder / BASELINE)])[0][0]:
+    count_query = "select count(*) from read_parquet(?)"
+    if not duck.query(count_query, [str(folder / BASELINE)])[0][0]:
         return ()
     source = FromParquet(folder / BASELINE)
     return (Table("human_baseline", rows.HumanAnswer, _BASELINE, {"full": source}),)
@@ -208,15 +212,15 @@ def annotation_statistics(folder: Path, summary: Mapping[str, Any]) -> tuple[Sta
         if row_count
     ]
     judged_rows: list[Mapping[str, Scalar]] = [
-        {"question": kind, "outcome": outcome, "rows": row_count}
-        for kind, outcome, row_count in summary["judged"]
+        {"question": question_kind, "outcome": outcome, "rows": row_count}
+        for question_kind, outcome, row_count in summary["judged"]
     ]
-    query = """
+    score_query = """
         select q.split, q.written_or_generated as question, count(*) as rows,
             avg(b.exact_match) as "share exact match", avg(b.f1) as "share f1"
         from read_parquet(?) b join read_parquet(?) q using (id) group by all order by all
     """
-    baseline_scores = duck.records(query, [folder / BASELINE, folder / QUESTIONS])
+    baseline_scores = duck.records(score_query, [folder / BASELINE, folder / QUESTIONS])
     return (
         Statistics("gold", "What became of the gold rows", gold_rows, _GOLD),
         Statistics("judged", "Questions that people judged", judged_rows, _JUDGED),
@@ -225,12 +229,13 @@ def annotation_statistics(folder: Path, summary: Mapping[str, Any]) -> tuple[Sta
     )
 
 
-def _shares(questions: Path, column: str, title: str, caption: str) -> Statistics:
-    kind = title.lower().removesuffix("s")
-    query = f"""
-        select {column} as "{kind}", count(*) as rows, count(*) / sum(count(*)) over () as share
+def _shares(questions_path: Path, column_sql: str, title: str, caption: str) -> Statistics:
+    column_title = title.lower().removesuffix("s")
+    share_query = f"""
+        select {column_sql} as "{column_title}", count(*) as rows,
+            count(*) / sum(count(*)) over () as share
         from read_parquet(?) group by 1 order by 2 desc, 1
     """  # noqa: S608 - our own column names
     return Statistics(
-        title.lower().replace(" ", "_"), title, duck.records(query, [questions]), caption
+        title.lower().replace(" ", "_"), title, duck.records(share_query, [questions_path]), caption
     )

@@ -50,20 +50,22 @@ def write_dropped(out: Path, dropped: Iterable[rows.Dropped]) -> None:
 
 def write_summary(out: Path, tallies: Sequence[Tally] = (), **counted: Any) -> None:
     """Write `summary.json`: what each filter did, and what else the step counted."""
-    filters = []
+    filter_summaries = []
     for tally in tallies:
-        examples = []
+        example_pairs = []
         for reason in sorted(tally.examples):
-            examples += [[reason, dropped.detail or ""] for dropped in tally.examples[reason]]
-        filters.append(
+            example_pairs += [[reason, dropped.detail or ""] for dropped in tally.examples[reason]]
+        filter_summaries.append(
             {
                 "filter": tally.filter,
                 "seen": tally.seen,
                 "dropped": tally.dropped,
-                "examples": examples,
+                "examples": example_pairs,
             }
         )
-    (out / SUMMARY).write_text(json.dumps({"filters": filters} | counted, indent=1), "utf-8")
+    (out / SUMMARY).write_text(
+        json.dumps({"filters": filter_summaries} | counted, indent=1), "utf-8"
+    )
 
 
 def read_step_summary(folder: Path) -> dict[str, Any]:
@@ -72,30 +74,30 @@ def read_step_summary(folder: Path) -> dict[str, Any]:
     return summary
 
 
-def merge_summaries(folders: Sequence[Path], questions: Path) -> dict[str, Any]:
+def merge_summaries(step_folders: Sequence[Path], questions_path: Path) -> dict[str, Any]:
     """Merge the summaries of the steps that write and filter questions, for the card."""
-    summaries = [read_step_summary(folder) for folder in folders]
-    generated: Counter[str] = Counter()
-    calls: Counter[str] = Counter()
-    filters = []
+    summaries = [read_step_summary(folder) for folder in step_folders]
+    outcome_counts: Counter[str] = Counter()
+    call_counts: Counter[str] = Counter()
+    filter_summaries = []
     for summary in summaries:
-        generated.update(summary.get("generated", {}))
-        calls.update(summary.get("calls", {}))
-        filters += summary["filters"]
+        outcome_counts.update(summary.get("generated", {}))
+        call_counts.update(summary.get("calls", {}))
+        filter_summaries += summary["filters"]
     return {
-        "generated": dict(sorted(generated.items())),
-        "filters": filters,
-        "calls": dict(sorted(calls.items())),
-        "kept": pq.read_metadata(questions).num_rows,
+        "generated": dict(sorted(outcome_counts.items())),
+        "filters": filter_summaries,
+        "calls": dict(sorted(call_counts.items())),
+        "kept": pq.read_metadata(questions_path).num_rows,
     }
 
 
 def format_cost(models: Sequence[CachedModel]) -> str:
     """Say how many calls and tokens models have cost in this run."""
-    calls = sum(model.misses for model in models)
+    call_count = sum(model.misses for model in models)
     tokens_read = sum(model.usage.tokens_read for model in models)
     tokens_written = sum(model.usage.tokens_written for model in models)
-    return f"{calls:,} calls, {tokens_read:,} tokens read, {tokens_written:,} written"
+    return f"{call_count:,} calls, {tokens_read:,} tokens read, {tokens_written:,} written"
 
 
 def toxicity_of(kept_item: KeptItem) -> ToxicityScores:

@@ -61,50 +61,50 @@ class StreamingQA(DatasetBuilder):
         writer = self.generate.model
         if writer is not None:
             models_by_use["writes questions"] = writer
-        for chosen in self.filters:
-            asks_writer = {"answering", "model"} & chosen.needs
-            model = getattr(chosen, "backend", None) or (writer if asks_writer else None)
+        for chosen_filter in self.filters:
+            asks_writer = {"answering", "model"} & chosen_filter.needs
+            model = getattr(chosen_filter, "backend", None) or (writer if asks_writer else None)
             if model:
-                models_by_use[f"filter {chosen.filter}"] = model
+                models_by_use[f"filter {chosen_filter.filter}"] = model
         return models_by_use
 
     def build(self, run: Run) -> Dataset:
         """Draw, ask, filter, date; configs `recent`, `past`, `all`, `eval_by_quarter`."""
         models = self.models()
-        for settings in models.values():
-            settings.check(offline=self.offline)
-        articles = news.article_step(run, self.near_duplicates)
-        draws = news.QuestionDates(articles=articles, dates=self.dates, seed=run.seed)
-        questions = self._questions(run, articles, draws)
-        writing_steps = [questions.stated.questions] if questions.stated else []
-        question_folder, draws_folder = run.folder(questions), run.folder(draws)
+        for model_settings in models.values():
+            model_settings.check(offline=self.offline)
+        articles_step = news.article_step(run, self.near_duplicates)
+        draws_step = news.QuestionDates(articles=articles_step, dates=self.dates, seed=run.seed)
+        questions_step = self._questions(run, articles_step, draws_step)
+        writing_steps = [questions_step.stated.questions] if questions_step.stated else []
+        question_folder, draws_folder = run.folder(questions_step), run.folder(draws_step)
         summary = merge_summaries(
             [*map(run.folder, writing_steps), question_folder], question_folder / QUESTIONS
         )
-        folders = [run.folder(articles), question_folder]
+        drop_folders = [run.folder(articles_step), question_folder]
         if "gold" in run.inputs:
-            folders.append(run.folder(self._annotated(run, questions, draws)))
-        questions_path = folders[-1] / QUESTIONS
+            drop_folders.append(run.folder(self._annotated(run, questions_step, draws_step)))
+        questions_path = drop_folders[-1] / QUESTIONS
         tables = [*_subsets(questions_path), _by_quarter(questions_path)]
         statistics = (
-            *card.writers(models, summary, stated=questions.stated is not None),
+            *card.writers(models, summary, stated=questions_step.stated is not None),
             *card.statistics(questions_path, draws_folder, summary),
         )
         if "gold" in run.inputs:
-            summary = read_step_summary(folders[-1])
-            tables += card.baseline(folders[-1])
-            statistics += card.annotation_statistics(folders[-1], summary)
-            for line in outcome_lines(summary["gold"]):
-                run.workspace.say(line)
-        reasons: dict[str, str] = {}
-        for chosen in self.filters:
-            reasons |= chosen.reasons
+            summary = read_step_summary(drop_folders[-1])
+            tables += card.baseline(drop_folders[-1])
+            statistics += card.annotation_statistics(drop_folders[-1], summary)
+            for outcome_line in outcome_lines(summary["gold"]):
+                run.workspace.say(outcome_line)
+        drop_reasons: dict[str, str] = {}
+        for chosen_filter in self.filters:
+            drop_reasons |= chosen_filter.reasons
         return Dataset(
             tables=tuple(tables),
-            dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
+            dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in drop_folders),
             statistics=statistics,
             plots=card.plots(questions_path, draws_folder),
-            reasons=reasons,
+            reasons=drop_reasons,
         )
 
     def _questions(
@@ -116,14 +116,14 @@ class StreamingQA(DatasetBuilder):
             writer = ModelWriter(
                 generate=self.generate, seed=run.seed, limit=self.limit, offline=self.offline
             )
-        searches = any("search" in chosen.needs for chosen in self.filters)
+        any_search = any("search" in chosen_filter.needs for chosen_filter in self.filters)
         return NewsQuestions(
             draws=draws,
             stated=self._stated(run, draws),
             writer=writer,
             filters=QuestionFilters(
                 filters=self.filters,
-                index=SearchIndex(articles=articles) if searches else None,
+                index=SearchIndex(articles=articles) if any_search else None,
                 writer=self.generate.model,
                 seed=run.seed,
                 offline=self.offline,
@@ -137,14 +137,14 @@ class StreamingQA(DatasetBuilder):
         backend = self.generate.backend
         if not isinstance(backend, Grounded | Parsed):
             return None
-        relations: dict[str, NewsWording] = {}
+        news_wordings: dict[str, NewsWording] = {}
         facts_step = timelines_step = None
         if isinstance(backend, Grounded) and "dump" in run.inputs:
             news_relations = {}
             for relation_id, relation in facts.all_relations(run).whole().items():
                 if relation.news is not None:
                     news_relations[relation_id] = relation
-                    relations[relation_id] = relation.news
+                    news_wordings[relation_id] = relation.news
             if news_relations:
                 facts_step = facts.facts_step(run, "dump", news_relations)
                 timelines_step = facts.timelines_step(facts_step, news_relations)
@@ -153,7 +153,7 @@ class StreamingQA(DatasetBuilder):
             draws=draws,
             facts=facts_step,
             timelines=timelines_step,
-            relations=relations,
+            relations=news_wordings,
             parse=isinstance(otherwise, Parsed),
         )
         share = backend.share if isinstance(backend, Grounded) else 1
@@ -171,29 +171,31 @@ class StreamingQA(DatasetBuilder):
         )
 
 
-def _subsets(path: Path) -> Iterator[Table]:
+def _subsets(questions_path: Path) -> Iterator[Table]:
     subsets: dict[str, Mapping[str, str]] = {
         "recent": {"recent_or_past": "recent"},
         "past": {"recent_or_past": "past"},
         "all": {},
     }
-    for name, row_filter in subsets.items():
+    for table_name, row_filter in subsets.items():
         splits = {
-            split: FromParquet(path, {**row_filter, "split": split})
+            split: FromParquet(questions_path, {**row_filter, "split": split})
             for split in ("train", "valid", "eval")
         }
-        yield Table(name, rows.NewsQuestion, _ABOUT[name], splits)
+        yield Table(table_name, rows.NewsQuestion, _ABOUT[table_name], splits)
 
 
-def _by_quarter(path: Path) -> Table:
+def _by_quarter(questions_path: Path) -> Table:
     """The evaluation questions, each quarter in which they are asked a split."""
-    name, row_filter = "eval_by_quarter", [("split", "=", "eval")]
-    quarters = pq.read_table(path, columns=["quarter"], filters=row_filter)["quarter"].to_pylist()
+    table_name, row_filter = "eval_by_quarter", [("split", "=", "eval")]
+    quarters = pq.read_table(questions_path, columns=["quarter"], filters=row_filter)[
+        "quarter"
+    ].to_pylist()
     splits = {
-        quarter: FromParquet(path, {"split": "eval", "quarter": quarter})
+        quarter: FromParquet(questions_path, {"split": "eval", "quarter": quarter})
         for quarter in sorted({*quarters})
     }
-    return Table(name, rows.NewsQuestion, _ABOUT[name], splits)
+    return Table(table_name, rows.NewsQuestion, _ABOUT[table_name], splits)
 
 
 _ABOUT = {

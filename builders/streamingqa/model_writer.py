@@ -69,9 +69,9 @@ class ModelWriter(Strict):
         if self.limit:
             settings = settings.model_copy(update={"kept": 1})
         if draw_count > _MANY_DRAWS * len(draws):
-            text = f"  {draw_count:,} draws of {len(draws):,} articles: about"
-            times = draw_count / len(draws)
-            say(f"{text} {times:,.0f} times each; fewer `dates` ask fewer times")
+            draw_text = f"  {draw_count:,} draws of {len(draws):,} articles: about"
+            draws_each = draw_count / len(draws)
+            say(f"{draw_text} {draws_each:,.0f} times each; fewer `dates` ask fewer times")
         written = WrittenByModel(calls=model.prompt_counts)
 
         def cost() -> str:
@@ -79,10 +79,10 @@ class ModelWriter(Strict):
 
         with progress(draw_count, "draws", "asking", cost) as bar:
             model.on_answer = lambda: bar.advance(0)
-            files = question_dates.articles.news.files
+            news_files = question_dates.articles.news.files
 
             def articles() -> Iterator[rows.Article]:
-                for article in read_articles(files, sorted(draws), jobs=workspace.jobs):
+                for article in read_articles(news_files, sorted(draws), jobs=workspace.jobs):
                     yield article
                     bar.advance(len(draws[article.id]))
 
@@ -119,9 +119,10 @@ class ModelWriter(Strict):
         cost = format_cost([model])
         say(f"  models: {cost}; {question_count:,} questions of {draw_count:,} draws")
         if self.limit and draw_count and draw_count < total_draws:
-            times = total_draws / draw_count * self.generate.kept
-            text = f"{total_draws:,} draws: about {model.prompt_counts.total() * times:,.0f} calls"
-            say(f"  the whole recipe, {text}, {question_count * times:,.0f} questions")
+            cost_factor = total_draws / draw_count * self.generate.kept
+            call_count = model.prompt_counts.total() * cost_factor
+            call_text = f"{total_draws:,} draws: about {call_count:,.0f} calls"
+            say(f"  the whole recipe, {call_text}, {question_count * cost_factor:,.0f} questions")
 
     def _choose_draws(
         self, draws: Mapping[str, Sequence[rows.Draw]], done_articles: Collection[str]

@@ -43,11 +43,15 @@ class QuestionFilters(Strict):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the filters, in the order in which they run."""
-        return tuple(chosen.filter for chosen in cheap_first(self.filters))
+        return tuple(chosen_filter.filter for chosen_filter in cheap_first(self.filters))
 
     def without(self, filter_names: tuple[str, ...]) -> Self:
         """The same, but for filters of these names."""
-        remaining = tuple(chosen for chosen in self.filters if chosen.filter not in filter_names)
+        remaining = tuple(
+            chosen_filter
+            for chosen_filter in self.filters
+            if chosen_filter.filter not in filter_names
+        )
         return self.model_copy(update={"filters": remaining})
 
     def start(self, workspace: Workspace, finder: SpacyFinder | None = None) -> StartedFilters:
@@ -55,19 +59,19 @@ class QuestionFilters(Strict):
 
         Two filters that ask the same model share it. `finder`: where one is loaded already.
         """
-        models: list[CachedModel] = []
+        opened_models: list[CachedModel] = []
 
         def open_once(settings: AnyModel) -> CachedModel:
             new_model = open_model(
                 settings, self.seed, workspace.work("answers"), offline=self.offline
             )
-            for model in models:
+            for model in opened_models:
                 if (model.identity, model.prompts) == (new_model.identity, new_model.prompts):
                     return model
-            models.append(new_model)
+            opened_models.append(new_model)
             return new_model
 
-        needs = frozenset[str]().union(*(chosen.needs for chosen in self.filters))
+        needs = frozenset[str]().union(*(chosen_filter.needs for chosen_filter in self.filters))
         context = FilterContext(
             model=open_once,
             search=Index(workspace.folder(self.index) / "index") if self.index else None,
@@ -78,4 +82,4 @@ class QuestionFilters(Strict):
             context = replace(context, answering=open_once(self.writer))
         if "names" in needs:  # the pipeline takes seconds to load
             context = replace(context, names=finder or SpacyFinder())
-        return StartedFilters(FilterRun(self.filters, context), models)
+        return StartedFilters(FilterRun(self.filters, context), opened_models)

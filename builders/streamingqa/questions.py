@@ -63,11 +63,13 @@ class NewsQuestions(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Choose, write and filter questions; say when, where a question does not."""
-        started = self.filters.start(workspace)
+        started_filters = self.filters.start(workspace)
         dropped_rows: list[rows.Dropped] = []
         outcome_counts: Counter[str] = Counter()
         call_counts: Counter[str] = Counter()
-        asked_questions = self._choose_stated(workspace, started.run, dropped_rows, outcome_counts)
+        asked_questions = self._choose_stated(
+            workspace, started_filters.run, dropped_rows, outcome_counts
+        )
         if self.writer is not None:
             written = self.writer.write(
                 workspace,
@@ -77,7 +79,7 @@ class NewsQuestions(Step):
                     for question in asked_questions
                     if question.grounding is not None
                 },
-                started.run.screen,
+                started_filters.run.screen,
                 workspace.say,
             )
             asked_questions += written.questions
@@ -86,57 +88,57 @@ class NewsQuestions(Step):
             call_counts += written.calls
         kept_rows: list[rows.NewsQuestion] = []
         items = self._items(workspace, questions_by_article(asked_questions))
-        for passed in started.run.run(items, screened=True):
-            if isinstance(passed, rows.Dropped):
-                dropped_rows.append(passed)
+        for filter_outcome in started_filters.run.run(items, screened=True):
+            if isinstance(filter_outcome, rows.Dropped):
+                dropped_rows.append(filter_outcome)
             else:
-                question, scores = passed.item.question, toxicity_of(passed)
+                question, scores = filter_outcome.item.question, toxicity_of(filter_outcome)
                 kept_rows.append(released_row(question, scores, self.filters.names, self.seed))
-        started.finish()
+        started_filters.finish()
         dropped_rows += self._cut(kept_rows)
-        for model in started.models:
+        for model in started_filters.models:
             call_counts += model.prompt_counts
         write_sorted(out / QUESTIONS, rows.NewsQuestion, kept_rows, *ORDER)
         write_dropped(out, dropped_rows)
         write_summary(
             out,
-            started.run.tallies,
+            started_filters.run.tallies,
             generated=outcome_counts,
             calls=dict(sorted(call_counts.items())),
         )
-        if started.models:
-            workspace.say(f"  models of filters: {format_cost(started.models)}")
+        if started_filters.models:
+            workspace.say(f"  models of filters: {format_cost(started_filters.models)}")
         draw_count = sum(map(len, draws_by_article(workspace, self.draws).values()))
-        text = f"  {len(kept_rows):,} rows of {draw_count:,} draws"
-        workspace.say(f"{text}; more draws (`dates`) give more rows")
+        row_text = f"  {len(kept_rows):,} rows of {draw_count:,} draws"
+        workspace.say(f"{row_text}; more draws (`dates`) give more rows")
 
     def _choose_stated(
         self,
         workspace: Workspace,
-        run: FilterRun,
+        filter_run: FilterRun,
         dropped_rows: list[rows.Dropped],
         outcome_counts: Counter[str],
     ) -> list[rows.Question]:
         """The questions without a model that pass the cheap filters and are chosen."""
         if self.stated is None:
             return []
-        path = workspace.folder(self.stated.questions) / QUESTIONS
-        candidates = list(typed_rows(path, rows.Question))
-        passing: list[rows.Question] = []
+        questions_path = workspace.folder(self.stated.questions) / QUESTIONS
+        candidates = list(typed_rows(questions_path, rows.Question))
+        passing_questions: list[rows.Question] = []
         # one generator after the other, as they were written: the card shows the first drops
         for generator in (FACTS, PATTERNS):
             own_questions = [question for question in candidates if question.generator == generator]
             for item in self._items(workspace, questions_by_article(own_questions)):
-                refused = run.screen(item.question, item.article)
+                refused = filter_run.screen(item.question, item.article)
                 if refused:
                     dropped_rows.append(refused)
                 else:
-                    passing.append(item.question)
+                    passing_questions.append(item.question)
         chosen, unchosen = select_questions(
-            passing, self.seed, self.stated.draw_cap, self.stated.share
+            passing_questions, self.seed, self.stated.draw_cap, self.stated.share
         )
         dropped_rows += unchosen
-        outcome_counts["questions that could be asked"] += len(passing)
+        outcome_counts["questions that could be asked"] += len(passing_questions)
         outcome_counts["question"] += len(chosen)
         return chosen
 
@@ -144,16 +146,16 @@ class NewsQuestions(Step):
         self, workspace: Workspace, questions: Mapping[str, Sequence[rows.Question]]
     ) -> Iterator[QuestionItem]:
         """Each question with its article, in the order of the articles' ids."""
-        files = self.draws.articles.news.files
-        for article in read_articles(files, sorted(questions), jobs=workspace.jobs):
+        news_files = self.draws.articles.news.files
+        for article in read_articles(news_files, sorted(questions), jobs=workspace.jobs):
             for question in questions[article.id]:
                 yield QuestionItem(question, article)
 
     def _cut(self, kept_rows: list[rows.NewsQuestion]) -> Iterator[rows.Dropped]:
         """Cut the rows to the limit, and give those that go."""
         kept_rows.sort(key=lambda row: seeded_hash(self.seed, "limit", row.id))
-        limit = self.limit or len(kept_rows)
-        over_limit = kept_rows[limit:]
-        del kept_rows[limit:]
+        row_limit = self.limit or len(kept_rows)
+        over_limit = kept_rows[row_limit:]
+        del kept_rows[row_limit:]
         for row in over_limit:
             yield rows.Dropped(self.name, "over_limit", row.id, detail=row.question)

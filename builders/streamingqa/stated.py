@@ -76,15 +76,19 @@ class StatedQuestions(Step):
         )
         articles = read_articles(self.draws.articles.news.files, sorted(draws), jobs=workspace.jobs)
         segments_path = timelines_folder / "timelines.parquet"
-        paths = segments_path, timelines_folder / "gaps.parquet", facts_folder / "entities.parquet"
-        query = "select max(snapshot) from read_parquet(?)"
-        newest_day = duck.query(query, [str(segments_path)])[0][0]
+        table_paths = (
+            segments_path,
+            timelines_folder / "gaps.parquet",
+            facts_folder / "entities.parquet",
+        )
+        day_query = "select max(snapshot) from read_parquet(?)"
+        newest_day = duck.query(day_query, [str(segments_path)])[0][0]
         if newest_day is None:  # no segment
             return
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
-            for article, stated_facts, known_terms in StatedFacts(db, *paths, self.relations).find(
-                articles
-            ):
+            for article, stated_facts, known_terms in StatedFacts(
+                db, *table_paths, self.relations
+            ).find(articles):
                 counts["articles that state a fact"] += bool(stated_facts)
                 counts["facts stated"] += len(stated_facts)
                 article_questions: list[rows.Question] = []
@@ -98,8 +102,8 @@ class StatedQuestions(Step):
         self, workspace: Workspace, draws: Mapping[str, Sequence[rows.Draw]]
     ) -> Iterator[list[rows.Question]]:
         """The questions of clauses of each drawn article."""
-        files = self.draws.articles.news.files
-        articles = read_articles(files, sorted(draws), jobs=workspace.jobs)
+        news_files = self.draws.articles.news.files
+        articles = read_articles(news_files, sorted(draws), jobs=workspace.jobs)
         article_batches = batches(articles, _ARTICLES_AT_ONCE)
         for parsed_articles in ordered_map(_parse_articles, article_batches, jobs=workspace.jobs):
             for article_id, clauses in parsed_articles:
@@ -118,8 +122,8 @@ def _clause_questions(
     """The questions of an article's clauses for each of its draws."""
     for draw in draws:
         for clause in clauses:
-            age = (draw.article_day - clause.time.last).days
-            length = (clause.time.last - clause.time.first).days
+            age_days = (draw.article_day - clause.time.last).days
+            length_days = (clause.time.last - clause.time.first).days
             yield rows.Question(
                 row_id(draw.id, PATTERNS, clause.question, clause.answer.start),
                 draw,
@@ -127,5 +131,5 @@ def _clause_questions(
                 clause.answer,
                 PATTERNS,
                 "own" if clause.has_time else "none",
-                recent=0 <= age <= _RECENT_DAYS and length < _RECENT_DAYS,
+                recent=0 <= age_days <= _RECENT_DAYS and length_days < _RECENT_DAYS,
             )

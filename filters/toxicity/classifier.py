@@ -98,22 +98,24 @@ class TransformersScorer(Strict):
             if label.casefold() not in label_columns:
                 label_list = ", ".join(map(str, model.config.id2label.values()))
                 raise UserError(f"no label {label!r}, it has {label_list}", where=self.model)
-        columns = {name: label_columns[label.casefold()] for name, label in self.labels.items()}
+        attribute_columns = {
+            name: label_columns[label.casefold()] for name, label in self.labels.items()
+        }
 
         def score(texts: Sequence[str]) -> Sequence[ToxicityScores]:
             all_scores: list[ToxicityScores] = []
-            for start in range(0, len(texts), self.batch):
-                inputs = tokenizer(
-                    list(texts[start : start + self.batch]),
+            for batch_start in range(0, len(texts), self.batch):
+                model_inputs = tokenizer(
+                    list(texts[batch_start : batch_start + self.batch]),
                     return_tensors="pt",
                     padding=True,
                     truncation=True,
                     max_length=self.most_tokens,
                 )
                 with torch.inference_mode():
-                    probabilities = torch.sigmoid(model(**inputs).logits).tolist()
+                    probabilities = torch.sigmoid(model(**model_inputs).logits).tolist()
                 scores = (
-                    {name: round(row[column], 4) for name, column in columns.items()}
+                    {name: round(row[column], 4) for name, column in attribute_columns.items()}
                     for row in probabilities
                 )
                 all_scores += [ToxicityScores(**text_scores) for text_scores in scores]

@@ -83,17 +83,17 @@ class _RunningService:
         return [self._score(text) for text in texts]
 
     def _score(self, text: str) -> ToxicityScores:
-        body = {
+        call_body = {
             "comment": {"text": text},
             "languages": ["en"],
             "requestedAttributes": {cache_key.upper(): {} for cache_key in ATTRIBUTES},
             "doNotStore": True,
         }
-        request = msgspec.json.encode([self._settings.endpoint, body], order="sorted")
+        request = msgspec.json.encode([self._settings.endpoint, call_body], order="sorted")
         cache_key = text_sha256(request.decode())
         known_scores = self._cache.get(cache_key)
         if known_scores is None:
-            scores = self._client.post(body, self._read)
+            scores = self._client.post(call_body, self._read)
             known_scores = self._cache.keep(cache_key, msgspec.json.encode(asdict(scores)).decode())
         return msgspec.json.decode(known_scores, type=ToxicityScores)
 
@@ -114,9 +114,9 @@ class _RunningService:
             return ToxicityScores(**scores)
         if any(detail.get("errorType") in _TEXT_ERRORS for detail in reply_data.error.details):
             return ToxicityScores()
-        answer = f"status {reply.status} {self._client.words(reply)}".rstrip()
+        answer_text = f"status {reply.status} {self._client.words(reply)}".rstrip()
         raise UserError(
-            f"the Perspective API refuses the call: {answer}",
+            f"the Perspective API refuses the call: {answer_text}",
             where=self._settings.endpoint,
             hint=f"check the key in ${self._settings.key_env}, and that the API is enabled for it",
         )

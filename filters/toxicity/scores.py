@@ -58,16 +58,16 @@ class Thresholds(Strict):
 
     def over(self, scores: ToxicityScores) -> str | None:
         """The attribute that is furthest over its threshold; None where none reaches it."""
-        worst: tuple[float, str] | None = None
-        for name, threshold in self.model_dump(exclude_none=True).items():
-            score = getattr(scores, name)
+        worst_excess: tuple[float, str] | None = None
+        for attribute_name, threshold in self.model_dump(exclude_none=True).items():
+            score = getattr(scores, attribute_name)
             if (
                 score is not None
                 and score >= threshold
-                and (worst is None or score - threshold > worst[0])
+                and (worst_excess is None or score - threshold > worst_excess[0])
             ):
-                worst = (score - threshold, name)
-        return worst[1] if worst else None
+                worst_excess = (score - threshold, attribute_name)
+        return worst_excess[1] if worst_excess else None
 
 
 PAPER_THRESHOLDS = Thresholds(
