@@ -10,10 +10,10 @@ from factdrift.filters.base import Filter, FilterContext, Items, QuestionItem, V
 
 
 class DuplicateQuestion(Filter):
-    """An earlier row asks the same: the same words, folded, but for determiners.
+    """An earlier row asks the same question: the same folded words, without determiners.
 
-    Their answers agree, too (the last word of each, so that `Cook` is `Tim Cook`). Earlier is what
-    stands before it in the archive; about 160 bytes a question are held in memory, never its text.
+    Their answers agree, too (the last word of each, so that `Cook` is `Tim Cook`). The rows are in
+    the order of the archive. About 160 bytes a question are held in memory, never its text.
     """
 
     reasons: ClassVar[Mapping[str, str]] = {

@@ -75,12 +75,13 @@ class RoundTrip(Filter):
 
 
 def agreement(answer: str, other_answer: str | None, answer_type: AnswerType) -> float:
-    """How far two answers agree, from 0 to 1.
+    """Return how far two answers agree, from 0 to 1.
 
     Entities and dates agree wholly or not at all, after normalisation: `4 June 2017` is
-    `on June 4th, 2017`, `Bob Iger` is `Iger`, and `Apple Inc.` is `Apple`. RelationWording by the
-    share of words they have in common, of the longer one's; prepositions and determiners count only
-    where a phrase has no other words, so that `in Paris` and `in London` have nothing in common.
+    `on June 4th, 2017`, `Bob Iger` is `Iger`, and `Apple Inc.` is `Apple`. Phrases agree
+    by the share of words that they have in common, of the longer one's words; prepositions and
+    determiners count only where a phrase has no other words, so that `in Paris` and `in London`
+    have nothing in common.
     """
     if other_answer is None:
         return 0.0

@@ -1,4 +1,4 @@
-"""Run the filters of a recipe over questions, in batches; count and keep examples of what goes.
+"""Run the filters of a recipe over questions, in batches, and keep examples of dropped ones.
 
 Cheap filters come first. Where questions are still being written they are screened one by one, so
 that a bad question can be replaced; the other filters then see what is left, in batches.
@@ -16,7 +16,7 @@ BATCH = 256
 """Items that a filter is given at once: enough for a scorer or a server to work on in parallel, few
 enough to lie in memory with their articles."""
 EXAMPLES = 3
-"""Dropped items that are shown for each reason of a filter."""
+"""Dropped items that the card shows for each reason of a filter: enough to see what it means."""
 
 
 @dataclass(frozen=True, slots=True)

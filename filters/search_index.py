@@ -59,7 +59,7 @@ class Index:
         return cls(folder)
 
     def search(self, query: str, until: date, k: int) -> list[SearchResult]:
-        """The `k` best passages published on `until` or before, best first.
+        """Return the `k` best passages published on `until` or before, best first.
 
         Any text is a query: there is no query syntax. One without a known word finds nothing.
         """
@@ -77,6 +77,7 @@ class Index:
         dated_query = tantivy.Query.boolean_query(
             [(occur.Must, tantivy.Query.boolean_query(word_queries)), (occur.Must, date_filter)]
         )
+        # a few more than `k`, so that equal scores at the cut show at once
         row_limit = k + 8
         while True:
             raw_hits = self._searcher.search(dated_query, row_limit, count=False).hits
@@ -119,7 +120,7 @@ def _analyzer() -> tantivy.TextAnalyzer:
     token_filter = tantivy.Filter
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     for step in (
-        token_filter.remove_long(40),
+        token_filter.remove_long(40),  # addresses and the like, which nobody asks for
         token_filter.lowercase(),
         token_filter.ascii_fold(),
         token_filter.stopword("english"),

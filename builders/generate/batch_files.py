@@ -32,18 +32,19 @@ class BatchChat(Chat):
     folder: Annotated[RecipePath, NOT_IN_KEY] = Field(
         description="for requests-*.jsonl and results, beside the recipe"
     )
+    # the most that OpenAI takes in one file
     lines: int = Field(default=50_000, ge=1, description="most calls of a file")
 
     def open(self, seed: int) -> "BatchBackend":
-        """The model; results in the folder are read at the first request."""
+        """Return the model; results in the folder are read at the first request."""
         return BatchBackend(self, seed)
 
 
 class BatchBackend(p.PromptedModel):
-    """Writes what is not answered yet; a run ends with these files until their results are there.
+    """Writes calls without an answer to files; a run ends there until the results have come.
 
-    A call that a batch refused is a counted drop of the reason `server_refused`; one that expired,
-    or failed by the server's fault, is written again.
+    A call that a batch refused is a counted drop of the reason `server_refused`; a call that
+    expired, or failed by the server's fault, is written again.
     """
 
     waits = True
@@ -67,7 +68,7 @@ class BatchBackend(p.PromptedModel):
         shape: Shape | None = None,
         parse: p.ParseText | None = None,
     ) -> list[Result]:
-        """What the results say to each text; the others wait."""
+        """Return the result for each text; a text without one gets a call, and its result waits."""
         if self._known is None:
             batch_results = _results(self.settings.folder, self.usage)
             self._known = {
@@ -108,7 +109,7 @@ class BatchBackend(p.PromptedModel):
             file.write(json.dumps(call, ensure_ascii=False) + "\n")
 
     def finish(self) -> None:
-        """`UserError` with the files of the calls that wait."""
+        """Raise a `UserError` with the files of the calls that wait."""
         if self._waiting:
             folder = display_path(self.settings.folder)
             path_list = ", ".join(display_path(path) for path in self._paths[:3])
@@ -131,7 +132,7 @@ def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Completion | Non
 
 
 def _result(line: str, path: Path, line_number: int, usage: Usage) -> tuple[str, Completion | None]:
-    """What a batch says to a call, None: it is to be asked again."""
+    """The id of a call and its result; None where the call has to be sent again."""
     try:
         line_data: Any = json.loads(line)
         call_id = str(line_data["custom_id"])
@@ -142,6 +143,7 @@ def _result(line: str, path: Path, line_number: int, usage: Usage) -> tuple[str,
     answer_body = response.get("body") if isinstance(response, dict) else None
     completion = parse_completion(answer_body)
     if completion is None:
+        # no status, too many calls, or the fault of the server: another batch may answer
         status_code = response.get("status_code") if isinstance(response, dict) else None
         if (
             status_code is None

@@ -21,18 +21,18 @@ _NAME_LABELS = _ENTITY_LABELS | {"NORP"}
 
 
 def sentence_starts(article: Article) -> list[int]:
-    """Where each sentence starts in the article's text."""
+    """Return the offset of each sentence in the article's text."""
     return list(accumulate((len(sentence) + 1 for sentence in article.sentences[:-1]), initial=0))
 
 
 class SpacyFinder:
-    """Entities of the small pipeline, and its parser's prepositional phrases."""
+    """Finds entities and prepositional phrases with the small pipeline."""
 
     def __init__(self) -> None:
         self.nlp = load_pipeline()
 
     def find(self, article: Article) -> list[Candidate]:
-        """Candidates of every sentence but the headline."""
+        """Return the candidates of every sentence but the headline."""
         candidates: list[Candidate] = []
         line_starts = sentence_starts(article)
         with self.nlp.memory_zone():
@@ -58,7 +58,7 @@ class SpacyFinder:
         return candidates
 
     def names(self, texts: Sequence[str]) -> list[list[str]]:
-        """The named entities of each text, in order; dates and numbers are none."""
+        """Return the named entities of each text, in order; dates and numbers are none."""
         with self.nlp.memory_zone():
             text_names = []
             for parsed_text in self.nlp.pipe(texts):
@@ -78,6 +78,7 @@ class SpacyFinder:
             elif entity.label_ in _NUMBERS:
                 yield entity.start_char, entity.end_char, "phrase", entity.label_
         for token in parsed_line:
+            # `of` belongs to the noun before it: `of Italy` answers nothing
             if token.dep_ == "prep" and token.lower_ != "of":
                 span = parsed_line[token.left_edge.i : token.right_edge.i + 1]
                 if 1 < len(span) <= _LONGEST:

@@ -1,4 +1,4 @@
-"""Questions and answers of any server that speaks the OpenAI chat protocol."""
+"""Questions and answers by any server that speaks the OpenAI chat protocol."""
 
 import json
 import os
@@ -18,15 +18,16 @@ from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
 
 _HINT = "what was answered is kept; run again to go on"
 _FIRST_WAIT = 0.5
-"""Seconds before the second attempt."""
+"""Seconds before the second attempt; each further wait is twice as long."""
 _VENDOR = "https://api.openai.com/v1"
 _NOT_ALLOWED = frozenset({401, 403})
-_OF_ONE = frozenset({400, 413, 422})
+"""Statuses of a key that the server does not take: no other prompt would fare better."""
+_PROMPT_ERRORS = frozenset({400, 413, 422})
 """Statuses that may be about one prompt: too long, or against the server's rules."""
 
 
 class Chat(p.ModelSettings):
-    """What calls of the chat protocol have in common, whichever way they are sent."""
+    """Settings of all calls of the chat protocol, whichever way they are sent."""
 
     new_tokens: int = Field(
         default=512,
@@ -45,7 +46,7 @@ class Chat(p.ModelSettings):
     )
 
     def body(self, prompt_text: str, seed: int, shape: Shape | None) -> dict[str, Any]:
-        """The call for one prompt."""
+        """Return the body of the call for one prompt."""
         call_fields: dict[str, Any] = {
             "model": self.model,
             **self._asked(prompt_text),
@@ -65,7 +66,7 @@ class Chat(p.ModelSettings):
         }
 
     def identity(self, seed: int, **more_values: object) -> str:
-        """All that an answer depends on besides its prompt."""
+        """Return a text with everything that an answer depends on besides its prompt."""
         field_names = {"model", "new_tokens", "temperature", "structured", "request"}
         field_names |= (
             {"completion", *(["stop"] if self.stop else [])} if self.completion else set()
@@ -94,7 +95,7 @@ _SCHEMAS: Mapping[Shape, dict[str, Any]] = {
     "answer": _object(answer=_TEXT),
     "verdict": _object(**{name: {"type": "boolean"} for name in p.VERDICTS}),
 }
-"""What an answer of each form holds."""
+"""The JSON schema of an answer of each form."""
 
 
 class OpenAI(Chat):
@@ -118,7 +119,7 @@ class OpenAI(Chat):
         return url
 
     def check(self, *, offline: bool = False) -> None:
-        """As every model, and the key of the one server that certainly wants one."""
+        """Check what every model checks, and that the vendor's own server has a key."""
         super().check()
         if not offline:
             self.key()
@@ -128,19 +129,19 @@ class OpenAI(Chat):
             raise UserError(f"the variable {self.key_variable} holds no key", hint=hint)
 
     def key(self) -> str | None:
-        """The key, where the user allowed it to go to this server; see `builders.core.keys`."""
+        """Return the key if the user allowed it for this server; see `builders.core.keys`."""
         variable_given = "key_variable" in self.model_fields_set
         return keys.key_for(self.key_variable, self.base_url, required=variable_given)
 
     def open(self, seed: int) -> "OpenAIBackend":
-        """The model; nothing is called yet."""
+        """Return the model; nothing is called yet."""
         return OpenAIBackend(self, seed)
 
 
 class OpenAIBackend(p.PromptedModel):
-    """Calls in parallel; every result is handed to `on_result` at once, so a run that dies resumes.
+    """Calls a server in parallel; results go to `on_result` at once, so that a dead run resumes.
 
-    The key is in a header, in no message.
+    The key travels in a header and stands in no message.
     """
 
     def __init__(self, settings: OpenAI, seed: int) -> None:
@@ -164,7 +165,7 @@ class OpenAIBackend(p.PromptedModel):
         shape: Shape | None = None,
         parse: p.ParseText | None = None,
     ) -> list[Result]:
-        """What the server says to each text."""
+        """Return the server's answer to each text."""
         results: list[Result | None] = [None] * len(texts)
         stop_event = Event()
         client = self._client(stop_event)
@@ -215,7 +216,7 @@ class OpenAIBackend(p.PromptedModel):
         """
         held_shape = shape if self._held else None
         reply = self._post(client, prompt_text, held_shape)
-        if reply.status in _OF_ONE and held_shape:
+        if reply.status in _PROMPT_ERRORS and held_shape:
             free_reply = self._post(client, prompt_text, None)
             if free_reply.status == 200:
                 self._held = False
@@ -227,7 +228,7 @@ class OpenAIBackend(p.PromptedModel):
         if reply.status in _NOT_ALLOWED:
             hint = f"{self.settings.key_variable} has to hold a key that this server takes"
             raise UserError(message, where=self._url, hint=hint)
-        if strict or reply.status not in _OF_ONE:
+        if strict or reply.status not in _PROMPT_ERRORS:
             raise UserError(message, where=self._url, hint=_HINT)
         return Result(None, "server_refused", message)
 
@@ -252,7 +253,7 @@ class OpenAIBackend(p.PromptedModel):
 
 
 class Completion(NamedTuple):
-    """What a server answered: the text, why there is none, its tokens, whether it was cut off."""
+    """A server's answer: the text, its tokens, whether it was cut off; `bad` says why it is none."""
 
     text: str
     bad: str | None
@@ -260,7 +261,7 @@ class Completion(NamedTuple):
     cut: bool = False
 
     def result(self, text: str, *, whole: bool) -> Result:
-        """The result; one that was cut off is none where it has to be `whole`, or is empty."""
+        """Return the result of a text; one that was cut off is none if it has to be `whole`."""
         if self.bad:
             return Result(None, self.bad, text[:80])
         if self.cut and (whole or not text.strip()):
@@ -269,10 +270,10 @@ class Completion(NamedTuple):
 
 
 def parse_completion(reply_data: Any) -> Completion | None:
-    """What a chat answer or a completion says; None where there is no answer.
+    """Read a chat answer or a completion; None where there is no answer.
 
-    Without a text, what the model says of its refusal stands for it; parts are joined, those of
-    reasoning left out.
+    Without a text, the model's words of refusal stand for it. Parts of a text are joined, without
+    those of reasoning.
     """
     try:
         choice = reply_data["choices"][0]
@@ -294,7 +295,7 @@ def parse_completion(reply_data: Any) -> Completion | None:
 
 
 def _text_of(reply: Reply) -> Completion:
-    """What a reply says."""
+    """The completion in a reply; one without a text says why."""
     body_text = reply.body.decode("utf-8", "replace")
     try:
         reply_data = json.loads(body_text)

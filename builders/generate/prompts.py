@@ -1,4 +1,4 @@
-"""Few-shot prompts from an editable YAML file, and the results that a model's texts come to."""
+"""Few-shot prompts from an editable YAML file, and how a model's text becomes a result."""
 
 import json
 import re
@@ -27,7 +27,9 @@ from factdrift.builders.rows import Article
 from factdrift.builders.text.dates import format_date
 
 DEFAULT_PROMPTS = resource("builders/generate/prompts/default.yaml")
+# `<answer>` and `<my slot>`, also misspelt; not `<1>`
 _ANY_SLOT = re.compile(r"<([A-Za-z_ ]{1,24})>")
+# the start of a page, as proxies send for an answer: `<html>`, not `<b>`
 _HTML = re.compile(r"<(?:!doctype|html|head|body|div|p|script)\b", re.IGNORECASE)
 Task = Literal["generate", "answer", "judge"]
 _SLOTS: Mapping[Task, tuple[str, ...]] = {
@@ -36,11 +38,12 @@ _SLOTS: Mapping[Task, tuple[str, ...]] = {
     "judge": ("article", "question", "answer"),
 }
 """The slots that the layout of each task must have, beside the days that it may have."""
+# a slot that is filled: `<today>`, not `<tomorrow>`
 _SLOT = re.compile(r"<(article|date|today|answer|question)>")
 
 
 class PromptExample(Strict):
-    """One article with a question and its answer; `verdict` is what a judge says of them."""
+    """One article with a question and its answer; `verdict` is the judge's answer about them."""
 
     article: str
     date: str
@@ -147,7 +150,7 @@ class ModelSettings(Strict, ABC):
         load_prompts(self.prompts)
 
     def kind(self) -> Kind:
-        """What the model does; a server's is taken to continue texts."""
+        """Return the kind of the model; a model of a server is taken to continue texts."""
         return "causal"
 
     @abstractmethod
@@ -156,17 +159,20 @@ class ModelSettings(Strict, ABC):
 
 
 def load_prompts(path: Path | None) -> Prompts:
-    """The prompts of a file, the project's own by default."""
+    """Read the prompts of a file, by default of the project's own."""
     return load(path or DEFAULT_PROMPTS, Prompts)
 
 
 def weekday_and_date(day: date) -> str:
-    """`Tuesday, 12 March 2013`."""
+    """Write a day as `Tuesday, 12 March 2013`."""
     return format_date(day, "day_of_week_day_first")
 
 
 def article_excerpt(article: Article, sentence_index: int | None, character_limit: int) -> str:
-    """The article's sentences in at most `limit` characters, those around `sentence` first."""
+    """Return the sentences around one sentence, as many as fit into `character_limit` characters.
+
+    Without a sentence, they are the article's first ones.
+    """
     sentence_count = len(article.sentences)
     centre_index = min(sentence_index or 0, sentence_count - 1)
     first_index = last_index = centre_index
@@ -194,7 +200,10 @@ def _fill(layout: str, slot_values: Mapping[str, str]) -> str:
 
 
 def question_prompt(prompts: Prompts, request: Request, character_limit: int) -> str:
-    """The whole prompt to write a question; of the article at most `limit` characters."""
+    """Return the whole prompt to write a question.
+
+    It has at most `character_limit` characters of the article.
+    """
     slot_values = _values(
         request.article, request.question_day, request.candidate.sentence, character_limit
     )
@@ -202,13 +211,19 @@ def question_prompt(prompts: Prompts, request: Request, character_limit: int) ->
 
 
 def answer_prompt(prompts: Prompts, query: Query, character_limit: int) -> str:
-    """The whole prompt to answer a question; of the article at most `limit` characters."""
+    """Return the whole prompt to answer a question.
+
+    It has at most `character_limit` characters of the article.
+    """
     slot_values = _values(query.article, query.question_day, None, character_limit)
     return _whole(prompts, "answer", slot_values | {"question": query.question})
 
 
 def judge_prompt(prompts: Prompts, query: Query, character_limit: int) -> str:
-    """The whole prompt to judge a question; of the article at most `limit` characters."""
+    """Return the whole prompt to judge a question.
+
+    It has at most `character_limit` characters of the article.
+    """
     answer = query.answer
     assert answer is not None
     slot_values = _values(query.article, query.question_day, answer.sentence, character_limit)
@@ -229,14 +244,15 @@ def _values(
 
 
 _SOLUTION: Mapping[Task, str] = {"generate": "question", "answer": "answer", "judge": "verdict"}
-"""What of an example a model is to write."""
+"""The field of an example that a model has to write, by task."""
 
 
 def _whole(prompts: Prompts, task: Task, slot_values: Mapping[str, str] | None) -> str:
-    """The instruction, the examples with their solutions, and what the model has to continue.
+    """The instruction, the solved examples, and the layout that the model has to continue.
 
-    Without values, the slots stand unfilled.
+    Without values, the slots stay unfilled.
     """
+    # a file of the user's may lack the judge: the project's own prompt is used then
     task_prompt: Prompt | None = getattr(prompts, task) or load_prompts(None).judge
     assert task_prompt is not None
     solved_examples = [
@@ -250,39 +266,52 @@ def _whole(prompts: Prompts, task: Task, slot_values: Mapping[str, str] | None) 
 
 
 def prompt_template(prompts: Prompts, task_name: str) -> str:
-    """The prompt of what a model does (`writes questions`, `filter …`), its slots unfilled."""
+    """Return the prompt of a task (`writes questions`, `filter …`) with its slots unfilled."""
     tasks_by_name: Mapping[str, Task] = {"writes questions": "generate", "filter lm_judge": "judge"}
     return _whole(prompts, tasks_by_name.get(task_name, "answer"), None)
 
 
-# --- What a model wrote ---------------------------------------------------------------------------
+# --- From a model's text to a result --------------------------------------------------------------
 
+# the names of tags that models put around their reasoning
 _TAGS = "think|thinking|thought|reasoning|reflection|scratchpad"
+# whole reasoning: `<think>Who?</think>`, not `<think>Who?`
 _REASONING = re.compile(rf"<({_TAGS})>.*?</\1>", re.DOTALL | re.IGNORECASE)
+# `Hm. Who?</think>` and `Hm. <|message|>`, not `Hm. Who?`
 _ENDED = re.compile(rf"^.*(?:</(?:{_TAGS})>|\[/THINK\]|<\|message\|>)", re.DOTALL | re.IGNORECASE)
-"""Reasoning whose beginning stands in the prompt, or the channels of a model's own format."""
+"""The end of reasoning that began in the prompt or in a channel of the model's own format."""
+# reasoning that was cut off: `<think>Who?`, not `I think`
 _BEGUN = re.compile(rf"(?:<(?:{_TAGS})>|\[THINK\]).*$", re.DOTALL | re.IGNORECASE)
+# tokens of chat formats: `<|im_end|>`, not `<|END|>`
 _SPECIAL = re.compile(r"<\|[a-z_]+\|>")
+# Markdown around code: "```json", not "`json`"
 _FENCE = re.compile(r"```\w*")
+# courtesies: `Sure! `, `Of course, here …`, not `Sure, who won?`
 _POLITE = re.compile(
     r"(?:sure|certainly|of course|okay|absolutely|great|gladly)"
     r"(?: thing| question|, here you go)?(?:[!.:]+(?:\s+|$)|,\s+(?=here|the |i ))",
     re.IGNORECASE,
 )
+# what announces an answer: `Here is a question: `, `The answer is: `, not `The answer`
 _PREFACE = re.compile(
     r"(?:(?:here(?:['’]s| is| are)|the following|based on|according to)\b[^?\n]{0,100}?:(?=\s|$|\W)"
     r"|(?:(?:the|my|a|an|one|possible|final|short|correct|suggested)\s+)*"
     r"(?:question|answer)s?(?:\s*\d+)?\s*(?:(?:is|would be|could be)(?:\s|:)|:)\**)\s*",
     re.IGNORECASE,
 )
+# quotation marks and marks of Markdown, which models put around an answer
 _MARKS = "\"“”'`*_# \t"
+# the mark of a list item: `1. `, `(2) ` and `- `, not `1984 `
 _NUMBER = re.compile(r"\(?(\d{1,2})[.):]\s+|[-*•]\s+")
+# a remark after a question: `Who won? (easy)`, not `Who won? Who lost?`
 _REMARK = re.compile(r"(\?)[\"”*]*\s*(?:\(|\*\*|—|Answer\b).*$")
 _LONGEST = 300
+"""Characters of a question or an answer at most: a guess; a model that writes more has not
+understood its task."""
 
 
 def strip_reasoning(model_text: str) -> str:
-    """What a model wrote without its reasoning, whether the tags around it are whole or not."""
+    """Remove the reasoning from a model's text, whether the tags around it are whole or not."""
     model_text = _ENDED.sub("", _REASONING.sub("", model_text))
     return _SPECIAL.sub("", _BEGUN.sub("", model_text)).strip()
 
@@ -328,10 +357,10 @@ def _field(json_data: Any, field_name: str) -> str | None:
 
 
 def parse_reply(model_text: str, prompts: Prompts, *, question: bool) -> Result:
-    """What a model wrote as a question or an answer, or why it is of no use.
+    """Return a model's text as a question or an answer, or the reason why it is of no use.
 
     Reasons: `empty`, `cut_off`, `html`, `refusal`, `too_long`; `no_question` where it has to be a
-    question. Reasoning and prefaces are cut; JSON may hold it, where it was asked for or not.
+    question. Reasoning and prefaces are removed; the text may be JSON, requested or not.
     """
     visible_text = strip_reasoning(model_text)
     json_text = _field(_json(visible_text), "question" if question else "answer")
@@ -353,7 +382,7 @@ def parse_reply(model_text: str, prompts: Prompts, *, question: bool) -> Result:
 
 
 def _question_line(lines: Sequence[str]) -> str:
-    """The line that asks: the first, or else the first that does once its remarks are cut off."""
+    """The first line where it asks, or else the first line that asks without its remarks."""
     unnumbered_lines = [_NUMBER.sub("", line, count=1) for line in lines]
     first_line = next(iter(unnumbered_lines), "")
     if first_line.endswith("?"):
@@ -380,11 +409,11 @@ def _refuses(line: str, prompts: Prompts) -> bool:
 
 YES = "yes"
 VERDICTS = ("answerable", "one_answer", "stands_alone")
-"""What a judge says of a question, each yes or no."""
+"""What a judge decides about a question, each yes or no."""
 
 
 def parse_verdict(model_text: str) -> Result:
-    """`yes`, or `no: ` and what the question is not; a reason where the judge said neither."""
+    """Return `yes`, or `no: ` with the failed verdict; a reason where the judge said neither."""
     verdict_text = strip_reasoning(model_text)
     json_data = _json(verdict_text)
     if isinstance(json_data, dict) and any(verdict_name in json_data for verdict_name in VERDICTS):
@@ -407,11 +436,11 @@ def parse_verdict(model_text: str) -> Result:
 
 
 ParseText = Callable[[str], Result]
-"""Makes a result of what a model wrote, or says that it is of no use."""
+"""Turns a model's text into a result, which may say that the text is of no use."""
 
 
 class PromptedModel(ABC):
-    """What all language models share: requests become prompts of at most `characters` of article.
+    """The base of all models: requests become prompts with `characters` of an article at most.
 
     A subclass says how prompts are run. `identity` is all that a text depends on besides its
     prompt: backend, model, parameters and seed.
@@ -441,10 +470,10 @@ class PromptedModel(ABC):
         """
 
     def finish(self) -> None:  # noqa: B027 - most models have nothing to do then
-        """Called when a step has asked all that it asks; `UserError` where answers are to come."""
+        """Called after the last request of a step; `UserError` where answers are still to come."""
 
     def generate(self, requests: Sequence[Request]) -> list[Result]:
-        """A question for each request."""
+        """Return a question for each request."""
         prompt_texts = [
             question_prompt(self.prompts, request, self.characters) for request in requests
         ]
@@ -455,7 +484,7 @@ class PromptedModel(ABC):
         )
 
     def answer(self, queries: Sequence[Query]) -> list[Result]:
-        """An answer for each query."""
+        """Return an answer for each query."""
         prompt_texts = [answer_prompt(self.prompts, query, self.characters) for query in queries]
         return self._read(
             prompt_texts,
@@ -464,12 +493,12 @@ class PromptedModel(ABC):
         )
 
     def judge(self, queries: Sequence[Query]) -> list[Result]:
-        """`yes` or `no: …` for each question (see `parse_verdict`)."""
+        """Return `yes` or `no: …` for each question (see `parse_verdict`)."""
         prompt_texts = [judge_prompt(self.prompts, query, self.characters) for query in queries]
         return self._read(prompt_texts, "verdict", parse_verdict)
 
     def write(self, texts: Sequence[str]) -> list[Result]:
-        """The first line that the model writes after each text."""
+        """Return the first line that the model writes after each text."""
         return self._read(
             texts, None, lambda model_text: parse_reply(model_text, self.prompts, question=False)
         )
@@ -484,8 +513,8 @@ class PromptedModel(ABC):
 class FirstAnswers:
     """Ends a run whose first `patience` answers are of no use, before the rest is paid for.
 
-    Useless answers are handed on as soon as one was of use, so that what a misled run was told is
-    not kept.
+    Useless answers are held back until one answer is of use, so that the cache keeps nothing of a
+    run with wrong settings.
     """
 
     def __init__(self, patience: int, where: str) -> None:
@@ -495,7 +524,7 @@ class FirstAnswers:
         self._seen: list[Result] = []
 
     def see(self, reply: Result, parse: ParseText, hand_on: Callable[[], None]) -> None:
-        """Take an answer; `UserError` where it is the last one of patience."""
+        """Take an answer; `UserError` where `patience` answers were of no use and none was."""
         result = reply if reply.text is None else parse(reply.text)
         if not self.worked and result.text is None and self.patience:
             self._held.append(hand_on)
@@ -508,7 +537,7 @@ class FirstAnswers:
         hand_on()
 
     def end(self) -> None:
-        """The end of a round: what was held back is handed on, unless all was refused."""
+        """End a round: hand on the answers held back, unless the server refused them all."""
         if self._seen and all(result.reason == "server_refused" for result in self._seen):
             self._stop()
         self._release()
@@ -529,5 +558,5 @@ class FirstAnswers:
 
 
 def model_identity(**values: object) -> str:
-    """A model's identity, from all that its results depend on."""
+    """Return a model's identity, made from everything that its results depend on."""
     return json.dumps(values, sort_keys=True, default=str)

@@ -1,4 +1,4 @@
-"""Questions for drawn articles: choose candidates, let a backend ask, keep the best few."""
+"""Questions for drawn articles: rank the candidates, let a model ask, keep the first few."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ class GenerateSettings(Strict):
 
 
 Accept = Callable[[Question, Article], Dropped | None]
-"""Why a question cannot pass the filters, as far as that shows without any cost."""
+"""Returns the drop of a question that cannot pass the filters, as far as cheap filters can tell."""
 
 
 @dataclass

@@ -54,17 +54,17 @@ class Transformers(p.ModelSettings):
     )
 
     def check(self, *, offline: bool = False) -> None:
-        """As every model; and PyTorch, and a chat template where one is asked for."""
+        """Check what every model checks, PyTorch, and that the model can be loaded."""
         super().check()
         if not offline:
             model_kind(self)
 
     def kind(self) -> Kind:
-        """What the model's configuration says that it does; no weights are loaded."""
+        """Return the kind of the model by its configuration; no weights are loaded."""
         return model_kind(self)
 
     def open(self, seed: int) -> "TransformersBackend":
-        """The model; its weights are loaded at the first request."""
+        """Return the model; its weights are loaded at the first request."""
         return TransformersBackend(self, seed)
 
 
@@ -105,7 +105,7 @@ class TransformersBackend(p.PromptedModel):
         shape: Shape | None = None,
         parse: p.ParseText | None = None,
     ) -> list[Result]:
-        """All that the model writes after each text; a model here is held to no form."""
+        """Return everything that the model writes after each text; it is held to no form."""
         results: list[Result] = []
         for batch_start in range(0, len(texts), self._size):
             batch_texts = texts[batch_start : batch_start + self._size]
@@ -207,7 +207,7 @@ class Loaded(NamedTuple):
 
 
 def require_torch() -> None:
-    """`UserError` with the line that installs PyTorch, where it is missing."""
+    """Raise a `UserError` with the line that installs PyTorch, where it is missing."""
     if find_spec("torch") is None:
         raise UserError(
             "the backend `transformers` needs PyTorch",
@@ -216,7 +216,7 @@ def require_torch() -> None:
 
 
 def model_kind(settings: Transformers) -> Kind:
-    """What the model of the settings does, as its configuration says; no weights are loaded."""
+    """Return the kind of the model by its configuration; no weights are loaded."""
     require_torch()
     import transformers as tf
 
@@ -232,7 +232,7 @@ def model_kind(settings: Transformers) -> Kind:
 
 
 def load_model(settings: Transformers, kind: Kind | None = None) -> Loaded:
-    """The tokenizer and the model of the settings; without `kind`, as one that writes.
+    """Load the tokenizer and the model of the settings; without `kind`, as a model that writes.
 
     `UserError` where PyTorch or the model is missing.
     """
@@ -291,7 +291,7 @@ def _load_or_explain(settings: Transformers, load: Callable[..., Any], **more_op
 def chat_prompt(
     prompt_text: str, tokenizer: Any, options: Mapping[str, JsonValue] | None = None
 ) -> str:
-    """A prompt as the only message of a chat, in the tokenizer's own template."""
+    """Return a prompt as the only message of a chat, in the tokenizer's own template."""
     if not tokenizer.chat_template:
         raise UserError("its tokenizer has no chat template", hint="leave out `chat`")
     messages = [{"role": "user", "content": prompt_text}]
@@ -320,7 +320,7 @@ def weights_fingerprint(model: str) -> dict[str, str]:
 
 
 def first_mask(token_row: Any, tokenizer: Any) -> Any:
-    """The tokens up to T5's second sentinel: what the model puts into the first masked place."""
+    """Return the tokens before T5's second sentinel: what the model puts into the first mask."""
     second_sentinel = tokenizer.get_added_vocab().get("<extra_id_1>")
     for index, token in enumerate(token_row.tolist()):
         if token == second_sentinel:
@@ -335,7 +335,7 @@ def _end_tokens(model: Any) -> list[int]:
 
 
 def context_size(model: Any, tokenizer: Any) -> int:
-    """The number of tokens that the model can read."""
+    """Return the number of tokens that the model can read."""
     stated_size = getattr(model.config, "max_position_embeddings", None)
     stated_size = stated_size or getattr(model.config, "n_positions", None)
     return int(min(stated_size or _MOST_TOKENS, tokenizer.model_max_length, _MOST_TOKENS))

@@ -1,4 +1,4 @@
-"""The step that takes in what annotators wrote, judged and answered."""
+"""The step that adds the questions, judgments and answers of annotators."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -30,10 +30,10 @@ from factdrift.filters.run import Tally
 
 
 class AnnotatedQuestions(Step):
-    """All questions after annotators' judgments and answers, and those that annotators wrote.
+    """Adds the questions that annotators wrote, and applies their judgments and answers to all.
 
-    `questions.parquet` (`rows.NewsQuestion`), `baseline.parquet` (`rows.HumanAnswer`),
-    `dropped.parquet` and `summary.json`. Generated rows change only in what gold rows say of them.
+    Writes `questions.parquet` (`rows.NewsQuestion`), `baseline.parquet` (`rows.HumanAnswer`),
+    `dropped.parquet` and `summary.json`. Generated rows without a gold row stay as they are.
     `annotator_draws`: the draws that annotators saw.
     """
 
@@ -45,7 +45,7 @@ class AnnotatedQuestions(Step):
     people: AnnotatorSettings
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Filter the written questions, and review all; `UserError`: gold has none of the rows."""
+        """Filter the written questions and review all; `UserError` if gold has no row of ours."""
         gold_counts: dict[str, Counter[str]] = {layout: Counter() for layout in annotators.LAYOUTS}
         written_questions, reviews = annotators.read_annotations(self.gold.files, gold_counts)
         outcomes: Counter[tuple[str, str]] = Counter()
@@ -98,7 +98,7 @@ class AnnotatedQuestions(Step):
     ) -> Iterator[rows.NewsQuestion | rows.Dropped]:
         """The written questions that pass their filters, and those that do not."""
         draws_by_article = self._draws(workspace, written_questions, gold_counts)
-        if not draws_by_article:
+        if not draws_by_article:  # the pipeline and the filters take seconds to load
             return
         finder = SpacyFinder()
         filters = self.questions.filters.without(self.people.skip)
@@ -142,6 +142,7 @@ class AnnotatedQuestions(Step):
             for draws in (self.annotator_draws, self.questions.draws)
         )
         draws_by_id: dict[str, rows.Draw] = {}
+        # annotators' draws first: where both tables have a draw, theirs is what they saw
         for draws_path in (for_annotators, question_draws):
             for draw in typed_rows(draws_path, rows.Draw):
                 if draw.id in written_questions:

@@ -1,7 +1,7 @@
-"""What annotators add to generated questions: questions of their own, judgments and answers.
+"""The work of annotators on generated questions: questions of their own, judgments and answers.
 
-From the gold rows of the layouts `write_questions`, `judge_question` and `answer_question`; after
-StreamingQA (paper 000), sections 2.4 and 2.5.
+It comes from the gold rows of the layouts `write_questions`, `judge_question` and `answer_question`;
+after StreamingQA (paper 000), sections 2.4 and 2.5.
 """
 
 import re
@@ -31,19 +31,20 @@ STEP = ANNOTATORS = "people"
 """The step of the rows that annotators' judgments drop, and the `generator` of their questions."""
 _SHOWN = ("question_day", "article_day", "article")
 _SHORT = 3
-"""Letters of a word between those of names: of, the, and, bin."""
+"""Letters of a word inside a name that is not capitalised, at most: of, the, and, bin."""
+# a bare year as an answer: `1999`, not `the year 1999`
 _YEAR = re.compile(whole_date_pattern("year"))
 
 Kind = Literal["written", "generated"]
 
 
 class AnnotatorSettings(Strict):
-    """How annotators' work is used; without gold rows none of it matters.
+    """Settings for the use of annotators' work; they have no effect without gold rows.
 
     `dates`: settings of the release of question dates that annotators wrote for; by default those
     of the recipe. `skip`: filters of the recipe that written questions do not pass through.
-    `judged`: the kinds of questions of which only judged ones are released; of other kinds only
-    those that were judged bad are left out.
+    `judged`: kinds of questions that are released only if annotators judged them good; questions
+    of other kinds are left out only if they were judged bad.
     """
 
     dates: DateSettings | None = None
@@ -65,7 +66,7 @@ class AnnotatorSettings(Strict):
 
 @dataclass(frozen=True, slots=True)
 class WrittenQuestions:
-    """What annotators wrote for one draw: each question with the answers that they gave to it.
+    """The questions that annotators wrote for one draw, each with their answers to it.
 
     `shown_digest`: a digest of the days and the article that they saw.
     """
@@ -76,7 +77,7 @@ class WrittenQuestions:
 
 
 def read_written_questions(gold_row: rows.Gold) -> WrittenQuestions | None:
-    """The questions of a gold row, each once; None where the row is not as the layout has it."""
+    """Return the questions of a gold row, each once; None where the row does not fit the layout."""
     answers, row_shown = gold_answers(gold_row)
     answers_by_question: dict[str, dict[str, None]] = {}
     for entry in _entries(answers.get("questions")):
@@ -111,7 +112,7 @@ def written_items(
     finder: SpacyFinder,
     counts: Counter[str],
 ) -> Iterator[tuple[QuestionItem, tuple[str, ...]]]:
-    """Each written question with its article, and all its answers.
+    """Yield each written question with its article, and all its answers.
 
     `draws` holds the draws by article id. `counts` takes a `taken` for each draw, or `changed`
     where annotators were shown another day or text than the draw has now.
@@ -140,12 +141,12 @@ def written_items(
 def locate_answer(
     answer: str, article: rows.Article, candidates: Iterable[rows.Candidate]
 ) -> rows.Candidate:
-    """An answer where the article has it, with its type.
+    """Find an annotator's answer in the article, and its type.
 
-    Where the article does not have it, `start` and `end` are -1 and the text is as it was
+    Where the article does not have the answer, `start` and `end` are -1 and the text is as it was
     written; else it is spelled as in the article. The type is that of a candidate with the same
-    words; else a date is a `date`, capitalised words with short ones between them are an
-    `entity`, and the rest is a `phrase`.
+    words. Without one, a date is a `date`, capitalised words with short words between them are an
+    `entity`, and everything else is a `phrase`.
     """
     answer_words = folded_tokens(answer)
     same_words = [
@@ -205,10 +206,10 @@ def _type(answer: str) -> rows.AnswerType:
 
 @dataclass(frozen=True, slots=True)
 class QuestionReview:
-    """What annotators say of a question that they were shown.
+    """The annotators' review of a question: a judgment, or their answers.
 
-    A judgment is `good` where three of three say so. Of `asked_count` people who answered from the
-    article some may have found no answer; it is not `good` where most found none.
+    A judgment is `good` where three of three say so. For answers, `asked_count` people looked for
+    one in the article; the review is not `good` where most of them found none.
     """
 
     question: str
@@ -219,10 +220,10 @@ class QuestionReview:
 
 @dataclass
 class Reviews:
-    """Judgments and answers by layout and row; `counts` takes what becomes of the gold rows.
+    """Judgments and answers by layout and row; `counts` counts the outcomes of gold rows.
 
-    Counted: `taken`, `open` and of answers `disputed`; `not_understood`; `contradictory` (two of
-    a row that differ; neither is taken); in the end `changed` (annotators saw another question
+    The outcomes are `taken`, `open`, and for answers `disputed`; `not_understood`; `contradictory`
+    (two rows that differ; neither is taken); in the end `changed` (annotators saw another question
     under this id) and `no_such_row`.
     """
 
@@ -268,25 +269,23 @@ class Reviews:
 
     def _keep(self, gold_row: rows.Gold, review: QuestionReview) -> None:
         review_key = gold_row.layout, gold_row.row
-        if (
-            review_key in self._contradictory
-            or self.known_reviews.get(review_key, review) != review
-        ):
+        known_review = self.known_reviews.get(review_key, review)
+        if review_key in self._contradictory or known_review != review:
             self._contradictory.add(review_key)
-            self.counts[gold_row.layout]["contradictory"] += 1 + (
-                self.known_reviews.pop(review_key, None) is not None
-            )
+            # the first of two rows that differ is not used either
+            removed = self.known_reviews.pop(review_key, None)
+            self.counts[gold_row.layout]["contradictory"] += 1 + (removed is not None)
         else:
             self.known_reviews[review_key] = review
 
     def review(
         self, question_row: rows.NewsQuestion, required_kinds: Collection[Kind], seed: int
     ) -> tuple[rows.NewsQuestion | rows.Dropped, rows.HumanAnswer | None]:
-        """A question after its reviews, or why it is dropped; and the human baseline for it.
+        """Return a question after its reviews or its drop, and the human baseline for it.
 
-        Dropped: `judged_bad`, `unanswerable`, and `not_judged` for the kinds that are `required`
-        to be judged. One of those who answered, found by a hash of (seed, id), is the baseline;
-        the others' answers are further references. Who found no answer has none and scores 0.
+        Drop reasons are `judged_bad`, `unanswerable`, and `not_judged` for the `required_kinds`. A
+        hash of (seed, id) chooses one of those who answered as the baseline; the answers of the
+        others become further references. A person who found no answer scores 0.
         """
         judgment, answer_review = self._of(JUDGE, question_row), self._of(ANSWER, question_row)
         if judgment is not None and not judgment.good:
@@ -326,7 +325,7 @@ class Reviews:
         return review if same_question else None
 
     def finish(self) -> None:
-        """Count the reviews of rows that never came."""
+        """Count the reviews of rows that were not among the questions."""
         for layout, _ in self.known_reviews.keys() - self._used:
             self.counts[layout]["no_such_row"] += 1
 
@@ -340,9 +339,9 @@ def _dropped(question_row: rows.NewsQuestion, drop_reason: str) -> rows.Dropped:
 def read_annotations(
     gold_paths: Sequence[Path], counts: Mapping[str, Counter[str]]
 ) -> tuple[dict[str, WrittenQuestions], Reviews]:
-    """What annotators wrote, by draw id, and their reviews; `counts` as in `Reviews`.
+    """Read the questions of annotators by draw id, and their reviews; `counts` as in `Reviews`.
 
-    `UserError`: the tables have no gold rows of these layouts.
+    `UserError` where the tables have no gold rows of these layouts.
     """
     reviews = Reviews(counts)
     written_by_draw: dict[str, WrittenQuestions] = {}

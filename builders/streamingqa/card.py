@@ -17,7 +17,7 @@ _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12
 _UNSAID = {"backend", "model", "revision", "base_url", "key_variable", "folder"}
 """Settings with a column of their own, and addresses, which concern nobody else."""
 _LONG = 25
-"""Words from which questions and answers share the last bar."""
+"""Words from which questions and answers share the last bar: few are longer."""
 
 
 _STATED = (
@@ -39,7 +39,7 @@ _PROMPTS = (
 def writers(
     models: Mapping[str, AnyModel], summary: Mapping[str, Any], *, stated: bool
 ) -> tuple[Statistics, ...]:
-    """What wrote the questions: backends, models, parameters and prompts; and the calls a row.
+    """Describe the writers: backends, models, parameters, prompts, and the calls for each row.
 
     `stated`: whether questions were also written without a model.
     """
@@ -96,9 +96,9 @@ def _ratio(count: int, row_count: int) -> float | None:
 def statistics(
     questions_path: Path, draws_folder: Path, summary: Mapping[str, Any]
 ) -> tuple[Statistics, ...]:
-    """Draws, what generation gave, what each filter dropped, answer types, time specifications.
+    """Return figures on draws, outcomes of generation, filters, answer types, time specifications.
 
-    `drawn` is the folder of the draws.
+    `draws_folder` is the folder of the draws.
     """
     outcome_rows: list[Mapping[str, Scalar]] = [
         {"outcome": reason, "candidates": candidate_count}
@@ -125,7 +125,7 @@ def statistics(
 
 
 def _passed(summary: Mapping[str, Any]) -> list[Mapping[str, Scalar]]:
-    """What each filter saw and dropped."""
+    """The counts of items that each filter saw and dropped."""
     return [
         {
             "filter": tally["filter"],
@@ -138,7 +138,7 @@ def _passed(summary: Mapping[str, Any]) -> list[Mapping[str, Scalar]]:
 
 
 def plots(questions_path: Path, draws_folder: Path) -> tuple[Plot, ...]:
-    """Lengths of questions and answers in words, article years, and article days of the draws."""
+    """Plot the words of questions and answers, article years, and article days of the draws."""
     length_bars: dict[str, dict[str, int]] = {}
     for bar_title, column in (
         ("words in the question", "question"),
@@ -195,7 +195,7 @@ _SCORES = (
 
 
 def baseline(folder: Path) -> tuple[Table, ...]:
-    """The config of the human baseline, where there is one."""
+    """Return the config of the human baseline, where there is one."""
     count_query = "select count(*) from read_parquet(?)"
     if not duck.query(count_query, [str(folder / BASELINE)])[0][0]:
         return ()
@@ -204,7 +204,7 @@ def baseline(folder: Path) -> tuple[Table, ...]:
 
 
 def annotation_statistics(folder: Path, summary: Mapping[str, Any]) -> tuple[Statistics, ...]:
-    """What became of the gold rows, of judged questions, of written ones; the baseline's scores."""
+    """Return the outcomes of gold rows, judged and written questions, and the baseline's scores."""
     gold_rows: list[Mapping[str, Scalar]] = [
         {"layout": layout, "outcome": outcome, "rows": row_count}
         for layout, outcome_counts in summary["gold"].items()

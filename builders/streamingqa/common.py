@@ -1,4 +1,4 @@
-"""What the steps of `streamingqa` share: names of files, summaries, and the row of a question."""
+"""Shared by the steps of `streamingqa`: names of files, summaries, and the row of a question."""
 
 import json
 from collections import Counter
@@ -101,7 +101,7 @@ def format_cost(models: Sequence[CachedModel]) -> str:
 
 
 def toxicity_of(kept_item: KeptItem) -> ToxicityScores:
-    """The toxicity scores of an item; empty ones where no filter scored it."""
+    """Return the toxicity scores of an item; empty ones where no filter scored it."""
     for verdict in kept_item.verdicts:
         if verdict.scores:
             return verdict.scores

@@ -52,11 +52,11 @@ class StreamingQA(DatasetBuilder):
     limit: int | None = Field(default=None, ge=1)
 
     def limited(self, rows: int) -> Self:
-        """The same with at most so many generated rows."""
+        """Return the same dataset with at most `rows` generated rows."""
         return self.model_copy(update={"limit": rows})
 
     def models(self) -> dict[str, AnyModel]:
-        """The language models by what they do."""
+        """Return the language models by their tasks."""
         models_by_use: dict[str, AnyModel] = {}
         writer = self.generate.model
         if writer is not None:
@@ -69,7 +69,7 @@ class StreamingQA(DatasetBuilder):
         return models_by_use
 
     def build(self, run: Run) -> Dataset:
-        """Draw, ask, filter, date; configs `recent`, `past`, `all`, `eval_by_quarter`."""
+        """Build the configs `recent`, `past`, `all` and `eval_by_quarter`."""
         models = self.models()
         for model_settings in models.values():
             model_settings.check(offline=self.offline)

@@ -1,4 +1,4 @@
-"""How a language model writes questions for draws, in rounds, until enough of them may pass."""
+"""A language model writes questions for draws, in rounds, until enough of them may pass."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _MANY_DRAWS = 3
 
 @dataclass
 class WrittenByModel:
-    """What a model wrote: questions that may pass, drops, and counts."""
+    """The work of a model: questions that may pass, drops, and counts."""
 
     questions: list[rows.Question] = field(default_factory=list)
     dropped: list[rows.Dropped] = field(default_factory=list)
@@ -39,8 +39,8 @@ class WrittenByModel:
 class ModelWriter(Strict):
     """A language model that writes questions.
 
-    `limit`: of so many rows, so that only twice as many draws are asked about, chosen by hash, one
-    question each; `offline`: from kept answers alone.
+    `limit`: the rows of a limited release; a hash chooses twice as many draws, and the model writes
+    one question for each; `offline`: use cached answers alone.
     """
 
     generate: GenerateSettings
@@ -56,7 +56,7 @@ class ModelWriter(Strict):
         accept: Accept,
         say: Callable[[str], None],
     ) -> WrittenByModel:
-        """Ask about every draw, but those of `done_articles`; `accept` says what cannot pass."""
+        """Ask about every draw, but those of `done_articles`; `accept` drops what cannot pass."""
         settings = self.generate
         assert settings.model is not None
         model = open_model(

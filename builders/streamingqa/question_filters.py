@@ -1,4 +1,4 @@
-"""The filters of a recipe with all that they are given; one place runs them for every question."""
+"""The filters of a recipe with their resources; every question passes them here."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Self
@@ -16,7 +16,7 @@ from factdrift.filters.search_index import Index
 
 @dataclass(frozen=True)
 class StartedFilters:
-    """Filters at work, and the language models that they have opened so far."""
+    """Running filters, and the language models that they have opened so far."""
 
     run: FilterRun
     models: list[CachedModel]
@@ -28,10 +28,10 @@ class StartedFilters:
 
 
 class QuestionFilters(Strict):
-    """The filters of a recipe, and what they are given.
+    """The filters of a recipe, and their resources.
 
     `index`: None where no filter searches; `writer`: the model that wrote the questions, if one
-    did; `offline`: from kept answers alone.
+    did; `offline`: use cached answers alone.
     """
 
     filters: tuple[AnyFilter, ...]
@@ -46,7 +46,7 @@ class QuestionFilters(Strict):
         return tuple(chosen_filter.filter for chosen_filter in cheap_first(self.filters))
 
     def without(self, filter_names: tuple[str, ...]) -> Self:
-        """The same, but for filters of these names."""
+        """Return the same without the filters of these names."""
         remaining = tuple(
             chosen_filter
             for chosen_filter in self.filters
@@ -55,9 +55,9 @@ class QuestionFilters(Strict):
         return self.model_copy(update={"filters": remaining})
 
     def start(self, workspace: Workspace, finder: SpacyFinder | None = None) -> StartedFilters:
-        """Give the filters what they need. `UserError` where one lacks something.
+        """Give the filters the resources that they need; `UserError` where one lacks something.
 
-        Two filters that ask the same model share it. `finder`: where one is loaded already.
+        Filters that use the same model share it. `finder`: one that is loaded already.
         """
         opened_models: list[CachedModel] = []
 

@@ -1,4 +1,4 @@
-"""The step that asks, filters and releases generated questions."""
+"""The step that chooses, writes, filters and releases generated questions."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ from factdrift.filters.run import FilterRun
 
 
 class StatedChoice(Strict):
-    """The questions without a model, and how many of them are asked.
+    """The questions without a model, and the limits of their choice.
 
     `share`, `draw_cap`: see `generate.selection.select_questions`.
     """
@@ -44,7 +44,7 @@ class StatedChoice(Strict):
 
 
 class NewsQuestions(Step):
-    """The released questions: those written that all filters of the recipe keep.
+    """The released questions: those that all filters of the recipe keep.
 
     Writes `questions.parquet` (`rows.NewsQuestion`), `dropped.parquet`, and `summary.json` with
     what each filter did. This is the one place where generated questions pass filters: the cheap
@@ -62,7 +62,7 @@ class NewsQuestions(Step):
     limit: int | None
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Choose, write and filter questions; say when, where a question does not."""
+        """Choose, write and filter questions, and add the time to those that need one."""
         started_filters = self.filters.start(workspace)
         dropped_rows: list[rows.Dropped] = []
         outcome_counts: Counter[str] = Counter()
@@ -152,7 +152,7 @@ class NewsQuestions(Step):
                 yield QuestionItem(question, article)
 
     def _cut(self, kept_rows: list[rows.NewsQuestion]) -> Iterator[rows.Dropped]:
-        """Cut the rows to the limit, and give those that go."""
+        """Cut the rows to the limit, and yield a drop for each row over it."""
         kept_rows.sort(key=lambda row: seeded_hash(self.seed, "limit", row.id))
         row_limit = self.limit or len(kept_rows)
         over_limit = kept_rows[row_limit:]

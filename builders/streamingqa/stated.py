@@ -26,11 +26,11 @@ _ARTICLES_AT_ONCE = 64
 """Articles that a process parses at a time: a second or so of work, so that handing them over costs
 little."""
 _RECENT_DAYS = 60
-"""Days before an article in which what it tells is recent, as for events in `generate.grounded`."""
+"""Days before an article in which its news is recent, as for events in `generate.grounded`."""
 
 
 class StatedQuestions(Step):
-    """All questions that could be asked about facts that sentences state and about dated clauses.
+    """All candidates for questions about facts that sentences state, and about dated clauses.
 
     Writes `questions.parquet` (`rows.Question`) and `summary.json`; nothing is filtered or chosen
     yet. `facts`, `timelines`: of the dump beside the news, if any; `relations`: how news states

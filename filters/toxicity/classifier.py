@@ -25,7 +25,6 @@ class TransformersScorer(Strict):
     `preset` is one of `PRESETS`: it says model, revision and labels, each of which may be given
     beside it (a folder with a copy of the model, where the Hub cannot be reached).
 
-
     `preset`: the name of a model that is known here; `model`: name on the Hub, or folder;
     `revision`: the commit of the model on the Hub; `labels`: our attribute to the model's label;
     `batch`: texts at a time; `most_tokens`: where a text is cut.
@@ -48,6 +47,7 @@ class TransformersScorer(Strict):
         if not isinstance(values, dict) or values.get("preset") not in PRESETS:
             return values
         preset = PRESETS[values["preset"]]
+        # another model than the preset's has another revision
         not_from_preset = {"revision"} if "model" in values else set()
         return {
             name: value for name, value in preset.items() if name not in not_from_preset

@@ -8,6 +8,7 @@ from typing import Literal
 from factdrift.builders.core.config import Strict
 from factdrift.filters.toxicity.scores import Scoring, Thresholds, ToxicityScores
 
+# words in quotation marks are somebody else's: `"fool"` and `“fool”`
 _QUOTED = r"\"[^\"]*\"|“[^”]*”"
 NEUTRAL = (
     "niger", "nigerien", "nigeriens", "nigeria", "nigerian", "nigerians",

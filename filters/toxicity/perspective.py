@@ -58,6 +58,7 @@ class Perspective(Strict):
                 f"no key for the Perspective API in ${self.key_env}",
                 hint=f"export {self.key_env}=…, or use the scorer 'local' or 'transformers'",
             )
+        # visible ASCII, as headers take it: `AIza-1`, not `a b`
         if not re.fullmatch(r"[\x21-\x7e]+", key):
             raise UserError(f"${self.key_env} is no key: it has blanks or odd characters")
         say(ENDS)
@@ -98,7 +99,7 @@ class _RunningService:
         return msgspec.json.decode(known_scores, type=ToxicityScores)
 
     def _read(self, reply: Reply, attempt: int) -> ToxicityScores:
-        """The scores; none where the text was refused; UserError where the call was."""
+        """The scores of a reply, empty if the text was refused; `UserError` if the call was."""
         try:
             reply_data = msgspec.json.decode(reply.body, type=_Reply)
         except (msgspec.DecodeError, UnicodeDecodeError):

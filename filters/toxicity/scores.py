@@ -57,7 +57,7 @@ class Thresholds(Strict):
         return self
 
     def over(self, scores: ToxicityScores) -> str | None:
-        """The attribute that is furthest over its threshold; None where none reaches it."""
+        """Return the attribute that is furthest over its threshold; None where none reaches it."""
         worst_excess: tuple[float, str] | None = None
         for attribute_name, threshold in self.model_dump(exclude_none=True).items():
             score = getattr(scores, attribute_name)
