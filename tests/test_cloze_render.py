@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from factdrift.builders.templama.rendering import READS_AS_ONE_ANSWER
 from factdrift.builders.text import render
 from factdrift.builders.text.en.articles import a_or_an, opening_article, takes_the
 from factdrift.builders.text.render import object_last, parse_template, query, sentence
@@ -81,6 +82,13 @@ def test_a_query_is_its_sentence_with_the_answer_covered(
     assert sentence(template, subject, answer) in [
         shown.replace("⟦⟧", a + answer) for a in articles
     ]
+
+
+def test_a_sentence_that_reads_as_if_there_were_one_answer() -> None:
+    for text in ("The capital of <the subject> is <object>.", "It is <object> that leads it."):
+        assert READS_AS_ONE_ANSWER.match(text)
+    for text in (PLAYS, COACH, TRADE, "The team <subject> plays for is a rival of <object>."):
+        assert not READS_AS_ONE_ANSWER.match(text)
 
 
 def test_the_examples_in_docstrings() -> None:
