@@ -32,7 +32,7 @@ class Knowledge(NamedTuple):
     seed: int
 
 
-def knowledge(
+def build_knowledge(
     eng: Engine, segments: ir.Table, gaps: ir.Table, last: date, seed: int, most: int = 400
 ) -> Knowledge:
     """The tables for the days up to `last`, kept.

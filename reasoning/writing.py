@@ -50,7 +50,7 @@ class Writer:
         """The question of a candidate, or why it is not asked."""
         text = self.names.question(FAMILIES[row.family].texts[row.wording], row)
         label = self.names.name(row.answers[0]) if row.answers else row.answer or ""
-        accepted = self.names.accepted(row.answers) or merge_targets([label])
+        accepted = self.names.accepted_names(row.answers) or merge_targets([label])
         right = {normalize_or_keep(name) for name in accepted}
         shortcuts = (row.newest, row.longest, row.first_hop)
         entities = [self.names.entities.get(item or "") for item in shortcuts]

@@ -18,7 +18,7 @@ from factdrift.reasoning.families.base import Scope
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 from factdrift.reasoning.selection import select
-from factdrift.reasoning.states import knowledge
+from factdrift.reasoning.states import build_knowledge
 from factdrift.reasoning.writing import Writer
 from factdrift.scoring.sampling import ChosenSplit, stratified_sample
 from tests.conftest import ROOT, run_cli
@@ -84,7 +84,7 @@ def candidates(
     having = dict.fromkeys(RelationWording.model_fields, RELATIONS)
     scope = Scope(date(2005, 1, 1), date(2023, 9, 30), having)
     with engine("duckdb", folder) as eng:
-        known = knowledge(
+        known = build_knowledge(
             eng,
             eng.read(parquet(folder / "s.parquet", rows.Segment, segments), rows.Segment),
             eng.read(parquet(folder / "g.parquet", rows.Gap, gaps), rows.Gap),

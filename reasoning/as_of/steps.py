@@ -31,7 +31,7 @@ from factdrift.reasoning.as_of.rows import Age, AskedDay, AsOfQuestion, DatedPas
 from factdrift.reasoning.families.base import Scope, at_quarter_end
 from factdrift.reasoning.names import Verbalizer, boundary
 from factdrift.reasoning.selection import first_rows
-from factdrift.reasoning.states import EARLY, PAIR, knowledge
+from factdrift.reasoning.states import EARLY, PAIR, build_knowledge
 
 _MANY = 100
 """Segments of a history at most."""
@@ -79,7 +79,7 @@ class EvolvingFacts(Step):
             named = entities.filter(has_label(entities.label)).select(named="id")
             paged = entities.filter(entities.enwiki.notnull() & has_label(entities.label))
             segments = segments.semi_join(paged, segments.subject == paged.id)
-            known = knowledge(eng, segments, gaps, self.last, self.seed, _MANY)
+            known = build_knowledge(eng, segments, gaps, self.last, self.seed, _MANY)
             t = known.terms
             t = t.mutate(doubt=t.start_first.delta(t.start_last, unit="day").abs())
             unnamed = t.anti_join(named, t.object == named.named).select(*PAIR).distinct()
@@ -325,7 +325,7 @@ class _History(NamedTuple):
         names = self.names
         asked = names.fill_wording("ask", one.relation, names.name(one.subject))
         question = f"On {format_date(one.as_of)}, {asked}?"
-        answers = names.accepted(one.objects)
+        answers = names.accepted_names(one.objects)
         right, stated = {normalize_or_keep(name) for name in answers}, set(one.statements)
         known = [p for p in self.passages if p.day <= on]
         evidence = [p for p in known if stated & set(p.statements)]
@@ -345,7 +345,7 @@ class _History(NamedTuple):
         earlier, later = (
             tuple(
                 name
-                for name in names.accepted(sorted(some.difference(one.objects)))
+                for name in names.accepted_names(sorted(some.difference(one.objects)))
                 if normalize_or_keep(name) not in right
             )
             for some in (before, every - before)
