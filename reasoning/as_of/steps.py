@@ -14,6 +14,7 @@ from factdrift.builders.core.hashing import row_id, seeded_fraction, seeded_hash
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
+from factdrift.builders.facts.intervals import Certainty, segment_interval
 from factdrift.builders.facts.relations import NewsWording, RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate.grounded import GroundedFact, KnownTerms, StatedFacts
@@ -332,7 +333,11 @@ class _History(NamedTuple):
                 step="as-of", reason=reason, item=id_, subject=one.subject, relation=one.relation
             )
         others = [p for p in known if normalize_or_keep(p.object_label) not in right]
-        before = {t.object for t in self.terms if (t.end_last or date.max) < one.as_of}
+        before = {
+            t.object
+            for t in self.terms
+            if segment_interval(t).lasts_until(one.as_of) is Certainty.NO
+        }
         every = {t.object for t in self.terms}
         earlier, later = (
             tuple(
