@@ -20,3 +20,6 @@ false, `text` the text, `span` {"start", "end", "text"} counting Unicode code po
 field's text (for `paragraphs`, with "paragraph"), `spans` a list of these, `group` a list of
 objects of its own answers. An answer whose `when` does not hold is absent.
 """
+
+if __name__ != "factdrift.annotation":
+    raise ImportError(f"{__name__} is a part of factdrift: import factdrift.annotation")

@@ -6,7 +6,13 @@ user's mistake is a `UserError` with what to do in its text.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+if not Path(__file__).with_name("builders").is_dir():
+    # The packages lie beside this folder, and links in it lead to them. A source archive has no
+    # links, and some programs unpack links as files that hold a path.
+    __path__.append(str(Path(__file__).resolve().parents[1]))
 
 if TYPE_CHECKING:
     from factdrift.api import (

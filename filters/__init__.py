@@ -5,6 +5,10 @@ another one is a file here and a line there. Each drop reason has a sentence in
 `data_cards/drop_reasons.yaml`.
 """
 
+if __name__ != "factdrift.filters":
+    raise ImportError(f"{__name__} is a part of factdrift: import factdrift.filters")
+
+
 from typing import Annotated, Any, get_args
 
 from pydantic import Field

@@ -43,15 +43,21 @@ def baseline_lines(folder: Path) -> Iterator[str]:
     """
     splits, timelines = _parts(folder)
     yield "".join([f"{'':<16}{'comparisons':>12}", *(f"{name:>17}" for name in GUESSES)])
-    updated = [one for one in splits if one.config == "updated"]
-    for by, some in (("split", splits), ("relation", updated)):
-        if by == "relation" and some:
+    updated = [chosen_split for chosen_split in splits if chosen_split.config == "updated"]
+    for group_column, group_splits in (("split", splits), ("relation", updated)):
+        if group_column == "relation" and group_splits:
             yield "updated, by relation"
-        paths = [locate_file(folder, one.split.file) for one in some]
-        for row in guesses(paths, timelines, by) if paths else ():
-            shares = ("-" if row[n] is None else f"{100 * float(row[n] or 0):.1f}" for n in GUESSES)
+        paths = [locate_file(folder, chosen_split.split.file) for chosen_split in group_splits]
+        for row in guesses(paths, timelines, group_column) if paths else ():
+            shares = (
+                "-" if row[guess_name] is None else f"{100 * float(row[guess_name] or 0):.1f}"
+                for guess_name in GUESSES
+            )
             yield "".join(
-                [f"{row[by]!s:<16}{row['comparisons']:>12,}", *(f"{s:>17}" for s in shares)]
+                [
+                    f"{row[group_column]!s:<16}{row['comparisons']:>12,}",
+                    *(f"{share:>17}" for share in shares),
+                ]
             )
 
 
@@ -62,17 +68,31 @@ def write_baselines(folder: Path, out: Path, limit: int | None) -> Iterator[Path
     """
     manifest = load_manifest(folder)
     splits, timelines = _parts(folder)
-    wanted = stratified_sample(folder, splits, limit, seed=0) if limit else None
-    ids = None if wanted is None else {name for some in wanted.values() for name in some}
-    every = [locate_file(folder, one.split.file) for one in splits]
-    rows = [one for one in answers(every, timelines) if ids is None or one[0] in ids]
+    ids_by_config = stratified_sample(folder, splits, limit, seed=0) if limit else None
+    wanted_ids = (
+        None
+        if ids_by_config is None
+        else {row_id for config_ids in ids_by_config.values() for row_id in config_ids}
+    )
+    split_paths = [locate_file(folder, one.split.file) for one in splits]
+    rows = [
+        one for one in answers(split_paths, timelines) if wanted_ids is None or one[0] in wanted_ids
+    ]
     for place, guess in enumerate(GUESSES):
         path = out / f"{guess.replace(' ', '-')}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_predictions(
-            path, (Prediction(id=name, prediction=given[place]) for name, given in rows)
+            path,
+            (
+                Prediction(id=row_id, prediction=guess_answers[place])
+                for row_id, guess_answers in rows
+            ),
         )
-        about = {"model": f"knows nothing, {guess}", "version": manifest.version, "limit": limit}
-        about |= {"dataset": manifest.dataset, "code_version": factdrift.__version__}
-        write_about(path, about)
+        description = {
+            "model": f"knows nothing, {guess}",
+            "version": manifest.version,
+            "limit": limit,
+        }
+        description |= {"dataset": manifest.dataset, "code_version": factdrift.__version__}
+        write_about(path, description)
         yield path

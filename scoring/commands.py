@@ -64,10 +64,10 @@ def score(
     if (run is None) is (predictions is None):
         raise UserError("give either --predictions FILE or --run FILE")
     if run is not None:
-        found = retrieval.score_run(release, run)
+        split_scores = retrieval.score_run(release, run)
         if out:
-            retrieval.write_retrieval(found, out / "retrieval.json")
-        for line in retrieval.retrieval_lines(found):
+            retrieval.write_retrieval(split_scores, out / "retrieval.json")
+        for line in retrieval.retrieval_lines(split_scores):
             echo(line)
         return
     assert predictions is not None

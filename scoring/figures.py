@@ -39,22 +39,36 @@ def line_figure(
         figure, panel = _panel(width, 3.2 if width > 5 else 2.9)
         for number, (model, points) in enumerate(series.items()):
             colour, marker = _look(number)
-            at = [n for n, value in enumerate(values) if value in points]
-            if not at:
+            value_places = [
+                place_number for place_number, value in enumerate(values) if value in points
+            ]
+            if not value_places:
                 continue
-            low, means, high = zip(*(_ends(points[values[n]]) for n in at), strict=True)
-            panel.fill_between(at, low, high, color=colour, alpha=0.16, linewidth=0)
+            low, means, high = zip(
+                *(_ends(points[values[place_number]]) for place_number in value_places), strict=True
+            )
+            panel.fill_between(value_places, low, high, color=colour, alpha=0.16, linewidth=0)
             panel.plot(
-                at, means, color=colour, marker=marker, markersize=3.6, linewidth=1.6, label=model
+                value_places,
+                means,
+                color=colour,
+                marker=marker,
+                markersize=3.6,
+                linewidth=1.6,
+                label=model,
             )
             mark = (marks or {}).get(model)
             if mark in values:
                 place = values.index(mark) + 0.5
                 panel.axvline(place, color=colour, linestyle=(0, (4, 3)), linewidth=1.2)
             random = (chance or {}).get(model, {})
-            guess = [(n, 100 * random[v].mean) for n, v in enumerate(values) if v in random]
-            if guess:
-                panel.plot(*zip(*guess, strict=True), color=colour, linestyle=":")
+            chance_points = [
+                (place_number, 100 * random[value_name].mean)
+                for place_number, value_name in enumerate(values)
+                if value_name in random
+            ]
+            if chance_points:
+                panel.plot(*zip(*chance_points, strict=True), color=colour, linestyle=":")
         if chance:
             panel.plot([], [], color=INK, linestyle=":", label=_CHANCE)
         panel.set_ylim(-2, 102)
@@ -89,7 +103,11 @@ def dot_figure(
         for number, (model, points) in enumerate(series.items()):
             colour, marker = _look(number)
             shift = (number - (len(series) - 1) / 2) * 0.7 / len(series)
-            rows = [(n + shift, *_ends(points[v])) for n, v in enumerate(values) if v in points]
+            rows = [
+                (place_number + shift, *_ends(points[value_name]))
+                for place_number, value_name in enumerate(values)
+                if value_name in points
+            ]
             if not rows:
                 continue
             places, low, means, high = zip(*rows, strict=True)
@@ -97,10 +115,16 @@ def dot_figure(
             dot = {"marker": marker, "markersize": 4.2, "linestyle": "none"}
             panel.plot(means, places, color=colour, label=model, **dot)
             random = (chance or {}).get(model, {})
-            for n, value in enumerate(values):
+            for place_number, value in enumerate(values):
                 if value in random:
-                    x, y = 100 * random[value].mean, n + shift
-                    panel.vlines(x, y - 0.09, y + 0.09, color=colour, linewidth=3)
+                    chance_percent, row_height = 100 * random[value].mean, place_number + shift
+                    panel.vlines(
+                        chance_percent,
+                        row_height - 0.09,
+                        row_height + 0.09,
+                        color=colour,
+                        linewidth=3,
+                    )
         if chance:
             panel.plot([], [], color=INK, marker="|", linestyle="none", label=_CHANCE)
         panel.set_xlim(-2, 102)

@@ -58,13 +58,15 @@ def fuar(
     `forgotten[m]`: the score of LM_m on each task T_i^F that is defined, i -> score; `updated[m]`
     and `new[m]`: its scores on T_n^U and T_n^A. Scores in any one unit (equation 1).
     """
-    last = len(updated) - 1
+    last_model = len(updated) - 1
     lost = gained = 0.0
-    for i in range(last):
-        if i not in forgotten[i] or i not in forgotten[last]:
+    for task_number in range(last_model):
+        if task_number not in forgotten[task_number] or task_number not in forgotten[last_model]:
             continue
-        lost += max(0.0, forgotten[i][i] - forgotten[last][i])
-        gained += max(0.0, updated[last] - updated[i]) + max(0.0, new[last] - new[i])
+        lost += max(0.0, forgotten[task_number][task_number] - forgotten[last_model][task_number])
+        gained += max(0.0, updated[last_model] - updated[task_number]) + max(
+            0.0, new[last_model] - new[task_number]
+        )
     return Fuar(lost, gained)
 
 
@@ -92,15 +94,30 @@ def fuar_lines(file: Path) -> Iterator[str]:
             )
         return 100 * mean.mean
 
-    forgotten = [{i: score(f"T{i}", f) for i, f in m.forgotten.items()} for m in series.models]
-    updated = [score("updated", m.updated) for m in series.models]
-    new = [score("new", m.new) for m in series.models]
-    tasks = sorted({i for one in forgotten for i in one})
-    yield "".join([f"{'model':<8}", *(f"{f'T{i}F':>9}" for i in tasks), f"{'TnU':>9}{'TnA':>9}"])
-    for n, one in enumerate(forgotten):
-        cells = [f"{one[i]:.2f}" if i in one else "-" for i in tasks]
-        cells += [f"{updated[n]:.2f}", f"{new[n]:.2f}"]
-        yield "".join([f"LM_{n:<5}", *(f"{cell:>9}" for cell in cells)])
-    found = fuar(forgotten, updated, new)
-    ratio = "no gain" if found.ratio is None else f"{found.ratio:.2f}"
-    yield f"FUAR {ratio}: {found.forgotten:.2f} forgotten, {found.gained:.2f} gained"
+    forgotten = [
+        {
+            task_number: score(f"T{task_number}", folder)
+            for task_number, folder in scored_model.forgotten.items()
+        }
+        for scored_model in series.models
+    ]
+    updated = [score("updated", scored_model.updated) for scored_model in series.models]
+    new = [score("new", scored_model.new) for scored_model in series.models]
+    tasks = sorted({task_number for task_scores in forgotten for task_number in task_scores})
+    yield "".join(
+        [
+            f"{'model':<8}",
+            *(f"{f'T{task_number}F':>9}" for task_number in tasks),
+            f"{'TnU':>9}{'TnA':>9}",
+        ]
+    )
+    for model_number, task_scores in enumerate(forgotten):
+        cells = [
+            f"{task_scores[task_number]:.2f}" if task_number in task_scores else "-"
+            for task_number in tasks
+        ]
+        cells += [f"{updated[model_number]:.2f}", f"{new[model_number]:.2f}"]
+        yield "".join([f"LM_{model_number:<5}", *(f"{cell:>9}" for cell in cells)])
+    result = fuar(forgotten, updated, new)
+    ratio = "no gain" if result.ratio is None else f"{result.ratio:.2f}"
+    yield f"FUAR {ratio}: {result.forgotten:.2f} forgotten, {result.gained:.2f} gained"

@@ -42,13 +42,13 @@ def subject_bundles(subject: Ints) -> tuple[Ints, int]:
 
 def bundle_weights(count: int, seed: int, draws: int = DRAWS) -> Floats:
     """How often each of `count` bundles is drawn in each of `draws` draws of as many."""
-    drawn = _random(seed, "bootstrap", draws * count).reshape(draws, count)
-    places = ((drawn >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)
+    random_bits = _random(seed, "bootstrap", draws * count).reshape(draws, count)
+    places = ((random_bits >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)
     flat = places.astype(np.int64) + np.arange(draws)[:, None] * count
     return np.bincount(flat.ravel(), minlength=draws * count).reshape(draws, count).astype(float)
 
 
-def mean_intervals(sums: Ints, counts: Ints, subjects: Ints, drawn: Floats) -> list[Interval]:
+def mean_intervals(sums: Ints, counts: Ints, subjects: Ints, weights: Floats) -> list[Interval]:
     """Percentile intervals of means, at `LEVEL`.
 
     `sums`, `counts` of shape (means, bundles): the sum of a metric in units of 1/`SCALE`, and the
@@ -57,33 +57,44 @@ def mean_intervals(sums: Ints, counts: Ints, subjects: Ints, drawn: Floats) -> l
     bounds are the exact ones of so many subjects (Clopper and Pearson 1934). Where one subject is
     all there is and it does not agree, there are none.
     """
-    found: list[Interval] = []
-    for at in range(0, len(sums), _BLOCK):
-        part = slice(at, at + _BLOCK)
-        above, below = drawn @ sums[part].T.astype(float), drawn @ counts[part].T.astype(float)
+    intervals: list[Interval] = []
+    for block_start in range(0, len(sums), _BLOCK):
+        part = slice(block_start, block_start + _BLOCK)
+        drawn_sums, drawn_counts = (
+            weights @ sums[part].T.astype(float),
+            weights @ counts[part].T.astype(float),
+        )
         total, rows = sums[part].sum(1), counts[part].sum(1)
         mean = total / rows / SCALE
-        again = np.where(below > 0, above / np.maximum(below, 1) / SCALE, mean)
-        ends = bounds(len(drawn))
-        low, high = np.partition(np.ascontiguousarray(again.T), ends, axis=1)[:, ends].T
+        drawn_means = np.where(
+            drawn_counts > 0, drawn_sums / np.maximum(drawn_counts, 1) / SCALE, mean
+        )
+        bound_places = bounds(len(weights))
+        low, high = np.partition(np.ascontiguousarray(drawn_means.T), bound_places, axis=1)[
+            :, bound_places
+        ].T
         right = (sums[part] > 0).sum(1)
         wrong = (sums[part] < counts[part] * SCALE).sum(1)
-        few = np.minimum(right, wrong) < FEW
-        exact = _exact(mean, subjects[part])
-        low, high = np.where(few, exact, (low, high))
-        found += map(Interval, mean.tolist(), low.tolist(), high.tolist())
-    return found
+        few_subjects = np.minimum(right, wrong) < FEW
+        exact_bounds = _exact(mean, subjects[part])
+        low, high = np.where(few_subjects, exact_bounds, (low, high))
+        intervals += map(Interval, mean.tolist(), low.tolist(), high.tolist())
+    return intervals
 
 
-def _exact(mean: Floats, n: Ints) -> Floats:
+def _exact(mean: Floats, subject_count: Ints) -> Floats:
     """The bounds of Clopper and Pearson for shares of `n`, of shape (2, means)."""
     from scipy.special import betaincinv
 
-    hits, outside = mean * n, (1 - LEVEL) / 2
-    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1e-9), n - hits + 1, outside), 0.0)
-    high = betaincinv(hits + 1, np.maximum(n - hits, 1e-9), 1 - outside)
-    bounds: Floats = np.stack([low, np.where(hits < n, high, 1.0)])
-    bounds[:, (n < 2) & (mean > 0) & (mean < 1)] = np.nan
+    hit_count, outside = mean * subject_count, (1 - LEVEL) / 2
+    low = np.where(
+        hit_count > 0,
+        betaincinv(np.maximum(hit_count, 1e-9), subject_count - hit_count + 1, outside),
+        0.0,
+    )
+    high = betaincinv(hit_count + 1, np.maximum(subject_count - hit_count, 1e-9), 1 - outside)
+    bounds: Floats = np.stack([low, np.where(hit_count < subject_count, high, 1.0)])
+    bounds[:, (subject_count < 2) & (mean > 0) & (mean < 1)] = np.nan
     return bounds
 
 
@@ -91,11 +102,11 @@ class PairedDifference(NamedTuple):
     """Two models on the same rows: the mean difference, its interval, and how likely it is so far
     from 0 if neither model is better (a sign-flip test by subject, two-sided)."""
 
-    n: int
+    row_count: int
     difference: float
     low: float
     high: float
-    p: float
+    p_value: float
 
 
 def paired_difference(
@@ -106,21 +117,25 @@ def paired_difference(
     `mine`, `theirs`: whole numbers of 1/`SCALE`; `bundle` as of `bundles`. The differences of each
     bundle's rows keep or change their sign together.
     """
-    n, apart = len(mine), (mine - theirs).astype(float)
-    sums = np.bincount(bundle, weights=apart, minlength=count)
+    row_count, differences = len(mine), (mine - theirs).astype(float)
+    sums = np.bincount(bundle, weights=differences, minlength=count)
     counts = np.bincount(bundle, minlength=count)
-    drawn = bundle_weights(count, seed)
-    above, below = drawn @ sums, drawn @ counts
-    mean = sums.sum() / n / SCALE
-    again = np.sort(np.where(below > 0, above / np.maximum(below, 1) / SCALE, mean))
-    low, high = again[bounds(len(drawn))].tolist()
-    there = sums[sums != 0]
-    far = 0
-    for at in range(0, FLIPS, DRAWS):
-        signs = _random(seed, f"flip {at}", DRAWS * len(there)).reshape(DRAWS, len(there))
-        flipped = ((signs >> np.uint64(63)).astype(float) * 2 - 1) @ there
-        far += int((np.abs(flipped) >= abs(sums.sum())).sum())
-    return PairedDifference(n, float(mean), low, high, (far + 1) / (FLIPS + 1))
+    weights = bundle_weights(count, seed)
+    drawn_sums, drawn_counts = weights @ sums, weights @ counts
+    mean = sums.sum() / row_count / SCALE
+    drawn_means = np.sort(
+        np.where(drawn_counts > 0, drawn_sums / np.maximum(drawn_counts, 1) / SCALE, mean)
+    )
+    low, high = drawn_means[bounds(len(weights))].tolist()
+    nonzero_sums = sums[sums != 0]
+    extreme_draws = 0
+    for first_draw in range(0, FLIPS, DRAWS):
+        signs = _random(seed, f"flip {first_draw}", DRAWS * len(nonzero_sums)).reshape(
+            DRAWS, len(nonzero_sums)
+        )
+        flipped = ((signs >> np.uint64(63)).astype(float) * 2 - 1) @ nonzero_sums
+        extreme_draws += int((np.abs(flipped) >= abs(sums.sum())).sum())
+    return PairedDifference(row_count, float(mean), low, high, (extreme_draws + 1) / (FLIPS + 1))
 
 
 def bounds(draws: int) -> list[int]:

@@ -88,12 +88,12 @@ FROM found LEFT JOIN named USING (day)
 """
 
 
-def find_knowledge_stop(asked: ReleaseQuestions, drawn: Floats) -> KnowledgeStop | None:
+def find_knowledge_stop(questions: ReleaseQuestions, weights: Floats) -> KnowledgeStop | None:
     """Where a model's knowledge stops; None where its answers do not say.
 
     `drawn` as of `scoring.intervals`.
     """
-    rows = asked.db.execute("""
+    rows = questions.db.execute("""
         SELECT b.day, any_value(label) AS label, bundle, count(*) AS n,
             count(*) FILTER (verdict = 'right') AS hits
         FROM marks m JOIN began b USING (row) SEMI JOIN changed USING (row)
@@ -102,24 +102,28 @@ def find_knowledge_stop(asked: ReleaseQuestions, drawn: Floats) -> KnowledgeStop
     labels = list({day: label for day, label, *_ in rows}.values())
     if len(labels) < 2:
         return None
-    place = {day: n for n, day in enumerate(dict.fromkeys(row[0] for row in rows))}
-    every, right = np.zeros((2, drawn.shape[1], len(place)))
-    for day, _, bundle, n, hits in rows:
-        every[bundle, place[day]], right[bundle, place[day]] = n, hits
-    cut, gain = _cuts(right.sum(0)[None], every.sum(0)[None])
+    place = {
+        day: place_number for place_number, day in enumerate(dict.fromkeys(row[0] for row in rows))
+    }
+    answer_counts, right_counts = np.zeros((2, weights.shape[1], len(place)))
+    for day, _, bundle, place_number, hits in rows:
+        answer_counts[bundle, place[day]], right_counts[bundle, place[day]] = place_number, hits
+    cut, gain = _cuts(right_counts.sum(0)[None], answer_counts.sum(0)[None])
     if 2 * gain[0] < LEAST:
         return None
-    again, _ = _cuts(drawn @ right, drawn @ every)
-    again.sort()
-    low, high = again[bounds(len(again))]
-    last, first, low, high = (labels[n] for n in (cut[0] - 1, cut[0], low - 1, high - 1))
-    return KnowledgeStop(last, first, low, high, int(every.sum()))
+    drawn_cuts, _ = _cuts(weights @ right_counts, weights @ answer_counts)
+    drawn_cuts.sort()
+    low, high = drawn_cuts[bounds(len(drawn_cuts))]
+    last, first, low, high = (
+        labels[place_number] for place_number in (cut[0] - 1, cut[0], low - 1, high - 1)
+    )
+    return KnowledgeStop(last, first, low, high, int(answer_counts.sum()))
 
 
-def _cuts(right: Floats, every: Floats) -> tuple[Ints, Floats]:
+def _cuts(right_counts: Floats, answer_counts: Floats) -> tuple[Ints, Floats]:
     """The best cut of each row of counts, from 1, and what it gains over no cut."""
-    whole_right, whole = right.sum(1, keepdims=True), every.sum(1, keepdims=True)
-    before_right, before = np.cumsum(right, 1)[:, :-1], np.cumsum(every, 1)[:, :-1]
+    whole_right, whole = right_counts.sum(1, keepdims=True), answer_counts.sum(1, keepdims=True)
+    before_right, before = np.cumsum(right_counts, 1)[:, :-1], np.cumsum(answer_counts, 1)[:, :-1]
     after_right, after = whole_right - before_right, whole - before
     gains = _fit(before_right, before) + _fit(after_right, after) - _fit(whole_right, whole)
     falls = before_right * after > after_right * before
@@ -128,9 +132,9 @@ def _cuts(right: Floats, every: Floats) -> tuple[Ints, Floats]:
     return best + 1, gains[np.arange(len(gains)), best]
 
 
-def _fit(right: Floats, every: Floats) -> Floats:
+def _fit(right_counts: Floats, answer_counts: Floats) -> Floats:
     """The log-likelihood of so many right of so many at the rate that fits best."""
-    return _entropy(right) + _entropy(every - right) - _entropy(every)
+    return _entropy(right_counts) + _entropy(answer_counts - right_counts) - _entropy(answer_counts)
 
 
 def _entropy(count: Floats) -> Floats:

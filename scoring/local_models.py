@@ -80,15 +80,18 @@ class LocalModel(p.PromptedModel):
     ) -> list[Result]:
         """What the model says of each question."""
         self.load()
-        found: list[Result] = []
+        results: list[Result] = []
         size = self.settings.batch
-        for at in range(0, len(texts), size):
-            some = [msgspec.json.decode(t, type=ModelQuestion) for t in texts[at : at + size]]
-            for answer in self.answers(some):
-                found.append(Result(msgspec.json.encode(answer).decode()))
+        for batch_start in range(0, len(texts), size):
+            questions = [
+                msgspec.json.decode(text, type=ModelQuestion)
+                for text in texts[batch_start : batch_start + size]
+            ]
+            for answer in self.answers(questions):
+                results.append(Result(msgspec.json.encode(answer).decode()))
                 if on_result:
-                    on_result(len(found) - 1, found[-1])
-        return found
+                    on_result(len(results) - 1, results[-1])
+        return results
 
     def load(self) -> None:
         """Load the weights, once. `UserError` where the model cannot be asked for numbers."""
@@ -108,7 +111,7 @@ class LocalModel(p.PromptedModel):
     def answers(self, questions: Sequence[ModelQuestion]) -> Sequence[object]:
         """What the view asks for."""
         return [
-            [one if one is None else round(one, 6) for one in scores]
+            [score if score is None else round(score, 6) for score in scores]
             for scores in self.likelihoods(questions)
         ]
 
@@ -120,20 +123,20 @@ class LocalModel(p.PromptedModel):
         self, before: str, middle: str, after: str = "", special: bool = True
     ) -> _TokenText:
         """A text in tokens, and the places of those that hold something of its middle."""
-        found = self.tokenizer(
+        encoded = self.tokenizer(
             before + middle + after,
             return_offsets_mapping=True,
             return_special_tokens_mask=True,
             add_special_tokens=special,
         )
         start, end = len(before), len(before) + len(middle)
-        marks = zip(found["offset_mapping"], found["special_tokens_mask"], strict=True)
+        marks = zip(encoded["offset_mapping"], encoded["special_tokens_mask"], strict=True)
         places = [
             place
-            for place, ((a, b), mark) in enumerate(marks)
-            if not mark and a < min(b, end) and b > start
+            for place, ((token_start, token_end), mark) in enumerate(marks)
+            if not mark and token_start < min(token_end, end) and token_end > start
         ]
-        return self._fitted(list(found["input_ids"]), places)
+        return self._fitted(list(encoded["input_ids"]), places)
 
     def _fitted(self, ids: list[int], places: list[int]) -> _TokenText:
         """What the model has room for up to the last place, or to the end where there is none."""
@@ -158,16 +161,18 @@ class LocalModel(p.PromptedModel):
 
     def _batches(self, rows: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         """The places of rows of about the same length, `batch` at a time."""
-        order = sorted(range(len(rows)), key=lambda n: (len(rows[n]), n))
+        order = sorted(range(len(rows)), key=lambda row_number: (len(rows[row_number]), row_number))
         size = self.settings.batch
-        return (order[at : at + size] for at in range(0, len(order), size))
+        return (
+            order[batch_start : batch_start + size] for batch_start in range(0, len(order), size)
+        )
 
     def _chosen(self, log_probabilities: Any, ids: Sequence[int]) -> list[float]:
         """Of each row of log-probabilities the one of its token."""
-        wanted = self.torch.tensor(list(ids), device=log_probabilities.device)
-        chosen = log_probabilities.gather(1, wanted.unsqueeze(1)).squeeze(1)
-        found: list[float] = chosen.double().tolist()
-        return found
+        token_ids = self.torch.tensor(list(ids), device=log_probabilities.device)
+        chosen = log_probabilities.gather(1, token_ids.unsqueeze(1)).squeeze(1)
+        values: list[float] = chosen.double().tolist()
+        return values
 
 
 class MaskedModel(LocalModel):
@@ -187,36 +192,47 @@ class MaskedModel(LocalModel):
         Each mask takes the likeliest token, given those before it. Texts are ranked by the mean
         log-probability of their tokens; one that several numbers of masks give stands once.
         """
-        found: list[dict[str, float]] = [{} for _ in gaps]
-        for number in range(1, most + 1):
-            texts = [self._with_masks(gap, number) for gap in gaps]
+        scores_by_gap: list[dict[str, float]] = [{} for _ in gaps]
+        for mask_count in range(1, most + 1):
+            texts = [self._with_masks(gap, mask_count) for gap in gaps]
             rows = [list(text.ids) for text in texts]
             totals = [0.0] * len(gaps)
-            for step in range(number):
+            for step in range(mask_count):
                 places = [text.places[step] for text in texts]
-                for some, scores in self._at(rows, places):
+                for row_numbers, scores in self._at(rows, places):
                     best, words = self._words(scores).max(dim=1)
-                    for n, value, word in zip(some, best.tolist(), words.tolist(), strict=True):
-                        rows[n][places[n]] = word
-                        totals[n] += value
-            for n, text in enumerate(texts):
-                written = self._written([rows[n][place] for place in text.places])
-                mean = totals[n] / number
+                    for row_number, value, word in zip(
+                        row_numbers, best.tolist(), words.tolist(), strict=True
+                    ):
+                        rows[row_number][places[row_number]] = word
+                        totals[row_number] += value
+            for row_number, text in enumerate(texts):
+                written = self._written([rows[row_number][place] for place in text.places])
+                mean = totals[row_number] / mask_count
                 if written:
-                    found[n][written] = max(found[n].get(written, mean), mean)
-        return [sorted(one, key=lambda text: (-one[text], text)) for one in found]
+                    scores_by_gap[row_number][written] = max(
+                        scores_by_gap[row_number].get(written, mean), mean
+                    )
+        return [
+            sorted(text_scores, key=lambda text: (-text_scores[text], text))
+            for text_scores in scores_by_gap
+        ]
 
     def rank(self, gaps: Sequence[ModelQuestion], top: int) -> list[list[str]]:
         """The `top` likeliest words of one token for each gap, the best first, each once."""
         texts = [self._with_masks(gap, 1) for gap in gaps]
-        found: list[list[str]] = [[] for _ in gaps]
-        for some, scores in self._at([t.ids for t in texts], [t.places[0] for t in texts]):
-            wanted = min(2 * top + 16, scores.shape[1])  # a word with and without a space is one
-            best = self._words(scores).topk(wanted, dim=1)[1].tolist()
-            for n, ids in zip(some, best, strict=True):
-                words = dict.fromkeys(self._written([one]) for one in ids)
-                found[n] = [word for word in words if word][:top]
-        return found
+        words_by_gap: list[list[str]] = [[] for _ in gaps]
+        for row_numbers, scores in self._at(
+            [token_text.ids for token_text in texts], [token_text.places[0] for token_text in texts]
+        ):
+            candidate_count = min(
+                2 * top + 16, scores.shape[1]
+            )  # a word with and without a space is one
+            best = self._words(scores).topk(candidate_count, dim=1)[1].tolist()
+            for row_number, ids in zip(row_numbers, best, strict=True):
+                words = dict.fromkeys(self._written([token_id]) for token_id in ids)
+                words_by_gap[row_number] = [word for word in words if word][:top]
+        return words_by_gap
 
     def likelihoods(self, questions: Sequence[ModelQuestion]) -> list[Scores]:
         """The pseudo-log-likelihood of each option in its gap.
@@ -252,7 +268,9 @@ class MaskedModel(LocalModel):
         """A statement with masks in its gap, and their places."""
         masks = self.tokenizer.mask_token * number
         ids = self.tokenizer(self._plain(gap.text) + masks + self._plain(gap.after))["input_ids"]
-        places = [n for n, one in enumerate(ids) if one == self.tokenizer.mask_token_id]
+        places = [
+            place for place, token_id in enumerate(ids) if token_id == self.tokenizer.mask_token_id
+        ]
         return self._fitted(list(ids), places)
 
     def _plain(self, text: str) -> str:
@@ -263,13 +281,16 @@ class MaskedModel(LocalModel):
         self, rows: Sequence[Sequence[int]], places: Sequence[int]
     ) -> Iterator[tuple[list[int], Any]]:
         """The log-probabilities of all tokens at one place of each row, some rows at a time."""
-        for some in self._batches(rows):
-            chosen = [rows[n] for n in some]
-            self.usage.add(read=sum(map(len, chosen)))
+        for row_numbers in self._batches(rows):
+            batch_rows = [rows[row_number] for row_number in row_numbers]
+            self.usage.add(read=sum(map(len, batch_rows)))
             with self.torch.inference_mode():
-                logits = self.model(**self._inputs(chosen)).logits
-                at = [places[n] for n in some]
-                yield some, logits[range(len(some)), at].float().log_softmax(dim=-1)
+                logits = self.model(**self._inputs(batch_rows)).logits
+                batch_places = [places[row_number] for row_number in row_numbers]
+                yield (
+                    row_numbers,
+                    logits[range(len(row_numbers)), batch_places].float().log_softmax(dim=-1),
+                )
 
     def _words(self, scores: Any) -> Any:
         """Without the tokens that are no words."""
@@ -290,14 +311,18 @@ class GenerativeModel(LocalModel):
         The sum over the tokens that hold something of them.
         """
         ask = self._of_seq2seq if self.kind == "seq2seq" else self._of_causal
-        found = []
-        for one in questions:
+        likelihoods = []
+        for question in questions:
             if self.settings.chat:
-                text = chat_prompt(one.text, self.tokenizer)
-                found.append(ask(text, [option.lstrip() + one.after for option in one.options]))
+                text = chat_prompt(question.text, self.tokenizer)
+                likelihoods.append(
+                    ask(text, [option.lstrip() + question.after for option in question.options])
+                )
             else:
-                found.append(ask(one.text, [option + one.after for option in one.options]))
-        return found
+                likelihoods.append(
+                    ask(question.text, [option + question.after for option in question.options])
+                )
+        return likelihoods
 
     def _of_causal(self, before: str, options: Sequence[str]) -> Scores:
         """What the texts begin with is read once."""
@@ -353,20 +378,25 @@ class GenerativeModel(LocalModel):
         blank = self.tokenizer.get_added_vocab().get(self.blank)
         lead = [] if blank is None else [blank]
         ids = self._tokens(before, "", special=not self.settings.chat).ids
-        found: Scores = [None] * len(options)
-        written = [
-            self.tokenizer(o.strip(), add_special_tokens=False)["input_ids"] for o in options
+        likelihoods: Scores = [None] * len(options)
+        option_ids = [
+            self.tokenizer(option.strip(), add_special_tokens=False)["input_ids"]
+            for option in options
         ]
-        asked = [n for n, some in enumerate(written) if some]
-        for some in self._batches([written[n] for n in asked]):
-            labels = [[*lead, *written[asked[n]]] for n in some]
+        tokenized_options = [
+            number for number, batch_numbers in enumerate(option_ids) if batch_numbers
+        ]
+        for batch_numbers in self._batches([option_ids[number] for number in tokenized_options]):
+            labels = [[*lead, *option_ids[tokenized_options[number]]] for number in batch_numbers]
             self.usage.add(read=sum(len(ids) + len(label) for label in labels))
             with self.torch.inference_mode():
-                inputs = self._inputs([ids] * len(some))
+                inputs = self._inputs([ids] * len(batch_numbers))
                 logits = self.model(**inputs, labels=self._padded(labels, -100)).logits
-            for row, n, label in zip(logits, some, labels, strict=True):
-                found[asked[n]] = self._sum(row[len(lead) : len(label)], label[len(lead) :])
-        return found
+            for row, number, label in zip(logits, batch_numbers, labels, strict=True):
+                likelihoods[tokenized_options[number]] = self._sum(
+                    row[len(lead) : len(label)], label[len(lead) :]
+                )
+        return likelihoods
 
     def _sum(self, logits: Any, ids: Sequence[int]) -> float:
         return sum(self._chosen(logits.float().log_softmax(dim=-1), ids))

@@ -70,135 +70,191 @@ class RepeatedWords(NamedTuple):
         )
 
 
+_GIVEN_TEXTS = """
+    -- Of scored choices only the best text counts, and none where all several are equal.
+    SELECT a.*, g.* EXCLUDE (row),
+        from_scores OR choice_scores IS NOT NULL AS choosing,
+        CASE WHEN choice_scores IS NULL THEN coalesce(candidates, [coalesce(prediction, '')])
+            WHEN len(choice_scores) > 1 AND list_min(choice_scores) = list_max(choice_scores)
+            THEN [] ELSE [choices[list_position(choice_scores, list_max(choice_scores))]]
+            END AS texts,
+        normals(texts) AS names
+    FROM given g JOIN asked a USING (row)
+"""
+"""The texts that the model gave for each row, the best first, and their normalised `names`."""
+
+_OFFERED = "CASE WHEN from_scores THEN texts WHEN choosing OR alone THEN choices END"
+"""The texts that the model chose among; null where it answered in its own words."""
+
+_NAMED = """coalesce(list_contains(targets, names[1])
+    AND (choosing OR regexp_matches(texts[1], '[^\\s\\p{Z}]')), false)"""
+"""Whether the first text is an accepted answer. A written one has to have a visible character:
+normalised, an answer such as `The The` is as empty as no text at all."""
+
+_SILENT = f"NOT choosing AND NOT named AND answer IN {NO_ANSWER_TEXTS}"
+"""Whether the model wrote that it gives no answer."""
+
+_VERDICT = """
+    CASE WHEN from_scores AND list_has_all(targets, names) THEN 'undecided'
+        WHEN list_contains(neutral, names[1]) AND NOT named THEN 'neutral'
+        WHEN named OR (silent AND len(targets) = 0) THEN 'right'
+        WHEN silent THEN 'abstained'
+        WHEN list_contains(previous, names[1]) OR h.since IS NOT NULL THEN 'outdated'
+        WHEN list_contains(later, names[1]) THEN 'early'
+        ELSE 'wrong' END
+"""
+"""One of `VERDICTS`, or why the row has none: `undecided`, which has likelihoods of accepted
+answers alone, and `neutral`, which names what is true and not asked for."""
+
+_PLACE = """list_position(list_transform(listed, lambda passage:
+    evidence IN (passage, regexp_replace(passage, '_\\d+$', ''))), true)"""
+"""The rank at which a search found the article that answers, or a passage of it (`article_3`)."""
+
 _SAID = f"""
 CREATE TABLE said AS
-    WITH texts AS (
-        SELECT a.*, g.* EXCLUDE (row),
-            from_scores OR choice_scores IS NOT NULL AS choosing,
-            CASE WHEN choice_scores IS NULL THEN coalesce(candidates, [coalesce(prediction, '')])
-                WHEN len(choice_scores) > 1 AND list_min(choice_scores) = list_max(choice_scores)
-                THEN [] ELSE [choices[list_position(choice_scores, list_max(choice_scores))]]
-                END AS texts,
-            normals(texts) AS names
-        FROM given g JOIN asked a USING (row)
-    )
+    WITH texts AS ({_GIVEN_TEXTS})
     SELECT row, prediction, candidates, choice_scores, from_scores, choosing, texts, names,
         coalesce(names[1], '') AS answer,
-        CASE WHEN from_scores THEN texts WHEN choosing OR alone THEN choices END AS offered,
-        coalesce(list_contains(targets, names[1])
-            AND (choosing OR regexp_matches(texts[1], '[^\\s\\p{{Z}}]')), false) AS named,
-        NOT choosing AND NOT named AND answer IN {NO_ANSWER_TEXTS} AS silent,
-        CASE WHEN from_scores AND list_has_all(targets, names) THEN 'undecided'
-            WHEN list_contains(neutral, names[1]) AND NOT named THEN 'neutral'
-            WHEN named OR (silent AND len(targets) = 0) THEN 'right'
-            WHEN silent THEN 'abstained'
-            WHEN list_contains(previous, names[1]) OR h.since IS NOT NULL THEN 'outdated'
-            WHEN list_contains(later, names[1]) THEN 'early'
-            ELSE 'wrong' END AS verdict,
+        {_OFFERED} AS offered,
+        {_NAMED} AS named,
+        {_SILENT} AS silent,
+        {_VERDICT} AS verdict,
         evidence IS NOT NULL AND listed IS NOT NULL AS searched,
-        list_position(list_transform(listed, lambda one:
-            evidence IN (one, regexp_replace(one, '_\\d+$', ''))), true) AS place
+        {_PLACE} AS place
     FROM texts t
+    -- an answer is outdated, too, if the same fact had it on an earlier day in this release
     LEFT JOIN held h ON h.history = t.history AND h.name = t.names[1] AND h.since < t.day
 """  # noqa: S608
-"""What a model said. `verdict`: one of `VERDICTS`, or why the row has none: `undecided`,
-which has likelihoods of accepted answers alone, and `neutral`, which names what is true and not
-asked for."""
+"""What the model said for each row, and the verdict on it."""
+
+_VARIANTS = """
+    -- of each question how many of its variants were answered in writing, and how many wrong
+    SELECT question, count(*) AS variants, count(*) FILTER (verdict != 'right') AS wrong
+    FROM written GROUP BY question
+"""
+
+_FIRSTS = """
+    -- the first variant of each question in a config that has variants: it carries their marks
+    SELECT min(row) AS row, true AS first FROM written
+    WHERE list_contains({variant_configs}::VARCHAR[], config) GROUP BY config, question
+"""
+
+_MARKS = """
+CREATE TABLE marks AS
+    WITH judged AS (
+        SELECT *, row IN (FROM changed) AS changed FROM said JOIN asked USING (row)
+        WHERE verdict IN {verdicts}
+    ), written AS (
+        SELECT row, question, config, verdict FROM judged WHERE offered IS NULL
+    ), questions AS ({variants}), firsts AS ({firsts})
+    SELECT row, config, split, id, subject, number % {bundles} AS bundle, verdict, {metrics}
+    FROM judged LEFT JOIN firsts USING (row) LEFT JOIN questions USING (question)
+    JOIN subjects USING (subject)
+"""
+"""A row for each verdict, with a column for each metric."""
+
+_RIGHT = "(verdict = 'right')::INT"
+_RANKED = "candidates IS NOT NULL AND NOT from_scores"
+"""Whether the model gave a list of answers in order."""
+_RANK = "list_position(list_transform(names, lambda name: list_contains(targets, name)), true)"
+"""The rank of the first accepted answer in that list; null where there is none."""
 
 
-def judge_answers(asked: ReleaseQuestions, *, rouge: bool = False) -> None:
+def judge_answers(questions: ReleaseQuestions, *, rouge: bool = False) -> None:
     """Make the tables `said` and `marks` from `given`, predictions with the `row` that each is of.
 
     `marks` has each row that has a verdict: `row`, `config`, `split`, `id`, `subject`, `bundle`,
     `verdict`, and a column for each of `METRICS`, in units of 1/`SCALE`, null where it has none.
     """
-    db = asked.db
+    db = questions.db
     db.create_function("f1", _best(_f1), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     db.create_function("rouge_l", _best(rouge_l), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     mark_known_changes(db)
     db.execute(_SAID)
     longest = "SELECT max(len(candidates)) FROM said WHERE NOT from_scores"
-    ((longest,),) = db.execute(longest).fetchall()
-    ranked = "candidates IS NOT NULL AND NOT from_scores"
-    alone = "offered IS NULL"
-    rank = "list_position(list_transform(names, lambda one: list_contains(targets, one)), true)"
-    right = "(verdict = 'right')::INT"
-    among = "list_zip(offered, CASE WHEN from_scores THEN names ELSE normals(offered) END)"
-    guesses = {
-        "chance": among,
-        "shortest": f"list_filter({among}, lambda one: length(one[1]) = "
-        "list_min(list_transform(offered, lambda text: length(text))))",
-        "before": f"list_filter({among}, lambda one: list_contains(previous, one[2]))",
-    }
-    variants = [config.name for config in asked.configs if config.roles.group]
+    ((longest_list,),) = db.execute(longest).fetchall()
     values = {
-        "exact_match": _where(alone, right),
-        "f1": _where(
-            alone,
-            "CASE WHEN verdict = 'right' THEN 1 WHEN silent THEN 0 ELSE f1(answer, targets) END",
-        ),
-        "rouge_l": _where(
-            f"{rouge} AND NOT choosing",
-            f"CASE WHEN len(targets) = 0 THEN {right} ELSE rouge_l(texts[1], raw_targets) END",
-        ),
-        **{
-            f"p@{most}": _where(
-                f"{ranked} AND {most == RANKS[0] or most <= (longest or 0)}",
-                f"coalesce({rank} <= {most}, false)::INT",
-            )
-            for most in RANKS
-        },
-        "mrr": _where(ranked, f"coalesce(1 / {rank}, 0)"),
-        "accuracy": _where("offered IS NOT NULL", right),
-        **{
-            name: f"list_avg(list_transform({some}, lambda one: "
-            "list_contains(targets, one[2])::INT))"
-            for name, some in guesses.items()
-        },
-        **{
-            f"recall@{most}": _where("searched", f"coalesce(place <= {most}, false)::INT")
-            for most in RECALLS
-        },
-        "outdated": _where("changed", "(verdict = 'outdated')::INT"),
-        "early": _where("len(later) > 0", "(verdict = 'early')::INT"),
-        "stale": _where(
-            "changed AND verdict IN ('right', 'outdated')", "(verdict = 'outdated')::INT"
-        ),
-        "abstained": "(verdict = 'abstained')::INT",
+        **_answer_metrics(rouge),
+        **_rank_metrics(longest_list or 0),
+        **_choice_metrics(),
+        **_verdict_metrics(),
+    }
+    columns = []
+    for name in METRICS:
+        columns.append(f"round({SCALE} * {values[name]})::INT AS {duck.name(name)}")
+    variant_configs = [config.name for config in questions.configs if config.roles.group]
+    db.execute(
+        _MARKS.format(
+            verdicts=VERDICTS,
+            variants=_VARIANTS,
+            firsts=_FIRSTS.format(variant_configs=variant_configs),
+            bundles=BUNDLES,
+            metrics=", ".join(columns),
+        )
+    )
+
+
+def _answer_metrics(rouge: bool) -> dict[str, str]:
+    """Metrics of answers in the model's own words: name -> expression over `judged`."""
+    free_answer = "offered IS NULL"
+    best_f1 = "CASE WHEN verdict = 'right' THEN 1 WHEN silent THEN 0 ELSE f1(answer, targets) END"
+    best_rouge = f"CASE WHEN len(targets) = 0 THEN {_RIGHT} ELSE rouge_l(texts[1], raw_targets) END"
+    return {
+        "exact_match": _where(free_answer, _RIGHT),
+        "f1": _where(free_answer, best_f1),
+        "rouge_l": _where(f"{rouge} AND NOT choosing", best_rouge),
         "consistency": _where("first", "(wrong = 0)::INT"),
         "agreement": _where("first AND variants > 1", "(wrong IN (0, variants))::INT"),
     }
-    metrics = ", ".join(
-        f"round({SCALE} * {values[name]})::INT AS {duck.name(name)}" for name in METRICS
-    )
-    # of each question how many of its variants were answered in writing, and how many wrong
-    db.execute(f"""
-        CREATE TABLE marks AS
-        WITH judged AS (
-            SELECT *, row IN (FROM changed) AS changed FROM said JOIN asked USING (row)
-            WHERE verdict IN {VERDICTS}
-        ), written AS (
-            SELECT row, question, config, verdict FROM judged WHERE offered IS NULL
-        ), questions AS (
-            SELECT question, count(*) AS variants, count(*) FILTER (verdict != 'right') AS wrong
-            FROM written GROUP BY question
-        ), firsts AS (
-            SELECT min(row) AS row, true AS first FROM written
-            WHERE list_contains({variants}::VARCHAR[], config) GROUP BY config, question
-        )
-        SELECT row, config, split, id, subject, number % {BUNDLES} AS bundle, verdict, {metrics}
-        FROM judged LEFT JOIN firsts USING (row) LEFT JOIN questions USING (question)
-        JOIN subjects USING (subject)
-    """)  # noqa: S608
 
 
-def _where(there: str, value: str) -> str:
-    return f"(CASE WHEN {there} THEN {value} END)"
+def _rank_metrics(longest_list: int) -> dict[str, str]:
+    """Metrics of ranked answers and of searches. No `p@k` where no list has k answers."""
+    values = {"mrr": _where(_RANKED, f"coalesce(1 / {_RANK}, 0)")}
+    for most in RANKS:
+        is_known = most == RANKS[0] or most <= longest_list
+        hit = f"coalesce({_RANK} <= {most}, false)::INT"
+        values[f"p@{most}"] = _where(f"{_RANKED} AND {is_known}", hit)
+    for most in RECALLS:
+        values[f"recall@{most}"] = _where("searched", f"coalesce(place <= {most}, false)::INT")
+    return values
 
 
-def repeated_words(asked: ReleaseQuestions) -> RepeatedWords | None:
+def _choice_metrics() -> dict[str, str]:
+    """Accuracy of choosing, and what `GUESSED` would get: the share of right texts among some."""
+    pairs = "list_zip(offered, CASE WHEN from_scores THEN names ELSE normals(offered) END)"
+    shortest = "list_min(list_transform(offered, lambda text: length(text)))"
+    guessed_pairs = {
+        "chance": pairs,
+        "shortest": f"list_filter({pairs}, lambda pair: length(pair[1]) = {shortest})",
+        "before": f"list_filter({pairs}, lambda pair: list_contains(previous, pair[2]))",
+    }
+    values = {"accuracy": _where("offered IS NOT NULL", _RIGHT)}
+    for name, some_pairs in guessed_pairs.items():
+        is_right = "lambda pair: list_contains(targets, pair[2])::INT"
+        values[name] = f"list_avg(list_transform({some_pairs}, {is_right}))"
+    return values
+
+
+def _verdict_metrics() -> dict[str, str]:
+    """Shares of the verdicts, each of the rows that can have it."""
+    outdated = "(verdict = 'outdated')::INT"
+    return {
+        "outdated": _where("changed", outdated),
+        "early": _where("len(later) > 0", "(verdict = 'early')::INT"),
+        "stale": _where("changed AND verdict IN ('right', 'outdated')", outdated),
+        "abstained": "(verdict = 'abstained')::INT",
+    }
+
+
+def _where(condition: str, value: str) -> str:
+    """A value where a condition holds, else null."""
+    return f"(CASE WHEN {condition} THEN {value} END)"
+
+
+def repeated_words(questions: ReleaseQuestions) -> RepeatedWords | None:
     """The most common answer, where it is more than a tenth of those that the model gave."""
-    found = asked.db.execute(f"""
+    rows = questions.db.execute(f"""
         WITH often AS (
             SELECT answer, count(*) AS times FROM said
             WHERE NOT choosing AND verdict != 'neutral' AND answer NOT IN {NO_ANSWER_TEXTS}
@@ -210,11 +266,15 @@ def repeated_words(asked: ReleaseQuestions) -> RepeatedWords | None:
                 WHERE list_contains(targets, o.answer))
         FROM often
     """).fetchall()  # noqa: S608
-    if not found:
+    if not rows:
         return None
-    one = RepeatedWords(*found[0])
-    often = one.times >= _OFTEN and one.times * 10 > one.answers and one.times > 2 * one.right
-    return one if often else None
+    repeated = RepeatedWords(*rows[0])
+    often = (
+        repeated.times >= _OFTEN
+        and repeated.times * 10 > repeated.answers
+        and repeated.times > 2 * repeated.right
+    )
+    return repeated if often else None
 
 
 def _best(score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
@@ -222,8 +282,10 @@ def _best(score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
 
     def scores(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
         pairs = zip(texts.to_pylist(), targets.to_pylist(), strict=True)
-        every = ([score(text or "", one) for one in answers] for text, answers in pairs)
-        return pa.array([max(some, default=0.0) for some in every], pa.float64())
+        row_scores = ([score(text or "", answer) for answer in answers] for text, answers in pairs)
+        return pa.array(
+            [max(answer_scores, default=0.0) for answer_scores in row_scores], pa.float64()
+        )
 
     return scores
 
@@ -240,14 +302,16 @@ def rouge_l(prediction: str, reference: str) -> float:
 
     Words are runs of ASCII letters and digits in lower case, without stemming.
     """
-    mine, theirs = (_ROUGE_WORD.findall(text.lower()) for text in (prediction, reference))
-    if not mine or not theirs:
+    prediction_words, reference_words = (
+        _ROUGE_WORD.findall(text.lower()) for text in (prediction, reference)
+    )
+    if not prediction_words or not reference_words:
         return 0.0
-    lengths = [0] * (len(theirs) + 1)
-    for word in mine:
+    lengths = [0] * (len(reference_words) + 1)
+    for word in prediction_words:
         before = 0
-        for n, other in enumerate(theirs, 1):
-            here = lengths[n]
-            lengths[n] = before + 1 if word == other else max(here, lengths[n - 1])
+        for place, their_word in enumerate(reference_words, 1):
+            here = lengths[place]
+            lengths[place] = before + 1 if word == their_word else max(here, lengths[place - 1])
             before = here
-    return 2 * lengths[-1] / (len(mine) + len(theirs))
+    return 2 * lengths[-1] / (len(prediction_words) + len(reference_words))

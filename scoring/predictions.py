@@ -124,10 +124,10 @@ def read_about(path: Path) -> PredictionsAbout | None:
         ) from error
 
 
-def write_about(path: Path, about: Mapping[str, object]) -> None:
+def write_about(path: Path, description: Mapping[str, object]) -> None:
     """Write the file that says what the predictions of a file are of."""
     with replacing(about_path(path)) as unfinished:
-        write_json(unfinished, about, sort_keys=True)
+        write_json(unfinished, description, sort_keys=True)
 
 
 def read_predictions(path: Path) -> Iterator[pa.RecordBatch]:
@@ -142,8 +142,8 @@ def read_predictions(path: Path) -> Iterator[pa.RecordBatch]:
     except OSError as error:
         raise UserError.of_disk(error, path) from error
     flow = _parquet_rows(path) if is_parquet else numbered_rows(path)
-    while some := [row for _, row in islice(flow, _ROWS)]:
-        yield _batch(some)
+    while batch_rows := [row for _, row in islice(flow, _ROWS)]:
+        yield _batch(batch_rows)
 
 
 def write_predictions(path: Path, rows: Iterable[Prediction]) -> int:
@@ -154,9 +154,9 @@ def write_predictions(path: Path, rows: Iterable[Prediction]) -> int:
     flow = iter(rows)
     count = 0
     with replacing(path) as unfinished, _open(unfinished, path.suffix) as put:
-        while some := list(islice(flow, _ROWS)):
-            count += len(some)
-            put(some)
+        while batch_rows := list(islice(flow, _ROWS)):
+            count += len(batch_rows)
+            put(batch_rows)
     return count
 
 
@@ -217,12 +217,14 @@ def _check_length(line: bytes, path: Path, number: int) -> None:
 def _batch(rows: Sequence[Prediction]) -> pa.RecordBatch:
     columns = {name: list(map(attrgetter(name), rows)) for name in Prediction.__struct_fields__}
     scores = columns.pop("scores")
-    columns["prediction"] = [None if one is UNSET else one for one in columns["prediction"]]
-    columns["candidates"] = [
-        given if one is None else _ranked(one)
-        for given, one in zip(columns["candidates"], scores, strict=True)
+    columns["prediction"] = [
+        None if score_map is UNSET else score_map for score_map in columns["prediction"]
     ]
-    columns["from_scores"] = [one is not None for one in scores]
+    columns["candidates"] = [
+        candidates if score_map is None else _ranked(score_map)
+        for candidates, score_map in zip(columns["candidates"], scores, strict=True)
+    ]
+    columns["from_scores"] = [score_map is not None for score_map in scores]
     return pa.RecordBatch.from_pydict(columns, schema=SCHEMA)
 
 
@@ -251,8 +253,8 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
                 columns = ", ".join(sorted(names)[:20])
                 message = f"no column id, or none of {', '.join(_ANSWERS)}; it has {columns}"
                 raise UserError(message, where=display_path(path))
-            wanted = [name for name in Prediction.__struct_fields__ if name in names]
-            batches = file.iter_batches(_ROWS, columns=wanted)
+            wanted_columns = [name for name in Prediction.__struct_fields__ if name in names]
+            batches = file.iter_batches(_ROWS, columns=wanted_columns)
             rows = (row for batch in batches for row in batch.to_pylist())
             for number, row in enumerate(rows, 1):
                 try:
@@ -270,8 +272,14 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
 
     Scores are a map, or a struct with the answers of all rows.
     """
-    found = {name: value for name, value in row.items() if value is not None}
-    if "scores" in found:
-        pairs = dict(found["scores"])
-        found["scores"] = {text: score for text, score in pairs.items() if score is not None}
-    return found if found.keys() & set(_ANSWERS) else {**found, "prediction": None}
+    present_values = {name: value for name, value in row.items() if value is not None}
+    if "scores" in present_values:
+        pairs = dict(present_values["scores"])
+        present_values["scores"] = {
+            text: score for text, score in pairs.items() if score is not None
+        }
+    return (
+        present_values
+        if present_values.keys() & set(_ANSWERS)
+        else {**present_values, "prediction": None}
+    )

@@ -88,30 +88,38 @@ def read_questions(
                 str(error).splitlines()[0], where=display_path(folder), hint=hint
             ) from error
         (subjects,) = single_row(db, "SELECT max(number) + 1 FROM subjects")
-        found = tuple(
+        question_configs_found = tuple(
             QuestionConfig(entry.name, _source(entry), roles, _strata(db, entry, roles, cutoff))
             for entry, roles in chosen
         )
-        yield ReleaseQuestions(db, manifest, found, relations, min(int(subjects or 0), BUNDLES))
+        yield ReleaseQuestions(
+            db, manifest, question_configs_found, relations, min(int(subjects or 0), BUNDLES)
+        )
 
 
 def question_configs(
-    manifest: Manifest, folder: Path, wanted: Sequence[str] | None = None
+    manifest: Manifest, folder: Path, wanted_names: Sequence[str] | None = None
 ) -> list[tuple[ConfigEntry, ColumnRoles]]:
     """The configs that ask, or some of them, with the roles of their columns."""
-    found = {entry.name: (entry, entry.roles) for entry in manifest.configs if entry.roles}
-    if not found:
+    asking_by_name = {entry.name: (entry, entry.roles) for entry in manifest.configs if entry.roles}
+    if not asking_by_name:
         raise UserError("no config of this release asks anything", where=display_path(folder))
-    for name in wanted or ():
-        if name not in found:
-            raise unknown_name_error(f"no config {name!r} that asks", name, found, folder)
-    return [found[name] for name in found if wanted is None or name in wanted]
+    for name in wanted_names or ():
+        if name not in asking_by_name:
+            raise unknown_name_error(f"no config {name!r} that asks", name, asking_by_name, folder)
+    return [
+        asking_by_name[name]
+        for name in asking_by_name
+        if wanted_names is None or name in wanted_names
+    ]
 
 
-def unknown_name_error(message: str, name: str, known: Iterable[str], release: Path) -> UserError:
+def unknown_name_error(
+    message: str, name: str, known_names: Iterable[str], release: Path
+) -> UserError:
     """What is said of a name that a release does not have, with the one that may be meant."""
-    near = did_you_mean(name, known)
-    hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
+    near = did_you_mean(name, known_names)
+    hint = f"did you mean {near}?" if near else f"there are {', '.join(known_names)}"
     return UserError(message, where=display_path(release), hint=hint)
 
 
@@ -262,5 +270,5 @@ def _strata(
 
 def single_row(db: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
     """The only row of a query."""
-    (found,) = db.execute(query).fetchall()
-    return tuple(found)
+    (only_row,) = db.execute(query).fetchall()
+    return tuple(only_row)

@@ -55,7 +55,7 @@ class PairedTest(NamedTuple):
     first: str
     second: str
     metric: str
-    found: PairedDifference
+    comparison: PairedDifference
 
 
 def write_report(folders: Sequence[Path], to: Path) -> Path:
@@ -77,11 +77,13 @@ def write_report(folders: Sequence[Path], to: Path) -> Path:
 def _check(models: Sequence[Scores]) -> None:
     if len(models) > MOST:
         raise UserError(f"{len(models)} models; a report shows at most {MOST} side by side")
-    kinds = {(m.summary["dataset"], m.summary["version"]): m for m in models}
+    kinds = {(model.summary["dataset"], model.summary["version"]): model for model in models}
     if len(kinds) > 1:
-        listed = ", ".join(f"{m.folder}: {d} {v}" for (d, v), m in kinds.items())
+        listed = ", ".join(
+            f"{model.folder}: {dataset} {version}" for (dataset, version), model in kinds.items()
+        )
         raise UserError(f"scores of different releases: {listed}", hint="make a report of each")
-    names = [m.name for m in models]
+    names = [model.name for model in models]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         hint = "name them: factdrift score … --model NAME"
         raise UserError(f"two scores of a model named {twice[0]!r}", hint=hint)
@@ -98,8 +100,8 @@ def _mains(models: Sequence[Scores]) -> list[str]:
 
 def _values(models: Sequence[Scores], stratum: str, metric: str) -> list[str]:
     """The values of a stratum that any model has, in order."""
-    every = {v for model in models for v in model.means(stratum, metric, model.whole)}
-    return sorted(every, key=sortable)
+    value_names = {value for model in models for value in model.means(stratum, metric, model.whole)}
+    return sorted(value_names, key=sortable)
 
 
 class _Drawing(NamedTuple):
@@ -121,21 +123,21 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
     for metric in _mains(models):
         main = metric == _MAIN[0]
         name, ending = _NAMES[metric], "" if main else f"-{metric}"
-        of = "" if main else f" ({name} of choosing)"
+        title_ending = "" if main else f" ({name} of choosing)"
         dotted = "" if main else "; dotted: a choice at random among what the model was offered"
         yield _Drawing(
-            f"period{ending}", time, metric, f"Score by {time}{of}",
+            f"period{ending}", time, metric, f"Score by {time}{title_ending}",
             f"{name}, per cent, by the {time} asked about; shaded: 95 % intervals by subject"
             f"{dotted}. A curve that falls shows where knowledge ends; one that is level all "
             "along may be of facts that seldom change.",
         )  # fmt: skip
         yield _Drawing(
-            f"lag{ending}", "lag", metric, f"Score by lag{of}",
+            f"lag{ending}", "lag", metric, f"Score by lag{title_ending}",
             f"{name}, per cent, by quarters of a year from the cut-off to the time asked about"
             f"{dotted}.",
         )  # fmt: skip
         for kind in _KINDS:
-            title = f"Score by {kind.replace('_', ' ')}{of}"
+            title = f"Score by {kind.replace('_', ' ')}{title_ending}"
             caption = f"{name}, per cent, with 95 % intervals by subject{dotted}."
             yield _Drawing(f"{kind}{ending}", kind, metric, title, caption)
     yield _Drawing(
@@ -143,41 +145,52 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
         "Of the rows whose fact had another answer before, the share that is answered with "
         "what was right then, per cent.",
     )  # fmt: skip
+    last_known = {}
+    for scored_model in models:
+        if knowledge := scored_model.summary["knowledge"]:
+            last_known[scored_model.name] = knowledge["last_known"]
     yield _Drawing(
         "began", "began", "stale", "When knowledge stops",
         "By the period in which the right answer began: of the answers that were ever right, the "
         "share that is no longer. Dashed: the cut that explains a model's answers best.",
-        {m.name: m.summary["knowledge"]["last_known"] for m in models if m.summary["knowledge"]},
+        last_known,
     )  # fmt: skip
 
 
 def _figures(models: Sequence[Scores], to: Path) -> Iterator[_Drawing]:
     """Each drawing that has something to show: two values in their order, or one of a kind."""
-    relations = {k: v for model in models for k, v in model.summary["relations"].items()}
-    for one in _drawings(models):
-        values, of_kinds = _values(models, one.stratum, one.metric), one.stratum in _KINDS
+    relations = {
+        relation_id: relation_label
+        for model in models
+        for relation_id, relation_label in model.summary["relations"].items()
+    }
+    for drawing in _drawings(models):
+        values, of_kinds = (
+            _values(models, drawing.stratum, drawing.metric),
+            drawing.stratum in _KINDS,
+        )
         if len(values) < 2 - of_kinds:
             continue
         # every model, so that each keeps its colour in all figures; some without points
         series, guessed = (
-            {model.name: model.means(one.stratum, metric, model.whole) for model in models}
-            for metric in (one.metric, "chance")
+            {model.name: model.means(drawing.stratum, metric, model.whole) for model in models}
+            for metric in (drawing.metric, "chance")
         )
-        chance = guessed if one.metric == "accuracy" else {}
+        chance = guessed if drawing.metric == "accuracy" else {}
         pictures = {}
         for size, width in WIDTHS.items():
-            path = to / (f"{one.name}.png" if size == "wide" else f"{one.name}-{size}.png")
+            path = to / (f"{drawing.name}.png" if size == "wide" else f"{drawing.name}-{size}.png")
             if of_kinds:
                 labels = {value: relations.get(value, value) for value in values}
-                label = f"{_NAMES[one.metric]}, per cent"
+                label = f"{_NAMES[drawing.metric]}, per cent"
                 dot_figure(series, labels, path, width=width, label=label, chance=chance)
             else:
-                mark, label = one.marks, "per cent"
+                mark, label = drawing.marks, "per cent"
                 line_figure(
                     series, values, path, width=width, label=label, marks=mark, chance=chance
                 )
             pictures[size] = base64.b64encode(path.read_bytes()).decode("ascii")
-        yield one._replace(pictures=pictures)
+        yield drawing._replace(pictures=pictures)
 
 
 def paired_tests(models: Sequence[Scores]) -> Iterator[PairedTest]:
@@ -188,26 +201,28 @@ def paired_tests(models: Sequence[Scores]) -> Iterator[PairedTest]:
             if _has(first, metric) and _has(second, metric):
                 mine, theirs, subject = _marks(first, second, metric)
                 if len(mine):
-                    found = paired_difference(mine, theirs, *subject_bundles(subject), _SEED)
-                    yield PairedTest(first.name, second.name, metric, found)
+                    difference = paired_difference(mine, theirs, *subject_bundles(subject), _SEED)
+                    yield PairedTest(first.name, second.name, metric, difference)
 
 
 def _marks(first: Scores, second: Scores, metric: str) -> list[Ints]:
     """Of the rows that have a metric of both, each id once: the two in units of 1/`SCALE`, and
     the number of the subject. `UserError`: no rows of scores."""
     once = "FROM {} QUALIFY row_number() OVER (PARTITION BY id ORDER BY file_row_number) = 1"
-    one, other = (once.format(duck.parquet(model.folder / ROWS)) for model in (first, second))
+    first_rows, second_rows = (
+        once.format(duck.parquet(model.folder / ROWS)) for model in (first, second)
+    )
     among = "a.chance IS NOT DISTINCT FROM b.chance" if metric == "accuracy" else "true"
     query = f"""
         SELECT round({SCALE} * a.{metric})::BIGINT, round({SCALE} * b.{metric})::BIGINT,
             dense_rank() OVER (ORDER BY a.subject) - 1
-        FROM ({one}) a JOIN ({other}) b USING (id)
+        FROM ({first_rows}) a JOIN ({second_rows}) b USING (id)
         WHERE a.{metric} IS NOT NULL AND b.{metric} IS NOT NULL AND {among} ORDER BY id
     """  # noqa: S608
     try:
         with duck.connect() as db:
-            found: dict[str, Any] = db.execute(query).fetchnumpy()
-            return list(found.values())
+            arrays: dict[str, Any] = db.execute(query).fetchnumpy()
+            return list(arrays.values())
     except duckdb.Error as error:
         text = f"not the rows of scores: {str(error).splitlines()[0]}"
         raise UserError(text, where=f"{first.folder}, {second.folder}") from error
@@ -229,7 +244,7 @@ def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:
             version=first["version"],
             models=models,
             relations=first["relations"],
-            colours=dict(zip((m.name for m in models), COLOURS, strict=False)),
+            colours=dict(zip((model.name for model in models), COLOURS, strict=False)),
             verdicts=VERDICTS,
             tables=list(_tables(models)),
             names=_NAMES,
@@ -255,8 +270,8 @@ class MeansTable(NamedTuple):
 def _tables(models: Sequence[Scores]) -> Iterator[MeansTable]:
     for main in _mains(models):
         rows = []
-        every = dict.fromkeys(mean.config for model in models for mean in model.table)
-        for config in sorted(every, key=lambda config: config is not None):
+        config_names = dict.fromkeys(mean.config for model in models for mean in model.table)
+        for config in sorted(config_names, key=lambda config: config is not None):
             for model in models:
                 means = {
                     mean.metric: mean
@@ -265,19 +280,41 @@ def _tables(models: Sequence[Scores]) -> Iterator[MeansTable]:
                 }
                 if main in means:
                     rows.append((config or "together", model, means))
-        metrics = [n for n in COLUMNS[main] if any(n in means for *_, means in rows)]
+        metrics = [name for name in COLUMNS[main] if any(name in means for *_, means in rows)]
         yield MeansTable(main, metrics, rows)
 
 
-def _strata(
-    models: Sequence[Scores],
-) -> Iterator[tuple[str, str, list[tuple[str, list[Mean | None]]]]]:
-    """Stratum, metric -> value -> mean of each model, of what stands for all."""
-    every = dict.fromkeys(mean.stratum for model in models for mean in model.table)
-    for stratum, metric in ((s, m) for s in every if s != "all" for m in _mains(models)):
-        means = [model.means(stratum, metric, model.whole) for model in models]
-        rows = [(v, [one.get(v) for one in means]) for v in _values(models, stratum, metric)]
-        most = sorted(rows, key=lambda row: -max((m.n for m in row[1] if m), default=0))
-        chosen = {value for value, _ in most[:_FEW]}
-        if rows:
-            yield stratum, metric, [row for row in rows if row[0] in chosen]
+class StratumTable(NamedTuple):
+    """The means of one metric by the values of one stratum: a row a value, a cell a model."""
+
+    stratum: str
+    metric: str
+    rows: list[tuple[str, list[Mean | None]]]
+
+
+def _strata(models: Sequence[Scores]) -> Iterator[StratumTable]:
+    """A table for each stratum and main metric that has values, over all configs together."""
+    strata = dict.fromkeys(mean.stratum for model in models for mean in model.table)
+    for stratum in strata:
+        if stratum == "all":
+            continue
+        for metric in _mains(models):
+            means = [model.means(stratum, metric, model.whole) for model in models]
+            rows = []
+            for value in _values(models, stratum, metric):
+                rows.append((value, [model_means.get(value) for model_means in means]))
+            if rows:
+                yield StratumTable(stratum, metric, _most_frequent(rows))
+
+
+def _most_frequent(
+    rows: list[tuple[str, list[Mean | None]]],
+) -> list[tuple[str, list[Mean | None]]]:
+    """The rows of the `_FEW` values that have the most answers, in the order they came."""
+
+    def answer_count(row: tuple[str, list[Mean | None]]) -> int:
+        return max((mean.n for mean in row[1] if mean), default=0)
+
+    frequent = sorted(rows, key=answer_count, reverse=True)[:_FEW]
+    kept_values = {value for value, _ in frequent}
+    return [row for row in rows if row[0] in kept_values]

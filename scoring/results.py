@@ -66,17 +66,17 @@ class SharedResults(Strict):
 def rows_sha256(release: Path) -> str:
     """A fingerprint of what a release asks: of config, split, id, prompt and accepted answers of
     every row, in the order of the release. Files of another Parquet library have the same."""
-    found = sha256()
+    digest = sha256()
     for config in load_manifest(release).configs:
         for split in config.splits:
             if config.roles is None:
                 continue
-            one = ChosenSplit(config.name, config.roles, split)
-            columns = ["id", one.columns.prompt, one.columns.targets]
-            for row in one.rows(release, columns):
+            chosen_split = ChosenSplit(config.name, config.roles, split)
+            columns = ["id", chosen_split.columns.prompt, chosen_split.columns.targets]
+            for row in chosen_split.rows(release, columns):
                 identity = [config.name, split.name, *(row[name] for name in columns)]
-                found.update(json.dumps(identity, ensure_ascii=False).encode() + b"\n")
-    return found.hexdigest()
+                digest.update(json.dumps(identity, ensure_ascii=False).encode() + b"\n")
+    return digest.hexdigest()
 
 
 def share_results(options: ScoreOptions, scores: Scores, to: Path) -> Path:
@@ -85,13 +85,13 @@ def share_results(options: ScoreOptions, scores: Scores, to: Path) -> Path:
     The address of a server and fields of a prediction that nobody reads are left out.
     `UserError`: what is left has a key, a path or an address in it.
     """
-    about: Any = {}
+    description: Any = {}
     if (file := about_path(options.file)).is_file() and file != options.file:
-        about = json.loads(file.read_bytes())
-    asked = {name: value for name, value in about.items() if name not in _ELSEWHERE}
-    if isinstance(asked.get("settings"), dict):
-        asked["settings"].pop("base_url", None)
-    results = _results(options, scores, asked, str(about.get("code_version", "")))
+        description = json.loads(file.read_bytes())
+    how_asked = {name: value for name, value in description.items() if name not in _ELSEWHERE}
+    if isinstance(how_asked.get("settings"), dict):
+        how_asked["settings"].pop("base_url", None)
+    results = _results(options, scores, how_asked, str(description.get("code_version", "")))
     folder = to / results.name
     rows = []
     for number, row in numbered_rows(options.file):
@@ -107,13 +107,15 @@ def share_results(options: ScoreOptions, scores: Scores, to: Path) -> Path:
 
 
 def _results(
-    options: ScoreOptions, scores: Scores, asked: Mapping[str, JsonValue], code: str
+    options: ScoreOptions, scores: Scores, how_asked: Mapping[str, JsonValue], code: str
 ) -> SharedResults:
     if unknown := scores.summary["counts"]["unknown"]:
         raise UserError(
             f"{unknown:,} answers are of unknown rows", where=display_path(options.file)
         )
-    times = [one for one in TIMES if any(mean.stratum == one for mean in scores.table)][:1]
+    times = [stratum for stratum in TIMES if any(mean.stratum == stratum for mean in scores.table)][
+        :1
+    ]
     try:
         return SharedResults(
             model=scores.name,
@@ -121,7 +123,7 @@ def _results(
             version=scores.summary["version"],
             rows_sha256=rows_sha256(options.release),
             code_version=code or factdrift.__version__,
-            asked=asked,
+            asked=how_asked,
             configs=options.configs,
             cutoff=options.cutoff,
             partial=options.partial,
@@ -154,7 +156,7 @@ def check_results(folder: Path, release: Path) -> SharedResults:
     """
     results = read_results(folder)
     manifest = load_manifest(release)
-    theirs, ours = ((one.dataset, one.version) for one in (results, manifest))
+    theirs, ours = ((described.dataset, described.version) for described in (results, manifest))
     if theirs != ours:
         text = f"these results are of {' '.join(theirs)}, and the release is {' '.join(ours)}"
         raise UserError(text, where=display_path(folder / FILE))
@@ -177,13 +179,17 @@ def check_results(folder: Path, release: Path) -> SharedResults:
         )
         again = _results(options, score_predictions(options), results.asked, results.code_version)
     for field in SharedResults.model_fields:
-        if (claimed := getattr(results, field)) != (found := getattr(again, field)):
+        if (claimed := getattr(results, field)) != (recomputed := getattr(again, field)):
             if field == "table":
-                claimed, found = next(
-                    ((a, b) for a, b in zip(claimed, found, strict=False) if a != b),
-                    (f"{len(claimed)} means", f"{len(found)} means"),
+                claimed, recomputed = next(
+                    (
+                        (claimed_mean, recomputed_mean)
+                        for claimed_mean, recomputed_mean in zip(claimed, recomputed, strict=False)
+                        if claimed_mean != recomputed_mean
+                    ),
+                    (f"{len(claimed)} means", f"{len(recomputed)} means"),
                 )
-            text = f"{field}: the answers give {found}, and not {claimed}"
+            text = f"{field}: the answers give {recomputed}, and not {claimed}"
             raise UserError(text, where=display_path(folder / FILE))
     return results
 
@@ -191,9 +197,10 @@ def check_results(folder: Path, release: Path) -> SharedResults:
 def check_all_results(folders: list[Path], release: Path) -> Iterator[str]:
     """Check folders of results; a line of each."""
     for folder in folders:
-        one = check_results(folder, release)
-        until = one.knowledge["last_known"] if one.knowledge else "–"
-        yield f"{one.model}: {one.dataset} {one.version}, knows what changed until {until}: fits"
+        results = check_results(folder, release)
+        until = results.knowledge["last_known"] if results.knowledge else "–"
+        scored = f"{results.model}: {results.dataset} {results.version}"
+        yield f"{scored}, knows what changed until {until}: fits"
 
 
 def read_results(folder: Path) -> SharedResults:
@@ -247,13 +254,13 @@ def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for name, one in value.items():
-            yield from (*_texts(name), *_texts(one))
+        for name, inner in value.items():
+            yield from (*_texts(name), *_texts(inner))
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _texts(one)
+        for inner in value:
+            yield from _texts(inner)
 
 
 def _first(error: ValidationError) -> str:
-    one = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}"
+    first_error = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first_error['loc'])) or 'the file'}: {first_error['msg']}"

@@ -53,54 +53,59 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
     except ImportError:
         hint = "pip install 'factdrift[retrieval]'"
         raise UserError("scoring of runs needs pytrec_eval", hint=hint) from None
-    given = _run(run)
-    found = []
+    results_by_query = _run(run)
+    split_scores = []
     for path in sorted((folder / QRELS).glob("*.tsv")):
         judged = _judged(path)
-        asked = {query: given.get(query, {}) for query in judged}
-        if not any(asked.values()):
+        judged_results = {query: results_by_query.get(query, {}) for query in judged}
+        if not any(judged_results.values()):
             continue
         marks: dict[str, list[float]] = defaultdict(list)
         misled: dict[str, str] = {}
         evaluator = pytrec_eval.RelevanceEvaluator(judged, set(MEASURES))
-        told = evaluator.evaluate({query: results for query, results in asked.items() if results})
-        for query, results in asked.items():
+        measured = evaluator.evaluate(
+            {query: results for query, results in judged_results.items() if results}
+        )
+        for query, results in judged_results.items():
             for measure, name in MEASURES.items():
-                marks[name].append(told.get(query, {}).get(measure, 0.0))
+                marks[name].append(measured.get(query, {}).get(measure, 0.0))
             if stale := {name for name, score in judged[query].items() if score == 0}:
                 share, first = _stale_in(results, judged[query], stale)
                 marks[_STALE].append(share)
                 marks[_MISLED].append(float(first is not None))
                 misled |= {query: first} if first else {}
         measures = {name: _interval(values) for name, values in marks.items()}
-        found.append(RetrievalScores(path.stem, len(judged), measures, misled))
-    if not found:
+        split_scores.append(RetrievalScores(path.stem, len(judged), measures, misled))
+    if not split_scores:
         hint = f"ids of queries are those of {display_path(folder / QUERIES)}"
         raise UserError("the run has no query of this folder", where=display_path(run), hint=hint)
-    return found
+    return split_scores
 
 
-def retrieval_lines(found: list[RetrievalScores]) -> Iterator[str]:
+def retrieval_lines(split_scores: list[RetrievalScores]) -> Iterator[str]:
     """The scores as lines of text, in per cent."""
     names = [*MEASURES.values(), _STALE, _MISLED]
-    names = [name for name in names if any(name in one.measures for one in found)]
+    names = [name for name in names if any(name in scores.measures for scores in split_scores)]
     yield "".join([f"{'split':<14}{'queries':>9}", *(f"{name:>21}" for name in names)])
-    for one in found:
-        cells = [f"{_cell(one.measures[n]) if n in one.measures else '-':>21}" for n in names]
-        yield "".join([f"{one.split:<14}{one.queries:>9,}", *cells])
+    for scores in split_scores:
+        cells = []
+        for name in names:
+            interval = scores.measures.get(name)
+            cells.append(f"{_cell(interval) if interval else '-':>21}")
+        yield "".join([f"{scores.split:<14}{scores.queries:>9,}", *cells])
 
 
-def _cell(of: Interval) -> str:
-    return f"{100 * of.mean:.2f} [{100 * of.low:.1f}, {100 * of.high:.1f}]"
+def _cell(interval: Interval) -> str:
+    return f"{100 * interval.mean:.2f} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
 def _interval(values: list[float]) -> Interval:
     sums = np.array([[round(value * SCALE) for value in values]], np.int64)
     number = sums.shape[1]
-    (made,) = mean_intervals(
+    (interval,) = mean_intervals(
         sums, np.ones_like(sums), np.array([number]), bundle_weights(number, 0)
     )
-    return made
+    return interval
 
 
 def _stale_in(
@@ -108,13 +113,15 @@ def _stale_in(
 ) -> tuple[float, str | None]:
     """The share of the first results that are stale, and the stale one above all relevant ones."""
     ranked = sorted(results, key=lambda name: (-results[name], name))
-    first = next((n for n, name in enumerate(ranked) if judged.get(name, 0) > 0), len(ranked))
+    first = next(
+        (place for place, name in enumerate(ranked) if judged.get(name, 0) > 0), len(ranked)
+    )
     misled = next((name for name in ranked[:first] if name in stale), None)
     return sum(name in stale for name in ranked[:_TOP]) / _TOP, misled
 
 
 def _run(path: Path) -> Run:
-    found: Run = defaultdict(dict)
+    results_by_query: Run = defaultdict(dict)
     for number, line in _lines(path):
         try:
             query, _, passage, _, score, *_ = line.split()
@@ -124,27 +131,27 @@ def _run(path: Path) -> Run:
             raise UserError(
                 "no line of a run", where=display_path(path), line=number, hint=hint
             ) from None
-        if not np.isfinite(value) or passage in found[query]:
+        if not np.isfinite(value) or passage in results_by_query[query]:
             text = "a passage twice for one query" if np.isfinite(value) else "no number"
             raise UserError(
                 text, where=display_path(path), line=number, hint="each passage once, a score"
             )
-        found[query][passage] = value
-    return found
+        results_by_query[query][passage] = value
+    return results_by_query
 
 
 def _judged(path: Path) -> Judged:
-    found: Judged = defaultdict(dict)
+    judgments: Judged = defaultdict(dict)
     for number, line in [*_lines(path)][1:]:
         try:
             query, passage, score = line.split("\t")
-            found[query][passage] = int(score)
+            judgments[query][passage] = int(score)
         except ValueError:
             hint = "its columns are query-id, corpus-id, score"
             raise UserError(
                 "no judgment", where=display_path(path), line=number, hint=hint
             ) from None
-    return found
+    return judgments
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -157,11 +164,14 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
 
 
-def write_retrieval(found: list[RetrievalScores], path: Path) -> None:
+def write_retrieval(split_scores: list[RetrievalScores], path: Path) -> None:
     """The scores as JSON."""
     rows = [
-        {**one._asdict(), "measures": {name: of._asdict() for name, of in one.measures.items()}}
-        for one in found
+        {
+            **scores._asdict(),
+            "measures": {name: interval._asdict() for name, interval in scores.measures.items()},
+        }
+        for scores in split_scores
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, rows, sort_keys=True)

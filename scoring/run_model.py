@@ -23,6 +23,7 @@ from factdrift.builders.generate.transformers_models import Kind, Transformers, 
 from factdrift.builders.release.manifest import Manifest, load_manifest
 from factdrift.builders.release.tasks import answer_gaps
 from factdrift.builders.rows.frames import read_frames
+from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text.prompts import merge_targets as each_once
 from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.local_models import GenerativeModel, MaskedModel
@@ -83,7 +84,7 @@ def run_model(order: ModelOrder) -> Path:
     _check(view, kind, server)
     manifest = load_manifest(order.release)
     chosen = _chosen(manifest, order, view)
-    asking = RowPrompter(
+    prompter = RowPrompter(
         view=view,
         frames=read_frames(order.prompts, manifest.examples, answer_gaps(manifest)),
         gaps=answer_gaps(manifest),
@@ -92,21 +93,27 @@ def run_model(order: ModelOrder) -> Path:
         masked=kind == "masked",
         writes=server,
     )
-    kept = order.build / "work" / "predictions"
-    model = CachedModel(_model(order, view, kind), kept, offline=order.offline, texts_only=True)
+    answer_folder = order.build / "work" / "predictions"
+    model = CachedModel(
+        _model(order, view, kind), answer_folder, offline=order.offline, texts_only=True
+    )
     path = order.out or _path(manifest, order, view)
     path.parent.mkdir(parents=True, exist_ok=True)
-    run = _Run(order, asking, model, chosen)
+    run = _Run(order, prompter, model, chosen)
     # a view that does not suit is told before weights are loaded
-    firsts = {one.config: row for one in chosen for row in islice(run.rows(one), 1)}
-    if not firsts:
+    first_rows = {
+        chosen_split.config: row
+        for chosen_split in chosen
+        for row in islice(run.rows(chosen_split), 1)
+    }
+    if not first_rows:
         raise UserError("no row has answers to choose among", where=display_path(order.release))
-    for row in firsts.values():
-        asking.question(row)
+    for row in first_rows.values():
+        prompter.question(row)
     run.left_out = 0
     with progress(run.total(), "rows", path.name, run.cost) as bar:
         count = write_predictions(path, run.predictions(bar))
-    _say_beside(path, manifest, order, asking, kind, count)
+    _say_beside(path, manifest, order, prompter, kind, count)
     order.say(
         f"{count:,} predictions in {display_path(path)}: {model.hits:,} kept before; {run.cost()}"
     )
@@ -142,14 +149,15 @@ class _Run:
 
     def cost(self) -> str:
         """What the model has cost in this run."""
-        u = self.model.usage
-        return f"{u.calls:,} calls, {u.tokens_read:,} tokens read, {u.tokens_written:,} written"
+        usage = self.model.usage
+        tokens = f"{usage.tokens_read:,} tokens read, {usage.tokens_written:,} written"
+        return f"{usage.calls:,} calls, {tokens}"
 
     def total(self) -> int:
         """How many rows are asked."""
         if self._wanted is not None:
             return sum(map(len, self._wanted.values()))
-        return sum(one.split.rows for one in self.chosen)
+        return sum(chosen_split.split.rows for chosen_split in self.chosen)
 
     def predictions(self, bar: Progress) -> Iterator[Prediction]:
         """A prediction for each row, in the order of the release.
@@ -157,64 +165,75 @@ class _Run:
         Of the prompts of a window those of one length are asked together; a run that goes on after
         a kill forms the same batches.
         """
-        flow = (row for one in self.chosen for row in self.rows(one))
+        flow = (row for chosen_split in self.chosen for row in self.rows(chosen_split))
         self.model.on_answer = lambda: bar.advance(1)
         while window := list(islice(flow, WINDOW)):
-            asked = [self.asking.question(row) for row in window]
-            prompts = [self.asking.prompt(question) for question in asked]
-            each, before = sorted({*prompts}, key=lambda text: (len(text), text)), self.model.misses
-            answers = dict(zip(each, self.model.complete(each), strict=True))
+            questions = [self.asking.question(row) for row in window]
+            prompts = [self.asking.prompt(question) for question in questions]
+            distinct_prompts, before = (
+                sorted({*prompts}, key=lambda text: (len(text), text)),
+                self.model.misses,
+            )
+            answers = dict(
+                zip(distinct_prompts, self.model.complete(distinct_prompts), strict=True)
+            )
             bar.advance(len(window) - (self.model.misses - before))
-            for row, question, prompt in zip(window, asked, prompts, strict=True):
+            for row, question, prompt in zip(window, questions, prompts, strict=True):
                 text = answers[prompt].text
                 self.failed += text is None
                 yield self.asking.prediction(row, question, text)
 
-    def rows(self, one: ChosenSplit) -> Iterator[PromptRow]:
+    def rows(self, chosen_split: ChosenSplit) -> Iterator[PromptRow]:
         """The rows of one split that are asked."""
-        wanted = None if self._wanted is None else self._wanted[one.config]
-        roles = one.columns
-        columns = [roles.prompt, roles.targets, roles.context, roles.choices, one.relation]
+        wanted_ids = None if self._wanted is None else self._wanted[chosen_split.config]
+        roles = chosen_split.columns
+        columns = [roles.prompt, roles.targets, roles.context, roles.choices, chosen_split.relation]
         if self._distractors:
             columns += [roles.answers, roles.previous, roles.neutral]
-        for row in one.rows(self.order.release, ["id", *filter(None, columns)], WINDOW):
-            if wanted is not None and row["id"] not in wanted:
+        for row in chosen_split.rows(self.order.release, ["id", *filter(None, columns)], WINDOW):
+            if wanted_ids is not None and row["id"] not in wanted_ids:
                 continue
-            candidates = self._candidates(row, one)
+            candidates = self._candidates(row, chosen_split)
             if self._distractors and len(candidates) < 2:
                 self.left_out += 1
             else:
                 yield PromptRow(
                     id=row["id"],
-                    config=one.config,
-                    split=one.split.name,
+                    config=chosen_split.config,
+                    split=chosen_split.split.name,
                     prompt=row[roles.prompt],
                     context=row[roles.context] if roles.context else "",
                     candidates=candidates,
                     choices=tuple(row[roles.choices]) if roles.choices else (),
-                    relation=row_relation(row, one),
+                    relation=row_relation(row, chosen_split),
                 )
 
-    def _candidates(self, row: Mapping[str, Any], one: ChosenSplit) -> tuple[str, ...]:
+    def _candidates(self, row: Mapping[str, Any], chosen_split: ChosenSplit) -> tuple[str, ...]:
         """Accepted answers, those of before, and distractors; none where no answer is accepted."""
-        targets = row[one.columns.targets]
+        targets = row[chosen_split.columns.targets]
         if self._distractors is None or not targets:
             return ()
         accepted = {normalize_answer(text) for text in targets}
         best = [
             text
-            for text in answer_names(row[one.columns.answers])
+            for text in answer_names(row[chosen_split.columns.answers])
             if normalize_answer(text) in accepted
         ]
         previous, neutral = (
             answer_names(row[column]) if column else []
-            for column in (one.columns.previous, one.columns.neutral)
+            for column in (chosen_split.columns.previous, chosen_split.columns.neutral)
         )
-        own = [*(best or targets)[:_MOST], *previous[:_MOST]]
-        own = [text for text in own if normalize_answer(text) in accepted or text not in neutral]
-        taken, number = [*targets, *previous, *neutral], self.order.distractors
-        wrong = self._distractors.of(row["id"], row_relation(row, one), taken, number)
-        return each_once(own, wrong)
+        right_answers = [*(best or targets)[:_MOST], *previous[:_MOST]]
+        right_answers = [
+            text
+            for text in right_answers
+            if normalize_answer(text) in accepted or text not in neutral
+        ]
+        excluded_names, number = [*targets, *previous, *neutral], self.order.distractors
+        wrong = self._distractors.of(
+            row["id"], row_relation(row, chosen_split), excluded_names, number
+        )
+        return each_once(right_answers, wrong)
 
 
 def _check(view: View, kind: Kind, server: bool) -> None:
@@ -230,31 +249,38 @@ def _check(view: View, kind: Kind, server: bool) -> None:
 
 
 def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSplit]:
-    """The configs and splits that are asked."""
-    every = question_configs(manifest, order.release, order.configs or None)
+    """The splits that are asked. `UserError`: no config suits the view, or no such split."""
+    configs = question_configs(manifest, order.release, order.configs or None)
     suited = [
-        (config, columns)
-        for config, columns in every
-        if order.configs
-        or (columns.choices is not None) == (view == "choices")
-        or (columns.free and view == "generate")
+        (config, roles)
+        for config, roles in configs
+        if order.configs or _suits_view(roles, view)  # what the user names is asked in any view
     ]
     if not suited:
-        others = "choices" if any(columns.choices for _, columns in every) else "generate"
-        hint = f"its configs suit the view {others!r}"
+        other_view = "choices" if any(roles.choices for _, roles in configs) else "generate"
+        hint = f"its configs suit the view {other_view!r}"
         raise UserError(
             f"no config for the view {view!r}", where=display_path(order.release), hint=hint
         )
-    splits = {split.name for config, _ in suited for split in config.splits}
+    chosen = []
+    split_names = set()
+    for config, roles in suited:
+        for split in config.splits:
+            split_names.add(split.name)
+            if split.rows and (not order.splits or split.name in order.splits):
+                chosen.append(ChosenSplit(config.name, roles, split))
     for name in order.splits:
-        if name not in splits:
-            raise unknown_name_error(f"no split {name!r}", name, sorted(splits), order.release)
-    return [
-        ChosenSplit(config.name, columns, split)
-        for config, columns in suited
-        for split in config.splits
-        if split.rows and (not order.splits or split.name in order.splits)
-    ]
+        if name not in split_names:
+            known_names = sorted(split_names)
+            raise unknown_name_error(f"no split {name!r}", name, known_names, order.release)
+    return chosen
+
+
+def _suits_view(roles: ColumnRoles, view: View) -> bool:
+    """Whether a view asks a config unless told otherwise: choices where it has some."""
+    if roles.free and view == "generate":
+        return True
+    return (roles.choices is not None) == (view == "choices")
 
 
 def _model(order: ModelOrder, view: View, kind: Kind) -> PromptedModel:
@@ -268,28 +294,31 @@ def _path(manifest: Manifest, order: ModelOrder, view: View) -> Path:
     """Where predictions go; no dot but those of the suffix, for a file beside has its stem."""
     release = f"{manifest.dataset}-{manifest.version}"
     model = Path(order.settings.model).name
-    name = "".join(c if c.isalnum() or c in "-_" else "-" for c in f"{release}-{model}-{view}")
+    name = "".join(
+        character if character.isalnum() or character in "-_" else "-"
+        for character in f"{release}-{model}-{view}"
+    )
     return Path("predictions") / f"{name}.jsonl"
 
 
 def _say_beside(
-    path: Path, manifest: Manifest, order: ModelOrder, asking: RowPrompter, kind: Kind, count: int
+    path: Path, manifest: Manifest, order: ModelOrder, prompter: RowPrompter, kind: Kind, count: int
 ) -> None:
     """Write the file that says what the predictions are of; no path and no key is in it."""
     settings = order.settings.model_dump(mode="json", exclude={"prompts", "key_variable", "model"})
     model = order.settings.model
-    asked = {"frames": asking.frames.identity, "distractors": order.distractors}
-    asked |= {"blank": order.blank}
-    about = {
+    how_asked = {"frames": prompter.frames.identity, "distractors": order.distractors}
+    how_asked |= {"blank": order.blank}
+    description = {
         "model": Path(model).name if Path(model).exists() else model,
         "dataset": manifest.dataset,
         "version": manifest.version,
-        "view": asking.view,
+        "view": prompter.view,
         "kind": kind,
         "settings": settings,
-        "asked": asked,
+        "asked": how_asked,
         **{name: getattr(order, name) for name in ("configs", "splits", "limit", "seed")},
         "rows": count,
         "code_version": factdrift.__version__,
     }
-    write_about(path, about)
+    write_about(path, description)

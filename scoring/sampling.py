@@ -45,16 +45,18 @@ def stratified_sample(
 
     Variants of a question are drawn alike, in whichever configs they stand.
     """
-    every: defaultdict[str, dict[tuple[Any, ...], list[tuple[int, str]]]] = defaultdict(dict)
+    strata_by_config: defaultdict[str, dict[tuple[Any, ...], list[tuple[int, str]]]] = defaultdict(
+        dict
+    )
     for one in splits:
-        by = [name for name in (one.relation, one.columns.period) if name]
-        found: defaultdict[tuple[Any, ...], list[tuple[int, str]]] = defaultdict(list)
+        stratum_columns = [name for name in (one.relation, one.columns.period) if name]
+        rows_by_stratum: defaultdict[tuple[Any, ...], list[tuple[int, str]]] = defaultdict(list)
         question = one.columns.group or "id"
-        for row in one.rows(release, ["id", question, *by]):
+        for row in one.rows(release, ["id", question, *stratum_columns]):
             place = seeded_hash(seed, "limit", row[question] or row["id"])
-            found[tuple(row[name] for name in by)].append((place, row["id"]))
-        strata = every[one.config]
-        for stratum, some in found.items():
+            rows_by_stratum[tuple(row[name] for name in stratum_columns)].append((place, row["id"]))
+        strata = strata_by_config[one.config]
+        for stratum, some in rows_by_stratum.items():
             strata[stratum] = nsmallest(limit, [*strata.get(stratum, []), *some])
     return {
         config: {
@@ -63,7 +65,7 @@ def stratified_sample(
                 limit, ((n, *one) for some in strata.values() for n, one in enumerate(some))
             )
         }
-        for config, strata in every.items()
+        for config, strata in strata_by_config.items()
     }
 
 
@@ -72,31 +74,40 @@ class Distractors:
 
     def __init__(self, release: Path, splits: Sequence[ChosenSplit], seed: int) -> None:
         self._seed = seed
-        found: defaultdict[str, set[str]] = defaultdict(set)
-        for one in splits:
-            for row in one.rows(release, [one.columns.answers, *filter(None, [one.relation])]):
-                found[row_relation(row, one)].update(answer_names(row[one.columns.answers]))
-        self._of = {relation: sorted(some) for relation, some in found.items()}
+        answers_by_relation: defaultdict[str, set[str]] = defaultdict(set)
+        for chosen_split in splits:
+            for row in chosen_split.rows(
+                release, [chosen_split.columns.answers, *filter(None, [chosen_split.relation])]
+            ):
+                answers_by_relation[row_relation(row, chosen_split)].update(
+                    answer_names(row[chosen_split.columns.answers])
+                )
+        self._of = {
+            relation: sorted(relation_answers)
+            for relation, relation_answers in answers_by_relation.items()
+        }
 
-    def of(self, name: str, relation: str, others: Collection[str], count: int) -> list[str]:
+    def of(
+        self, name: str, relation: str, excluded_names: Collection[str], count: int
+    ) -> list[str]:
         """Up to `count` answers of a relation that read like none of the others."""
         pool = self._of[relation]
-        taken = {normalize_answer(one) for one in others}
+        taken_names = {normalize_answer(one) for one in excluded_names}
         chosen: list[str] = []
         tries = range(8 * count) if len(pool) > 8 * count else range(len(pool))
-        order: list[int] = [seeded_hash(self._seed, name, str(n)) for n in tries]
+        order: list[int] = [seeded_hash(self._seed, name, str(try_number)) for try_number in tries]
         if len(pool) > len(tries):
             places = [one % len(pool) for one in order]
         else:
-            places = sorted(tries, key=lambda n: order[n])
+            places = sorted(tries, key=lambda try_number: order[try_number])
         for place in places:
             text = pool[place]
-            if len(chosen) < count and normalize_answer(text) not in taken:
-                taken.add(normalize_answer(text))
+            if len(chosen) < count and normalize_answer(text) not in taken_names:
+                taken_names.add(normalize_answer(text))
                 chosen.append(text)
         return chosen
 
 
-def row_relation(row: Mapping[str, Any], one: ChosenSplit) -> str:
+def row_relation(row: Mapping[str, Any], chosen_split: ChosenSplit) -> str:
     """The relation that a row asks about; one name for all where rows do not say it."""
-    return row[one.relation] or "" if one.relation else ""
+    return row[chosen_split.relation] or "" if chosen_split.relation else ""

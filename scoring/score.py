@@ -106,8 +106,8 @@ class Scores:
     @property
     def stop(self) -> KnowledgeStop | None:
         """Where the model's knowledge stops, if its answers say so."""
-        found = self.summary["knowledge"]
-        return found and KnowledgeStop(**found)
+        knowledge = self.summary["knowledge"]
+        return knowledge and KnowledgeStop(**knowledge)
 
     @cached_property
     def whole(self) -> str | None:
@@ -131,33 +131,33 @@ def score_predictions(options: ScoreOptions) -> Scores:
     `UserError`: the file is broken, or is of other rows or of another version of their prompts;
     rows without a prediction in a split that has some, unless `partial`.
     """
-    beside = predictions.read_about(options.file)
-    model = options.model or (beside.name if beside else _stem(options.file))
-    with read_questions(options.release, options.configs, options.cutoff) as asked:
-        manifest = asked.manifest
+    description = predictions.read_about(options.file)
+    model = options.model or (description.name if description else _stem(options.file))
+    with read_questions(options.release, options.configs, options.cutoff) as questions:
+        manifest = questions.manifest
         out = options.out or Path("scores") / manifest.dataset / folder_name(model)
-        if beside and beside.dataset not in (None, manifest.dataset):
-            text = f"these are predictions for {beside.dataset}, and the release is"
+        if description and description.dataset not in (None, manifest.dataset):
+            text = f"these are predictions for {description.dataset}, and the release is"
             raise UserError(f"{text} {manifest.dataset}", where=display_path(options.file))
-        counts = _read(asked, options)
-        judge_answers(asked, rouge=options.rouge)
+        counts = _read(questions, options)
+        judge_answers(questions, rouge=options.rouge)
         for left_out in ("undecided", "neutral"):
             query = f"SELECT count(*) FROM said WHERE verdict = '{left_out}'"  # noqa: S608
-            (counts[left_out],) = single_row(asked.db, query)
-        for line in _notes(asked, counts):
+            (counts[left_out],) = single_row(questions.db, query)
+        for line in _notes(questions, counts):
             options.say(line)
         verdicts = dict(
-            asked.db.execute("SELECT verdict, count(*) FROM marks GROUP BY ALL").fetchall()
+            questions.db.execute("SELECT verdict, count(*) FROM marks GROUP BY ALL").fetchall()
         )
         if not verdicts:
             raise UserError("nothing can be scored", where=display_path(options.file))
-        metrics = _metrics(asked)
-        drawn = bundle_weights(asked.bundles, _SEED)
-        table = tuple(_table(asked, metrics, drawn))
-        stop = find_knowledge_stop(asked, drawn)
-        again = repeated_words(asked)
-        if again:
-            options.say(again.warning)
+        metrics = _metrics(questions)
+        weights = bundle_weights(questions.bundles, _SEED)
+        table = tuple(_table(questions, metrics, weights))
+        stop = find_knowledge_stop(questions, weights)
+        repeated = repeated_words(questions)
+        if repeated:
+            options.say(repeated.warning)
         writable(out)
         with disk_errors(out):
             summary: dict[str, Any] = {
@@ -168,23 +168,23 @@ def score_predictions(options: ScoreOptions) -> Scores:
                 "predictions": {"file": options.file.name, "sha256": file_sha256(options.file)},
                 "cutoff": options.cutoff and options.cutoff.isoformat(),
                 "counts": counts,
-                "relations": asked.relations,
+                "relations": questions.relations,
                 "verdicts": {verdict: verdicts.get(verdict, 0) for verdict in VERDICTS},
-                "repeated": again and again._asdict(),
+                "repeated": repeated and repeated._asdict(),
                 "knowledge": stop and stop._asdict(),
-                "examples": list(_examples(asked)),
+                "examples": list(_examples(questions)),
                 "table": [mean._asdict() for mean in table],
             }
-            _write(out, summary, asked, metrics)
+            _write(out, summary, questions, metrics)
     return Scores(out, summary, table)
 
 
-def _read(asked: ReleaseQuestions, options: ScoreOptions) -> dict[str, int]:
+def _read(questions: ReleaseQuestions, options: ScoreOptions) -> dict[str, int]:
     """Make the table `given`: predictions with the `row` of each that it is of; their counts.
 
     `UserError` as of `score`.
     """
-    db = asked.db
+    db = questions.db
     db.register("batch", predictions.SCHEMA.empty_table())
     db.execute("CREATE TABLE predicted AS FROM batch")
     with progress(None, "predictions", "score") as bar:
@@ -199,13 +199,13 @@ def _read(asked: ReleaseQuestions, options: ScoreOptions) -> dict[str, int]:
         FROM predicted p JOIN asked a ON a.id = p.id
             AND coalesce(p.config = a.config, true) AND coalesce(p.split = a.split, true)
     """)
-    dataset = f"{asked.manifest.dataset} {asked.manifest.version}"
+    dataset = f"{questions.manifest.dataset} {questions.manifest.version}"
 
-    def refuse(query: str, message: str, hint: str, wanted: bool = True) -> int:
+    def refuse(query: str, message: str, hint: str, is_error: bool = True) -> int:
         """How many rows of some ids a query finds, columns `n` and `id`; an error where any is."""
         count, ids = single_row(db, f"SELECT count(*), min_by(id, n, {_TOLD}) FROM ({query})")  # noqa: S608
-        if count and wanted:
-            listed = ", ".join(one[:40] for one in ids) + (", …" if count > _TOLD else "")
+        if count and is_error:
+            listed = ", ".join(row_id[:40] for row_id in ids) + (", …" if count > _TOLD else "")
             text = message.format(count=f"{count:,}", ids=listed)
             raise UserError(text, where=display_path(options.file), hint=hint)
         return int(count)
@@ -238,7 +238,7 @@ def _read(asked: ReleaseQuestions, options: ScoreOptions) -> dict[str, int]:
         ("{count} of " + f"{read:,}" if rows else "all")
         + f" predictions are of rows that {dataset} does not have: {{ids}}",
         "is it the release that they were made for? --partial leaves them out",
-        wanted=not (rows and options.partial),
+        is_error=not (rows and options.partial),
     )
     missing = refuse(
         """SELECT row AS n, id FROM asked ANTI JOIN given USING (row)
@@ -246,12 +246,12 @@ def _read(asked: ReleaseQuestions, options: ScoreOptions) -> dict[str, int]:
         "no prediction for {count} rows of splits that have some: {ids}",
         'write {"id": …, "prediction": ""} where a model says nothing; '
         "--partial scores the rows that are there",
-        wanted=not options.partial,
+        is_error=not options.partial,
     )
     return {"predictions": read, "rows": rows, "missing": missing, "unknown": unknown}
 
 
-def _notes(asked: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[str]:
+def _notes(questions: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[str]:
     """What the user ought to know of what was left out."""
     if counts["unknown"]:
         yield f"{counts['unknown']:,} predictions of unknown rows are left out"
@@ -265,89 +265,103 @@ def _notes(asked: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[str]:
             f"{counts['neutral']:,} predictions name what was so before and still is, where "
             "what came is asked for: they are left out"
         )
-    empty = []
-    for config, here, every in asked.db.execute("""
+    empty_configs = []
+    for config, answered_count, row_count in questions.db.execute("""
         SELECT config, count(g.row), count(*) FROM asked LEFT JOIN given g USING (row)
         GROUP BY config ORDER BY min(asked.row)
     """).fetchall():
-        if not here:
-            empty.append(config)
-        elif here < every:
-            yield f"{config}: {here:,} of {every:,} rows"
-    if empty:
-        yield f"no predictions of {', '.join(empty)}"
+        if not answered_count:
+            empty_configs.append(config)
+        elif answered_count < row_count:
+            yield f"{config}: {answered_count:,} of {row_count:,} rows"
+    if empty_configs:
+        yield f"no predictions of {', '.join(empty_configs)}"
 
 
-def _metrics(asked: ReleaseQuestions) -> list[str]:
+def _metrics(questions: ReleaseQuestions) -> list[str]:
     """The metrics that any row has."""
     counts = ", ".join(f"count({duck.name(metric)})" for metric in METRICS)
-    counted = single_row(asked.db, f"SELECT {counts} FROM marks")  # noqa: S608
-    return [metric for metric, n in zip(METRICS, counted, strict=True) if n]
+    counted = single_row(questions.db, f"SELECT {counts} FROM marks")  # noqa: S608
+    return [metric for metric, row_count in zip(METRICS, counted, strict=True) if row_count]
 
 
-def _table(asked: ReleaseQuestions, metrics: Sequence[str], drawn: Floats) -> Iterator[Mean]:
+def _table(questions: ReleaseQuestions, metrics: Sequence[str], weights: Floats) -> Iterator[Mean]:
     """Every mean: by config, by split, and by stratum; at last of all configs together."""
-    every = "(SELECT *, {} AS value FROM marks)"
+    whole_source = "(SELECT *, {} AS value FROM marks)"
     of_value = "marks JOIN ({}) USING (row)"
     strata: dict[str, list[str]] = {}
-    for config in asked.configs:
-        here = f"config = {duck.text(config.name)}"
-        yield from _means(asked, metrics, drawn, every.format("'all'"), here, config.name)
-        for mean in _means(asked, metrics, drawn, every.format("split"), here, config.name):
+    for config in questions.configs:
+        row_condition = f"config = {duck.text(config.name)}"
+        yield from _means(
+            questions, metrics, weights, whole_source.format("'all'"), row_condition, config.name
+        )
+        for mean in _means(
+            questions, metrics, weights, whole_source.format("split"), row_condition, config.name
+        ):
             yield mean._replace(split=mean.value, value="all")
-        began = f"SELECT row, label AS value FROM began JOIN asked USING (row) WHERE {here}"  # noqa: S608
+        began = (
+            f"SELECT row, label AS value FROM began JOIN asked USING (row) WHERE {row_condition}"  # noqa: S608
+        )
         for name, query in {**config.strata, "began": began}.items():
             strata.setdefault(name, []).append(query)
             source = of_value.format(query)
-            yield from _means(asked, metrics, drawn, source, here, config.name, name)
-    if len(asked.configs) > 1:
-        asked.db.execute("CREATE TABLE once AS SELECT min(row) AS row FROM asked GROUP BY id")
-        here = "row IN (FROM once)"
-        yield from _means(asked, metrics, drawn, every.format("'all'"), here)
+            yield from _means(questions, metrics, weights, source, row_condition, config.name, name)
+    if len(questions.configs) > 1:
+        questions.db.execute("CREATE TABLE once AS SELECT min(row) AS row FROM asked GROUP BY id")
+        row_condition = "row IN (FROM once)"
+        yield from _means(questions, metrics, weights, whole_source.format("'all'"), row_condition)
         for name, queries in strata.items():
             source = of_value.format(" UNION ALL ".join(queries))
-            yield from _means(asked, metrics, drawn, source, here, None, name)
+            yield from _means(questions, metrics, weights, source, row_condition, None, name)
 
 
 def _means(
-    asked: ReleaseQuestions,
+    questions: ReleaseQuestions,
     metrics: Sequence[str],
-    drawn: Floats,
+    weights: Floats,
     source: str,
     where: str,
     config: str | None = None,
     stratum: str = "all",
 ) -> Iterator[Mean]:
     """The means of each `value` of a source of marks, of the rows `where`."""
-    columns = ", ".join(f"count({duck.name(m)}), sum({duck.name(m)})::BIGINT" for m in metrics)
-    rows = asked.db.execute(f"""
+    columns = ", ".join(
+        f"count({duck.name(metric_name)}), sum({duck.name(metric_name)})::BIGINT"
+        for metric_name in metrics
+    )
+    rows = questions.db.execute(f"""
         SELECT value, bundle, {columns}
         FROM {source} WHERE {where} AND value IS NOT NULL GROUP BY value, bundle
     """).fetchall()  # noqa: S608
     order = sorted({value for value, *_ in rows}, key=sortable)
-    place = {value: n for n, value in enumerate(order)}
-    cells = np.zeros((len(order), drawn.shape[1], 2 * len(metrics)), np.int64)
+    value_places = {value: n for n, value in enumerate(order)}
+    cells = np.zeros((len(order), weights.shape[1], 2 * len(metrics)), np.int64)
     for value, bundle, *numbers in rows:
-        cells[place[value], bundle] = [number or 0 for number in numbers]
+        cells[value_places[value], bundle] = [number or 0 for number in numbers]
     for n, metric in enumerate(metrics):
         counts, sums = cells[:, :, 2 * n], cells[:, :, 2 * n + 1]
-        some = np.flatnonzero(counts.any(1))
-        for at, found in zip(
-            some,
-            mean_intervals(sums[some], counts[some], (counts[some] > 0).sum(1), drawn),
+        present_places = np.flatnonzero(counts.any(1))
+        for value_place, interval in zip(
+            present_places,
+            mean_intervals(
+                sums[present_places],
+                counts[present_places],
+                (counts[present_places] > 0).sum(1),
+                weights,
+            ),
             strict=True,
         ):
-            sure = metric not in GUESSED and not np.isnan(found.low)
-            low, high = (_round(end) if sure else None for end in found[1:])
+            sure = metric not in GUESSED and not np.isnan(interval.low)
+            low, high = (_round(end) if sure else None for end in interval[1:])
             yield Mean(
-                dataset=asked.manifest.dataset,
+                dataset=questions.manifest.dataset,
                 config=config,
                 split=None,
                 stratum=stratum,
-                value=order[at],
+                value=order[value_place],
                 metric=metric,
-                n=int(counts[at].sum()),
-                mean=_round(found.mean),
+                n=int(counts[value_place].sum()),
+                mean=_round(interval.mean),
                 low=low,
                 high=high,
             )
@@ -368,14 +382,14 @@ def _cut(text: str) -> str:
     return flat if len(flat) <= _LONG else flat[: _LONG - 1] + "…"
 
 
-def _examples(asked: ReleaseQuestions) -> Iterator[dict[str, object]]:
+def _examples(questions: ReleaseQuestions) -> Iterator[dict[str, object]]:
     """Some rows of each verdict but `right`, to be read: the same ones of every model."""
     listed = ", ".join(map(duck.text, VERDICTS[1:]))
     prompts = " UNION ALL ".join(
         f"SELECT _row AS row, {column_sql(config.roles.prompt)} AS prompt FROM {config.source}"  # noqa: S608
-        for config in asked.configs
+        for config in questions.configs
     )
-    rows = asked.db.execute(f"""
+    rows = questions.db.execute(f"""
         WITH shown AS (
             SELECT row FROM marks QUALIFY verdict != 'right' AND {EXAMPLES} >= row_number() OVER (
                 PARTITION BY verdict ORDER BY md5(config || id), row)
@@ -386,20 +400,20 @@ def _examples(asked: ReleaseQuestions) -> Iterator[dict[str, object]]:
         FROM prompts JOIN marks m USING (row) JOIN asked USING (row) JOIN said s USING (row)
         ORDER BY list_position([{listed}], m.verdict), row
     """)  # noqa: S608
-    for verdict, config, name, prompt, f1, targets, said in rows.fetchall():
+    for verdict, config, name, prompt, f1, targets, answer_text in rows.fetchall():
         yield {
             "verdict": verdict,
             "config": config,
             "id": name,
             "prompt": _cut(prompt),
-            "prediction": None if said is None else _cut(said),
+            "prediction": None if answer_text is None else _cut(answer_text),
             "targets": [_cut(text) for text in targets],
             "f1": None if f1 is None else _round(f1),
         }
 
 
 def _write(
-    out: Path, summary: Mapping[str, object], asked: ReleaseQuestions, metrics: Sequence[str]
+    out: Path, summary: Mapping[str, object], questions: ReleaseQuestions, metrics: Sequence[str]
 ) -> None:
     values = (
         f"({duck.name(metric)} / {SCALE})::FLOAT AS {duck.name(metric)}" for metric in metrics
@@ -407,7 +421,7 @@ def _write(
     columns = ", ".join(["config", "split", "id", "subject", "verdict", *values])
     with replacing(out / ROWS) as path:
         query = f"COPY (SELECT {columns} FROM marks ORDER BY row) TO {duck.text(str(path))}"  # noqa: S608
-        asked.db.execute(f"{query} (FORMAT parquet, COMPRESSION zstd)")
+        questions.db.execute(f"{query} (FORMAT parquet, COMPRESSION zstd)")
     with replacing(out / SUMMARY) as path:
         write_json(path, summary)
 

@@ -55,11 +55,13 @@ def search_passages(
     """
     if (baseline == "embedding") is (model is None):
         raise UserError("--by embedding and --model FOLDER go together")
-    found = _bm25(folder, baseline) if model is None else _nearest(folder, SentenceEncoder(model))
+    result_count = (
+        _bm25(folder, baseline) if model is None else _nearest(folder, SentenceEncoder(model))
+    )
     count = 0
     out.parent.mkdir(parents=True, exist_ok=True)
     with replacing(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
-        for query, results in found:
+        for query, results in result_count:
             for rank, (name, score) in enumerate(results, 1):
                 file.write(f"{query} Q0 {name} {rank} {score:.4f} {baseline}\n")
                 count += 1
@@ -80,21 +82,21 @@ def _ranked(
     words = sorted(set(WORD_PATTERN.findall(fold_in_place(query["text"]))))
     schema, both = index.schema, tantivy.Occur
     terms = [(both.Should, tantivy.Query.term_query(schema, "text", word)) for word in words]
-    wanted = tantivy.Query.boolean_query(terms)
+    matching = tantivy.Query.boolean_query(terms)
     if baseline != "bm25" and "day" in query["metadata"]:
         last = date.fromisoformat(query["metadata"]["day"]).toordinal()
         kind = tantivy.FieldType.Integer
         in_time = tantivy.Query.range_query(schema, "day", kind, None, last)
         filtered = tantivy.Query.const_score_query(in_time, 0.0)
-        wanted = tantivy.Query.boolean_query([(both.Must, wanted), (both.Must, filtered)])
-    hits = searcher.search(wanted, _DEPTH, count=False).hits
-    found = [(score, searcher.doc(address).to_dict()) for score, address in hits]
+        matching = tantivy.Query.boolean_query([(both.Must, matching), (both.Must, filtered)])
+    hits = searcher.search(matching, _DEPTH, count=False).hits
+    scored_docs = [(score, searcher.doc(address).to_dict()) for score, address in hits]
     # Equal to four digits is equal: what is left depends on how a machine adds.
-    rows = [(float(f"{score:.4g}"), doc["day"][0], doc["id"][0]) for score, doc in found]
+    rows = [(float(f"{score:.4g}"), doc["day"][0], doc["id"][0]) for score, doc in scored_docs]
     rows.sort(key=lambda row: (-row[0], -row[1], row[2]))
     if baseline == "newest":
         rows[:_NEWEST] = sorted(rows[:_NEWEST], key=lambda row: (-row[1], -row[0], row[2]))
-        rows = [(float(_DEPTH - n), day, name) for n, (_, day, name) in enumerate(rows)]
+        rows = [(float(_DEPTH - place), day, name) for place, (_, day, name) in enumerate(rows)]
     return [(name, score) for score, _, name in rows]
 
 
@@ -167,13 +169,17 @@ class SentenceEncoder:
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         """A vector of length 1 for each text, a row each."""
         parts = []
-        for some in batches(texts, _BATCH):
-            given = self._tokenizer(
-                list(some), padding=True, truncation=True, max_length=_LENGTH, return_tensors="pt"
+        for batch_texts in batches(texts, _BATCH):
+            encoded = self._tokenizer(
+                list(batch_texts),
+                padding=True,
+                truncation=True,
+                max_length=_LENGTH,
+                return_tensors="pt",
             )
             with self._torch.inference_mode():
-                states = self._model(**given).last_hidden_state
-            mask = given["attention_mask"].unsqueeze(-1)
+                states = self._model(**encoded).last_hidden_state
+            mask = encoded["attention_mask"].unsqueeze(-1)
             mean = (states * mask).sum(1) / mask.sum(1)
             parts.append((mean / mean.norm(dim=1, keepdim=True)).numpy())
         vectors: NDArray[np.float32] = np.concatenate(parts)
@@ -183,16 +189,21 @@ class SentenceEncoder:
 def _nearest(folder: Path, encoder: SentenceEncoder) -> Ranked:
     """Of each query its id and the nearest passages, by the cosine of their vectors."""
     queries = list(beir_records(folder / QUERIES))
-    asked = encoder([query["text"] for query in queries])
+    query_vectors = encoder([query["text"] for query in queries])
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
     with progress(None, "passages", "embedding") as bar:
         for block in batches(beir_records(folder / CORPUS), _BLOCK):
             vectors = encoder([f"{one['title']} {one['text']}".strip() for one in block])
-            scores = np.round(asked @ vectors.T, 4)
-            for found, row in zip(best, scores, strict=True):
+            scores = np.round(query_vectors @ vectors.T, 4)
+            for best_results, row in zip(best, scores, strict=True):
                 near = np.argpartition(-row, min(_DEPTH, len(block) - 1))[:_DEPTH]
-                found += [(float(row[n]), block[n]["_id"]) for n in near.tolist()]
-                found[:] = heapq.nsmallest(_DEPTH, found, key=lambda one: (-one[0], one[1]))
+                best_results += [
+                    (float(row[block_place]), block[block_place]["_id"])
+                    for block_place in near.tolist()
+                ]
+                best_results[:] = heapq.nsmallest(
+                    _DEPTH, best_results, key=lambda one: (-one[0], one[1])
+                )
             bar.advance(len(block))
-    for query, found in zip(queries, best, strict=True):
-        yield query["_id"], [(name, score) for score, name in found]
+    for query, best_results in zip(queries, best, strict=True):
+        yield query["_id"], [(name, score) for score, name in best_results]

@@ -1,6 +1,6 @@
 """Scores as a few lines of text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from factdrift.scoring.metrics import GUESSED
 from factdrift.scoring.score import Mean, Scores
@@ -10,25 +10,18 @@ _WRITTEN = (
     *("outdated", "early", "abstained"),
 )
 CHOSEN = ("accuracy", *GUESSED, "outdated")
-"""What is shown of answers that it chose among others, beside what needs no knowledge."""
+"""The metrics that are shown of chosen answers; `GUESSED` says what no knowledge would give."""
 COLUMNS = {"exact_match": _WRITTEN, "accuracy": CHOSEN}
-"""The main metric of answers that a model wrote, and of those that it chose -> what is shown."""
+"""The main metric of written answers, and that of chosen ones -> the metrics that are shown."""
 
 
 def summary_lines(scores: Scores) -> Iterator[str]:
     """Tables of the overall means, in per cent with their intervals, and where the rest is."""
-    overall = [m for m in scores.table if (m.split, m.stratum) == (None, "all")]
-    for of, names in COLUMNS.items():
-        configs = list(dict.fromkeys(m.config for m in overall if m.metric == of))
-        shown = [n for n in names if any(m.metric == n and m.config in configs for m in overall)]
-        if configs:
-            yield "".join([f"{'config':<18}{'rows':>9}", *(f"{name:>20}" for name in shown)])
-        for config in configs:
-            mine = {m.metric: m for m in overall if m.config == config}
-            cells = (f"{percent_cell(mine.get(name)):>20}" for name in shown)
-            yield "".join([f"{config or 'together':<18}{mine[of].n:>9,}", *cells])
+    overall = [mean for mean in scores.table if (mean.split, mean.stratum) == (None, "all")]
+    for main_metric, metric_names in COLUMNS.items():
+        yield from _metric_table(overall, main_metric, metric_names)
     yield "in per cent, with 95 % intervals by subject"
-    if any(m.metric == "accuracy" for m in overall):
+    if any(mean.metric == "accuracy" for mean in overall):
         yield (
             "accuracy is of choosing: chance, the shortest text and the answers of before are what "
             "the same choices give without knowledge"
@@ -41,7 +34,26 @@ def summary_lines(scores: Scores) -> Iterator[str]:
     yield f"all of it: {scores.folder}"
 
 
+def _metric_table(
+    overall: Sequence[Mean], main_metric: str, metric_names: Sequence[str]
+) -> Iterator[str]:
+    """A line for each config that has the main metric, below a line of heads; nothing if none."""
+    by_config: dict[str | None, dict[str, Mean]] = {}
+    for mean in overall:
+        by_config.setdefault(mean.config, {})[mean.metric] = mean
+    tabulated = {config: means for config, means in by_config.items() if main_metric in means}
+    if not tabulated:
+        return
+    present_names = set().union(*tabulated.values())
+    columns = [name for name in metric_names if name in present_names]
+    yield "".join([f"{'config':<18}{'rows':>9}", *(f"{name:>20}" for name in columns)])
+    for config, means in tabulated.items():
+        cells = (f"{percent_cell(means.get(name)):>20}" for name in columns)
+        yield "".join([f"{config or 'together':<18}{means[main_metric].n:>9,}", *cells])
+
+
 def percent_cell(mean: Mean | None) -> str:
+    """A mean in per cent with its interval, such as `57.1 [9.7, 95.7]`; a dash where none is."""
     if mean is None:
         return "-"
     text = f"{100 * mean.mean:.1f}"

@@ -121,37 +121,45 @@ class RowPrompter:
         """A question as the model gets it."""
         return question.text if self.as_text else msgspec.json.encode(question).decode()
 
-    def prediction(self, row: PromptRow, asked: ModelQuestion, answer: str | None) -> Prediction:
+    def prediction(self, row: PromptRow, question: ModelQuestion, answer: str | None) -> Prediction:
         """What the model said, as a prediction of the row."""
-        known: dict[str, Any] = {
+        row_identity: dict[str, Any] = {
             "id": row.id,
             "config": row.config,
             "split": row.split,
             "prompt_sha256": prompt_hash(row.prompt),
         }
         if not self.as_text:
-            given = msgspec.json.decode(answer or "[]")
+            answer_values = msgspec.json.decode(answer or "[]")
             if self.view in ("mask", "rank"):
-                return Prediction(**known, candidates=given)
-            texts = [option.removeprefix(" ") for option in asked.options]
-            pairs = zip(texts, given, strict=True)
-            per = [(t, LOWEST if s is None else round(s / len(t), 6)) for t, s in pairs]
+                return Prediction(**row_identity, candidates=answer_values)
+            texts = [option.removeprefix(" ") for option in question.options]
+            pairs = zip(texts, answer_values, strict=True)
+            option_scores = [
+                (
+                    option_text,
+                    LOWEST if likelihood is None else round(likelihood / len(option_text), 6),
+                )
+                for option_text, likelihood in pairs
+            ]
             if self.view == "choices":
-                return Prediction(**known, choice_scores=[score for _, score in per])
-            return Prediction(**known, scores=dict(per))
+                return Prediction(
+                    **row_identity, choice_scores=[score for _, score in option_scores]
+                )
+            return Prediction(**row_identity, scores=dict(option_scores))
         text = self._read(answer or "")
         if self.view == "choices":
             place = chosen_place(text or "", row.choices)
-            numbers = [float(place == n) for n in range(len(row.choices))]
-            return Prediction(**known, choice_scores=numbers)
-        return Prediction(**known, prediction=text)
+            numbers = [float(place == choice_place) for choice_place in range(len(row.choices))]
+            return Prediction(**row_identity, choice_scores=numbers)
+        return Prediction(**row_identity, prediction=text)
 
     def _read(self, written: str) -> str | None:
         """The first line of what a model wrote, after any thoughts; None where it gives none."""
         lines = written.rpartition("</think>")[2].strip().splitlines()
         line = lines[0].strip() if lines else ""
         line = line.removeprefix("Answer:").strip(_QUOTES)
-        nothing = {normalize_answer(one) for one in self.frames.no_answer}
+        nothing = {normalize_answer(phrase) for phrase in self.frames.no_answer}
         return line if line and normalize_answer(line) not in nothing else None
 
 
@@ -163,12 +171,16 @@ def chosen_place(text: str, choices: Sequence[str]) -> int | None:
 
     Else of the choice that it is itself; None where it is none.
     """
-    found = re.match(r"\W*([A-Za-z])\s*(?:[.):,]|$)", text)
-    place = _LETTERS.find(found[1].upper()) if found else -1
+    letter_match = re.match(r"\W*([A-Za-z])\s*(?:[.):,]|$)", text)
+    place = _LETTERS.find(letter_match[1].upper()) if letter_match else -1
     if 0 <= place < len(choices):
         return place
     return next(
-        (n for n, one in enumerate(choices) if normalize_answer(one) == normalize_answer(text)),
+        (
+            choice_number
+            for choice_number, choice in enumerate(choices)
+            if normalize_answer(choice) == normalize_answer(text)
+        ),
         None,
     )
 
@@ -181,7 +193,7 @@ def answer_names(value: Any) -> list[str]:
         return [value]
     if isinstance(value, Mapping):
         return answer_names(value["label"] if "label" in value else value["text"])
-    return [name for one in value for name in answer_names(one)]
+    return [name for answer in value for name in answer_names(answer)]
 
 
 def _unsuited(row: PromptRow, message: str, hint: str) -> UserError:

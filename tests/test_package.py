@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -105,6 +106,45 @@ def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     words += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path)]
     subprocess.run(words, check=True, capture_output=True)
     assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+
+
+@pytest.mark.parametrize("links", ["left out", "as files"])
+def test_a_source_tree_without_links_works(links: str, tmp_path: Path) -> None:
+    """As an archive has it that was made or unpacked by a program that knows no links."""
+    tree = tmp_path / "factdrift-source"
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("no git checkout")
+    for name in listed.stdout.splitlines():
+        source, copy = ROOT / name, tree / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if not source.is_symlink():
+            copy.symlink_to(source)
+        elif links == "as files":
+            copy.write_text(str(source.readlink()), "utf-8")
+    for path in tree.rglob("*.py"):  # code has to be found by where it lies
+        path.unlink()
+        shutil.copyfile(ROOT / path.relative_to(tree), path)
+    code = (
+        "import factdrift.builders, factdrift.reasoning.dataset\n"
+        "from factdrift.builders.core.reach import reach\n"
+        "assert 'factdrift.filters.base' in reach('factdrift.builders.streamingqa.steps').modules\n"
+        "from factdrift.builders.recipes.recipe import recipes\n"
+        "print(factdrift.builders.__file__, len(recipes()) > 5)"
+    )
+    done = run_process(sys.executable, "-c", code, cwd=tmp_path, env={"PYTHONPATH": str(tree)})
+    assert done.stdout == f"{tree / 'builders/__init__.py'} True\n"
+
+
+@pytest.mark.parametrize("name", ["annotation", "builders", "filters", "reasoning", "scoring"])
+def test_packages_are_imported_by_one_name_alone(name: str) -> None:
+    """Under two names there would be two `UserError`s, and one would pass as a bug."""
+    code = f"import {name}"
+    done = run_process(sys.executable, "-c", code, cwd=ROOT, ok=False)
+    assert f"ImportError: {name} is a part of factdrift: import factdrift.{name}\n" in done.stderr
+    inner = next(path for path in sorted((ROOT / name).glob("*.py")) if path.stem != "__init__")
+    done = run_process(sys.executable, "-c", f"import {name}.{inner.stem}", cwd=ROOT, ok=False)
+    assert "is a part of factdrift" in done.stderr
 
 
 def test_the_example_of_the_package_runs(program: Path, tmp_path: Path) -> None:

@@ -156,3 +156,73 @@ def test_what_the_kit_finds_in_rows(
     _check_rows(release.configs["new"])
     with pytest.raises(AssertionError, match=complaint):
         _check_rows(release.configs["updated"])
+
+
+LAST_HOLDERS = '''"""Who was the last known head coach, from timelines alone."""
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from factdrift.kit import (
+    ColumnRoles, Dataset, DatasetBuilder, FromParquet, NamedFacts, ReleasedSegment, Run, Step,
+    Table, Workspace, named_timelines, row_id, typed_rows, writing,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LastHolder:
+    roles: ClassVar = ColumnRoles(subject="subject", time=(), strata=())
+    id: Annotated[str, "content hash"]
+    prompt: Annotated[str, "question"]
+    targets: Annotated[tuple[str, ...], "accepted answers"]
+    subject: Annotated[str, "club"]
+
+
+class LastHolders(Step):
+    name: ClassVar[str] = "last-holders"
+    timelines: NamedFacts
+
+    def make(self, out: Path, workspace: Workspace) -> None:
+        last = {}
+        path = workspace.folder(self.timelines) / "timelines.parquet"
+        for segment in typed_rows(path, ReleasedSegment):
+            last[segment.subject] = segment
+        with writing(out / "rows.parquet", LastHolder) as rows:
+            for subject, segment in sorted(last.items()):
+                question = f"Who coached {segment.subject_label} last?"
+                answers = (segment.object_label,)
+                rows.append(LastHolder(row_id(subject), question, answers, segment.subject_label))
+
+
+class Holders(DatasetBuilder):
+    tasks: ClassVar = ("question-answering",)
+    citations: ClassVar = ()
+    builder: Literal["last-holders"]
+
+    def build(self, run: Run) -> Dataset:
+        step = LastHolders(timelines=named_timelines(run, ["P286"]))
+        rows = FromParquet(run.folder(step) / "rows.parquet")
+        return Dataset(tables=(Table("all", LastHolder, "One row a club.", {"test": rows}),))
+'''
+
+
+def test_a_package_takes_timelines_of_a_dump_from_the_kit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "last_holders", "last-holders = last_holders:Holders")
+    (tmp_path / "last_holders.py").write_text(LAST_HOLDERS)
+    prose = ROOT / "builders/recipes/skeletons/dataset/my_dataset/prose.md"
+    (tmp_path / "prose.md").write_text(prose.read_text("utf-8"))
+    (tmp_path / "recipe.yaml").write_text(
+        "dataset: last-holders\nversion: 1.0.0\ntitle: Last holders\nsummary: Who was last.\n"
+        "licence: CC0-1.0\ntags: [coaches]\ninputs:\n"
+        "  dump: {licence: CC0-1.0}\nbuild: {builder: last-holders}\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    folders = ["--out", tmp_path / "out", "--build", tmp_path / "build"]
+    dump = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
+    run_cli("release", "last-holders", "--dump", dump, *folders)
+    release = open_release(tmp_path / "out/last-holders/1.0.0")
+    prompts = {row.prompt for row in release.rows()}
+    assert len(prompts) > 20
+    assert "Who coached AFC Ajax last?" in prompts

@@ -16,7 +16,7 @@ UNDATED = ("P19",)
 def read(*entities: Any) -> DumpRows:
     rows = DumpRows(UNDATED)
     for entity in entities:
-        rows.read(entity if isinstance(entity, bytes) else json.dumps(entity).encode())
+        rows.add_line(entity if isinstance(entity, bytes) else json.dumps(entity).encode())
     return rows
 
 
@@ -149,6 +149,6 @@ DEEP = '{"id":"Q1","x":' + "[" * 100_000 + "]" * 100_000 + "}"
 def test_a_line_that_is_no_entity(line: str) -> None:
     rows = DumpRows(UNDATED)
     with pytest.raises((ValueError, RecursionError)):
-        rows.read(line.encode("latin-1"))
+        rows.add_line(line.encode("latin-1"))
     assert not rows.entities
     assert not rows.statements

@@ -89,7 +89,7 @@ def test_two_models_that_are_alike_differ_by_chance_as_often_as_they_should() ->
         mine, theirs = (right_answers(chance, 60, 3, 0.5).ravel() for _ in range(2))
         bundle, count = subject_bundles(np.repeat(np.arange(60), 3))
         found = paired_difference(mine, theirs, bundle, count, 0)
-        low += found.p < 0.1
+        low += found.p_value < 0.1
     assert 1 <= low <= 14  # 6 expected
 
 
@@ -105,4 +105,4 @@ def test_a_better_model_is_told() -> None:
     bundle, count = subject_bundles(np.repeat(np.arange(150), 3))
     found = paired_difference(mine, theirs, bundle, count, 0)
     assert found.low < 0.2 < found.high
-    assert found.p < 0.01
+    assert found.p_value < 0.01

@@ -45,11 +45,11 @@ class Nodes:
     def __call__(self, given: DumpReading, todo: RemainingWork) -> None:
         (given.parts / ALIVE_FILE).touch()
         code = self.changed.pop("code", reach(tasks.__name__).digest)
-        found = {one.given.share.place: one for one in tasks.share_tasks(given, todo, self.of)}
+        found = {one.dump_reading.share.place: one for one in tasks.share_tasks(given, todo, self.of)}
         for task in (found[place] for place in self.places if place in found):
             task = task._replace(sizes=self.changed.get("sizes", task.sizes))
             where = {k: v for k, v in self.changed.items() if k != "sizes"}
-            sent = pickle.dumps(task._replace(given=task.given._replace(**where)))
+            sent = pickle.dumps(task._replace(dump_reading=task.dump_reading._replace(**where)))
             self.said.append(tasks.read_share(code, sent))
         if len(self.places) < self.of or any(self.said):
             raise UserError("not all shares are read")

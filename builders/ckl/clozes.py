@@ -1,4 +1,4 @@
-"""The `ckl-clozes` dataset: what workers wrote, with a model's prediction, for the experts."""
+"""The `ckl-clozes` dataset: clozes that workers wrote, with a model's prediction, for experts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -37,9 +37,9 @@ _NO_NEWS = "none"
 class CKLClozes(common.CKLBuilder):
     """Parameters of the dataset (Jang et al. 2022, appendix B: steps 2 and 3).
 
-    `predict`: the model whose predictions are stored; none: they stay empty, and the experts take
-    an empty prediction as not supported. `offline`: whether only predictions that were made before
-    are used.
+    `predict` names the model whose predictions are stored. Without one they stay empty, and the
+    experts take an empty prediction as not supported. `offline` says that only predictions that
+    were made before are used.
     """
 
     layouts: ClassVar[tuple[str, ...]] = (LAYOUT,)
@@ -49,17 +49,19 @@ class CKLClozes(common.CKLBuilder):
     offline: bool = False
 
     def build(self, run: Run) -> Dataset:
-        """Check what workers wrote against the articles, then ask the model."""
+        """Check the workers' clozes against the articles, then let the model predict."""
         models.report_skipped(run, {"prediction": self.predict})
         step = WorkersClozes(
             **self.step_fields(run), predict=self.predict, seed=run.seed, offline=self.offline
         )
         folder = run.folder(step)
-        about = "Statements with a gap, the answer of a recent article, and a model's prediction."
+        description = (
+            "Statements with a gap, the answer of a recent article, and a model's prediction."
+        )
         return self.dataset(
             folder,
             NewsCloze,
-            about,
+            description,
             "full",
             "What the workers' answers came to",
             common.models_used(folder),
@@ -69,7 +71,7 @@ class CKLClozes(common.CKLBuilder):
 class WorkersClozes(models.ModelStep):
     """The clozes that workers wrote, with predictions: `all.parquet` (`rows.NewsCloze`).
 
-    Beside it `dropped.parquet`, and what was counted.
+    Beside it are `dropped.parquet`, and `counts.json` with the number of rows by outcome.
     """
 
     name: ClassVar[str] = STEP
@@ -81,33 +83,33 @@ class WorkersClozes(models.ModelStep):
         clozes, dropped = workers_clozes(
             self.gold.files, NewsCorpus.of_step(self.corpus, workspace), self.periods
         )
-        names = []
+        model_names = []
         if self.predict is not None:
             model = self.model(self.predict, workspace)
-            slots = [{"cloze": one.cloze.replace(BLANK, self.predict.blank)} for one in clozes]
+            slots = [{"cloze": cloze.cloze.replace(BLANK, self.predict.blank)} for cloze in clozes]
             texts = models.continue_prompts(model, self.predict, "predict", slots)
-            names.append(model.name)
+            model_names.append(model.name)
             clozes = [_predicted(*pair, model.name) for pair in zip(clozes, texts, strict=True)]
-        common.save_rows(out, NewsCloze, clozes, dropped, {"prediction": names})
+        common.save_rows(out, NewsCloze, clozes, dropped, {"prediction": model_names})
 
 
 def workers_clozes(
     gold_files: Sequence[Path], corpus: NewsCorpus, periods: Periods
 ) -> tuple[list[NewsCloze], list[Dropped]]:
-    """A cloze for each worker's answers, without a prediction and sorted by id, or why not.
+    """Return a cloze for each worker's answers, sorted by id, and the drops of refused answers.
 
-    `no_article`: no recent article has this row; `duplicate`: the same cloze again; for the other
-    reasons see `checked_cloze`.
+    The clozes have no prediction yet. Reasons are `no_article`, where no recent article has this
+    row, `duplicate` for the same cloze again, and those of `checked_cloze`.
     """
     dropped: list[Dropped] = []
-    answered: dict[str, list[dict[str, Any]]] = {}
-    judged = ((gold.row, gold) for gold in read_gold(gold_files, LAYOUT))
-    for row, some in make_or_drop(STEP, judged, _answered, dropped):
-        answered.setdefault(row, []).extend(some)
+    answers_by_row: dict[str, list[dict[str, Any]]] = {}
+    gold_rows = ((gold.row, gold) for gold in read_gold(gold_files, LAYOUT))
+    for row, row_answers in make_or_drop(STEP, gold_rows, _answered, dropped):
+        answers_by_row.setdefault(row, []).extend(row_answers)
     clozes: dict[str, NewsCloze] = {}
 
-    def add(of: tuple[Article | None, Mapping[str, Any]]) -> None:
-        article, answers = of
+    def add(article_and_answers: tuple[Article | None, Mapping[str, Any]]) -> None:
+        article, answers = article_and_answers
         if article is None:
             raise DropError("no_article")
         cloze = checked_cloze(article, answers, periods.first.year)
@@ -115,20 +117,25 @@ def workers_clozes(
             raise DropError("duplicate", cloze.cloze)
         clozes[cloze.id] = cloze
 
-    about = corpus.with_articles(periods, answered)
-    named = ((row, (article, one)) for row, workers, article in about for one in workers)
-    make_or_drop(STEP, named, add, dropped)
-    return sorted(clozes.values(), key=lambda one: one.id), dropped
+    rows_with_articles = corpus.with_articles(periods, answers_by_row)
+    named_answers = (
+        (row, (article, worker_answers))
+        for row, workers, article in rows_with_articles
+        for worker_answers in workers
+    )
+    make_or_drop(STEP, named_answers, add, dropped)
+    return sorted(clozes.values(), key=lambda cloze: cloze.id), dropped
 
 
 def _answered(gold: Gold) -> tuple[str, list[dict[str, Any]]]:
-    """A row, and the answers of the workers who found news in it."""
-    answers, shown = accepted_answers(gold)
-    made_for = _answers_by_question(shown)
+    """Return a row's id and the answers of the workers who found news in its article."""
+    answers, fields_seen = accepted_answers(gold)
+    answer_by_question = _answers_by_question(fields_seen)
     return gold.row, [
-        one | {_WRITTEN_FOR: made_for.get(single_line(one.get("question")) or "")}
-        for one in answers_by_worker(answers)
-        if one.get("question") != _NO_NEWS
+        worker_answers
+        | {_WRITTEN_FOR: answer_by_question.get(single_line(worker_answers.get("question")) or "")}
+        for worker_answers in answers_by_worker(answers)
+        if worker_answers.get("question") != _NO_NEWS
     ]
 
 
@@ -137,22 +144,26 @@ def _predicted(cloze: NewsCloze, prediction: str | None, model: str) -> NewsCloz
     return replace(cloze, prediction=prediction, predictor=model, search=search)
 
 
-def _answers_by_question(shown: Mapping[str, Any]) -> dict[str, str]:
-    """The answer that each question was made for, where the item had it."""
-    questions, answers = shown.get("questions"), shown.get(_WRITTEN_FOR)
+def _answers_by_question(fields_seen: Mapping[str, Any]) -> dict[str, str]:
+    """Return the answer that each offered question was made for, where the item had it."""
+    questions, answers = fields_seen.get("questions"), fields_seen.get(_WRITTEN_FOR)
     if not isinstance(questions, list) or not isinstance(answers, list):
         return {}
     pairs = zip(questions, answers, strict=False)
-    return {single_line(q) or "": a for q, a in pairs if isinstance(a, str)}
+    answer_by_question = {}
+    for question, answer in pairs:
+        if isinstance(answer, str):
+            answer_by_question[single_line(question) or ""] = answer
+    return answer_by_question
 
 
 def checked_cloze(article: Article, answers: Mapping[str, Any], first_year: int) -> NewsCloze:
-    """The cloze of a worker's answers about an article.
+    """Make the cloze of a worker's answers about an article.
 
-    `DropError`: `not_one_blank`: the statement does not hold [BLANK] once;
-    `answer_not_in_article`: the marked words are not at their place; `answer_in_cloze`: the
-    statement gives its answer away. `first_year`: that of the new corpus; an earlier one in a
-    statement is doubtful.
+    It raises `DropError` with `not_one_blank` where the statement does not hold [BLANK] once, with
+    `answer_not_in_article` where the marked words are not at their place, and with
+    `answer_in_cloze` where the statement gives its answer away. `first_year` is the first year of
+    the new corpus: an earlier year in a statement is doubtful.
     """
     cloze = required_text(answers, "cloze")
     if cloze.count(BLANK) != 1:

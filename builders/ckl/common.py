@@ -1,4 +1,4 @@
-"""What the CKL datasets share: the two corpora, parameters, and the files of steps."""
+"""Parts that all CKL datasets use: the two corpora, parameters, and the files of steps."""
 
 import json
 from collections import Counter
@@ -31,10 +31,10 @@ T = TypeVar("T")
 
 
 class Periods(Strict):
-    """The days of the two corpora, which are parts of one input; the paper's by default.
+    """The days of the two corpora, which are parts of one input; by default those of the paper.
 
-    `old_until`: the last day of the old corpus (D0), which experts search; `first`: the first day
-    of the recent one (D1), which questions are about; `last`: its last day.
+    `old_until` is the last day of the old corpus (D0), which experts search. `first` and `last`
+    are the first and last days of the recent corpus (D1), which questions are about.
     """
 
     old_until: date = date(2020, 4, 30)
@@ -49,13 +49,13 @@ class Periods(Strict):
 
 
 def question_row_id(article: str) -> str:
-    """The id of the row that an article has in `ckl-questions`."""
+    """Return the id of an article's row in `ckl-questions`."""
     return row_id("ckl-questions", article)
 
 
 @dataclass(frozen=True)
 class NewsCorpus:
-    """The articles of the archives: their table (`articles.parquet`) and the archives' files."""
+    """The articles of the news archives: their table `articles.parquet`, and the archives."""
 
     table: Path
     files: Sequence[Path]
@@ -63,48 +63,48 @@ class NewsCorpus:
 
     @classmethod
     def of_step(cls, articles: Articles, workspace: Workspace) -> Self:
-        """The corpus of a step."""
+        """Return the corpus that the step `articles` listed."""
         return cls(
             workspace.folder(articles) / "articles.parquet", articles.news.files, workspace.jobs
         )
 
-    def draw_recent(self, periods: Periods, most: int | None, seed: int) -> list[ArticleRef]:
-        """The recent articles, at most `most` of them, drawn by a hash of seed and id.
+    def draw_recent(self, periods: Periods, limit: int | None, seed: int) -> list[ArticleRef]:
+        """Return the recent articles by day; at most `limit`, drawn by a hash of seed and id.
 
         `UserError` where there is none.
         """
         recent = self._between(periods.first, periods.last)
-        if most is not None:
-            recent = iter(nsmallest(most, recent, key=lambda ref: row_id(seed, ref.id)))
-        found = sorted(recent, key=lambda ref: (ref.day, ref.id))
-        if not found:
+        if limit is not None:
+            recent = iter(nsmallest(limit, recent, key=lambda ref: row_id(seed, ref.id)))
+        drawn_refs = sorted(recent, key=lambda ref: (ref.day, ref.id))
+        if not drawn_refs:
             raise UserError(
                 f"no article of {periods.first} to {periods.last} in the news",
                 hint="set `periods:` in the recipe to days that the archives have",
             )
-        return found
+        return drawn_refs
 
     def with_articles(
         self, periods: Periods, by_row: Mapping[str, T]
     ) -> Iterator[tuple[str, T, Article | None]]:
-        """Rows of `ckl-questions` with their values and recent articles, those without one last."""
+        """Yield each row of `ckl-questions` with its value and its article; None last of all."""
         recent = self._between(periods.first, periods.last)
-        missing = dict(by_row)
+        values_left = dict(by_row)
         for article in self.read_articles(
             [ref for ref in recent if question_row_id(ref.id) in by_row]
         ):
             row = question_row_id(article.id)
-            yield row, missing.pop(row), article
-        for row, value in missing.items():
+            yield row, values_left.pop(row), article
+        for row, value in values_left.items():
             yield row, value, None
 
     def old_articles(self, until: date, ids: Collection[str]) -> dict[str, Article]:
-        """The articles of the old corpus with these ids."""
+        """Return the articles of the old corpus with these ids, by id."""
         refs = [ref for ref in self._between(date.min, until) if ref.id in ids]
         return {article.id: article for article in self.read_articles(refs)}
 
     def read_articles(self, refs: Sequence[ArticleRef]) -> Iterator[Article]:
-        """The articles themselves, in the order of the archive."""
+        """Read the articles from the archives, in the order of `refs`."""
         if refs:
             yield from read_articles(self.files, refs, jobs=self.jobs)
 
@@ -118,7 +118,7 @@ class NewsCorpus:
 
 
 class GoldStep(Step):
-    """A step over gold rows and the articles that they are about."""
+    """A step that reads gold rows and the articles that they are about."""
 
     corpus: Articles
     gold: Source
@@ -126,7 +126,7 @@ class GoldStep(Step):
 
 
 class CKLBuilder(DatasetBuilder):
-    """What all CKL datasets share."""
+    """The base class of all CKL datasets."""
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
     citations: ClassVar[tuple[str, ...]] = ("jang-etal-2022-towards",)
@@ -134,19 +134,19 @@ class CKLBuilder(DatasetBuilder):
     periods: Periods = Periods()
 
     def step_fields(self, run: Run) -> dict[str, Any]:
-        """The fields of its `GoldStep`."""
+        """Return the fields that every `GoldStep` of the dataset has."""
         return {"corpus": article_step(run), "gold": run.inputs["gold"], "periods": self.periods}
 
     def dataset(
-        self, folder: Path, row: type, about: str, split: str, title: str, *more: Statistics
+        self, folder: Path, row: type, description: str, split: str, title: str, *more: Statistics
     ) -> Dataset:
-        """The rows of a step as the config `all`, with what the step dropped and counted."""
+        """Return a dataset of a step's rows as the config `all`, with its drops and counts."""
         layouts = " and ".join(f"`{name}`" for name in self.layouts)
-        many = "s" * (len(self.layouts) > 1)
-        caption = f"Gold rows of the layout{many} {layouts} by outcome."
-        rows = FromParquet(folder / "all.parquet")
+        plural = "s" * (len(self.layouts) > 1)
+        caption = f"Gold rows of the layout{plural} {layouts} by outcome."
+        step_rows = FromParquet(folder / "all.parquet")
         return Dataset(
-            tables=(Table("all", row, about, {split: rows}),),
+            tables=(Table("all", row, description, {split: step_rows}),),
             dropped=(FromParquet(folder / "dropped.parquet"),),
             statistics=(outcome_counts(folder, "gold", title, caption), *more),
         )
@@ -154,47 +154,57 @@ class CKLBuilder(DatasetBuilder):
 
 def save_rows(
     out: Path,
-    kind: type,
-    found: Iterable[Any],
+    row_type: type,
+    row_objects: Iterable[Any],
     dropped: Iterable[Dropped],
     models: Mapping[str, Sequence[str]] = {},
 ) -> None:
-    """Write a step's rows by id, what it dropped, both counted, and the models that did its parts.
+    """Write a step's rows by id, its drops, the counts of both, and the models that it used.
 
-    All of it fits into memory.
+    All rows are held in memory.
     """
-    kept = write_sorted(out / "all.parquet", kind, found, "id")
-    left = write_sorted(out / "dropped.parquet", Dropped, dropped, "step", "reason", "item")
-    save_counts(out, {"rows": len(kept)} | Counter(f"{d.step}: {d.reason}" for d in left), models)
+    saved_rows = write_sorted(out / "all.parquet", row_type, row_objects, "id")
+    saved_drops = write_sorted(out / "dropped.parquet", Dropped, dropped, "step", "reason", "item")
+    save_counts(
+        out,
+        {"rows": len(saved_rows)} | Counter(f"{drop.step}: {drop.reason}" for drop in saved_drops),
+        models,
+    )
 
 
 def save_counts(
     out: Path, counts: Mapping[str, int], models: Mapping[str, Sequence[str]] = {}
 ) -> None:
-    """Write what a step counted, and the models that did its parts."""
+    """Write a step's counts and the models that it used, by part of the step."""
     (out / _COUNTS).write_text(json.dumps({"rows": counts, "models": models}, indent=1), "utf-8")
 
 
 def unjudged_rows(
-    step: str, reason: str, known: Mapping[str, T], seen: Collection[str], text: Callable[[T], str]
+    step: str,
+    reason: str,
+    rows_by_id: Mapping[str, T],
+    judged_ids: Collection[str],
+    text: Callable[[T], str],
 ) -> list[Dropped]:
-    """What nobody has judged, of all that is known, with its text."""
+    """Return drops of the rows that nobody has judged, with `text` of the row as their detail."""
     return [
-        DropError(reason, text(one)).row(step, name)
-        for name, one in sorted(known.items())
-        if name not in seen
+        DropError(reason, text(row)).row(step, row_id)
+        for row_id, row in sorted(rows_by_id.items())
+        if row_id not in judged_ids
     ]
 
 
 def outcome_counts(folder: Path, name: str, title: str, caption: str) -> Statistics:
-    """What a step counted as a statistics table, in its order."""
+    """Return a step's counts as a table of the card, in the order of counting."""
     counts = read_counts(folder, "rows").items()
-    table: list[Mapping[str, Scalar]] = [{"what": what, "rows": n} for what, n in counts]
+    table: list[Mapping[str, Scalar]] = [
+        {"what": outcome, "rows": row_count} for outcome, row_count in counts
+    ]
     return Statistics(name, title, table, caption)
 
 
 def models_used(folder: Path) -> Statistics:
-    """The card's table of a step's parts and the models that did them."""
+    """Return the card's table of a step's parts and the models that they used."""
     table = [
         {"step": name, "done by": ", ".join(models) or "skipped: no backend"}
         for name, models in read_counts(folder, "models").items()
@@ -203,13 +213,13 @@ def models_used(folder: Path) -> Statistics:
 
 
 def read_counts(folder: Path, what: str) -> dict[str, Any]:
-    """What a step counted (`rows`), or the models that did its parts (`models`)."""
-    found: dict[str, Any] = json.loads((folder / _COUNTS).read_text("utf-8"))[what]
-    return found
+    """Read the counts of a step (`rows`), or the models that it used (`models`)."""
+    counts: dict[str, Any] = json.loads((folder / _COUNTS).read_text("utf-8"))[what]
+    return counts
 
 
-def paper_comparison(folder: Path, name: str, rows: int, about: str = "") -> Statistics:
-    """The rows of a step beside those in the paper."""
-    made = read_counts(folder, "rows")["rows"]
-    table = [{"dataset": name, "rows": made, "rows in the paper": rows}]
-    return Statistics("paper", "Beside the paper's", table, about)
+def paper_comparison(folder: Path, name: str, paper_rows: int, remark: str = "") -> Statistics:
+    """Return a table with the number of rows of a step beside the number in the paper."""
+    row_count = read_counts(folder, "rows")["rows"]
+    table = [{"dataset": name, "rows": row_count, "rows in the paper": paper_rows}]
+    return Statistics("paper", "Beside the paper's", table, remark)

@@ -1,13 +1,15 @@
-"""NewLAMA-Easy: words that workers chose (`easy_select`) and asked about (`easy_question`).
+"""NewLAMA-Easy: sentences with a word that workers chose, and their questions about the word.
 
-The dataset `new-lama-easy-clozes` has the chosen sentences, rewritten and masked, for two workers;
-`new-lama-easy` those that both workers' questions lead back to.
+Workers choose words by the layout `easy_select` and ask about them by `easy_question`. The dataset
+`new-lama-easy-clozes` has the chosen sentences, rewritten and masked. Two workers each then write
+a question for a masked sentence and answer it; `new-lama-easy` has the sentences whose answers are
+the masked word again.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from factdrift.builders import rows
 from factdrift.builders.ckl import common, models
@@ -40,14 +42,16 @@ from factdrift.builders.text.views import ClozeBuilder, ViewSettings, view_stati
 SELECT, QUESTION = "easy_select", "easy_question"
 STEP, ASK = "new-lama-easy-clozes", "new-lama-easy"
 _WORKERS = 2
+"""How many workers ask about a sentence, as in the paper."""
 
 
 @dataclass(frozen=True)
 class ChosenWord:
-    """A word of a sentence of an article; `sentence` is its place in it.
+    """A word that a worker chose in a sentence of an article.
 
-    `text`: the sentence, as the worker or models have rewritten it; `decontextualiser`,
-    `translators`: who made it stand alone, and what translated it.
+    `sentence` is the number of the sentence in the article, and `text` the sentence as the worker
+    or models have rewritten it. `decontextualiser` names who made it stand alone, `translators`
+    the models that translated it.
     """
 
     id: str
@@ -59,13 +63,13 @@ class ChosenWord:
     translators: tuple[str, ...] = ()
 
     def evidence(self) -> Evidence:
-        """Where the word is in the article."""
+        """Return where the word stands in the article."""
         before = sum(len(text) + 1 for text in self.article.sentences[: self.sentence])
         start = before + word_places(self.word, self.article.sentences[self.sentence])[0]
         return Evidence(self.article.id, self.article.day, start, start + len(self.word))
 
     def cloze(self) -> rows.EasyCloze:
-        """The row; `DropError` where the sentence does not have the word once."""
+        """Return the row; `DropError` where the sentence has the word not at all, or twice."""
         cloze = mask_word(self.text, self.word)
         if doubts := text_doubts(cloze, 0):
             raise DropError("undated_day", f"{doubts[0]} {cloze}")
@@ -84,7 +88,10 @@ class ChosenWord:
 
 
 class _Choice(NamedTuple):
-    """A sentence and a word of it, the sentence as the worker rewrote it, all offered words."""
+    """A worker's choice: a sentence and a word of it, and `alone`, the sentence as rewritten.
+
+    `offered` has all the words that could be chosen.
+    """
 
     row: str
     sentence: str
@@ -96,10 +103,10 @@ class _Choice(NamedTuple):
 class NewLAMAEasyClozes(common.CKLBuilder):
     """Parameters of the dataset (Jang et al. 2022, appendix B: NewLAMA-Easy, steps 2 to 4).
 
-    `decontextualise`: the model that makes a sentence stand alone; where it loses the word, the
-    sentence stays as it was. `translate`: the models that put it out of English and back; where
-    that loses the word, the row is dropped. Without a model a step is skipped. `offline`: whether
-    only texts that were made before are used.
+    `decontextualise` names the model that makes a sentence stand alone; where its text lacks the
+    word, the sentence stays as it was. `translate` names the models that translate the sentence
+    out of English and back; where that loses the word, the row is dropped. A step without a model
+    is skipped. `offline` says that only texts that models wrote before are used.
     """
 
     layouts: ClassVar[tuple[str, ...]] = (SELECT,)
@@ -136,7 +143,7 @@ class NewLAMAEasyClozes(common.CKLBuilder):
 class MaskedSentences(models.ModelStep):
     """Chosen sentences, rewritten and masked: `all.parquet` (`rows.EasyCloze`), `dropped.parquet`.
 
-    Beside them what was counted, and the models that did it.
+    `counts.json` has the number of rows by outcome, and the models that rewrote them.
     """
 
     name: ClassVar[str] = STEP
@@ -150,51 +157,51 @@ class MaskedSentences(models.ModelStep):
             self.gold.files, NewsCorpus.of_step(self.corpus, workspace), self.periods
         )
         words.sort(key=lambda word: word.id)
-        alone: list[str] = []
+        decontextualisers: list[str] = []
         translators: list[str] = []
         if self.decontextualise is not None:
             model = self.model(self.decontextualise, workspace)
             words = _alone(model, self.decontextualise, words)
-            alone.append(model.name)
+            decontextualisers.append(model.name)
         if self.translate is not None:
             for prompt, step in self.translate:  # forward and back
                 model = self.model(step, workspace)
                 words = _translated(model, step, prompt, words)
                 translators.append(model.name)
-        named = ((question_row_id(word.article.id), word) for word in words)
-        clozes = make_or_drop(STEP, named, ChosenWord.cloze, dropped)
-        names = {"decontextualisation": alone, "back-translation": translators}
+        named_words = ((question_row_id(word.article.id), word) for word in words)
+        clozes = make_or_drop(STEP, named_words, ChosenWord.cloze, dropped)
+        names = {"decontextualisation": decontextualisers, "back-translation": translators}
         common.save_rows(out, rows.EasyCloze, clozes, dropped, names)
 
 
 def _alone(
     model: CachedModel, step: models.PromptedStep, words: Sequence[ChosenWord]
 ) -> list[ChosenWord]:
-    """The sentences made to stand alone; as they were where that would lose the word."""
-    slots = [{"sentence": one.text, "article": " ".join(one.article.sentences)} for one in words]
-    out = []
+    """The words in sentences that a model made to stand alone, where it kept the word."""
+    slots = [{"sentence": word.text, "article": " ".join(word.article.sentences)} for word in words]
+    rewritten_words = []
     texts = models.continue_prompts(model, step, "decontextualise", slots)
-    for one, written in zip(words, texts, strict=True):
+    for word, written in zip(words, texts, strict=True):
         text = single_line(written)
-        if text and len(word_places(one.word, text)) == 1:
-            one = replace(one, text=text, decontextualiser=model.name)
-        out.append(one)
-    return out
+        if text and len(word_places(word.word, text)) == 1:
+            word = replace(word, text=text, decontextualiser=model.name)
+        rewritten_words.append(word)
+    return rewritten_words
 
 
 def _translated(
     model: CachedModel, step: models.PromptedStep, prompt: str, words: Sequence[ChosenWord]
 ) -> list[ChosenWord]:
-    """The sentences in the other language; empty where the model wrote nothing."""
-    slots = [{"text": one.text} for one in words if one.text]
+    """The words in sentences that a model translated, empty where it wrote nothing."""
+    slots = [{"text": word.text} for word in words if word.text]
     texts = iter(models.continue_prompts(model, step, prompt, slots))
     return [
         replace(
-            one,
-            text=(single_line(next(texts)) or "") if one.text else "",
-            translators=(*one.translators, model.name),
+            word,
+            text=(single_line(next(texts)) or "") if word.text else "",
+            translators=(*word.translators, model.name),
         )
-        for one in words
+        for word in words
     ]
 
 
@@ -221,7 +228,7 @@ class NewLAMAEasy(common.CKLBuilder, ClozeBuilder):
 
 
 class AgreedClozes(common.GoldStep):
-    """Masked sentences whose word two workers agree on: `all.parquet`, `dropped.parquet`."""
+    """Masked sentences whose word two workers found again: `all.parquet`, `dropped.parquet`."""
 
     name: ClassVar[str] = ASK
 
@@ -234,39 +241,41 @@ class AgreedClozes(common.GoldStep):
         words, dropped = chosen_words(
             self.gold.files, NewsCorpus.of_step(self.corpus, workspace), self.periods
         )
-        known = {word.id: word for word in words}
+        words_by_id = {word.id: word for word in words}
         clozes, refused = read_each_row_once(
-            self.gold.files, QUESTION, ASK, lambda gold: self._row(gold, known, counter)
+            self.gold.files, QUESTION, ASK, lambda gold: self._row(gold, words_by_id, counter)
         )
-        seen = {one.id for one in clozes} | {one.item for one in refused}
-        dropped += common.unjudged_rows(ASK, "not_asked", known, seen, lambda one: one.text)
+        judged_ids = {cloze.id for cloze in clozes} | {drop.item for drop in refused}
+        dropped += common.unjudged_rows(
+            ASK, "not_asked", words_by_id, judged_ids, lambda chosen_word: chosen_word.text
+        )
         common.save_rows(out, rows.NewEasyCloze, clozes, [*dropped, *refused])
 
     def _row(
-        self, gold: Gold, known: Mapping[str, ChosenWord], counter: TokenCounter | None
+        self, gold: Gold, words_by_id: Mapping[str, ChosenWord], counter: TokenCounter | None
     ) -> rows.NewEasyCloze:
-        """The row of two workers' answers; `DropError` unless all are the word, normalised.
+        """The row of two workers' answers; `DropError` unless both answers are the chosen word.
 
-        `disputed` is not refused as such: the answers that differ are told.
+        Answers are compared after normalisation. A `disputed` row is read like an accepted one,
+        so that its drop can say which answers differ.
         """
-        if gold.decision in ("open", "rejected") or gold.judgments < _WORKERS:
-            raise DropError(gold.decision if gold.decision != "accepted" else "open")
-        given, shown = answers_and_fields(gold)
-        workers, cloze = answers_by_worker(given), single_line(shown.get("cloze"))
-        answers = [single_line(one.get("answer")) or "" for one in workers]
-        questions = [single_line(one.get("question")) or "" for one in workers]
+        if gold.decision in ("open", "rejected"):
+            raise DropError(gold.decision)
+        if gold.judgments < _WORKERS:
+            raise DropError("open" if gold.decision == "accepted" else gold.decision)
+        collected, fields_seen = answers_and_fields(gold)
+        cloze = single_line(fields_seen.get("cloze"))
+        answers, questions = _answers_and_questions(answers_by_worker(collected))
         if cloze is None or cloze.count(BLANK) != 1:
             raise DropError("not_one_blank", cloze)
-        if not all(answers) or not all(questions):
-            raise DropError("missing_question" if all(answers) else "missing_answer")
-        chosen = known.get(gold.row)
+        if not all(answers):
+            raise DropError("missing_answer")
+        if not all(questions):
+            raise DropError("missing_question")
+        chosen = words_by_id.get(gold.row)
         if chosen is None:
             raise DropError("no_cloze", cloze)
-        answers_given = {normalize_or_keep(answer) for answer in answers}
-        if len(answers_given) > 1:
-            raise DropError("workers_differ", " | ".join(sorted(set(answers))))
-        if answers_given != {normalize_or_keep(chosen.word)}:
-            raise DropError("not_the_word", f"{answers[0]!r} is not {chosen.word!r}")
+        _check_answers(answers, chosen.word)
         query = cloze.replace(BLANK, self.blank)
         return rows.NewEasyCloze(
             id=gold.row,
@@ -281,27 +290,47 @@ class AgreedClozes(common.GoldStep):
         )
 
 
+def _answers_and_questions(workers: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """The answer and the question of each worker, empty where one gave none."""
+    answers = [single_line(worker.get("answer")) or "" for worker in workers]
+    questions = [single_line(worker.get("question")) or "" for worker in workers]
+    return answers, questions
+
+
+def _check_answers(answers: Sequence[str], word: str) -> None:
+    """Raise `DropError` where workers' answers differ or are not the word, both normalised."""
+    normalized_answers = {normalize_or_keep(answer) for answer in answers}
+    if len(normalized_answers) > 1:
+        raise DropError("workers_differ", " | ".join(sorted(set(answers))))
+    if normalized_answers != {normalize_or_keep(word)}:
+        raise DropError("not_the_word", f"{answers[0]!r} is not {word!r}")
+
+
 def chosen_words(
     gold_files: Sequence[Path], corpus: NewsCorpus, periods: Periods
 ) -> tuple[list[ChosenWord], list[Dropped]]:
-    """The words that workers chose, with their articles, and the rows that have none.
+    """Return the words that workers chose, with their articles, and the drops of the other rows.
 
-    `not_new`, `not_general`: the workers' judgment of the article; `no_article`: no recent article
-    has this row; `no_sentence`: the article does not have the sentence; `word_lost`, `word_twice`:
-    the sentence has the word never or more than once.
+    Reasons are `not_new` and `not_general`, the workers' judgment of the article; `no_article`,
+    where no recent article has this row; `no_sentence`, where the article lacks the sentence;
+    `word_lost` and `word_twice`, where the sentence lacks the word or has it more than once.
     """
     choices, dropped = read_each_row_once(gold_files, SELECT, STEP, _choice)
-    about = corpus.with_articles(periods, {one.row: one for one in choices})
-    named = ((row, (article, choice)) for row, choice, article in about)
-    return make_or_drop(STEP, named, _chosen_word, dropped), dropped
+    rows_with_articles = corpus.with_articles(
+        periods, {choice_of_row.row: choice_of_row for choice_of_row in choices}
+    )
+    named_choices = ((row, (article, choice)) for row, choice, article in rows_with_articles)
+    return make_or_drop(STEP, named_choices, _chosen_word, dropped), dropped
 
 
-def _chosen_word(of: tuple[Article | None, _Choice]) -> ChosenWord:
-    article, choice = of
+def _chosen_word(article_and_choice: tuple[Article | None, _Choice]) -> ChosenWord:
+    article, choice = article_and_choice
     text, word = choice.sentence, choice.word
     if article is None:
         raise DropError("no_article")
-    places = [n for n, sentence in enumerate(article.sentences) if single_line(sentence) == text]
+    places = [
+        number for number, sentence in enumerate(article.sentences) if single_line(sentence) == text
+    ]
     if not places:
         raise DropError("no_sentence", text)
     cloze = mask_word(text, word)
@@ -309,26 +338,33 @@ def _chosen_word(of: tuple[Article | None, _Choice]) -> ChosenWord:
         is_longer_name(longer, word) and word_places(longer, text) for longer in choice.offered
     ):
         raise DropError("name_cut", f"{word!r}: {text}")
-    alone = choice.alone if choice.alone and word_places(word, choice.alone) else text
-    name = row_id(STEP, article.id, places[0], word)
-    return ChosenWord(name, article, places[0], alone, word, "annotator" if alone != text else None)
+    sentence_alone = choice.alone if choice.alone and word_places(word, choice.alone) else text
+    word_id = row_id(STEP, article.id, places[0], word)
+    return ChosenWord(
+        word_id,
+        article,
+        places[0],
+        sentence_alone,
+        word,
+        "annotator" if sentence_alone != text else None,
+    )
 
 
 def is_longer_name(longer: str, word: str) -> bool:
-    """Whether a name goes on before or behind a word: "Yoshihide Suga" and "Suga"."""
+    """Whether a longer name holds a word: "Yoshihide Suga" holds "Suga"."""
     return longer != word and bool(word_places(word, longer))
 
 
 def mask_word(text: str, word: str) -> str:
-    """The text with the word as [BLANK]; `DropError` where that is not in it just once."""
-    found = word_places(word, text)
-    if len(found) != 1:
-        raise DropError("word_twice" if found else "word_lost", f"{word!r}: {text}")
-    return text[: found[0]] + BLANK + text[found[0] + len(word) :]
+    """Return the text with [BLANK] for the word; `DropError` unless it has the word just once."""
+    places = word_places(word, text)
+    if len(places) != 1:
+        raise DropError("word_twice" if places else "word_lost", f"{word!r}: {text}")
+    return text[: places[0]] + BLANK + text[places[0] + len(word) :]
 
 
 def _choice(gold: Gold) -> _Choice:
-    answers, shown = answers_and_fields(gold)
+    answers, fields_seen = answers_and_fields(gold)
     if gold.decision == "rejected":
         newness = agreed_text(answers, "newness")
         raise DropError({"none": "not_new", "special": "not_general"}.get(str(newness), "rejected"))
@@ -341,7 +377,7 @@ def _choice(gold: Gold) -> _Choice:
         raise DropError("missing_sentence" if sentence is None else "missing_word")
     if is_undated_day(word):
         raise DropError("weekday_answer", word)
-    offered = shown.get("candidates")
+    offered = fields_seen.get("candidates")
     return _Choice(
         gold.row,
         sentence,

@@ -1,4 +1,4 @@
-"""Annotators' answers, out of the JSON of their gold rows, and small things about texts."""
+"""Read annotators' answers from the JSON of their gold rows, and find words in texts."""
 
 import re
 from collections import Counter
@@ -15,20 +15,22 @@ Answers = Mapping[str, Any]
 T = TypeVar("T")
 R = TypeVar("R")
 
+_DETAIL_CHARACTERS = 160
+"""Enough for a sentence: details are for reading, and the row can be looked up by its id."""
 BLANK = "[BLANK]"
 """The mask, as annotators write and see it."""
 
 
 class DropError(Exception):
-    """Raised where a row has to be left out: a short reason, and the words that decided it."""
+    """A row has to be left out: `reason` is its drop reason, `detail` the words that decided it."""
 
     def __init__(self, reason: str, detail: str | None = None) -> None:
         super().__init__(reason)
         self.reason, self.detail = reason, detail
 
     def row(self, step: str, item: str) -> Dropped:
-        """The row of `dropped.parquet`."""
-        detail = self.detail and self.detail[:160]
+        """The row of `dropped.parquet` for an item that this error left out."""
+        detail = self.detail and self.detail[:_DETAIL_CHARACTERS]
         return Dropped(step, self.reason, item, None, None, None, None, detail)
 
 
@@ -36,7 +38,7 @@ _Place = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class MarkedText(msgspec.Struct, frozen=True):
-    """Marked characters of a text; `paragraph` is None where it has no paragraphs."""
+    """A mark in a text, by characters; `paragraph` is None where the text has no paragraphs."""
 
     start: _Place
     end: _Place
@@ -45,34 +47,47 @@ class MarkedText(msgspec.Struct, frozen=True):
 
 
 def answers_and_fields(gold: Gold) -> tuple[Answers, Answers]:
-    """The answers of a gold row and what people saw; `DropError`: they cannot be read."""
-    found = gold_answers(gold)
-    if not any(found):
+    """Return the answers of a gold row and the fields that people saw.
+
+    `DropError` where they cannot be read.
+    """
+    answers_and_seen = gold_answers(gold)
+    if not any(answers_and_seen):
         raise DropError("damaged_gold", "the answers or what was shown is no JSON object")
-    return found
+    return answers_and_seen
 
 
 def accepted_answers(gold: Gold) -> tuple[Answers, Answers]:
-    """The same; `DropError` with its decision where it was not accepted."""
+    """Return the same of an accepted row; `DropError` with the decision as reason of any other."""
     if gold.decision != "accepted":
         raise DropError(gold.decision)
     return answers_and_fields(gold)
 
 
 def answers_by_worker(answers: Answers) -> list[dict[str, Any]]:
-    """The answers of each worker: a list has one of each worker, a value is of all of them."""
+    """Split the answers of a row by worker.
+
+    An answer that is a list has an entry for each worker; any other value is what all of them
+    said. `DropError` where lists have different lengths.
+    """
     sizes = {len(value) for value in answers.values() if isinstance(value, list)}
     if len(sizes) > 1 or 0 in sizes:
         raise DropError("damaged_gold", "answers of different numbers of workers")
-    number = sizes.pop() if sizes else 1
+    worker_count = sizes.pop() if sizes else 1
     return [
-        {name: value[n] if isinstance(value, list) else value for name, value in answers.items()}
-        for n in range(number)
+        {
+            name: value[worker] if isinstance(value, list) else value
+            for name, value in answers.items()
+        }
+        for worker in range(worker_count)
     ]
 
 
 def agreed_text(answers: Answers, name: str) -> str | None:
-    """The text that all workers gave; None: not asked. `DropError`: they differ, or no text."""
+    """Return the text that all workers gave, or None where it was not asked for.
+
+    `DropError` where they differ, or gave something else than a text.
+    """
     value = answers.get(name)
     if isinstance(value, list):
         if any(text != value[0] for text in value[1:]):
@@ -84,7 +99,7 @@ def agreed_text(answers: Answers, name: str) -> str | None:
 
 
 def most_common_text(answers: Answers, name: str) -> str | None:
-    """The text that most workers gave; of equally frequent ones the first by the alphabet."""
+    """Return the text that most workers gave; of equally frequent ones the first in order."""
     value = answers.get(name)
     texts = [single_line(text) for text in (value if isinstance(value, list) else [value])]
     counts = Counter(text for text in texts if text is not None)
@@ -92,68 +107,74 @@ def most_common_text(answers: Answers, name: str) -> str | None:
 
 
 def required_text(answers: Answers, name: str) -> str:
-    """A text that has to be there."""
-    found = single_line(answers.get(name))
-    if found is None:
+    """Return an answer that has to be a text; `DropError` where it is missing."""
+    text = single_line(answers.get(name))
+    if text is None:
         raise DropError(f"missing_{name}")
-    return found
+    return text
 
 
 def marked_text(value: object) -> MarkedText | None:
-    """A marked span; None for anything else. Of several the first."""
-    one = value[0] if isinstance(value, list) and value else value
+    """Read a mark, of several the first; None where the answer is no mark."""
+    mark = value[0] if isinstance(value, list) and value else value
     try:
-        return msgspec.convert(one, MarkedText)
+        return msgspec.convert(mark, MarkedText)
     except msgspec.ValidationError:
         return None
 
 
 def make_or_drop(
-    step: str, named: Iterable[tuple[str, T]], make: Callable[[T], R], dropped: list[Dropped]
+    step: str, named_values: Iterable[tuple[str, T]], make: Callable[[T], R], dropped: list[Dropped]
 ) -> list[R]:
-    """What `make` makes of each; `dropped` gets those that it refuses with a `DropError`."""
-    found = []
-    for name, one in named:
+    """Call `make` with each value and return its results.
+
+    Values that it refuses with a `DropError` are added to `dropped` under their names.
+    """
+    results = []
+    for name, argument in named_values:
         try:
-            found.append(make(one))
-        except DropError as why:
-            dropped.append(why.row(step, name))
-    return found
+            results.append(make(argument))
+        except DropError as refusal:
+            dropped.append(refusal.row(step, name))
+    return results
 
 
 def read_each_row_once(
     files: Sequence[Path], layout: str, step: str, read: Callable[[Gold], R]
 ) -> tuple[list[R], list[Dropped]]:
-    """What `read` makes of each gold row of a layout, and the refused ones; each row once."""
-    dropped: list[Dropped] = []
-    seen: set[str] = set()
+    """Read each gold row of a layout; return the results, and the drops of the refused rows.
 
-    def once(gold: Gold) -> R:
-        if gold.row in seen:
+    A row that comes a second time is refused as `duplicate`.
+    """
+    dropped: list[Dropped] = []
+    seen_rows: set[str] = set()
+
+    def read_new_row(gold: Gold) -> R:
+        if gold.row in seen_rows:
             raise DropError("duplicate")
-        seen.add(gold.row)
+        seen_rows.add(gold.row)
         return read(gold)
 
-    named = ((gold.row, gold) for gold in read_gold(files, layout))
-    return make_or_drop(step, named, once, dropped), dropped
+    named_rows = ((gold.row, gold) for gold in read_gold(files, layout))
+    return make_or_drop(step, named_rows, read_new_row, dropped), dropped
 
 
 def single_line(value: object) -> str | None:
-    """A text on one line without white space around it; None for what is no text or empty."""
+    """Return a text on one line, without outer white space; None where it is no text, or empty."""
     return " ".join(value.split()) or None if isinstance(value, str) else None
 
 
-def opened_passages(searches: Sequence[Any], shown: Sequence[Any]) -> list[dict[str, str]]:
-    """The passages that an expert opened in searches, each once, that were not `shown` before."""
-    found: dict[str, dict[str, str]] = {}
-    known = {one.get("id") for one in shown if isinstance(one, Mapping)}
+def opened_passages(searches: Sequence[Any], known_passages: Sequence[Any]) -> list[dict[str, str]]:
+    """Return the passages that an expert opened in searches, each once, without the known ones."""
+    opened: dict[str, dict[str, str]] = {}
+    known_ids = {passage.get("id") for passage in known_passages if isinstance(passage, Mapping)}
     for search in searches:
-        for one in search.get("opened") or () if isinstance(search, Mapping) else ():
-            if isinstance(one, Mapping) and one.get("id") not in known:
-                found.setdefault(str(one.get("id")), dict(one))
-    return [*found.values()]
+        for passage in search.get("opened") or () if isinstance(search, Mapping) else ():
+            if isinstance(passage, Mapping) and passage.get("id") not in known_ids:
+                opened.setdefault(str(passage.get("id")), dict(passage))
+    return [*opened.values()]
 
 
 def word_places(word: str, text: str) -> list[int]:
-    """Where `word` stands in `text` as whole words, as it is written."""
-    return [m.start() for m in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text)]
+    """Return the offsets at which `word` stands in `text`, as whole words and in the same case."""
+    return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text)]

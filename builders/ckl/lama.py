@@ -1,6 +1,7 @@
-"""The `updated-lama` and `new-lama` datasets: what experts found in the old corpus.
+"""The `updated-lama` and `new-lama` datasets, made of what experts found in the old corpus.
 
-Their judgments are gold rows of `ckl_expert`; by the rule `decide` a cloze is updated or new.
+Experts' judgments are gold rows of the layout `ckl_expert`. The rule `decide` says whether a cloze
+is updated (the old corpus answers it differently) or new (the old corpus does not answer it).
 """
 
 import re
@@ -44,8 +45,10 @@ from factdrift.builders.wmt.passages import passage_prefix, passage_texts
 LAYOUT = "ckl_expert"
 STEP = "ckl-decide"
 _EXPERTS = 2
-"""Experts who decide a row; as many must agree that two answers differ of which one holds the
-other."""
+"""How many experts decide a row, as in the paper (appendix B, step 4). Where the old answer holds
+the new one, or the other way round, as many have to agree that the two differ."""
+# Matches `20200105-<64 hexadecimal digits>_3`: the day, the article's sha256 and the number of the
+# passage. Does not match `2020-01-05-…`, nor an id without a passage.
 _SHOWN_ID = re.compile(r"([0-9]{8})-([0-9a-f]{64})_([0-9]{1,9})")
 
 Kind = Literal["updated", "new"]
@@ -53,23 +56,31 @@ Fate = Literal["updated", "new", "discarded", "refused"]
 
 
 class ClozeDecision(NamedTuple):
-    """Whether a cloze is updated, new or neither, and the short reason."""
+    """Whether a cloze is updated, new or neither, and the reason in a word."""
 
     fate: Fate
     reason: str
 
 
 def decide(
-    supported: str | None, prediction_is: str | None, found: str | None, other_is: str | None
+    supported: str | None,
+    prediction_is: str | None,
+    something_found: str | None,
+    other_is: str | None,
 ) -> ClozeDecision:
     """The decision that an expert's answers lead to (Jang et al. 2022, appendix B, steps 4 and 5).
 
-    `supported`, yes or no: the old corpus says what the model predicted; then `prediction_is`,
-    same or different: that, and the new answer. Otherwise `found`, yes or no: the old corpus says
-    something else; then `other_is`, same or different: that, and the new answer. None: not
-    answered. Any other answers contradict each other or are missing, and are refused.
+    Each parameter is the expert's choice, or None where the question was not answered:
+
+    - `supported` (`yes` or `no`): whether the old corpus says what the model predicted.
+    - `prediction_is` (`same` or `different`): how the prediction compares with the new answer.
+      It is asked only where the prediction is supported.
+    - `something_found` (`yes` or `no`): whether the old corpus says something else.
+    - `other_is` (`same` or `different`): how that compares with the new answer.
+
+    Choices that contradict each other, or of which one is missing, are refused.
     """
-    path = (supported, prediction_is, found, other_is)
+    path = (supported, prediction_is, something_found, other_is)
     return _RULE.get(path, ClozeDecision("refused", "contradictory"))
 
 
@@ -96,9 +107,10 @@ class MarkedPassage:
 
 @dataclass(frozen=True)
 class ExpertJudgment:
-    """What experts say of one cloze that is updated, with its old answer, or new.
+    """The experts' judgment of one cloze: new, or updated and then with its old answer.
 
-    `settled`: what was doubtful is mended, or right as it is; `passages`: how many they could mark.
+    `settled` says that doubts about the cloze were mended, or that it is right as it is.
+    `passages` is the number of passages that the experts could mark.
     """
 
     row: str
@@ -116,93 +128,99 @@ class ExpertJudgment:
 def expert_judgments(
     gold_files: Sequence[Path], until: date
 ) -> tuple[list[ExpertJudgment], list[Dropped]]:
-    """The clozes that are updated or new, and why the others are neither.
+    """Read the judgments of the clozes that are updated or new, and the drops of the others.
 
-    `until`: the last day of the old corpus; evidence of a later day is refused. Where a model
-    predicted nothing, whether it is supported counts as not asked.
+    `until` is the last day of the old corpus: evidence of a later day is refused. Where the model
+    predicted nothing, the question whether the prediction is supported counts as not asked.
     """
     return read_each_row_once(gold_files, LAYOUT, STEP, lambda gold: _judgment(gold, until))
 
 
-def locate_mark(marked: MarkedPassage, old: Mapping[str, Article]) -> Evidence:
-    """The place of an expert's mark in its article; `DropError`: it is not there."""
-    article = old.get(marked.article)
+def locate_mark(marked: MarkedPassage, old_articles: Mapping[str, Article]) -> Evidence:
+    """Return where an expert's mark stands in its article; `DropError` where it does not."""
+    article = old_articles.get(marked.article)
     if article is None:
         raise DropError("no_old_article", marked.passage)
     passages = [text for _, text in passage_texts(article)]
     if marked.number >= len(passages) or passages[marked.number] != marked.passage:
         raise DropError("bad_evidence", "the passage is not the article's")
-    prefix = len(passage_prefix(article.day))
-    before = sum(len(text) - prefix + 1 for text in passages[: marked.number])
-    start, end = max(marked.start - prefix, 0), marked.end - prefix
+    prefix_length = len(passage_prefix(article.day))
+    characters_before = sum(len(text) - prefix_length + 1 for text in passages[: marked.number])
+    start, end = max(marked.start - prefix_length, 0), marked.end - prefix_length
     if end <= start:
         raise DropError("bad_evidence", "only the day was marked")
-    return Evidence(article.id, article.day, before + start, before + end)
+    return Evidence(article.id, article.day, characters_before + start, characters_before + end)
 
 
 def _judgment(gold: Gold, until: date) -> ExpertJudgment:
-    """Two experts decide: both alike, or the row is dropped."""
-    answers, shown = accepted_answers(gold)
+    """The judgment that the experts of a row share; `DropError` where they do not agree."""
+    answers, fields_seen = accepted_answers(gold)
     if gold.judgments < _EXPERTS:
         raise DropError("open")
-    views = [_of_one(gold, one, shown, until) for one in answers_by_worker(answers)]
-    first = views[0]
-    for other in views[1:]:
-        if other.decision != first.decision:
-            detail = f"{first.decision.reason}, {other.decision.reason}"
-            raise DropError("experts_differ", detail)
-        old = [normalize_or_keep(view.old_answer or "") for view in (first, other)]
-        if old[0] != old[1]:
-            raise DropError("experts_differ", f"{first.old_answer!r}, {other.old_answer!r}")
-    similar = first.old_answer and is_within(
-        first.old_answer, single_line(shown.get("new_answer")) or ""
-    )
+    views = []
+    for expert_answers in answers_by_worker(answers):
+        views.append(_expert_view(gold, expert_answers, fields_seen, until))
+    first, *other_views = views
+    for view in other_views:
+        _check_same_view(first, view)
+    new_answer = single_line(fields_seen.get("new_answer")) or ""
+    similar = first.old_answer and is_within(first.old_answer, new_answer)
     if similar and gold.agreeing < _EXPERTS:
-        raise DropError("answers_alike", f"{first.old_answer!r}, {shown.get('new_answer')!r}")
-    # A wording that an expert has corrected, the first by the alphabet; else the worker's.
-    written = single_line(shown.get("cloze"))
-    corrected = sorted(view.statement for view in views if view.statement != written)
+        detail = f"{first.old_answer!r}, {fields_seen.get('new_answer')!r}"
+        raise DropError("answers_alike", detail)
+    worker_wording = single_line(fields_seen.get("cloze"))
+    return _merged_view(views, worker_wording)
+
+
+def _check_same_view(first: ExpertJudgment, second: ExpertJudgment) -> None:
+    """Raise `DropError` where two experts decided differently or named different old answers."""
+    if second.decision != first.decision:
+        detail = f"{first.decision.reason}, {second.decision.reason}"
+        raise DropError("experts_differ", detail)
+    first_answer = normalize_or_keep(first.old_answer or "")
+    if first_answer != normalize_or_keep(second.old_answer or ""):
+        raise DropError("experts_differ", f"{first.old_answer!r}, {second.old_answer!r}")
+
+
+def _merged_view(views: Sequence[ExpertJudgment], worker_wording: str | None) -> ExpertJudgment:
+    """The first expert's judgment, with what all of them corrected, searched and settled.
+
+    The statement is a wording that an expert has corrected, the first by the alphabet; else it is
+    the worker's.
+    """
+    first = views[0]
+    corrected = sorted(view.statement for view in views if view.statement != worker_wording)
     return replace(
         first,
-        statement=next(iter(corrected), first.statement),
+        statement=corrected[0] if corrected else first.statement,
         passages=max(view.passages for view in views),
         searches=tuple(dict.fromkeys(query for view in views for query in view.searches)),
         settled=all(view.settled for view in views),
     )
 
 
-def _of_one(gold: Gold, answers: Answers, shown: Answers, until: date) -> ExpertJudgment:
+def _expert_view(gold: Gold, answers: Answers, fields_seen: Answers, until: date) -> ExpertJudgment:
+    """The judgment of one expert; `DropError` where it leads to no row."""
     if answers.get("broken") or answers.get("keep") == "discard":
         raise DropError("discarded")
-    prediction = single_line(shown.get("prediction"))
-    names = ("supported", "prediction_is", "found", "other_is")
-    path = [agreed_text(answers, name) for name in names]
-    if prediction is None:
-        path[:2] = ["no", None]
-    decision = decide(*path)
-    if decision.fate in ("discarded", "refused"):
-        listed = ", ".join(f"{name}: {value}" for name, value in zip(names, path, strict=True))
-        raise DropError(decision.reason, listed)
+    prediction = single_line(fields_seen.get("prediction"))
+    decision = _expert_decision(answers, prediction)
     statement = single_line(answers.get("statement")) or ""
     if statement.count(BLANK) != 1:
         raise DropError("not_one_blank", statement)
-    results = shown.get("results")
-    searches = [one for one in answers.get("searches") or () if isinstance(one, Mapping)]
+    searches = []
+    for search in answers.get("searches") or ():
+        if isinstance(search, Mapping):
+            searches.append(search)
+    results = fields_seen.get("results")
     passages = [*results] if isinstance(results, list) else []
     passages += opened_passages(searches, passages)
     old_answer, marked = None, None
     if decision.fate == "updated":
-        name = "evidence"
-        old_answer = prediction
-        if decision.reason == "found":
-            name = "other_evidence"
-            old_answer = required_text(answers, "other_answer")
-        if normalize_or_keep(old_answer or "") == normalize_or_keep(
-            single_line(shown.get("new_answer")) or ""
-        ):
-            raise DropError("contradictory", f"{old_answer!r} is not different")
-        marked = _marked(answers, name, passages, until)
-    queries = (single_line(one.get("query")) for one in searches)
+        old_answer = _old_answer(answers, decision, prediction, fields_seen)
+        evidence_field = "other_evidence" if decision.reason == "found" else "evidence"
+        marked = _marked(answers, evidence_field, passages, until)
+    queries = (single_line(search.get("query")) for search in searches)
     return ExpertJudgment(
         row=gold.row,
         clozes=gold.dataset,
@@ -217,47 +235,74 @@ def _of_one(gold: Gold, answers: Answers, shown: Answers, until: date) -> Expert
     )
 
 
+def _expert_decision(answers: Answers, prediction: str | None) -> ClozeDecision:
+    """What an expert's choices lead to; `DropError` where that is neither updated nor new."""
+    names = ("supported", "prediction_is", "found", "other_is")
+    choices = [agreed_text(answers, name) for name in names]
+    if prediction is None:  # there was nothing that the old corpus could support
+        choices[:2] = ["no", None]
+    decision = decide(*choices)
+    if decision.fate in ("discarded", "refused"):
+        pairs = zip(names, choices, strict=True)
+        raise DropError(decision.reason, ", ".join(f"{name}: {choice}" for name, choice in pairs))
+    return decision
+
+
+def _old_answer(
+    answers: Answers, decision: ClozeDecision, prediction: str | None, fields_seen: Answers
+) -> str | None:
+    """The answer of the old corpus; `DropError` where it is the new answer again."""
+    old_answer = prediction
+    if decision.reason == "found":
+        old_answer = required_text(answers, "other_answer")
+    new_answer = single_line(fields_seen.get("new_answer")) or ""
+    if normalize_or_keep(old_answer or "") == normalize_or_keep(new_answer):
+        raise DropError("contradictory", f"{old_answer!r} is not different")
+    return old_answer
+
+
 def _marked(answers: Answers, name: str, passages: Sequence[Any], until: date) -> MarkedPassage:
-    found = marked_text(answers.get(name))
-    if found is None:
+    """The passage that an expert marked as `name`; `DropError` where it is no evidence."""
+    mark = marked_text(answers.get(name))
+    if mark is None:
         raise DropError(f"missing_{name}")
-    place = len(passages) if found.paragraph is None else found.paragraph
-    passage = passages[place] if place < len(passages) else None
+    passage_number = len(passages) if mark.paragraph is None else mark.paragraph
+    passage = passages[passage_number] if passage_number < len(passages) else None
     if not isinstance(passage, Mapping):
-        raise DropError("bad_evidence", found.text)
-    text, named = passage.get("text"), _SHOWN_ID.fullmatch(str(passage.get("id")))
-    if not isinstance(text, str) or text[found.start : found.end] != found.text or not named:
-        raise DropError("bad_evidence", found.text)
-    if parse_day(named[1].encode()) is None:
-        raise DropError("bad_evidence", named[1])
-    day = date(int(named[1][:4]), int(named[1][4:6]), int(named[1][6:]))
+        raise DropError("bad_evidence", mark.text)
+    text, passage_id = passage.get("text"), _SHOWN_ID.fullmatch(str(passage.get("id")))
+    if not isinstance(text, str) or text[mark.start : mark.end] != mark.text or not passage_id:
+        raise DropError("bad_evidence", mark.text)
+    if parse_day(passage_id[1].encode()) is None:
+        raise DropError("bad_evidence", passage_id[1])
+    day = date(int(passage_id[1][:4]), int(passage_id[1][4:6]), int(passage_id[1][6:]))
     if day > until:
         raise DropError("evidence_not_old", f"{day} is after {until}")
-    article = sorting_key(day, bytes.fromhex(named[2]))
-    return MarkedPassage(article, day, int(named[3]), text, found.start, found.end)
+    article = sorting_key(day, bytes.fromhex(passage_id[2]))
+    return MarkedPassage(article, day, int(passage_id[3]), text, mark.start, mark.end)
 
 
 class _ExpertBuilder(common.CKLBuilder, ClozeBuilder):
-    """What the two datasets share: the experts' decisions, of which each has those of its kind."""
+    """A dataset of the experts' decisions of one kind, updated or new."""
 
     layouts: ClassVar[tuple[str, ...]] = (CLOZE_LAYOUT, LAYOUT)
     kind: ClassVar[Kind]
 
     def build(self, run: Run) -> Dataset:
         """From gold rows of `ckl_question` and `ckl_expert`, and the articles they are about."""
-        given = self.step_fields(run)
-        step = Decisions(**given, kind=self.kind, blank=self.blank, views=self.views(run))
+        step_fields = self.step_fields(run)
+        step = Decisions(**step_fields, kind=self.kind, blank=self.blank, views=self.views(run))
         folder = run.folder(step)
-        row, about, of_paper = _ROWS[self.kind]
+        row, description, paper_rows = _ROWS[self.kind]
         return self.dataset(
             folder,
             row,
-            about,
+            description,
             "test",
             "What the experts' judgments came to",
             view_statistics(folder / "all.parquet"),
             common.paper_comparison(
-                folder, self.builder, of_paper, "InvariantLAMA has 17,474 rows there."
+                folder, self.builder, paper_rows, "InvariantLAMA has 17,474 rows there."
             ),
         )
 
@@ -277,7 +322,7 @@ class NewLAMA(_ExpertBuilder):
 
 
 class Decisions(common.GoldStep):
-    """What the experts' judgments came to: `all.parquet`, of one kind, and `dropped.parquet`."""
+    """Clozes that experts decided to be of one kind: `all.parquet`, and `dropped.parquet`."""
 
     name: ClassVar[str] = STEP
 
@@ -290,32 +335,39 @@ class Decisions(common.GoldStep):
         counter = self.views.counter()
         corpus = NewsCorpus.of_step(self.corpus, workspace)
         clozes, dropped = workers_clozes(self.gold.files, corpus, self.periods)
-        written = {one.id: one for one in clozes}
+        clozes_by_id = {cloze.id: cloze for cloze in clozes}
         judgments, refused = expert_judgments(self.gold.files, self.periods.old_until)
-        ids = {one.marked.article for one in judgments if one.marked}
-        old = corpus.old_articles(self.periods.old_until, ids)
-        seen = {one.row for one in judgments} | {one.item for one in refused}
-        named = ((one.row, one) for one in judgments)
-        made = make_or_drop(STEP, named, lambda one: self._row(one, written, old, counter), refused)
-        dropped += common.unjudged_rows(STEP, "not_judged", written, seen, lambda one: one.cloze)
-        common.save_rows(out, _ROWS[self.kind][0], made, [*dropped, *refused])
+        article_ids = {judgment.marked.article for judgment in judgments if judgment.marked}
+        old_articles = corpus.old_articles(self.periods.old_until, article_ids)
+        judged_ids = {judgment.row for judgment in judgments} | {drop.item for drop in refused}
+        named_judgments = ((judgment.row, judgment) for judgment in judgments)
+        lama_rows = make_or_drop(
+            STEP,
+            named_judgments,
+            lambda judgment: self._row(judgment, clozes_by_id, old_articles, counter),
+            refused,
+        )
+        dropped += common.unjudged_rows(
+            STEP, "not_judged", clozes_by_id, judged_ids, lambda cloze: cloze.cloze
+        )
+        common.save_rows(out, _ROWS[self.kind][0], lama_rows, [*dropped, *refused])
 
     def _row(
         self,
         judgment: ExpertJudgment,
-        written: Mapping[str, rows.NewsCloze],
-        old: Mapping[str, Article],
+        clozes_by_id: Mapping[str, rows.NewsCloze],
+        old_articles: Mapping[str, Article],
         counter: TokenCounter | None,
     ) -> rows.LamaCloze:
-        """The row of a judgment; `DropError`: its cloze or evidence is not there, or another's."""
-        cloze = written.get(judgment.row)
+        """The row of a judgment; `DropError` where its cloze or its evidence is missing."""
+        cloze = clozes_by_id.get(judgment.row)
         if cloze is None:
             raise DropError("no_cloze")
         doubts = self._doubts(judgment.statement, cloze)
         if doubts and not judgment.settled:
             raise DropError("doubtful", "; ".join(doubts))
         query = judgment.statement.replace(BLANK, self.blank)
-        shared: dict[str, Any] = {
+        columns: dict[str, Any] = {
             "id": cloze.id,
             "prompt": prompts.as_of_day(query, cloze.article_day),
             "targets": prompts.merge_targets([cloze.new_answer]),
@@ -336,26 +388,26 @@ class Decisions(common.GoldStep):
             "clozes": judgment.clozes,
             **self.views.single_answer_columns(counter, cloze.new_answer),
         }
-        made: rows.LamaCloze
+        lama_row: rows.LamaCloze
         if judgment.marked is None or judgment.old_answer is None:
-            made = rows.NewCloze(**shared)
+            lama_row = rows.NewCloze(**columns)
         else:
-            evidence = locate_mark(judgment.marked, old)
-            made = rows.UpdatedCloze(
-                **shared, old_answer=judgment.old_answer, old_evidence=evidence
+            evidence = locate_mark(judgment.marked, old_articles)
+            lama_row = rows.UpdatedCloze(
+                **columns, old_answer=judgment.old_answer, old_evidence=evidence
             )
         if judgment.decision.fate != self.kind:
             raise DropError(judgment.decision.fate, query)
-        return made
+        return lama_row
 
     def _doubts(self, statement: str, cloze: rows.NewsCloze) -> list[str]:
-        """What is doubtful still: of the experts' wording, and of the worker's answer."""
+        """Doubts about the experts' wording, and those about the worker's answer that it keeps."""
         first_year = self.periods.first.year
-        before, now = (
+        worker_doubts, expert_doubts = (
             text_doubts(text.replace(BLANK, cloze.new_answer), first_year)
             for text in (cloze.cloze, statement)
         )
-        return [*now, *(doubt for doubt in cloze.doubts if doubt not in before)]
+        return [*expert_doubts, *(doubt for doubt in cloze.doubts if doubt not in worker_doubts)]
 
 
 _ROWS: Mapping[Kind, tuple[type, str, int]] = {
@@ -366,4 +418,4 @@ _ROWS: Mapping[Kind, tuple[type, str, int]] = {
     ),
     "new": (rows.NewCloze, "Sentences with a gap that the old corpus does not fill.", 797),
 }
-"""The row type of each kind, what its rows are, and how many the paper has."""
+"""By kind: the row type, a sentence about its rows, and how many rows the paper has."""

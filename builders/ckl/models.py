@@ -1,6 +1,6 @@
-"""Steps that a model does: predictions for masks, sentences made to stand alone, translations.
+"""Steps that need a language model: filling masks, making sentences stand alone, translating.
 
-Each may be absent from a recipe: then it is skipped, and the run and the card say so.
+A recipe may leave each of them out. It is then skipped, and the run and the card say so.
 """
 
 import re
@@ -15,16 +15,17 @@ from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
 from factdrift.builders.generate.backends import AnyImmediateModel, CachedModel, open_model
 
+# A slot of a prompt: `<cloze>` matches, `<Cloze>` and `<extra_id_0>` do not.
 _SLOT = re.compile(r"<(cloze|article|sentence|text)>")
 
 
 class PromptedStep(Strict):
-    """A step that a model does: it continues a prompt.
+    """A step in which a model continues a prompt.
 
-    `prompt`: with the slots of the step (<cloze>, or <sentence> and <article>, or <text>); the
-    project's few-shot prompt by default. A model that is made for one thing, such as T5 for
-    masks or Marian for translation, takes the bare slot. `blank`: what stands for the mask in a
-    prompt, `<extra_id_0>` for T5.
+    `prompt` has the slots of the step: `<cloze>`, or `<sentence>` and `<article>`, or `<text>`.
+    By default it is the project's few-shot prompt. A model that is made for one purpose, such as
+    T5 for masks or Marian for translation, takes the bare slot. `blank` stands for the mask in
+    a prompt, as `<extra_id_0>` does for T5.
     """
 
     backend: AnyImmediateModel
@@ -40,7 +41,7 @@ class Translation(Strict):
 
 
 class ModelStep(GoldStep):
-    """A step over gold rows that may ask models; `offline`: nothing that is not in the cache."""
+    """A step over gold rows that may ask models; `offline`: only answers in the cache are used."""
 
     seed: int
     offline: Annotated[bool, NOT_IN_KEY]
@@ -51,34 +52,39 @@ class ModelStep(GoldStep):
 
 
 def default_prompt(name: str) -> str:
-    """The project's own prompt of a step: predict, decontextualise, forward or back."""
+    """Return the project's own prompt of a step: predict, decontextualise, forward or back."""
     return str(read_texts(resource("builders/ckl/prompts.yaml"))[name])
 
 
 def continue_prompts(
-    model: CachedModel, step: PromptedStep, default: str, slots: Iterable[Mapping[str, str]]
+    model: CachedModel, step: PromptedStep, prompt_name: str, slots: Iterable[Mapping[str, str]]
 ) -> list[str | None]:
-    """What a model writes after a prompt, for each filling of its slots; None: nothing.
+    """Return a model's continuation of the prompt for each filling of its slots, or None.
 
-    `default`: the name of the project's prompt, where the step has none of its own. Texts are put
-    in as they are, whatever they hold; articles are cut to the backend's length.
+    `prompt_name` is the project's prompt that is taken where the step has none of its own. Texts
+    are put in unchanged, whatever they hold; articles are cut to the backend's length.
     """
-    prompt, most = step.prompt or default_prompt(default), step.backend.characters
-    return [result.text for result in model.write([fill_slots(prompt, one, most) for one in slots])]
+    prompt, character_limit = step.prompt or default_prompt(prompt_name), step.backend.characters
+    return [
+        result.text
+        for result in model.write(
+            [fill_slots(prompt, filling, character_limit) for filling in slots]
+        )
+    ]
 
 
-def fill_slots(prompt: str, slots: Mapping[str, str], most: int) -> str:
-    """A prompt with its slots filled once, from left to right; an article is cut after `most`."""
+def fill_slots(prompt: str, slots: Mapping[str, str], character_limit: int) -> str:
+    """Fill the slots of a prompt once, from left to right; cut an article at the limit."""
 
-    def put(found: re.Match[str]) -> str:
-        text = slots.get(found[1], "")
-        return text[:most] if found[1] == "article" else text
+    def put(slot: re.Match[str]) -> str:
+        text = slots.get(slot[1], "")
+        return text[:character_limit] if slot[1] == "article" else text
 
     return _SLOT.sub(put, prompt)
 
 
 def report_skipped(run: Run, steps: Mapping[str, PromptedStep | Translation | None]) -> None:
-    """Say which steps have no backend."""
-    for name, settings in steps.items():
+    """Print the steps that are skipped because the recipe names no backend for them."""
+    for step_name, settings in steps.items():
         if settings is None:
-            run.workspace.say(f"  {name}: skipped (the recipe names no backend for it)")
+            run.workspace.say(f"  {step_name}: skipped (the recipe names no backend for it)")

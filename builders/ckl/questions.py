@@ -1,4 +1,4 @@
-"""The `ckl-questions` dataset: what annotators start from, one row a recent article."""
+"""The `ckl-questions` dataset: recent articles with questions, from which annotators start."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,18 +27,21 @@ from factdrift.builders.generate.questions import GenerateSettings, generate_que
 from factdrift.builders.wmt.steps import Articles, article_step
 
 _AT_ONCE = 256
+"""Articles in memory at a time: enough to fill a model's batches."""
 _SHORTEST, _LONGEST = 6, 40
-"""Words of a sentence that is offered as a draft."""
+"""Words of a sentence that is offered as a draft: shorter ones seldom stand alone, and longer ones
+state several things. Both bounds are guesses that the samples do not contradict."""
 STEP = "ckl-questions"
 
 
 class CKLQuestions(common.CKLBuilder):
     """Parameters of the dataset (Jang et al. 2022, appendix B: step 1 of both pipelines).
 
-    `articles`: at most so many, drawn by hash; all of the days by default. `generate`: a language
-    model that writes questions, as in `streamingqa`; without one people are offered sentences of
-    the article with a name left out, as drafts. `generate.kept` is the most of an article.
-    `offline`: whether only answers of models that were given before are used.
+    `articles` limits the number of articles, which are drawn by a hash; by default all articles
+    of the days are taken. `generate` names a language model that writes questions, as in
+    `streamingqa`. Without one, people are offered drafts: sentences of the article with a name
+    left out. `generate.kept` limits the questions of an article. `offline` says that only answers
+    that models gave before are used.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
@@ -62,8 +65,8 @@ class CKLQuestions(common.CKLBuilder):
         )
         return Dataset(
             tables=tuple(
-                Table(name, row, about, {"full": FromParquet(folder / f"{name}.parquet")})
-                for name, (row, about) in _TABLES.items()
+                Table(name, row, description, {"full": FromParquet(folder / f"{name}.parquet")})
+                for name, (row, description) in _TABLES.items()
             ),
             dropped=(FromParquet(folder / "dropped.parquet"),),
             statistics=(common.outcome_counts(folder, "made", "What was made", _COUNTED),),
@@ -73,7 +76,8 @@ class CKLQuestions(common.CKLBuilder):
 class RecentArticles(Step):
     """Recent articles with questions and with words: `questions.parquet`, `words.parquet`.
 
-    Beside them `dropped.parquet` and what was counted. The fields are parameters of the dataset.
+    Beside them are `dropped.parquet`, and `counts.json` with the number of rows by outcome. The
+    fields are parameters of the dataset.
     """
 
     name: ClassVar[str] = STEP
@@ -86,7 +90,7 @@ class RecentArticles(Step):
     offline: Annotated[bool, NOT_IN_KEY]
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Ask about every article, and list its names and dates."""
+        """Write questions about every article, and list its names and dates."""
         finder = SpacyFinder()
         settings, answers = self.generate.model, workspace.work("answers")
         if isinstance(settings, BatchChat):
@@ -94,21 +98,23 @@ class RecentArticles(Step):
             raise UserError(text, hint="take `openai` here")
         model = open_model(settings, self.seed, answers, offline=self.offline) if settings else None
         corpus = NewsCorpus.of_step(self.corpus, workspace)
-        refs = corpus.draw_recent(self.periods, self.articles, self.seed)
-        counts = Counter(articles=len(refs))
-        passing = corpus.read_articles(refs)
-        made: dict[type, list[Any]] = {row: [] for row, _ in _TABLES.values()} | {rows.Dropped: []}
-        while batch := list(islice(passing, _AT_ONCE)):
-            asked = (
+        article_refs = corpus.draw_recent(self.periods, self.articles, self.seed)
+        counts = Counter(articles=len(article_refs))
+        articles_left = corpus.read_articles(article_refs)
+        rows_by_type: dict[type, list[Any]] = {row: [] for row, _ in _TABLES.values()} | {
+            rows.Dropped: []
+        }
+        while batch := list(islice(articles_left, _AT_ONCE)):
+            question_rows = (
                 self._questions(batch, finder, model, counts)
                 if model
                 else (_drafts(article, finder, self.generate.kept, counts) for article in batch)
             )
-            for one in chain(asked, (_words(article, finder) for article in batch)):
-                made[type(one)].append(one)
+            for made_row in chain(question_rows, (_words(article, finder) for article in batch)):
+                rows_by_type[type(made_row)].append(made_row)
         for name, (row, _) in _TABLES.items():
-            write_sorted(out / f"{name}.parquet", row, made[row], "article_day", "id")
-        dropped = made[rows.Dropped]
+            write_sorted(out / f"{name}.parquet", row, rows_by_type[row], "article_day", "id")
+        dropped = rows_by_type[rows.Dropped]
         write_sorted(out / "dropped.parquet", rows.Dropped, dropped, "step", "reason", "item")
         common.save_counts(out, counts)
 
@@ -120,47 +126,60 @@ class RecentArticles(Step):
         counts: Counter[str],
     ) -> Iterator[rows.ArticleQuestions | rows.Dropped]:
         draws = {article.id: [_draw(article)] for article in articles}
-        asked: dict[str, list[rows.Question]] = {}
-        for found in generate_questions(
+        questions_by_article: dict[str, list[rows.Question]] = {}
+        for question_or_drop in generate_questions(
             articles, draws, self.generate, self.seed, finder=finder, backend=backend
         ):
-            if isinstance(found, rows.Question):
-                asked.setdefault(found.draw.article, []).append(found)
-            what = f"no question: {found.reason}" if isinstance(found, rows.Dropped) else "question"
-            counts[what] += 1
+            if isinstance(question_or_drop, rows.Question):
+                questions_by_article.setdefault(question_or_drop.draw.article, []).append(
+                    question_or_drop
+                )
+            outcome = (
+                f"no question: {question_or_drop.reason}"
+                if isinstance(question_or_drop, rows.Dropped)
+                else "question"
+            )
+            counts[outcome] += 1
         for article in articles:
-            mine = asked.get(article.id, ())
-            pairs = [(q.question, q.answer.text) for q in mine]
-            yield _asked(article, pairs, backend.name)
+            article_questions = questions_by_article.get(article.id, ())
+            pairs = [(question.question, question.answer.text) for question in article_questions]
+            yield _article_questions(article, pairs, backend.name)
 
 
 def _drafts(
-    article: rows.Article, finder: SpacyFinder, most: int, counts: Counter[str]
+    article: rows.Article, finder: SpacyFinder, limit: int, counts: Counter[str]
 ) -> rows.ArticleQuestions | rows.Dropped:
-    """Sentences of an article, each with its first name left out."""
-    news = {one.line: one for one in news_sentences(article)}
-    found: dict[int, tuple[str, str]] = {}
-    for c in finder.find(article):
-        one = news.get(c.sentence)
-        if one is None or c.type != "entity" or c.sentence in found:
+    """Sentences of an article as drafts of questions, each with its first name left out."""
+    sentences_by_line = {sentence.line: sentence for sentence in news_sentences(article)}
+    drafts_by_line: dict[int, tuple[str, str]] = {}
+    for candidate in finder.find(article):
+        sentence = sentences_by_line.get(candidate.sentence)
+        if sentence is None or candidate.type != "entity" or candidate.sentence in drafts_by_line:
             continue
-        start, end = c.start - one.start, c.end - one.start
-        if start >= 0 and end <= len(one.text) and _SHORTEST <= len(one.text.split()) <= _LONGEST:
-            found[c.sentence] = f"{one.text[:start]}{BLANK}{one.text[end:]}", c.text
-    chosen = [found[n] for n in sorted(found)[:most]]
+        start, end = candidate.start - sentence.start, candidate.end - sentence.start
+        if (
+            start >= 0
+            and end <= len(sentence.text)
+            and _SHORTEST <= len(sentence.text.split()) <= _LONGEST
+        ):
+            drafts_by_line[candidate.sentence] = (
+                f"{sentence.text[:start]}{BLANK}{sentence.text[end:]}",
+                candidate.text,
+            )
+    chosen = [drafts_by_line[line_number] for line_number in sorted(drafts_by_line)[:limit]]
     counts["draft"] += len(chosen)
-    return _asked(article, chosen, "drafts")
+    return _article_questions(article, chosen, "drafts")
 
 
-def _asked(
+def _article_questions(
     article: rows.Article, pairs: Sequence[tuple[str, str]], generator: str
 ) -> rows.ArticleQuestions | rows.Dropped:
-    """What people choose among: questions and their answers."""
+    """The questions that people choose among, with their answers; a drop where there is none."""
     if not pairs:
         return _dropped("no_question", article)
     texts, answers = zip(*pairs, strict=True)
-    name = question_row_id(article.id)
-    return rows.ArticleQuestions(name, article.id, article.day, texts, answers, generator)
+    row_id = question_row_id(article.id)
+    return rows.ArticleQuestions(row_id, article.id, article.day, texts, answers, generator)
 
 
 _TABLES: dict[str, tuple[type, str]] = {
@@ -174,24 +193,24 @@ _COUNTED = "Articles of the recent corpus, and the spans that were asked for, by
 
 
 def _draw(article: rows.Article) -> rows.Draw:
-    """Questions are asked on the article's own day."""
-    name = question_row_id(article.id)
+    """The draw of an article, whose questions are asked on its own day."""
+    row_id = question_row_id(article.id)
     quarter = str(Period.of(article.day, "quarter"))
-    return rows.Draw(name, article.id, "eval", "recent", article.day, article.day, quarter)
+    return rows.Draw(row_id, article.id, "eval", "recent", article.day, article.day, quarter)
 
 
 def _words(article: rows.Article, finder: SpacyFinder) -> rows.ArticleWords | rows.Dropped:
     kinds = ("entity", "date")
-    spans = sorted(finder.find(article), key=lambda c: (c.start, -c.end))
-    texts = (c.text for c in spans if c.type in kinds)
-    found = dict.fromkeys(text for text in texts if not is_undated_day(text))
-    if not found:
+    spans = sorted(finder.find(article), key=lambda candidate: (candidate.start, -candidate.end))
+    texts = (candidate.text for candidate in spans if candidate.type in kinds)
+    words = dict.fromkeys(text for text in texts if not is_undated_day(text))
+    if not words:
         return _dropped("no_name", article)
-    name = question_row_id(article.id)
-    return rows.ArticleWords(name, article.id, article.day, tuple(found))
+    row_id = question_row_id(article.id)
+    return rows.ArticleWords(row_id, article.id, article.day, tuple(words))
 
 
 def _dropped(reason: str, article: rows.Article) -> rows.Dropped:
-    name = question_row_id(article.id)
+    row_id = question_row_id(article.id)
     detail = " ".join(article.sentences[0].split())[:80]
-    return rows.Dropped(STEP, reason, name, None, None, None, None, detail)
+    return rows.Dropped(STEP, reason, row_id, None, None, None, None, detail)

@@ -263,7 +263,9 @@ def _module_file(name: str) -> Path | None:
     root, *rest = name.split(".")
     if root not in _entered_packages or (spec := find_spec(root)) is None:
         return None
-    for folder in spec.submodule_search_locations or ():
+    if spec.submodule_search_locations is None:  # a plug-in of one module has no folder
+        return Path(spec.origin) if spec.origin and not rest else None
+    for folder in spec.submodule_search_locations:
         path = Path(folder).joinpath(*rest)
         for candidate in (path / "__init__.py", path.with_suffix(".py")):
             if candidate.is_file():

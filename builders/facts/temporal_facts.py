@@ -100,3 +100,19 @@ class NamedFacts(Step):
                 write("changes", changes, timeline.KEY)
             left_out = steps.read_dropped(eng, *folders)
             eng.write(left_out, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
+
+
+def named_timelines(run: Run, relations: Sequence[str], source: str = "dump") -> NamedFacts:
+    """The step that makes the timelines of some relations of a dump, with names.
+
+    `relations`: ids that have templates, such as `P286` or `P54-club`; `source`: the input's name
+    in the recipe. The folder of the step has `timelines.parquet`, whose rows are `ReleasedSegment`,
+    and `facts.parquet` and `dropped.parquet`. `UserError`: a relation has no template.
+    """
+    chosen = select_relations(steps.all_relations(run), relations, run.templates)
+    facts = steps.facts_step(run, source, chosen)
+    return NamedFacts(
+        facts=(facts,),
+        timelines=steps.timelines_step(facts, chosen),
+        relations=steps.relation_labels(chosen),
+    )

@@ -23,7 +23,7 @@ from factdrift.builders.text.en.lexicon import TITLES
 Span = tuple[int, int]
 """The first character of a name in a text, and the one after its last."""
 
-_NO_DATES: Final = TextDates((), ())
+NO_DATES: Final = TextDates((), ())
 
 
 class FactDates(NamedTuple):
@@ -53,13 +53,14 @@ class FactPassage:
     `dates` are those of the passage itself, and `nearby_dates` also those around it, which count
     where the passage has none. `names` are the spans of subject and object in a text about
     anything, as the news is; None: the text is a page about the subject, and the whole passage may
-    state the relation.
+    state the relation. `start` is the place of the first character in its paragraph or article.
     """
 
     text: str
-    dates: TextDates = _NO_DATES
-    nearby_dates: TextDates = _NO_DATES
+    dates: TextDates = NO_DATES
+    nearby_dates: TextDates = NO_DATES
     names: tuple[Span, Span] | None = None
+    start: int = 0
 
 
 class FactEvidence(NamedTuple):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -156,58 +156,75 @@ def find_inputs(
     `snapshot`. Where all names say theirs, `snapshot` is that of the newest input of the run,
     `dump` or else the first.
     """
+    _refuse_unknown_inputs(recipe, path, given)
+    chosen = _choose_inputs(recipe, path, given)
+    folder = workspace.root / "inputs"
+    files: dict[str, tuple[Path, ...]] = {}
+    for name, entry in chosen.items():
+        local_paths = fetched(entry.about.kind, entry.paths, folder, workspace.say)
+        files[name] = _files(entry.about, local_paths, recipe.build.layouts)
+    checksums = {name: tuple(map(workspace.checksum, files[name])) for name in chosen}
+    for name, entry in chosen.items():
+        expected = entry.about.sha256
+        if expected and checksums[name] != (expected,):
+            raise UserError(
+                f"input {name!r}: sha256 is {', '.join(checksums[name])}, "
+                f"the recipe says {expected}",
+                where=files[name][0],
+                hint="get the file that the recipe names, or put the new checksum into the recipe",
+            )
+    days = _days(chosen, files, snapshot)
+    return {
+        name: Source(name, files[name], checksums[name], days[name], entry.about)
+        for name, entry in chosen.items()
+    }
+
+
+class _ChosenInput(NamedTuple):
+    """An input of a run: the recipe's words about it, its paths and the day that these say."""
+
+    about: RecipeInput
+    paths: Sequence[str]
+    day: str | None
+
+
+def _refuse_unknown_inputs(recipe: Recipe, path: Path, given: Collection[str]) -> None:
     for name in given:
         if name not in recipe.inputs:
             near = did_you_mean(name, recipe.inputs)
             hint = f"did you mean {near}?" if near else f"its inputs are {', '.join(recipe.inputs)}"
-            raise UserError(
-                f"the recipe has no input {name!r}", where=display_path(path), hint=hint
-            )
-    sources = recipe.sources(given)
-    named = {name: without_day(paths) for name, paths in given.items()}
-    abouts = dict(recipe.inputs)
+            where = display_path(path)
+            raise UserError(f"the recipe has no input {name!r}", where=where, hint=hint)
+
+
+def _choose_inputs(
+    recipe: Recipe, path: Path, given: Mapping[str, Sequence[str]]
+) -> dict[str, _ChosenInput]:
+    """The given inputs and those of the recipe that stay, the ones that set the day first."""
+    own_put_aside = bool(recipe.sources(given))
+    chosen: dict[str, _ChosenInput] = {}
     for name, about in recipe.inputs.items():
         if name in given:
-            kept = about.snapshot if about.kind == "gold" or not about.path else None
-            abouts[name] = about.model_copy(update={"sha256": None, "snapshot": kept})
-        elif about.path and (about.kind == "gold" or not sources):
-            named[name] = [_own(path, about.path)], None
+            # the recipe's day is that of its own file; gold rows have none of their own
+            keeps_day = about.kind == "gold" or not about.path
+            update = {"sha256": None, "snapshot": about.snapshot if keeps_day else None}
+            paths, day = without_day(given[name])
+            chosen[name] = _ChosenInput(about.model_copy(update=update), paths, day)
+        elif about.path and (about.kind == "gold" or not own_put_aside):
+            chosen[name] = _ChosenInput(about, [_own_path(path, about.path)], None)
         elif not about.optional:
             option = f"--{name} " if name in INPUTS else f"--input {name}="
             hint = f"give it: {option}path/to/the/file"
-            raise UserError(f"input {name!r} is not given", where=display_path(path), hint=hint)
-    order = sorted(
-        (name for name in recipe.inputs if name in named),
-        key=lambda name: _AFTER.get(abouts[name].kind, 0),
-    )
-    folder = workspace.root / "inputs"
-    files = {
-        name: _files(
-            abouts[name],
-            fetched(abouts[name].kind, named[name][0], folder, workspace.say),
-            recipe.build.layouts,
-        )
-        for name in order
-    }
-    own_days = {name: named[name][1] for name in order}
-    sums = {name: tuple(map(workspace.checksum, files[name])) for name in order}
-    for name in order:
-        wanted = abouts[name].sha256
-        if wanted and sums[name] != (wanted,):
-            raise UserError(
-                f"input {name!r}: sha256 is {', '.join(sums[name])}, the recipe says {wanted}",
-                where=files[name][0],
-                hint="get the file that the recipe names, or put the new checksum into the recipe",
-            )
-    days = _days(abouts, files, own_days, snapshot)
-    return {n: Source(n, files[n], sums[n], days[n], abouts[n]) for n in order}
+            text = f"input {name!r} is not given"
+            raise UserError(text, where=display_path(path), hint=hint)
+    return dict(sorted(chosen.items(), key=lambda item: _AFTER.get(item[1].about.kind, 0)))
 
 
 _AFTER = {"file": 1, "gold": 2}
 """The kinds that take the day of others, and so are found after them."""
 
 
-def _own(recipe: Path, path: str) -> str:
+def _own_path(recipe: Path, path: str) -> str:
     """The path or address of an input that a recipe names itself."""
     if not is_remote(path):
         return str(recipe_path(recipe, path))
@@ -261,18 +278,16 @@ def _files(about: RecipeInput, paths: Sequence[str], layouts: Sequence[str]) -> 
 
 
 def _days(
-    abouts: Mapping[str, RecipeInput],
-    files: Mapping[str, tuple[Path, ...]],
-    own_days: Mapping[str, str | None],
-    snapshot: str | None,
+    inputs: Mapping[str, _ChosenInput], files: Mapping[str, tuple[Path, ...]], snapshot: str | None
 ) -> dict[str, date]:
-    """The day of each input, in the order of `files`; `said` are those that their paths say."""
-    first = [name for name in files if abouts[name].kind not in _AFTER] or list(files)[:1]
+    """The day of each input, in the order of `inputs`; `snapshot` is the one day that is given."""
+    leading = [name for name in inputs if inputs[name].about.kind not in _AFTER]
+    leading = leading or list(inputs)[:1]
     days: dict[str, date] = {}
     undated: dict[str, UserError] = {}
-    for name in first:
+    for name in leading:
         try:
-            days[name] = _day(name, abouts[name], files[name], own_days[name])
+            days[name] = _day(name, inputs[name].about, files[name], inputs[name].day)
         except UserError as error:
             undated[name] = error
     if undated and snapshot is None:
@@ -280,17 +295,25 @@ def _days(
     if len(undated) > 1:
         text = f"one day is given, and several inputs do not say theirs: {', '.join(undated)}"
         raise UserError(text, hint=f"say each: --input {next(iter(undated))}=PATH@{snapshot}")
-    if snapshot is not None and first:
-        name = next(iter(undated), "dump" if "dump" in first else first[0])
-        if own_days[name] not in (None, snapshot):
-            raise UserError(f"input {name!r} has two days: {own_days[name]} and {snapshot}")
-        days[name] = _day(name, abouts[name], files[name], snapshot)
-    for name in files:
+    if snapshot is not None and leading:
+        name = next(iter(undated), "dump" if "dump" in leading else leading[0])
+        own_day = inputs[name].day
+        if own_day not in (None, snapshot):
+            raise UserError(f"input {name!r} has two days: {own_day} and {snapshot}")
+        days[name] = _day(name, inputs[name].about, files[name], snapshot)
+    newest = max(days.values(), default=date.min)
+    for name, entry in inputs.items():
         if name not in days:
-            about = abouts[name]
-            own = own_days[name] or (about.snapshot if about.kind == "file" else None)
-            days[name] = snapshot_day([], own) if own else max(days.values())
+            days[name] = _following_day(entry, newest)
+            newest = max(newest, days[name])
     return days
+
+
+def _following_day(entry: _ChosenInput, newest: date) -> date:
+    """The day of a file or of gold rows: as said for them, else that of the newest other input."""
+    recipe_day = entry.about.snapshot if entry.about.kind == "file" else None
+    own_day = entry.day or recipe_day
+    return snapshot_day([], own_day) if own_day else newest
 
 
 def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None) -> date:

@@ -23,4 +23,4 @@ def language_data(name: str) -> dict[str, Any]:
 
 def word_set(text: str) -> frozenset[str]:
     """The entries of a block of text, parted by white space; `_` is a blank inside one entry."""
-    return frozenset(w.replace("_", " ") for w in text.split())
+    return frozenset(word.replace("_", " ") for word in text.split())

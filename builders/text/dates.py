@@ -1,18 +1,19 @@
 """Dates in text and in words: one calendar of names and one grammar, from `<language>/dates.yaml`.
 
-The grammar is a table of forms. Each has a kind (DAY, MONTH, YEAR, DECADE, DAYS, YEARS,
-DAY_OF_YEAR, MONTH_OF_YEAR, WEEKDAY, RELATIVE, SEASON, CENTURY, EVENT) and a reader, for what is a
-date differs by what it is for: `stated` dates have a value, a `candidate` can answer a question, a
-`question` says its own time, `undated` and `relative` days depend on an article's day, a `label`
-is a name that is a date and nothing else. A caller names its reader and selects by kind.
+The grammar is a table of forms. Each form has a kind (DAY, MONTH, YEAR, DECADE, DAYS, YEARS,
+DAY_OF_YEAR, MONTH_OF_YEAR, WEEKDAY, RELATIVE, SEASON, CENTURY, EVENT) and a reader, because each
+use needs other dates: `stated` dates have a value, a `candidate` can answer a question, a
+`question` form finds the time that a question states, `undated` and `relative` days depend on the
+day of an article, a `label` form matches a name that is only a date, and `year` the years that
+answer a question. A caller names its reader and selects by kind.
 
-Dates with a value (`dates_in`): `2003`, `1990s`, `July 2003`, `12 May 2003`, `May 12, 2003`,
+`dates_in` finds dates with a value: `2003`, `1990s`, `July 2003`, `12 May 2003`, `May 12, 2003`,
 `2003-05-12`, `2003-2009`, `2003-09`, `1999/2000`, `12 May to 3 June 2003`, `from July 2003 until
-2009`, `since 2003`, `2003-present`, and the same with dashes. Years from 1000 to 2099.
+2009`, `since 2003`, `2003-present`, and the same with dashes. Years are from 1000 to 2099.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise
@@ -27,111 +28,128 @@ DayInterval = tuple[date, date]
 _TABLE = language_data("dates")
 MONTHS: Sequence[str] = tuple(_TABLE["months"])
 WEEKDAYS: Sequence[str] = tuple(_TABLE["weekdays"])
-"""From Monday."""
+"""The names of the days of the week, Monday first."""
 ORDINALS: Sequence[str] = tuple(_TABLE["parts"]["th"])
-"""What follows the number of a day."""
+"""The endings of ordinal numbers: `st` in `1st`."""
 MONTH_NUMBER: Mapping[str, int] = {
     name.casefold(): number
     for number, names in enumerate(zip(MONTHS, _TABLE["short_months"], strict=True), 1)
     for name in (names[0], *names[1])
 }
-"""Number of a month by its name or abbreviation, case-folded."""
-_ERA = 1000
+"""The number of a month by its name or abbreviation, case-folded."""
+_FIRST_PLAIN_YEAR = 1000
+"""Years below it are written with `AD`: a bare `37` would be read as a number."""
 
 
 def format_date(day: date, form: str = "day") -> str:
-    """A day in words, whatever the locale: `5 May 2005`.
+    """A day in words, in the same way under every locale: `5 May 2005`.
 
-    `form`: `day`, `month` (`May 2005`), `year`, `early_decade` (`the early 1990s`, of a day of
+    `form` is `day`, `month` (`May 2005`), `year`, `early_decade` (`the early 1990s`, for a day of
     1990), `late_decade`, `day_of_week` (`Thursday, May 5, 2005`) or `day_of_week_day_first`
-    (`Thursday, 5 May 2005`). A year below 1000 is written `AD 37`, which
-    no reader takes for a number.
+    (`Thursday, 5 May 2005`). A year below 1000 is written `AD 37`.
     """
-    forms: Mapping[str, str] = _TABLE["written"]
-    year = str(day.year) if day.year >= _ERA else forms["early_year"].format(year=day.year)
+    forms: Mapping[str, str] = _TABLE["day_formats"]
+    year = (
+        str(day.year)
+        if day.year >= _FIRST_PLAIN_YEAR
+        else forms["early_year"].format(year=day.year)
+    )
     month, weekday = MONTHS[day.month - 1], WEEKDAYS[day.weekday()]
     return forms[form].format(day=day.day, month=month, year=year, weekday=weekday)
 
 
-def with_preposition(how: str, first: str = "", last: str = "") -> str:
-    """A time with its preposition.
+def with_preposition(preposition: str, first: str = "", last: str = "") -> str:
+    """A time with its preposition, such as `in 2005` or `from 2003 to 2005`.
 
-    `how`: `on`, `in`, `before`, `after`, `from` (to) or `between` (and); `in 2005`.
+    `preposition` is `on`, `in`, `before`, `after`, `from` (with `to`) or `between` (with `and`).
     """
-    text: str = _TABLE["asked"][how]
-    return text.format(first=first, last=last)
+    template: str = _TABLE["with_preposition"][preposition]
+    return template.format(first=first, last=last)
 
 
 def date_forms(reader: DateReader) -> list[tuple[str, str]]:
-    """Kind and pattern of each form of a reader, in order."""
-    parts = _parts(_TABLE)
-    forms = [form for form in _TABLE["forms"] if form["for"] == reader]
-    return [(form["kind"], _filled(form["form"], parts)) for form in forms]
+    """The kind and the pattern of each form of a reader, in the order of the table."""
+    parts = _form_parts(_TABLE)
+    reader_forms = [form for form in _TABLE["forms"] if form["for"] == reader]
+    return [(form["kind"], _fill_parts(form["form"], parts)) for form in reader_forms]
 
 
 @cache
 def date_pattern(reader: DateReader) -> re.Pattern[str]:
-    """What finds the dates of a reader: the first form that fits at the leftmost place."""
+    """The pattern that finds a reader's dates; where several forms fit, the first one counts."""
     forms = "|".join(f"(?:{form})" for _, form in date_forms(reader))
     return re.compile(f"{_TABLE['before'].get(reader, '')}(?:{forms})")
 
 
 def whole_date_pattern(reader: DateReader) -> str:
-    """A pattern of texts that are a date and nothing else, also for the engines of tables."""
+    """A pattern that matches texts that are only a date; the engines of tables read it too."""
     return "|".join(f"^(?:{form})$" for _, form in date_forms(reader))
 
 
-def _parts(table: Mapping[str, Any]) -> dict[str, str]:
-    """The parts of forms by name; lists are alternatives."""
-    short = [name for names in table["short_months"] for name in names]
-    spelt: list[str] = []
-    for full, names in zip(MONTHS, table["short_months"], strict=True):
-        for name in names:
-            rest = full.removeprefix(name)
-            spelt.append(f"{full}|{name}" if rest == full else f"{name}(?:{rest})?")
+def _form_parts(table: Mapping[str, Any]) -> dict[str, str]:
+    """The parts of forms by name; an entry that is a list becomes a group of alternatives."""
+    dotted_months: list[str] = []
+    any_months: list[str] = []
+    for full_name, short_names in zip(MONTHS, table["short_months"], strict=True):
+        for short_name in short_names:
+            if short_name not in MONTHS:
+                dotted_months.append(short_name)
+            ending = full_name.removeprefix(short_name)
+            if ending == full_name:  # an abbreviation that is not how the name begins
+                any_months.append(f"{full_name}|{short_name}")
+            else:
+                any_months.append(f"{short_name}(?:{ending})?")
     parts = {
         "month": f"(?:{'|'.join(MONTHS)})",
         "weekday": f"(?:{'|'.join(WEEKDAYS)})",
-        "short_month": rf"(?:{'|'.join(s for s in short if s not in MONTHS)})\.",
-        "any_month": rf"(?:{'|'.join(spelt)})\b\.?",
+        "short_month": rf"(?:{'|'.join(dotted_months)})\.",
+        "any_month": rf"(?:{'|'.join(any_months)})\b\.?",
     }
     for name, part in table["parts"].items():
         parts[name] = part if isinstance(part, str) else f"(?:{'|'.join(part)})"
     return parts
 
 
-def _filled(form: str, parts: Mapping[str, str]) -> str:
-    """A form with its parts in the places of their names."""
-    while (full := re.sub(r"\{([a-z]\w*)\}", lambda m: parts[m[1]], form)) != form:
-        form = full
-    return form
+def _fill_parts(form: str, parts: Mapping[str, str]) -> str:
+    """A form with each `{part}` replaced by its pattern; parts may name other parts."""
+    while True:
+        filled = re.sub(r"\{([a-z]\w*)\}", lambda placeholder: parts[placeholder[1]], form)
+        if filled == form:
+            return form
+        form = filled
 
 
 @cache
 def _candidates() -> re.Pattern[str]:
     """The pattern of candidates, each form a group named after its kind and place."""
-    forms = enumerate(date_forms("candidate"))
-    every = "|".join(f"(?P<{kind}_{n}>{form})" for n, (kind, form) in forms)
-    return re.compile(f"{_TABLE['before']['candidate']}(?:{every})")
+    numbered_forms = enumerate(date_forms("candidate"))
+    all_forms = "|".join(f"(?P<{kind}_{index}>{form})" for index, (kind, form) in numbered_forms)
+    return re.compile(f"{_TABLE['before']['candidate']}(?:{all_forms})")
 
 
 def date_candidates(text: str) -> Iterator[tuple[int, int, str]]:
-    """Spans of dates in `text` with their kind: DAY, MONTH, YEAR, WEEKDAY, RELATIVE, …"""
-    for m in _candidates().finditer(text):
-        if m.end() < len(text) and (text[m.end()].isalnum() or text[m.end()] in "%-–/"):
+    """The spans of dates in `text`: start, end and kind (DAY, MONTH, YEAR, WEEKDAY, RELATIVE, …).
+
+    A date that goes on behind its end, as `12 May 2003-04` or `5%`, is left out.
+    """
+    for match in _candidates().finditer(text):
+        if match.end() < len(text) and (text[match.end()].isalnum() or text[match.end()] in "%-–/"):
             continue
-        yield m.start(), m.end(), str(m.lastgroup).rsplit("_", 1)[0]
+        yield match.start(), match.end(), str(match.lastgroup).rsplit("_", 1)[0]
 
 
 @cache
 def _only_names() -> re.Pattern[str]:
+    """Names that only look like a time: `Blade Runner 2049`."""
     return re.compile("|".join(_TABLE["names"]))
 
 
 def time_in_question(question: str) -> str | None:
-    """The words that already specify a time in `question`; None where there are none."""
-    found = date_pattern("question").search(_only_names().sub(lambda m: "_" * len(m[0]), question))
-    return found[0] if found else None
+    """The words of a question that already specify a time; None where there are none."""
+    time_match = date_pattern("question").search(
+        _only_names().sub(lambda name_match: "_" * len(name_match[0]), question)
+    )
+    return time_match[0] if time_match else None
 
 
 class DateMention(NamedTuple):
@@ -144,126 +162,160 @@ class DateMention(NamedTuple):
 
 
 class TextDates(NamedTuple):
-    """The dates of a text in order, and the stretches of time between two of them."""
+    """The dates of a text in order, and the stretches of time that the text states."""
 
     written: tuple[DateMention, ...]
     stretches: tuple[DateMention, ...]
 
 
-_NOTHING = TextDates((), ())
+_NO_DATES = TextDates((), ())
 _PATTERN = date_pattern("stated")
-_HINT, _BETWEEN, _SINCE, _UP, _ON, _BORN = (
+_HINT, _BETWEEN, _SINCE, _UNTIL, _AND_ON, _BORN = (
     re.compile(_TABLE["stretches"][name])
     for name in ("hint", "between", "since", "until", "and_on", "born")
 )
+# Characters before a date that are searched for `since` or `until`, with `early` or the like: the
+# longest is `until the late `. A birth may have a place before its day: `(born in Paris, 5 May`.
+_LOOK_BACK, _BIRTH_LOOK_BACK = 16, 60
+# A year and a day: a longer time (a decade, say) is no boundary of a fact.
+_YEAR_LENGTH = 367
 
 
 def dates_in(text: str) -> TextDates:
-    """Every date and stretch that a text states, by place; what is no date is left out."""
+    """Every date and every stretch of time that a text states, in order."""
     if not _HINT.search(text):
-        return _NOTHING
-    written: list[DateMention] = []
+        return _NO_DATES
+    mentions: list[DateMention] = []
     stretches: list[DateMention] = []
-    for found in _PATTERN.finditer(text):
-        read = list(_read(found))
-        if len(read) == 2:
-            stretches.append(DateMention(found.start(), found.end(), read[0].first, read[1].last))
-        written += read
-    for left, right in pairwise(written):
-        if any(s.start == left.start for s in stretches):
+    for match in _PATTERN.finditer(text):
+        match_dates = list(_dates_of_match(match))
+        if len(match_dates) == 2:
+            first, last = match_dates[0].first, match_dates[1].last
+            stretches.append(DateMention(match.start(), match.end(), first, last))
+        mentions += match_dates
+    _add_stretches_between(text, mentions, stretches)
+    _add_open_stretches(text, mentions, stretches)
+    return TextDates(tuple(mentions), tuple(sorted(stretches)))
+
+
+def _add_stretches_between(
+    text: str, mentions: Sequence[DateMention], stretches: list[DateMention]
+) -> None:
+    """Add the stretch from each date to the next one where the words between say so (`to`)."""
+    for earlier, later in pairwise(mentions):
+        if any(stretch.start == earlier.start for stretch in stretches):
             continue
-        between = text[left.end : right.start]
-        if left.first <= right.last and between and _BETWEEN.fullmatch(between):
-            stretches.append(DateMention(left.start, right.end, left.first, right.last))
-    for one in written:
-        if _ON.match(text, one.end) or _SINCE.search(text[max(0, one.start - 16) : one.start]):
-            if all(s.start != one.start for s in stretches):
-                stretches.append(DateMention(one.start, one.end, one.first, date.max))
-        elif _UP.search(text[max(0, one.start - 16) : one.start]) and all(
-            s.end != one.end for s in stretches
-        ):
-            stretches.append(DateMention(one.start, one.end, date.min, one.last))
-    return TextDates(tuple(written), tuple(sorted(stretches)))
+        between = text[earlier.end : later.start]
+        if earlier.first <= later.last and between and _BETWEEN.fullmatch(between):
+            stretches.append(DateMention(earlier.start, later.end, earlier.first, later.last))
 
 
-def is_birth_date(text: str, one: DateMention) -> bool:
+def _add_open_stretches(
+    text: str, mentions: Iterable[DateMention], stretches: list[DateMention]
+) -> None:
+    """Add a stretch for each date with `since` or `until` before it, or `to the present` after."""
+    for mention in mentions:
+        before = text[max(0, mention.start - _LOOK_BACK) : mention.start]
+        if _AND_ON.match(text, mention.end) or _SINCE.search(before):
+            if all(stretch.start != mention.start for stretch in stretches):
+                stretches.append(mention._replace(last=date.max))
+        elif _UNTIL.search(before) and all(stretch.end != mention.end for stretch in stretches):
+            stretches.append(mention._replace(first=date.min))
+
+
+def is_birth_date(text: str, mention: DateMention) -> bool:
     """Whether a date of this text is someone's day of birth: `(born 5 May 1985)`."""
-    return _BORN.search(text[max(0, one.start - 60) : one.start]) is not None
+    before = text[max(0, mention.start - _BIRTH_LOOK_BACK) : mention.start]
+    return _BORN.search(before) is not None
 
 
-def may_mean_boundary(written: Sequence[DateMention], boundary: DayInterval) -> bool:
-    """Whether one of the dates, at most a year long, may mean the boundary."""
+def may_mean_boundary(mentions: Sequence[DateMention], boundary: DayInterval) -> bool:
+    """Whether one of the dates, at most a year long, shares a day with the boundary of a fact."""
+    first_day, last_day = boundary
     return any(
-        w.first <= boundary[1] and boundary[0] <= w.last and (w.last - w.first).days < 367
-        for w in written
+        mention.first <= last_day
+        and first_day <= mention.last
+        and (mention.last - mention.first).days < _YEAR_LENGTH
+        for mention in mentions
     )
 
 
-def _read(found: re.Match[str]) -> Iterator[DateMention]:
+def _dates_of_match(match: re.Match[str]) -> Iterator[DateMention]:
     """The dates of a match of a `stated` form: one, or the two that a stretch lies between."""
-    part = {name: text for name, text in found.groupdict().items() if text}
-    form = str(found.lastgroup).partition("_")[2]
+    parts = {name: text for name, text in match.groupdict().items() if text}
+    form = str(match.lastgroup).partition("_")[2]
     if form == "iso":
-        yield from _made(found, part["y_iso"], int(part["m_iso"]), part["d_iso"])
+        yield from _mention(match, parts["y_iso"], int(parts["m_iso"]), parts["d_iso"])
     elif form == "last":
-        after = "d_first_after" in part
-        day = part.get("d_first") or part.get("d_first_after")
-        end = found.end("d_first_after" if after else "m_first")
-        yield from _made(found, part["y_last"], _month(part["m_first"]), day, end=end)
-        day = part.get("d_last") or part.get("d_last_after")
-        begin = found.start("d_last" if "d_last" in part else "m_last")
-        yield from _made(found, part["y_last"], _month(part["m_last"]), day, start=begin)
+        yield from _dates_with_one_year(match, parts)
     elif form == "to":
-        yield from _years(found, part["y_from"], part["y_to"])
+        yield from _years(match, parts["y_from"], parts["y_to"])
     elif form == "decade":
-        first = int(part["y_decade"])
-        yield DateMention(*found.span(), date(first, 1, 1), date(first + 9, 12, 31))
+        first_year = int(parts["y_decade"])
+        yield DateMention(*match.span(), date(first_year, 1, 1), date(first_year + 9, 12, 31))
     else:
-        month = _month(part.get(f"m_{form}"))
-        yield from _made(found, part[f"y_{form}"], month, part.get(f"d_{form}"))
+        month = _month_number(parts.get(f"m_{form}"))
+        yield from _mention(match, parts[f"y_{form}"], month, parts.get(f"d_{form}"))
 
 
-def _years(found: re.Match[str], first: str, last: str) -> Iterator[DateMention]:
-    """`2003-2009`, `2003-09`, `1999-00`; `2009-03` is a month."""
+def _dates_with_one_year(match: re.Match[str], parts: Mapping[str, str]) -> Iterator[DateMention]:
+    """The two dates of `12 May to 3 June 2003` or `May 12 - June 3, 2003`."""
+    year = parts["y_last"]
+    first_day = parts.get("d_first") or parts.get("d_first_after")
+    first_end = match.end("d_first_after" if "d_first_after" in parts else "m_first")
+    yield from _mention(match, year, _month_number(parts["m_first"]), first_day, end=first_end)
+    last_day = parts.get("d_last") or parts.get("d_last_after")
+    last_start = match.start("d_last" if "d_last" in parts else "m_last")
+    yield from _mention(match, year, _month_number(parts["m_last"]), last_day, start=last_start)
+
+
+def _years(match: re.Match[str], first: str, last: str) -> Iterator[DateMention]:
+    """The years of `2003-2009`, `2003-09` or `1999-00`; `2009-03` is a month instead."""
+    last_year = last
     if len(last) == 2:
-        n, until = int(last), int(first[:2] + last)
-        if until <= int(first):
+        two_digits, full_year = int(last), int(first[:2] + last)
+        if full_year <= int(first):
             if last == "00" and first[2:] == "99":
-                until += 100
-            elif 1 <= n <= 12 and "-" in found[0]:
-                yield from _made(found, first, n, None)
+                full_year += 100
+            elif 1 <= two_digits <= 12 and "-" in match[0]:
+                yield from _mention(match, first, two_digits, None)
                 return
-            else:
-                yield from _made(found, first, 0, None, end=found.end("y_from"))
+            else:  # `2009/03`: only the first year is sure
+                yield from _mention(match, first, 0, None, end=match.end("y_from"))
                 return
-        last = str(until)
-    yield from _made(found, first, 0, None, end=found.end("y_from"))
-    yield from _made(found, last, 0, None, start=found.start("y_to"))
+        last_year = str(full_year)
+    yield from _mention(match, first, 0, None, end=match.end("y_from"))
+    yield from _mention(match, last_year, 0, None, start=match.start("y_to"))
 
 
-def _made(
-    found: re.Match[str],
+def _mention(
+    match: re.Match[str],
     year: str,
     month: int,
     day: str | None,
     start: int | None = None,
     end: int | None = None,
 ) -> Iterator[DateMention]:
-    """The date, if the calendar has it."""
-    place = (found.start() if start is None else start, found.end() if end is None else end)
-    number = int(re.sub(r"\D", "", day)) if day else 0
+    """The date of a match, or nothing where the calendar has no such day (30 February).
+
+    `month` is 0 and `day` None where the text does not state them; `start` and `end` are those of
+    the match by default.
+    """
+    span = (match.start() if start is None else start, match.end() if end is None else end)
+    day_number = int(re.sub(r"\D", "", day)) if day else 0
     try:
-        first = date(int(year), month or 1, number or 1)
+        first = date(int(year), month or 1, day_number or 1)
     except ValueError:
         return
-    if number:
+    if day_number:
         last = first
     elif month:
         last = date(first.year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
     else:
         last = date(first.year, 12, 31)
-    yield DateMention(*place, first, last)
+    yield DateMention(*span, first, last)
 
 
-def _month(name: str | None) -> int:
+def _month_number(name: str | None) -> int:
+    """The number of a month by its name or abbreviation; 0 where there is no name."""
     return MONTH_NUMBER[name.rstrip(".").casefold()] if name else 0

@@ -27,7 +27,7 @@ _SHORTEST = 3
 
 def significant_words(words: Collection[str]) -> frozenset[str]:
     """The words that are long enough to say something."""
-    return frozenset(w for w in words if len(w) >= SIGNIFICANT_LENGTH)
+    return frozenset(word for word in words if len(word) >= SIGNIFICANT_LENGTH)
 
 
 def padded_words(words: Iterable[str]) -> str:
@@ -45,11 +45,13 @@ def overlaps(text: str, answer: str) -> bool:
 
     So do names whose words stand in the text side by side: `A Ha` in `A-Ha`.
     """
-    one, other = text.lower(), answer.lower()
-    words, named = word_tokens(text), word_tokens(answer)
-    whole = answer[:1].isupper() and padded_words(named) in padded_words(words)
-    shared = significant_words(words) & significant_words(named)
-    return one in other or other in one or whole or bool(shared)
+    lower_text, lower_answer = text.lower(), answer.lower()
+    text_words, answer_words = word_tokens(text), word_tokens(answer)
+    whole_name = answer[:1].isupper() and padded_words(answer_words) in padded_words(text_words)
+    shared_words = significant_words(text_words) & significant_words(answer_words)
+    return (
+        lower_text in lower_answer or lower_answer in lower_text or whole_name or bool(shared_words)
+    )
 
 
 class ObjectNames(NamedTuple):
@@ -68,19 +70,23 @@ class ObjectNames(NamedTuple):
         `Chicago Stadium` in the Chicago Blackhawks. `subject`: significant words of the subject's
         label. `question`: its words side by side.
         """
-        told = bool(self.words) and self.words <= subject
-        return told or any(span in question for span in self.spans)
+        label_in_subject = bool(self.words) and self.words <= subject
+        return label_in_subject or any(span in question for span in self.spans)
 
 
 @lru_cache(1 << 16)
 def object_names(label: str, aliases: tuple[str, ...]) -> ObjectNames:
     """The names of an object; an alias of one or two letters is none."""
-    split = [
+    split_names = [
         word_tokens(label),
-        *(t for t in map(word_tokens, aliases) if len("".join(t)) >= _SHORTEST),
+        *(
+            name_words
+            for name_words in map(word_tokens, aliases)
+            if len("".join(name_words)) >= _SHORTEST
+        ),
     ]
-    split = [t for t in split if t]
+    split_names = [name_words for name_words in split_names if name_words]
     return ObjectNames(
-        significant_words(split[0] if word_tokens(label) else ()),
-        tuple(map(padded_words, split)),
+        significant_words(split_names[0] if word_tokens(label) else ()),
+        tuple(map(padded_words, split_names)),
     )

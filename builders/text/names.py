@@ -1,7 +1,7 @@
 """How names are spelt: the names of a thing, and the pattern that finds one in folded text."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -46,47 +46,59 @@ class Name:
 
 def all_names(label: str, aliases: Iterable[str], title: str | None) -> list[Name]:
     """Every name of an object, the strong ones first, none twice."""
-    strong = [label, *aliases, *([title] if title else [])]
-    strong += [short for n in strong if (short := without_bracket(n)) != n]
-    found: dict[tuple[str, ...], Name] = {}
-    for text in strong:
-        if name_words(text) and any(c.isalpha() for c in text):
-            found.setdefault(name_words(text), Name(text))
-    for name in list(found.values()):
-        if shorter := _shorter(name.text):
-            found.setdefault(name_words(shorter), Name(shorter, weak=True))
-    return list(found.values())
+    strong_names = [label, *aliases, *([title] if title else [])]
+    strong_names += [
+        short_name
+        for full_name in strong_names
+        if (short_name := without_bracket(full_name)) != full_name
+    ]
+    names_by_words: dict[tuple[str, ...], Name] = {}
+    for text in strong_names:
+        if name_words(text) and any(letter.isalpha() for letter in text):
+            names_by_words.setdefault(name_words(text), Name(text))
+    for name in list(names_by_words.values()):
+        if shorter_name := _shorter(name.text):
+            names_by_words.setdefault(name_words(shorter_name), Name(shorter_name, weak=True))
+    return list(names_by_words.values())
 
 
 def _shorter(text: str) -> str | None:
     """The name without `The` and without what companies and clubs add at either end."""
-    parts = text.split()
-    shorter = parts[1:] if parts[0] == "The" and len(parts) > 2 else parts
-    while len(shorter) > 1 and NAME_AFFIXES.issuperset(name_words(shorter[-1])):
-        shorter = [*shorter[:-2], shorter[-2].rstrip(",")]
-    while len(shorter) > 1 and (first := name_words(shorter[0])) and NAME_AFFIXES.issuperset(first):
-        shorter = shorter[1:]
-    short = " ".join(shorter)
-    return short if short != text and sum(map(str.isalpha, short)) > 3 else None
+    all_words = text.split()
+    kept_words = all_words[1:] if all_words[0] == "The" and len(all_words) > 2 else all_words
+    while len(kept_words) > 1 and NAME_AFFIXES.issuperset(name_words(kept_words[-1])):
+        kept_words = [*kept_words[:-2], kept_words[-2].rstrip(",")]
+    while (
+        len(kept_words) > 1
+        and (first_words := name_words(kept_words[0]))
+        and NAME_AFFIXES.issuperset(first_words)
+    ):
+        kept_words = kept_words[1:]
+    short_name = " ".join(kept_words)
+    return short_name if short_name != text and sum(map(str.isalpha, short_name)) > 3 else None
 
 
 def other_forms(names: Iterable[Name]) -> list[Name]:
     """Forms that pages use in place of a name: its initials, and without its generic part."""
     names = list(names)
-    known = {name.words for name in names}
-    found: dict[tuple[str, ...], Name] = {}
+    known_words = {name.words for name in names}
+    forms_by_words: dict[tuple[str, ...], Name] = {}
     for name in names:
-        for form in (_without_generic(name.text), initials(name.text)):
-            if form and name_words(form) not in known:
-                found.setdefault(name_words(form), Name(form, weak=True))
-    return list(found.values())
+        for name_form in (_without_generic(name.text), initials(name.text)):
+            if name_form and name_words(name_form) not in known_words:
+                forms_by_words.setdefault(name_words(name_form), Name(name_form, weak=True))
+    return list(forms_by_words.values())
 
 
 def _without_generic(text: str) -> str | None:
     """`Berlin Philharmonic Orchestra` as `Berlin Philharmonic`: two words or more are left."""
-    *parts, last = text.split()
-    short = len(parts) > 1 and name_words(last) and GENERIC_WORDS.issuperset(name_words(last))
-    return " ".join(parts) if short and parts[-1][0].isupper() else None
+    *words_before, last_word = text.split()
+    is_generic = (
+        len(words_before) > 1
+        and name_words(last_word)
+        and GENERIC_WORDS.issuperset(name_words(last_word))
+    )
+    return " ".join(words_before) if is_generic and words_before[-1][0].isupper() else None
 
 
 def initials(text: str) -> str | None:
@@ -94,52 +106,74 @@ def initials(text: str) -> str | None:
 
     `Centrum Wiskunde & Informatica` has `CWI`; None where it has none.
     """
-    parts = [p for p in text.replace("-", " ").split() if p[0].isalpha()]
-    content = [p for p in parts if not FUNCTION_WORDS.issuperset(name_words(p))]
-    if len(content) < 3 or not all(p[0].isupper() for p in content):
+    parts = [part for part in text.replace("-", " ").split() if part[0].isalpha()]
+    content_words = [part for part in parts if not FUNCTION_WORDS.issuperset(name_words(part))]
+    if len(content_words) < 3 or not all(part[0].isupper() for part in content_words):
         return None
-    return "".join(p[0] for p in content)
+    return "".join(part[0] for part in content_words)
 
 
-def is_name(shown: str, names: Iterable[Name]) -> bool:
+def is_name(text: str, names: Iterable[Name]) -> bool:
     """Whether the words of a link are a name of the thing with these names.
 
-    They are one of the names or its initials, or share a word with one, which is capitalised where
-    it is in the name, and all their other words are capitalised: `Leeds` of Leeds United, `King
-    Charles`, `Democrat` of a Democratic Party, but not `his deputy`, `the university` or `Leeds
-    manager`.
+    They are where they are one of the names or its initials. They also are where they share a word
+    with a name, and every word has a capital that has one in the name. So `Leeds` names Leeds
+    United, `King Charles` Charles III and `Democrat` a Democratic Party, but `his deputy`, `the
+    university` and `Leeds manager` name nothing.
     """
-    words_shown = name_words(shown)
-    if not words_shown:
+    text_words = name_words(text)
+    if not text_words:
         return False
-    known: dict[str, bool] = {}
+    names = list(names)
+    joined_words = "".join(text_words)
     for name in names:
-        if name.words == words_shown or squeeze(fold_in_place(name.text)) == "".join(words_shown):
+        if name.words == text_words or squeeze(fold_in_place(name.text)) == joined_words:
             return True
+    capitals = _capitals_by_word(names)
+    parts = [part for part in re.split(r"[\s/-]+", text.strip("'\"() ")) if name_words(part)]
+    content_parts = [part for part in parts if not FUNCTION_WORDS.issuperset(name_words(part))]
+    if not all(_may_be_in_name(part, capitals) for part in content_parts):
+        return False
+    content_words = {word for part in content_parts for word in name_words(part)} - NAME_AFFIXES
+    return any(_shares_stem(word, capitals) for word in content_words)
+
+
+def _capitals_by_word(names: Iterable[Name]) -> dict[str, bool]:
+    """Whether each word of some names always has a capital there; function words are left out."""
+    capitals: dict[str, bool] = {}
+    for name in names:
         for part in name.text.split():
             for word in name_words(part):
                 if word not in FUNCTION_WORDS:
-                    known[word] = known.get(word, True) and part[0].isupper()
-    parts = [p for p in re.split(r"[\s/-]+", shown.strip("'\"() ")) if name_words(p)]
-    content = [p for p in parts if not FUNCTION_WORDS.issuperset(name_words(p))]
-    if not all(
-        p[0].isupper() or p[0].isdigit() or known.get(name_words(p)[0]) is False for p in content
-    ):
-        return False
-    own = {w for p in content for w in name_words(p) if w not in NAME_AFFIXES}
-    if not own.isdisjoint(known):
+                    capitals[word] = capitals.get(word, True) and part[0].isupper()
+    return capitals
+
+
+def _may_be_in_name(part: str, capitals: Mapping[str, bool]) -> bool:
+    """Whether a word begins with a capital or a digit, or stands in a name without a capital."""
+    return part[0].isupper() or part[0].isdigit() or capitals.get(name_words(part)[0]) is False
+
+
+def _shares_stem(word: str, known_words: Collection[str]) -> bool:
+    """Whether a word is a known one, or one of the two begins with the other (`Democrat`)."""
+    if word in known_words:
         return True
-    long = [w for w in known if len(w) >= _STEM]
-    return any(w[:_STEM] == k[:_STEM] and (k in w or w in k) for w in own for k in long)
+    return any(
+        word[:_STEM] == known_word[:_STEM] and (known_word in word or word in known_word)
+        for known_word in known_words
+        if len(known_word) >= _STEM
+    )
 
 
-def same_case(name: Name, found: str) -> bool:
+def same_case(name: Name, found_text: str) -> bool:
     """Whether the letters' case of what was found is near enough to the name's."""
-    letters = [c for c in name.text if c.isalpha()]
-    if len(letters) <= 4 or all(c.isupper() for c in letters):
-        return [c.isupper() for c in found if c.isalpha()] == [c.isupper() for c in letters]
+    letters = [letter for letter in name.text if letter.isalpha()]
+    if len(letters) <= 4 or all(letter.isupper() for letter in letters):
+        return [letter.isupper() for letter in found_text if letter.isalpha()] == [
+            letter.isupper() for letter in letters
+        ]
     if len(name.words) == 1 and letters[0].isupper():
-        return found[:1].isupper()
+        return found_text[:1].isupper()
     return True
 
 
@@ -150,19 +184,23 @@ def name_pattern(name: str) -> re.Pattern[str]:
     Between words may stand what stands between them in the name, and up to three spaces, hyphens,
     apostrophes or slashes; after a word of up to four letters a full stop (`St. Louis`).
     """
-    plain = fold_in_place(compose_accents(name))
-    parts = name_words(name)
-    pieces = [_piece(parts[0], name)]
+    folded_name = fold_in_place(compose_accents(name))
+    folded_words = name_words(name)
+    pieces = [_piece(folded_words[0], name)]
     place = 0
-    for before, word in pairwise(parts):
-        left = max(place, plain.find(before, place) + len(before))
-        right = plain.find(word, left)
-        between = set(plain[left:right]) if right >= 0 else set()
-        place = left
-        also = {c for c in between if c in '.,:;"!/+()'}
-        also |= {"."} if len(before) <= 4 else set()
-        also |= {","} if word in NAME_AFFIXES or word in ("jr", "sr") else set()
-        pieces.append(rf"[ '\-/{re.escape(''.join(sorted(also)))}]{{0,3}}" + _piece(word, name))
+    for word_before, word in pairwise(folded_words):
+        between_start = max(place, folded_name.find(word_before, place) + len(word_before))
+        between_end = folded_name.find(word, between_start)
+        characters_between = (
+            set(folded_name[between_start:between_end]) if between_end >= 0 else set()
+        )
+        place = between_start
+        allowed_marks = {mark for mark in characters_between if mark in '.,:;"!/+()'}
+        allowed_marks |= {"."} if len(word_before) <= 4 else set()
+        allowed_marks |= {","} if word in NAME_AFFIXES or word in ("jr", "sr") else set()
+        pieces.append(
+            rf"[ '\-/{re.escape(''.join(sorted(allowed_marks)))}]{{0,3}}" + _piece(word, name)
+        )
     return re.compile(rf"(?<![^\W_]){''.join(pieces)}(?![^\W_])")
 
 
@@ -170,8 +208,8 @@ def _piece(word: str, name: str) -> str:
     """A word; one made of initials with or without their full stops."""
     if word == "and":
         return "(?:and|&)"
-    dotted = r"\.\s?".join(re.escape(c) for c in word)
-    short = 2 <= len(word) <= 4 and word.isalpha()
-    if short and (word.upper() in name.split() or re.search(dotted, name, re.IGNORECASE)):
+    dotted = r"\.\s?".join(re.escape(letter) for letter in word)
+    may_be_initials = 2 <= len(word) <= 4 and word.isalpha()
+    if may_be_initials and (word.upper() in name.split() or re.search(dotted, name, re.IGNORECASE)):
         return r"(?:\.? ?)".join(word) + r"\.?"
     return re.escape(word)

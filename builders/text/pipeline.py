@@ -34,17 +34,17 @@ def pipeline_folder() -> Path:
     for package in PACKAGES:
         spec = find_spec(package)
         for root in spec.submodule_search_locations or () if spec else ():
-            found = Path(root) / f"{package}-{VERSION}"
-            if found.is_dir():
-                return _verified(found)
+            files_folder = Path(root) / f"{package}-{VERSION}"
+            if files_folder.is_dir():
+                return _verified(files_folder)
     raise UserError(f"the English pipeline {NAME} {VERSION} is not installed", hint=_HINT)
 
 
-def _verified(found: Path) -> Path:
-    if text_sha256("".join(file_sha256(found / name) for name in FILES)) != _CHECKSUM:
+def _verified(files_folder: Path) -> Path:
+    if text_sha256("".join(file_sha256(files_folder / name) for name in FILES)) != _CHECKSUM:
         text = f"these are not the files of {NAME} {VERSION} that texts are read with"
-        raise UserError(text, where=found, hint=f"install it anew: {_HINT}")
-    return found
+        raise UserError(text, where=files_folder, hint=f"install it anew: {_HINT}")
+    return files_folder
 
 
 @cache

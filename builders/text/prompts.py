@@ -69,7 +69,7 @@ def merge_targets(*forms: Iterable[str]) -> tuple[str, ...]:
     >>> targets(["Manchester United F.C."], ["Man Utd", "MAN UTD", "Manchester United F.C."])
     ('Manchester United F.C.', 'Man Utd')
     """
-    found: dict[str, str] = {}
-    for form in (form for some in forms for form in some if form.strip()):
-        found.setdefault(form.casefold(), form)
-    return tuple(found.values())
+    accepted_forms: dict[str, str] = {}
+    for form in (form for group in forms for form in group if form.strip()):
+        accepted_forms.setdefault(form.casefold(), form)
+    return tuple(accepted_forms.values())

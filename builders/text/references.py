@@ -16,7 +16,7 @@ def without_references(name: str) -> str:
 
     Only what ends in a semicolon is one, for names have ampersands of their own (`Q&A`).
     """
-    return _REFERENCE.sub(lambda m: unescape(m[0]), name) if "&" in name else name
+    return _REFERENCE.sub(lambda reference: unescape(reference[0]), name) if "&" in name else name
 
 
 def clean_label(name: str) -> str:
@@ -28,6 +28,10 @@ def clean_label(name: str) -> str:
         and " " not in (name[:1], name[-1:])
     ):
         return name  # as nearly all are
-    found = without_references(name)
-    kept = (c for c in found if c.isspace() or c in _JOINERS or category(c) not in ("Cc", "Cf"))
-    return " ".join("".join(kept).split())
+    unescaped_name = without_references(name)
+    kept_characters = (
+        character
+        for character in unescaped_name
+        if character.isspace() or character in _JOINERS or category(character) not in ("Cc", "Cf")
+    )
+    return " ".join("".join(kept_characters).split())

@@ -59,18 +59,18 @@ def parse_template(template: str, roles: tuple[Role, ...] = _CLOZE) -> tuple[Par
     Raises ValueError where a placeholder is unknown, missing or given twice.
     """
     parts: list[Part] = []
-    for i, text in enumerate(re.split(r"(<[^<>]*>)", template)):
-        if i % 2:
+    for index, text in enumerate(re.split(r"(<[^<>]*>)", template)):
+        if index % 2:
             parts.append(_placeholder(text, roles))
         elif "<" in text or ">" in text:
             raise ValueError(f"an angle bracket without its partner: {text.strip()}")
         elif text:
             parts.append(text)
-    there = [p.role for p in parts if isinstance(p, Placeholder)]
+    roles_found = [part.role for part in parts if isinstance(part, Placeholder)]
     for role in roles:
-        if there.count(role) != 1:
-            found = "no" if role not in there else "more than one"
-            raise ValueError(f"{found} <{role}>; a template has exactly one")
+        if roles_found.count(role) != 1:
+            how_many = "no" if role not in roles_found else "more than one"
+            raise ValueError(f"{how_many} <{role}>; a template has exactly one")
     return tuple(parts)
 
 
@@ -114,7 +114,7 @@ def parse_phrase(template: str) -> tuple[Part, ...]:
     return parse_template(template, roles or _CLOZE)
 
 
-def phrase(template: str, subject: str, thing: str = "") -> str:
+def phrase(template: str, subject: str, object_label: str = "") -> str:
     """A part of a sentence with its names; a subject that is a noun phrase has its own article.
 
     >>> phrase("the head coach of <the subject>", "the team that Jude Bellingham played for")
@@ -122,55 +122,57 @@ def phrase(template: str, subject: str, thing: str = "") -> str:
     """
     articles = {subject: False} if subject.startswith("the ") else _BY_NAME
     parts = parse_phrase(template)
-    text = _text(("\0", *parts), subject, thing, "", articles)
-    return text[1:]
+    phrase_text = _text(("\0", *parts), subject, object_label, "", articles)
+    return phrase_text[1:]
 
 
 def object_last(template: str) -> bool:
     """Whether nothing but punctuation follows the object: what left-to-right models need."""
-    *_, before, last = ("", *parse_template(template))
-    end = before if isinstance(last, str) and not re.search(r"\w", last) else last
-    return isinstance(end, Placeholder) and end.role == "object"
+    *_, part_before, last_part = ("", *parse_template(template))
+    object_part = (
+        part_before if isinstance(last_part, str) and not re.search(r"\w", last_part) else last_part
+    )
+    return isinstance(object_part, Placeholder) and object_part.role == "object"
 
 
 def _placeholder(text: str, roles: tuple[Role, ...]) -> Placeholder:
-    known: dict[str, Placeholder] = {
+    placeholders: dict[str, Placeholder] = {
         f"<{article}{role}>": Placeholder(role, kind)
         for role in roles
         for article, kind in (_ARTICLES if role != "time" else _ARTICLES[:1])
     }
-    if text not in known:
-        near = did_you_mean(f"<{' '.join(text[1:-1].split())}>", known)
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
+    if text not in placeholders:
+        near_miss = did_you_mean(f"<{' '.join(text[1:-1].split())}>", placeholders)
+        hint = f"did you mean {near_miss}?" if near_miss else f"there are {', '.join(placeholders)}"
         raise ValueError(f"unknown placeholder {text}, {hint}")
-    return known[text]
+    return placeholders[text]
 
 
 def _text(
     parts: tuple[Part, ...], subject: str, answer: str | None, blank: str, articles: Articles
 ) -> str:
     """Joins the parts; `answer` None prints `blank` in its place."""
-    out = ""
+    text = ""
     for part in parts:
         if isinstance(part, str):
             # One full stop where a name ends with its own: "… Manchester United F.C."
-            out += part[1:] if part.startswith(".") and out.endswith(_STOPS) else part
+            text += part[1:] if part.startswith(".") and text.endswith(_STOPS) else part
             continue
         label = subject if part.role == "subject" else answer
         if label is None:
-            out += blank
+            text += blank
         elif article := _article(part, label, articles):
-            out += f"{article if out else article.capitalize()} {label}"
+            text += f"{article if text else article.capitalize()} {label}"
         else:
-            out += label if out else _capital(label)
-    return out
+            text += label if text else _capital(label)
+    return text
 
 
-def _article(slot: Placeholder, label: str, articles: Articles) -> str:
-    if slot.article == "the":
+def _article(placeholder: Placeholder, label: str, articles: Articles) -> str:
+    if placeholder.article == "the":
         article = articles.get(label)
         return "the" if (takes_the(label) if article is None else article) else ""
-    return a_or_an(label) if slot.article else ""
+    return a_or_an(label) if placeholder.article else ""
 
 
 def _capital(label: str) -> str:
@@ -179,11 +181,11 @@ def _capital(label: str) -> str:
     Only a plain lower-case word is a common noun (politician); a capital, digit or stop inside
     the first word (iPhone, will.i.am) or a particle before a name (de Havilland) is spelling.
     """
-    word = _PLAIN_WORD.match(label)
-    if not word or word[0] != word[0].lower():
+    first_word = _PLAIN_WORD.match(label)
+    if not first_word or first_word[0] != first_word[0].lower():
         return label
-    particle = _PARTICLES.fullmatch(re.split("['’-]", word[0])[0])
+    is_particle = _PARTICLES.fullmatch(re.split("['’-]", first_word[0])[0])
     capital = label[0].upper()
-    if len(capital) > 1 or (particle and label != label.lower()):
+    if len(capital) > 1 or (is_particle and label != label.lower()):
         return label
     return capital + label[1:]

@@ -31,20 +31,22 @@ _ABBREVIATED: Final = re.compile(
 
 def sentence_breaks(text: str, kind: NewsOrPages) -> Iterator[int]:
     """Where each sentence but the first begins."""
-    start = 0
-    for found in _END[kind].finditer(text):
-        if text[found.start()] != "." or not _abbreviated(text, start, found.start(), kind):
-            start = found.end()
-            yield start
+    sentence_start = 0
+    for end_match in _END[kind].finditer(text):
+        if text[end_match.start()] != "." or not _abbreviated(
+            text, sentence_start, end_match.start(), kind
+        ):
+            sentence_start = end_match.end()
+            yield sentence_start
 
 
 def _abbreviated(text: str, start: int, stop: int, kind: NewsOrPages) -> bool:
     """Whether the full stop at `stop` belongs to the word before it."""
     if kind == "pages":
         return _ABBREVIATED.search(text[max(0, stop - 12) : stop]) is not None
-    word = text[start:stop].rsplit(None, 1)[-1:] or [""]
-    bare = word[0].lstrip(_OPENING)
-    return bare in _SHORT[kind] or (len(bare) == 1 and bare.isupper())
+    last_word = text[start:stop].rsplit(None, 1)[-1:] or [""]
+    bare_word = last_word[0].lstrip(_OPENING)
+    return bare_word in _SHORT[kind] or (len(bare_word) == 1 and bare_word.isupper())
 
 
 def sentence_starts(text: str) -> list[int]:
@@ -54,16 +56,16 @@ def sentence_starts(text: str) -> list[int]:
 
 def sentence_at(starts: Sequence[int], length: int, start: int, end: int) -> tuple[int, int]:
     """First character, and the one after the last, of the sentences that hold a span."""
-    left = bisect_right(starts, start) - 1
-    right = bisect_right(starts, max(start, end - 1))
-    return starts[left], starts[right] if right < len(starts) else length
+    first_sentence = bisect_right(starts, start) - 1
+    after_last = bisect_right(starts, max(start, end - 1))
+    return starts[first_sentence], starts[after_last] if after_last < len(starts) else length
 
 
 def split_sentences(text: str) -> list[str]:
     """The sentences of a news text, which end with their line, too; white space single."""
-    found = []
+    sentences = []
     for line in text.splitlines():
         starts = [0, *sentence_breaks(line, "news")]
         for start, end in zip(starts, [*starts[1:], None], strict=True):
-            found.append(" ".join(line[start:end].split()))
-    return [s for s in found if s]
+            sentences.append(" ".join(line[start:end].split()))
+    return [sentence for sentence in sentences if sentence]

@@ -31,8 +31,8 @@ def exact_match(answer: str | None, references: Sequence[str]) -> float:
 
     Without references: whether it says that there is no answer.
     """
-    known = map(normalize_answer, references) if references else NO_ANSWER_TEXTS
-    return float(answer is not None and normalize_answer(answer) in known)
+    accepted_texts = map(normalize_answer, references) if references else NO_ANSWER_TEXTS
+    return float(answer is not None and normalize_answer(answer) in accepted_texts)
 
 
 def f1(answer: str | None, references: Sequence[str]) -> float:
@@ -42,16 +42,18 @@ def f1(answer: str | None, references: Sequence[str]) -> float:
     """
     if answer is None or not references:
         return exact_match(answer, references)
-    words = normalize_answer(answer).split()
-    return max(token_f1(words, normalize_answer(one).split()) for one in references)
+    answer_words = normalize_answer(answer).split()
+    return max(
+        token_f1(answer_words, normalize_answer(reference).split()) for reference in references
+    )
 
 
-def token_f1(words: Sequence[str], wanted: Sequence[str]) -> float:
+def token_f1(answer_words: Sequence[str], reference_words: Sequence[str]) -> float:
     """The F1 of two lists of normalised words."""
-    if not words or not wanted:
-        return float(words == wanted)
-    common = (Counter(words) & Counter(wanted)).total()
-    return 2 * common / (len(words) + len(wanted))
+    if not answer_words or not reference_words:
+        return float(answer_words == reference_words)
+    common_count = (Counter(answer_words) & Counter(reference_words)).total()
+    return 2 * common_count / (len(answer_words) + len(reference_words))
 
 
 def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:

@@ -31,15 +31,17 @@ class TokenCounter:
 
     def counts(self, labels: Iterable[str]) -> list[int]:
         """The number of tokens of each label, in order; each distinct label is split once."""
-        wanted = list(labels)
-        new = sorted(set(wanted) - self._known.keys())
-        for at in range(0, len(new), _BATCH):
-            batch = new[at : at + _BATCH]
-            split = self._encode([f"{_BEFORE} {label}" for label in batch])
-            for label, ids in zip(batch, split, strict=True):
-                unknown = self._unknown is not None and self._unknown in ids[self._before :]
-                self._known[label] = 0 if unknown else len(ids) - self._before
-        return [self._known[label] for label in wanted]
+        wanted_labels = list(labels)
+        new_labels = sorted(set(wanted_labels) - self._known.keys())
+        for batch_start in range(0, len(new_labels), _BATCH):
+            batch = new_labels[batch_start : batch_start + _BATCH]
+            token_ids = self._encode([f"{_BEFORE} {label}" for label in batch])
+            for label, label_ids in zip(batch, token_ids, strict=True):
+                has_unknown = (
+                    self._unknown is not None and self._unknown in label_ids[self._before :]
+                )
+                self._known[label] = 0 if has_unknown else len(label_ids) - self._before
+        return [self._known[label] for label in wanted_labels]
 
 
 def load_tokenizer(source: str, revision: str | None = None) -> TokenCounter:
@@ -77,8 +79,10 @@ def _from_file(path: Path) -> TokenCounter:
 
     try:
         loaded = Tokenizer.from_file(str(path))
-    except Exception as e:  # the library raises nothing narrower
-        raise UserError(f"not a tokenizer: {e}", where=display_path(path), hint=_HELP) from e
+    except Exception as error:  # the library raises nothing narrower
+        raise UserError(
+            f"not a tokenizer: {error}", where=display_path(path), hint=_HELP
+        ) from error
     loaded.no_truncation()
     loaded.no_padding()
     model = json.loads(loaded.to_str())["model"]
@@ -86,7 +90,7 @@ def _from_file(path: Path) -> TokenCounter:
     unknown = loaded.token_to_id(model["unk_token"]) if model.get("unk_token") else None
 
     def encode(texts: list[str]) -> list[list[int]]:
-        return [e.ids for e in loaded.encode_batch(texts, add_special_tokens=False)]
+        return [encoding.ids for encoding in loaded.encode_batch(texts, add_special_tokens=False)]
 
     return TokenCounter(encode, model.get("unk_id", unknown))
 
@@ -98,11 +102,11 @@ def _from_transformers(source: str, local: bool, revision: str | None) -> TokenC
         loaded: Any = AutoTokenizer.from_pretrained(
             source, local_files_only=local, revision=None if local else revision
         )
-    except (OSError, ValueError, ImportError) as e:
+    except (OSError, ValueError, ImportError) as error:
         where = display_path(Path(source)) if local else source
-        why = str(e).strip().splitlines()[0] if str(e).strip() else type(e).__name__
+        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         what = "cannot be loaded" if local else "is no folder here and cannot be fetched"
-        raise UserError(f"the tokenizer {what}: {why}", where=where, hint=_HELP) from e
+        raise UserError(f"the tokenizer {what}: {why}", where=where, hint=_HELP) from error
 
     def encode(texts: list[str]) -> list[list[int]]:
         ids: list[list[int]] = loaded(

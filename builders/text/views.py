@@ -38,7 +38,7 @@ def row_views(counts: Sequence[int], max_tokens: int = 5) -> tuple[str, ...]:
             view + ending
             for view, most in limits.items()
             for ending, (_, joined) in _RULES.items()
-            if counts and joined(1 <= n <= most for n in counts)
+            if counts and joined(1 <= count <= most for count in counts)
         ),
     )
 
@@ -61,8 +61,8 @@ class ViewSettings(Strict):
 
     def single_answer_columns(self, counter: TokenCounter | None, answer: str) -> dict[str, Any]:
         """The same of a row with one answer, whose `answer_tokens` are a number or null."""
-        found = self.columns(counter, [answer])
-        return found | {"answer_tokens": next(iter(found["answer_tokens"]), None)}
+        columns = self.columns(counter, [answer])
+        return columns | {"answer_tokens": next(iter(columns["answer_tokens"]), None)}
 
 
 class ClozeBuilder(DatasetBuilder):
@@ -93,17 +93,22 @@ def view_statistics(cloze: Path, paper: str = "") -> Statistics:
         select view, count(*) from (select unnest(views) as view from read_parquet(?))
         group by 1 order by 2 desc, 1
     """
-    found = duck.query(query, [str(cloze)])
-    total = max((n for _, n in found), default=0)
-    table: list[dict[str, Scalar]] = [
-        {"view": view, "answers": _rule(view), "rows": n, "share lost": 1 - n / total}
-        for view, n in found
+    view_counts = duck.query(query, [str(cloze)])
+    total_rows = max((row_count for _, row_count in view_counts), default=0)
+    table_rows: list[dict[str, Scalar]] = [
+        {
+            "view": view,
+            "answers": _rule(view),
+            "rows": row_count,
+            "share lost": 1 - row_count / total_rows,
+        }
+        for view, row_count in view_counts
     ]
     caption = (
         "A row is in a view where `all` or `any` of its answers have few enough tokens of the "
         "recipe's tokenizer. " + paper
     )
-    return Statistics("views", "Tokenizer views", table, caption.strip())
+    return Statistics("views", "Tokenizer views", table_rows, caption.strip())
 
 
 def _rule(view: str) -> str:

@@ -41,7 +41,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     parts = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(c for c in parts if not unicodedata.combining(c)).lower()
+    return "".join(character for character in parts if not unicodedata.combining(character)).lower()
 
 
 def word_tokens(text: str) -> list[str]:
@@ -51,10 +51,10 @@ def word_tokens(text: str) -> list[str]:
 
 def folded_tokens(text: str, ignore: frozenset[str] = DETERMINERS) -> tuple[str, ...]:
     """The folded words of an answer or a question: `The U.S.'s 1,000 men` gives us, 1000, men."""
-    plain = _POSSESSIVE.sub("", fold(text))
-    plain = _DOTTED.sub(lambda m: m[0].replace(".", ""), plain)
-    found = _TOKEN.findall(_THOUSANDS.sub("", plain))
-    return tuple(t for t in found if t not in ignore)
+    plain_text = _POSSESSIVE.sub("", fold(text))
+    plain_text = _DOTTED.sub(lambda abbreviation: abbreviation[0].replace(".", ""), plain_text)
+    token_texts = _TOKEN.findall(_THOUSANDS.sub("", plain_text))
+    return tuple(token for token in token_texts if token not in ignore)
 
 
 def cuts_word(text: str, start: int, end: int) -> bool:
@@ -62,14 +62,14 @@ def cuts_word(text: str, start: int, end: int) -> bool:
     return _split(text, start) or _split(text, end)
 
 
-def _split(text: str, at: int) -> bool:
+def _split(text: str, position: int) -> bool:
     """Whether the place `at` is inside a word or a number."""
-    if not 0 < at < len(text):
+    if not 0 < position < len(text):
         return False
-    if text[at - 1].isalnum() and text[at].isalnum():
+    if text[position - 1].isalnum() and text[position].isalnum():
         return True
-    near = text[max(0, at - 2) : at + 1], text[at - 1 : at + 2]
-    return any(re.fullmatch(r"\d[.,]\d", part) for part in near)
+    nearby_parts = text[max(0, position - 2) : position + 1], text[position - 1 : position + 2]
+    return any(re.fullmatch(r"\d[.,]\d", part) for part in nearby_parts)
 
 
 @lru_cache(maxsize=8192)
@@ -82,7 +82,9 @@ def fold_in_place(text: str) -> str:
     """The text for comparing, of the same length: small letters without accents, plain marks."""
     if text.isascii():
         return text.lower()
-    return "".join([c if c < "\x80" else _folded(c) for c in text]).lower()
+    return "".join(
+        [character if character < "\x80" else _folded(character) for character in text]
+    ).lower()
 
 
 def fold_without_marks(text: str) -> tuple[str, list[int] | None]:
@@ -92,8 +94,10 @@ def fold_without_marks(text: str) -> tuple[str, list[int] | None]:
     """
     if text.isascii() or not _MARK.search(text):
         return fold_in_place(text), None
-    places = [n for n, c in enumerate(text) if not "\u0300" <= c <= "\u036f"]
-    return fold_in_place("".join(text[n] for n in places)), [*places, len(text)]
+    places = [
+        index for index, character in enumerate(text) if not "\u0300" <= character <= "\u036f"
+    ]
+    return fold_in_place("".join(text[index] for index in places)), [*places, len(text)]
 
 
 def compose_accents(name: str) -> str:
@@ -104,8 +108,12 @@ def compose_accents(name: str) -> str:
 @lru_cache(maxsize=65536)
 def name_words(text: str) -> tuple[str, ...]:
     """The folded words of a name; initials with full stops are one word, `&` is `and`."""
-    whole = _INITIALS.sub(lambda m: re.sub(r"[.\s]", "", m[0]) + " ", compose_accents(text))
-    return tuple("and" if w == "&" else w for w in _NAME_WORD.findall(fold_in_place(whole)))
+    plain_name = _INITIALS.sub(
+        lambda initials: re.sub(r"[.\s]", "", initials[0]) + " ", compose_accents(text)
+    )
+    return tuple(
+        "and" if word == "&" else word for word in _NAME_WORD.findall(fold_in_place(plain_name))
+    )
 
 
 def squeeze(folded: str) -> str:

@@ -60,80 +60,96 @@ def align_page(
     page: rows.Page, segments: Sequence[rows.NamedSegment], settings: Alignment
 ) -> list[rows.AlignedSegment]:
     """The segments of the page's subject in order, each with its best mention."""
-    text = PageText(page)
+    page_text = PageText(page)
     of_object: dict[str, list[int]] = {}
-    for i, segment in enumerate(segments):
-        of_object.setdefault(segment.object, []).append(i)
-    objects = {o: segments[own[0]] for o, own in of_object.items()}
+    for index, segment in enumerate(segments):
+        of_object.setdefault(segment.object, []).append(index)
+    objects = {
+        object_id: segments[object_names[0]] for object_id, object_names in of_object.items()
+    }
     names = _names(objects)
-    forms = {o: other_forms(own) for o, own in names.items()}
+    forms = {object_id: other_forms(object_names) for object_id, object_names in names.items()}
     owners = _owners(names) + _owners(forms)
-    passages = Passages(text)
+    passages = Passages(page_text)
     aligned: dict[int, rows.AlignedSegment] = {}
     for object_, places in of_object.items():
         title = objects[object_].object_title
-        links = text.linked(title)
-        linked = [m for m in links if is_name(text.words(m), names[object_])]
-        shown = _link_texts(text, linked, names)
+        links = page_text.linked(title)
+        linked = [mention for mention in links if is_name(page_text.words(mention), names[object_])]
+        shown = _link_texts(page_text, linked, names)
         rule: rows.AlignmentRule = "link" if links else "name"
-        named = text.named([*names[object_], *shown], title)
-        mentions = [*linked, *(m for m in named if not any(map(m.overlaps, linked)))]
+        named = page_text.named([*names[object_], *shown], title)
+        mentions = [
+            *linked,
+            *(mention for mention in named if not any(map(mention.overlaps, linked))),
+        ]
         if not mentions:
-            mentions = text.named([n for n in forms[object_] if owners[n.words] == 1], title)
+            mentions = page_text.named([n for n in forms[object_] if owners[n.words] == 1], title)
         if not mentions:
             similar = passages.most_similar(names[object_], settings.min_similarity)
             rule, mentions = "similar", [similar] if similar else []
-        own = [segments[i] for i in places]
-        for i, best in zip(places, evidence_of(text, mentions, own), strict=True):
-            aligned[i] = _aligned(text, segments[i], rule if best else "none", best)
-    return [aligned[i] for i in range(len(segments))]
+        object_names = [segments[index] for index in places]
+        for index, best in zip(places, evidence_of(page_text, mentions, object_names), strict=True):
+            aligned[index] = _aligned(page_text, segments[index], rule if best else "none", best)
+    return [aligned[index] for index in range(len(segments))]
 
 
 def _names(objects: Mapping[str, rows.NamedSegment]) -> dict[str, list[Name]]:
     """The names to search for, by object; a name that several objects have only as a label."""
-    found = {o: all_names(s.object_label, s.aliases, s.object_title) for o, s in objects.items()}
-    owners = _owners(found)
+    found_names = {
+        object_id: all_names(segment.object_label, segment.aliases, segment.object_title)
+        for object_id, segment in objects.items()
+    }
+    owners = _owners(found_names)
     return {
-        o: [n for n in own if owners[n.words] == 1 or n.text == objects[o].object_label]
-        for o, own in found.items()
+        object_id: [
+            name
+            for name in object_names
+            if owners[name.words] == 1 or name.text == objects[object_id].object_label
+        ]
+        for object_id, object_names in found_names.items()
     }
 
 
 def _owners(names: Mapping[str, Sequence[Name]]) -> Counter[tuple[str, ...]]:
     """How many objects have each name."""
-    return Counter(n.words for own in names.values() for n in own)
+    return Counter(name.words for object_names in names.values() for name in object_names)
 
 
 def _link_texts(
-    text: PageText, linked: Sequence[PageMention], names: Mapping[str, Sequence[Name]]
+    page_text: PageText, linked: Sequence[PageMention], names: Mapping[str, Sequence[Name]]
 ) -> list[Name]:
     """The texts of the links to an object that look like names and name no other object."""
-    known = {n.words for own in names.values() for n in own}
-    found: dict[tuple[str, ...], Name] = {}
-    for shown in map(text.words, linked):
-        key = name_words(shown)
-        if shown[0].isupper() and sum(map(str.isalpha, shown)) > 3 and key not in known:
-            found.setdefault(key, Name(shown, weak=True))
-    return list(found.values())
+    known_words = {name.words for object_names in names.values() for name in object_names}
+    link_names: dict[tuple[str, ...], Name] = {}
+    for link_text in map(page_text.words, linked):
+        folded_words = name_words(link_text)
+        if (
+            link_text[0].isupper()
+            and sum(map(str.isalpha, link_text)) > 3
+            and folded_words not in known_words
+        ):
+            link_names.setdefault(folded_words, Name(link_text, weak=True))
+    return list(link_names.values())
 
 
 def _aligned(
-    text: PageText,
+    page_text: PageText,
     segment: rows.NamedSegment,
     rule: rows.AlignmentRule,
     best: PageMention | None,
 ) -> rows.AlignedSegment:
     return rows.AlignedSegment(
         **{name: getattr(segment, name) for name in _NAMED},
-        page=text.page.page,
-        revision=text.page.revision,
+        page=page_text.page.page,
+        revision=page_text.page.revision,
         rule=rule,
         paragraph=best.paragraph if best else None,
         start=best.start if best else None,
         end=best.end if best else None,
-        mention=text.words(best) if best else None,
+        mention=page_text.words(best) if best else None,
         score=best.score if best else None,
-        **evidence_columns(text, best, segment),
+        **evidence_columns(page_text, best, segment),
         verification="automatic",
     )
 
@@ -154,34 +170,42 @@ def align_file(pages: Path, segments: Path, out: Path, settings: Alignment, jobs
         writing(out / "aligned.parquet", rows.AlignedSegment) as aligned,
         writing(out / "dropped.parquet", rows.Dropped) as dropped,
     ):
-        work = partial(_align_piece, settings=settings)
-        for made in ordered_map(work, _pieces(pages, segments), jobs=jobs):
-            for row in made:
+        align_piece = partial(_align_piece, settings=settings)
+        for piece_rows in ordered_map(align_piece, _pieces(pages, segments), jobs=jobs):
+            for row in piece_rows:
                 (dropped if isinstance(row, rows.Dropped) else aligned).append(row)
 
 
 def _pieces(pages: Path, segments: Path) -> Iterator[Piece]:
     """The pieces of work in order of the subject; every segment is in one of them."""
-    paged = RowsInOrder(pages, rows.Page, "item", batch=PAGES)
-    flow = groupby(typed_rows(segments, rows.NamedSegment), key=attrgetter("subject"))
-    subjects = ((next(iter(paged.at(subject)), None), tuple(own)) for subject, own in flow)
+    page_rows = RowsInOrder(pages, rows.Page, "item", batch=PAGES)
+    by_subject = groupby(typed_rows(segments, rows.NamedSegment), key=attrgetter("subject"))
+    subjects = (
+        (next(iter(page_rows.at(subject)), None), tuple(subject_segments))
+        for subject, subject_segments in by_subject
+    )
     while piece := tuple(islice(subjects, PAGES)):
         yield piece
 
 
 def _align_piece(piece: Piece, settings: Alignment) -> list[rows.AlignedSegment | rows.Dropped]:
     """The segments of a piece that are aligned, and the dropped rows of those without a page."""
-    made: list[rows.AlignedSegment | rows.Dropped] = []
-    for page, own in piece:
+    piece_rows: list[rows.AlignedSegment | rows.Dropped] = []
+    for page, subject_segments in piece:
         if page:
-            made += align_page(page, own, settings)
+            piece_rows += align_page(page, subject_segments, settings)
             continue
-        for s in own:
-            item, detail = f"{s.subject}/{s.relation}/{s.object}", " ".join(s.statements) or None
-            made.append(
-                rows.Dropped("align", "no_page", item, s.subject, s.relation, detail=detail)
+        for segment in subject_segments:
+            item, detail = (
+                f"{segment.subject}/{segment.relation}/{segment.object}",
+                " ".join(segment.statements) or None,
             )
-    return made
+            piece_rows.append(
+                rows.Dropped(
+                    "align", "no_page", item, segment.subject, segment.relation, detail=detail
+                )
+            )
+    return piece_rows
 
 
 def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Table, ir.Table]:
@@ -198,16 +222,16 @@ def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Ta
     pairs = pairs.mutate(reason=reason)
     if settings.pairs_per_relation is not None:
         chance = seeded_order(seed, pairs.subject, pairs.relation)
-        by = ibis.window(
+        ranked_pairs = ibis.window(
             group_by=[pairs.relation, pairs.reason.isnull()], order_by=[chance, pairs.subject]
         )
-        is_over = ibis.row_number().over(by) >= settings.pairs_per_relation
+        is_over = ibis.row_number().over(ranked_pairs) >= settings.pairs_per_relation
         over = ibis.ifelse(is_over, "over_cap", ibis.null("string"))
         pairs = pairs.mutate(reason=pairs.reason.fill_null(over))
     segments = aligned.semi_join(pairs.filter(pairs.reason.isnull()), _PAIR)
     left_out = pairs.filter(pairs.reason.notnull())
-    of = left_out.missing.cast("string") + " of " + left_out.segments.cast("string")
-    detail = of + " segments are not in the page"
+    missing_of_all = left_out.missing.cast("string") + " of " + left_out.segments.cast("string")
+    detail = missing_of_all + " segments are not in the page"
     return segments, release_columns.as_dropped(
         left_out, "align", score=left_out.share, detail=detail
     )

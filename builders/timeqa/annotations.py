@@ -74,51 +74,60 @@ def write_checked(
     """
     paraphrases = Paraphrases()
     verdicts, outcomes = read_verdicts(paraphrases.apart(read_gold(gold, *_LAYOUTS)))
-    revised: Counter[str] = Counter()
-    known = 0
+    revision_counts: Counter[str] = Counter()
+    known_segments = 0
     with ExitStack() as stack:
         facts = stack.enter_context(writing(out / FACTS, rows.VerifiedSegment))
-        asked = stack.enter_context(writing(out / SEGMENTS, rows.ReleasedAlignedSegment))
+        asked_segments = stack.enter_context(writing(out / SEGMENTS, rows.ReleasedAlignedSegment))
         dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
-        in_order = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
-        flow = typed_rows(timelines, rows.ReleasedAlignedSegment, 4096)
-        for (subject, relation), some in groupby(flow, key=attrgetter("subject", "relation")):
-            history = list(some)
-            if not any(s.id in verdicts for s in history):
+        page_rows = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
+        all_segments = typed_rows(timelines, rows.ReleasedAlignedSegment, 4096)
+        for (subject, relation), pair_segments in groupby(
+            all_segments, key=attrgetter("subject", "relation")
+        ):
+            history = list(pair_segments)
+            if not any(revised_segment.id in verdicts for revised_segment in history):
                 continue
-            taken = 0
+            taken_count = 0
             for segment, became in zip(
-                history, revise(history, verdicts, in_order.at(subject)[0]), strict=True
+                history, revise(history, verdicts, page_rows.at(subject)[0]), strict=True
             ):
-                known += became is not None
+                known_segments += became is not None
                 if isinstance(became, str):
                     outcomes[became] += 1
                     dropped.append(rows.Dropped(STEP, became, segment.id, subject, relation))
                 elif became is not None:
-                    taken += 1
-                    revised["any"] += bool(became[0].revisions)
-                    revised.update({kind for s in became for kind in s.revisions})
+                    taken_count += 1
+                    revision_counts["any"] += bool(became[0].revisions)
+                    revision_counts.update(
+                        {kind for revised_segment in became for kind in revised_segment.revisions}
+                    )
                     for row in became:
                         facts.append(row)
                         if row.complete:
-                            asked.append(row)
-            outcomes["taken"] += taken
-            revised["segments"] += taken
-            if taken < len(history):
-                item, detail = f"{subject}/{relation}", f"{taken} of {len(history)} are verified"
+                            asked_segments.append(row)
+            outcomes["taken"] += taken_count
+            revision_counts["segments"] += taken_count
+            if taken_count < len(history):
+                item, detail = (
+                    f"{subject}/{relation}",
+                    f"{taken_count} of {len(history)} are verified",
+                )
                 drop = rows.Dropped(STEP, "not_all_verified", item, subject, relation)
                 dropped.append(replace(drop, detail=detail))
-    outcomes["no_such_row"] += len(verdicts) - known
+    outcomes["no_such_row"] += len(verdicts) - known_segments
     (out / ASKED).mkdir()
     unperturbed = asking.questions.model_copy(update={"probes": 0})
     asking = asking.model_copy(update={"questions": unperturbed})
     write_questions(replace(sources, segments=out / SEGMENTS), out / ASKED, asking, _ASK)
-    with writing(out / PARAPHRASED, rows.ParaphrasedQuestion, _QUESTIONS) as into:
+    with writing(out / PARAPHRASED, rows.ParaphrasedQuestion, _QUESTIONS) as paraphrased_rows:
         for question in paraphrases.of([out / ASKED / "questions.parquet", questions]):
-            into.append(question)
+            paraphrased_rows.append(question)
     counts = {FACTS_LAYOUT: outcomes, PARAPHRASE_LAYOUT: paraphrases.outcomes}
-    summary = {"gold": {name: dict(sorted(n.items())) for name, n in counts.items()}}
-    (out / SUMMARY).write_text(json.dumps(summary | {"revised": dict(revised)}, indent=1), "utf-8")
+    summary = {"gold": {name: dict(sorted(count.items())) for name, count in counts.items()}}
+    (out / SUMMARY).write_text(
+        json.dumps(summary | {"revised": dict(revision_counts)}, indent=1), "utf-8"
+    )
 
 
 _Place = Annotated[int, msgspec.Meta(ge=0)]
@@ -170,36 +179,39 @@ class FactVerdict(NamedTuple):
     seen: str
 
 
-def read_verdicts(flow: Iterable[rows.Gold]) -> tuple[dict[str, FactVerdict], Counter[str]]:
+def read_verdicts(gold_rows: Iterable[rows.Gold]) -> tuple[dict[str, FactVerdict], Counter[str]]:
     """The verdicts by row id, and how many rows were left out by reason.
 
     Left out: what is not `accepted` (by its decision), `not_understood` (answers that the layout
     cannot give), `contradictory` (rows of one segment that differ). The verdicts are small: of a
     page only the checksum is kept.
     """
-    found: dict[str, FactVerdict] = {}
-    lost: Counter[str] = Counter()
+    verdicts: dict[str, FactVerdict] = {}
+    lost_counts: Counter[str] = Counter()
     contradictory: set[str] = set()
-    for gold in flow:
+    for gold in gold_rows:
         if gold.decision != "accepted":
-            lost[gold.decision] += 1
+            lost_counts[gold.decision] += 1
             continue
         verdict = _verdict(gold)
         if verdict is None:
-            lost["not_understood"] += 1
-        elif gold.row in contradictory or found.get(gold.row, verdict) != verdict:
+            lost_counts["not_understood"] += 1
+        elif gold.row in contradictory or verdicts.get(gold.row, verdict) != verdict:
             contradictory.add(gold.row)
-            lost["contradictory"] += 1 + (found.pop(gold.row, None) is not None)
+            lost_counts["contradictory"] += 1 + (verdicts.pop(gold.row, None) is not None)
         else:
-            found[gold.row] = verdict
-    return found, lost
+            verdicts[gold.row] = verdict
+    return verdicts, lost_counts
 
 
 def _verdict(gold: rows.Gold) -> FactVerdict | None:
     """The verdict of a gold row; None where it is not what the layout gives."""
     try:
-        given, shown = gold_answers(gold)
-        answers, seen = msgspec.convert(given, _Answers), msgspec.convert(shown, _Shown)
+        raw_answers, raw_payload = gold_answers(gold)
+        answers, seen_fields = (
+            msgspec.convert(raw_answers, _Answers),
+            msgspec.convert(raw_payload, _Shown),
+        )
     except msgspec.ValidationError:
         return None
     if answers.verdict != "unanswerable" and answers.time is None:
@@ -207,16 +219,28 @@ def _verdict(gold: rows.Gold) -> FactVerdict | None:
     marked = tuple(sorted(set(answers.objects))) if answers.verdict == "other" else ()
     if answers.verdict == "other" and not marked:
         return None
-    texts = [p if isinstance(p, str) else p.text for p in seen.page]
-    return FactVerdict(answers.verdict, marked, answers.time == "known", _seen(seen, texts))
+    paragraph_texts = [
+        paragraph if isinstance(paragraph, str) else paragraph.text
+        for paragraph in seen_fields.page
+    ]
+    return FactVerdict(
+        answers.verdict, marked, answers.time == "known", _seen(seen_fields, paragraph_texts)
+    )
 
 
-def _seen(of: Any, texts: Sequence[str]) -> str:
+def _seen(source: Any, paragraph_texts: Sequence[str]) -> str:
     """A checksum of the fields that annotators see, and of the page's text."""
-    label = {"subject": "subject_label", "relation": "relation_label", "suggested": "object_label"}
-    names = _Shown.__struct_fields__[1:]
-    own = (getattr(of, name if isinstance(of, _Shown) else label.get(name, name)) for name in names)
-    return text_sha256(LINE_END.join((*(value or "" for value in own), *texts)))
+    column_by_field = {
+        "subject": "subject_label",
+        "relation": "relation_label",
+        "suggested": "object_label",
+    }
+    field_names = _Shown.__struct_fields__[1:]
+    field_values = (
+        getattr(source, name if isinstance(source, _Shown) else column_by_field.get(name, name))
+        for name in field_names
+    )
+    return text_sha256(LINE_END.join((*(value or "" for value in field_values), *paragraph_texts)))
 
 
 Became = tuple[rows.VerifiedSegment, ...] | str | None
@@ -235,12 +259,16 @@ def revise(
     marked is not in the page).
     """
     reviser = _Reviser(history, page)
-    given = ((segment, verdicts.get(segment.id)) for segment in history)
-    found = [verdict and reviser.revised(segment, verdict) for segment, verdict in given]
-    whole = [became for became in found if isinstance(became, tuple)]
-    if len(whole) < len(found):
-        return found
-    return [tuple(replace(s, complete=True) for s in became) for became in whole]
+    segments_and_verdicts = ((segment, verdicts.get(segment.id)) for segment in history)
+    outcomes = [
+        verdict and reviser.revised(segment, verdict) for segment, verdict in segments_and_verdicts
+    ]
+    revised_segments = [became for became in outcomes if isinstance(became, tuple)]
+    if len(revised_segments) < len(outcomes):
+        return outcomes
+    return [
+        tuple(replace(segment, complete=True) for segment in became) for became in revised_segments
+    ]
 
 
 class _Reviser:
@@ -255,39 +283,42 @@ class _Reviser:
         is_unfound = segment.rule == "none"
         untimed: tuple[rows.Revision, ...] = () if verdict.timed else ("time",)
         if verdict.verdict == "unanswerable":
-            what: tuple[rows.Revision, ...] = () if is_unfound else ("unanswerable",)
-            return (_verified(segment, what, _NOWHERE),)
+            unanswerable: tuple[rows.Revision, ...] = () if is_unfound else ("unanswerable",)
+            return (_verified(segment, unanswerable, _NOWHERE),)
         if verdict.verdict == "correct":
             if is_unfound and verdict.timed:
                 return "no_words"
             return (_verified(segment, untimed, _NOWHERE if untimed else {}),)
-        made: dict[str, rows.VerifiedSegment] = {}
+        revised_by_object: dict[str, rows.VerifiedSegment] = {}
         for marked in verdict.marked:
             texts = self._page.texts[marked.paragraph : marked.paragraph + 1]
             is_there = [marked.text] == [text[marked.start : marked.end] for text in texts]
             if not is_there or not word_tokens(marked.text):
                 return "not_in_page"
-            object_ = self._object(segment, marked)
-            place = _NOWHERE if untimed else self._mention(segment, marked)
-            changes = _revision(segment, object_["object"], marked) + untimed
-            verified = _verified(segment, changes, object_ | place)
-            made.setdefault(object_["object"], verified)
-        return tuple(made.values())
+            object_columns = self._object(segment, marked)
+            place_columns = _NOWHERE if untimed else self._mention(segment, marked)
+            changes = _revision(segment, object_columns["object"], marked) + untimed
+            verified = _verified(segment, changes, object_columns | place_columns)
+            revised_by_object.setdefault(object_columns["object"], verified)
+        return tuple(revised_by_object.values())
 
     def _object(self, segment: rows.ReleasedAlignedSegment, marked: MarkedSpan) -> dict[str, Any]:
         """What the words name: the segment's object, another one of the history, or a new one."""
-        words = word_tokens(marked.text)
-        for other in (segment, *self._history):
-            if any(word_tokens(name) == words for name in (other.object_label, *other.aliases)):
-                return {name: getattr(other, name) for name in _OBJECT}
-        id_ = f"text-{row_id(segment.subject, *words)}"
-        return {"object": id_, "object_label": marked.text.strip(), "aliases": ()}
+        marked_words = word_tokens(marked.text)
+        for known_segment in (segment, *self._history):
+            if any(
+                word_tokens(name) == marked_words
+                for name in (known_segment.object_label, *known_segment.aliases)
+            ):
+                return {name: getattr(known_segment, name) for name in _OBJECT}
+        object_id = f"text-{row_id(segment.subject, *marked_words)}"
+        return {"object": object_id, "object_label": marked.text.strip(), "aliases": ()}
 
     def _mention(self, segment: rows.ReleasedAlignedSegment, marked: MarkedSpan) -> dict[str, Any]:
         mention = PageMention(marked.paragraph, marked.start, marked.end)
-        place = mention._asdict() | {"rule": "name", "mention": marked.text}
-        place |= evidence_columns(self._page, mention, segment)
-        return {name: place[name] for name in _NOWHERE}
+        place_columns = mention._asdict() | {"rule": "name", "mention": marked.text}
+        place_columns |= evidence_columns(self._page, mention, segment)
+        return {name: place_columns[name] for name in _NOWHERE}
 
 
 def _verified(
@@ -308,15 +339,15 @@ def _verified(
 
 
 def _revision(
-    segment: rows.ReleasedAlignedSegment, object_: str, marked: MarkedSpan
+    segment: rows.ReleasedAlignedSegment, object_id: str, marked: MarkedSpan
 ) -> tuple[rows.Revision, ...]:
     """How marked words change a segment, its time aside."""
-    if object_ != segment.object:
+    if object_id != segment.object:
         return ("object",)
     if segment.rule == "none":
         return ("span",)
-    known = segment.paragraph, segment.start, segment.end
-    return () if known == (marked.paragraph, marked.start, marked.end) else ("place",)
+    known_span = segment.paragraph, segment.start, segment.end
+    return () if known_span == (marked.paragraph, marked.start, marked.end) else ("place",)
 
 
 class Paraphrase(NamedTuple):
@@ -350,15 +381,23 @@ class Paraphrases:
         if gold.decision != "accepted":
             self.outcomes[gold.decision] += 1
             return
-        answers, shown = gold_answers(gold)
-        given = answers.get("paraphrase")
-        texts = [given] if isinstance(given, str) else given if isinstance(given, list) else []
-        question = shown.get("question")
-        clean = [" ".join(t.split()) for t in texts if isinstance(t, str) and t.strip()]
-        if not clean or len(clean) < len(texts) or not isinstance(question, str):
+        answers, payload = gold_answers(gold)
+        paraphrases = answers.get("paraphrase")
+        texts = (
+            [paraphrases]
+            if isinstance(paraphrases, str)
+            else paraphrases
+            if isinstance(paraphrases, list)
+            else []
+        )
+        question = payload.get("question")
+        clean_texts = [
+            " ".join(text.split()) for text in texts if isinstance(text, str) and text.strip()
+        ]
+        if not clean_texts or len(clean_texts) < len(texts) or not isinstance(question, str):
             self.outcomes["not_understood"] += 1
             return
-        rewordings = (Paraphrase(text, question, gold.dataset) for text in clean)
+        rewordings = (Paraphrase(text, question, gold.dataset) for text in clean_texts)
         self._of.setdefault(gold.row, {}).update(dict.fromkeys(rewordings))
 
     def of(self, tables: Sequence[Path]) -> Iterator[rows.ParaphrasedQuestion]:
@@ -366,50 +405,52 @@ class Paraphrases:
 
         Memory holds a few questions with their pages.
         """
-        waiting = dict(self._of)
+        by_question = dict(self._of)
         for path in tables:
-            if not waiting:
+            if not by_question:
                 return
-            chosen = pc.field("id").isin(sorted(waiting))
+            is_wanted = pc.field("id").isin(sorted(by_question))
             scanner = ds.dataset(path, format="parquet").scanner(
-                filter=chosen, batch_size=_QUESTIONS, batch_readahead=1, fragment_readahead=1
+                filter=is_wanted, batch_size=_QUESTIONS, batch_readahead=1, fragment_readahead=1
             )
             for batch in scanner.to_batches():
                 for row in batch.to_pylist():
-                    yield from self._paraphrased(row, waiting.pop(row["id"], {}))
-        self.outcomes["no_such_row"] += sum(map(len, waiting.values()))
+                    yield from self._paraphrased(row, by_question.pop(row["id"], {}))
+        self.outcomes["no_such_row"] += sum(map(len, by_question.values()))
 
     def _paraphrased(
-        self, row: dict[str, Any], given: Iterable[Paraphrase]
+        self, row: dict[str, Any], paraphrases: Iterable[Paraphrase]
     ) -> Iterator[rows.ParaphrasedQuestion]:
         """The question in each of the given wordings that can be taken."""
-        texts = {row["question"]}
-        for one in given:
+        known_texts = {row["question"]}
+        for paraphrase in paraphrases:
             outcome = "taken"
-            if one.question != row["question"]:
+            if paraphrase.question != row["question"]:
                 outcome = "changed"
-            elif one.text in texts:
+            elif paraphrase.text in known_texts:
                 outcome = "same_text"
-            elif _gives_away(row, one.text):
+            elif _gives_away(row, paraphrase.text):
                 outcome = "gives_answer"
             self.outcomes[outcome] += 1
-            texts.add(one.text)
+            known_texts.add(paraphrase.text)
             if outcome == "taken":
-                own = {
-                    **dict.fromkeys(_OWN, one.text),
-                    "id": row_id(row["id"], "paraphrase", one.text),
+                new_columns = {
+                    **dict.fromkeys(_OWN, paraphrase.text),
+                    "id": row_id(row["id"], "paraphrase", paraphrase.text),
                     "paraphrase_of": row["id"],
                     "templated": row["question"],
-                    "shown_from": one.dataset,
+                    "shown_from": paraphrase.dataset,
                 }
-                yield msgspec.convert(row | own, rows.ParaphrasedQuestion)
+                yield msgspec.convert(row | new_columns, rows.ParaphrasedQuestion)
 
 
 def _gives_away(row: dict[str, Any], text: str) -> bool:
     """Whether a paraphrase has the name of an answer that the question did not have."""
-    now, before = (padded_words(word_tokens(t)) for t in (text, row["question"]))
+    new_words, old_words = (
+        padded_words(word_tokens(question_text)) for question_text in (text, row["question"])
+    )
     return any(
-        span in now and span not in before
-        for o in row["objects"]
-        for span in object_names(o["label"], tuple(o["aliases"])).spans
+        span in new_words and span not in old_words
+        for answer in row["objects"]
+        for span in object_names(answer["label"], tuple(answer["aliases"])).spans
     )

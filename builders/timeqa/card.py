@@ -64,14 +64,14 @@ _MIX = (
 )
 
 
-def statistics(asked: Path, aligned: Path) -> tuple[Statistics, ...]:
+def statistics(asked_folder: Path, aligned_folder: Path) -> tuple[Statistics, ...]:
     """Questions by mode, what answers them, specifiers, alignment, evidence and shortcuts."""
-    questions, segments = asked / "questions.parquet", aligned / "segments.parquet"
-    found = "How segments were found in the page"
+    questions, segments = asked_folder / "questions.parquet", aligned_folder / "segments.parquet"
+    rules_title = "How segments were found in the page"
     return (
         _shares(questions, _ANSWERABLE, "answerable", "What answers them", _PAPER),
         _mix(questions),
-        _shares(segments, ("rule",), "rules", found, _RULES),
+        _shares(segments, ("rule",), "rules", rules_title, _RULES),
         _shares(segments, _PROVED, "evidence", "What the page states", _STATED),
         shortcuts(questions, segments),
     )
@@ -86,78 +86,106 @@ def _mix(questions: Path) -> Statistics:
             answerable <> 'yes' as without, regexp_matches(question, ?) as month, count(*)
         from read_parquet(?) group by all
     """
-    month = rf"\b({'|'.join(MONTHS)}) (AD )?\d"
-    asked: dict[tuple[str, str], int] = {}
-    total: dict[str, int] = {}
-    for mode, asks, without, named, n in duck.query(query, [month, str(questions)]):
-        total[mode] = total.get(mode, 0) + n
-        for kind, counts in ((asks, True), ("a month named", named), ("no answer", without)):
-            asked[mode, kind] = asked.get((mode, kind), 0) + n * counts
+    month_pattern = rf"\b({'|'.join(MONTHS)}) (AD )?\d"
+    counts_by_kind: dict[tuple[str, str], int] = {}
+    mode_totals: dict[str, int] = {}
+    for mode, asks, has_no_answer, has_month, row_count in duck.query(
+        query, [month_pattern, str(questions)]
+    ):
+        mode_totals[mode] = mode_totals.get(mode, 0) + row_count
+        for kind, counts in (
+            (asks, True),
+            ("a month named", has_month),
+            ("no answer", has_no_answer),
+        ):
+            counts_by_kind[mode, kind] = counts_by_kind.get((mode, kind), 0) + row_count * counts
     rows: list[dict[str, Scalar]] = [
         {
             "difficulty": mode,
             "asks": kind,
-            "rows": asked[mode, kind],
-            "share": asked[mode, kind] / total[mode],
+            "rows": counts_by_kind[mode, kind],
+            "share": counts_by_kind[mode, kind] / mode_totals[mode],
             "share of the original": _ORIGINAL.get((mode, kind)),
         }
-        for mode, kind in sorted({*asked, *_ORIGINAL}, key=lambda k: (k[0], _ASKS.index(k[1])))
-        if (mode, kind) in asked
+        for mode, kind in sorted(
+            {*counts_by_kind, *_ORIGINAL},
+            key=lambda mode_and_kind: (mode_and_kind[0], _ASKS.index(mode_and_kind[1])),
+        )
+        if (mode, kind) in counts_by_kind
     ]
     return Statistics("specifiers", "What the times ask, and the original's", rows, _MIX)
 
 
 def checked_statistics(
-    asked: Path, summary: Mapping[str, Mapping[str, Mapping[str, int]]]
+    questions: Path, summary: Mapping[str, Mapping[str, Mapping[str, int]]]
 ) -> tuple[Statistics, ...]:
     """What annotators changed, what answers the questions about it, and the gold rows' outcomes.
 
     `asked`: the file of those questions; `summary`: of `annotations.write_checked`.
     """
     revised: Mapping[str, int] = summary["revised"]  # type: ignore[assignment]
-    total = revised.get("segments", 0)
-    rate: list[Mapping[str, Scalar]] = [
-        {"change": about, "segments": revised.get(kind, 0), "share": revised.get(kind, 0) / total}
-        for kind, about in _CHANGES.items()
-        if total
+    segment_count = revised.get("segments", 0)
+    revision_rates: list[Mapping[str, Scalar]] = [
+        {
+            "change": change,
+            "segments": revised.get(kind, 0),
+            "share": revised.get(kind, 0) / segment_count,
+        }
+        for kind, change in _CHANGES.items()
+        if segment_count
     ]
-    gold: list[Mapping[str, Scalar]] = [
-        {"layout": layout, "outcome": outcome, "rows": n}
+    gold_counts: list[Mapping[str, Scalar]] = [
+        {"layout": layout, "outcome": outcome, "rows": row_count}
         for layout, counts in summary["gold"].items()
-        for outcome, n in sorted(counts.items())
-        if n
+        for outcome, row_count in sorted(counts.items())
+        if row_count
     ]
-    title = "What answers the checked questions"
+    answers_title = "What answers the checked questions"
     return (
-        Statistics("revisions", "Revision rate: what people changed", rate, _RATE.format(total)),
-        _shares(asked, _ANSWERABLE, "human_answerable", title, _CHECKED),
-        Statistics("gold", "What became of the gold rows", gold, _GOLD),
+        Statistics(
+            "revisions",
+            "Revision rate: what people changed",
+            revision_rates,
+            _RATE.format(segment_count),
+        ),
+        _shares(questions, _ANSWERABLE, "human_answerable", answers_title, _CHECKED),
+        Statistics("gold", "What became of the gold rows", gold_counts, _GOLD),
     )
 
 
-def plots(asked: Path) -> tuple[Plot, ...]:
+def plots(asked_folder: Path) -> tuple[Plot, ...]:
     """Questions by relation and mode."""
     query = """
         select relation_label, difficulty, count(*) from read_parquet(?)
         group by 1, 2 order by sum(count(*)) over (partition by relation_label) desc, 1, 2
     """
-    data: dict[str, dict[str, int]] = {}
-    for label, difficulty, n in duck.query(query, [str(asked / "questions.parquet")]):
-        data.setdefault(label, {"easy": 0, "hard": 0})[difficulty] = n
-    about = "How many questions each relation has, easy and hard."
-    return (Plot("relations", "bars", "Questions by relation", about, data),)
+    counts_by_relation: dict[str, dict[str, int]] = {}
+    for label, difficulty, question_count in duck.query(
+        query, [str(asked_folder / "questions.parquet")]
+    ):
+        counts_by_relation.setdefault(label, {"easy": 0, "hard": 0})[difficulty] = question_count
+    caption = "How many questions each relation has, easy and hard."
+    return (Plot("relations", "bars", "Questions by relation", caption, counts_by_relation),)
 
 
-def _shares(path: Path, by: tuple[str, ...], name: str, title: str, caption: str) -> Statistics:
+def _shares(
+    path: Path, group_columns: tuple[str, ...], name: str, title: str, caption: str
+) -> Statistics:
     """Rows by the values of some columns; the shares of several columns are within the first's."""
-    columns = ", ".join(by)
-    total = f"partition by {by[0]}" if len(by) > 1 else ""
+    column_list = ", ".join(group_columns)
+    partition = f"partition by {group_columns[0]}" if len(group_columns) > 1 else ""
     query = f"""
-        select {columns}, count(*), count(*) / sum(count(*)) over ({total})
-        from read_parquet(?) group by {columns} order by {columns}
+        select {column_list}, count(*), count(*) / sum(count(*)) over ({partition})
+        from read_parquet(?) group by {column_list} order by {column_list}
     """  # noqa: S608
     rows: list[dict[str, Scalar]] = []
-    for *values, n, share in duck.query(query, [str(path)]):
-        shown = ["null" if value is None else str(value).lower() for value in values]
-        rows.append({**dict(zip(by, shown, strict=True)), "rows": n, "share": share})
+    for *values, row_count, share in duck.query(query, [str(path)]):
+        value_texts = ["null" if value is None else str(value).lower() for value in values]
+        rows.append(
+            {
+                **dict(zip(group_columns, value_texts, strict=True)),
+                "rows": row_count,
+                "share": share,
+            }
+        )
     return Statistics(name, title, rows, caption)

@@ -98,97 +98,113 @@ class TimeQA(DatasetBuilder):
             settings=self.align,
             seed=run.seed,
         )
-        asked = AskedQuestions(
+        asked_questions = AskedQuestions(
             alignments=alignments,
             asking=AskSettings(
-                relations={r: QuestionTemplates.of(relation) for r, relation in relations.items()},
+                relations={
+                    relation_id: QuestionTemplates.of(relation)
+                    for relation_id, relation in relations.items()
+                },
                 questions=self.questions,
                 text=self.text,
                 seed=run.seed,
                 pool=0 if self.context == "page" else self.context.pool,
             ),
         )
-        dataset = _dataset(run, asked)
+        dataset = _dataset(run, asked_questions)
         if "gold" in run.inputs:
             dataset = _with_checked(
-                run, dataset, CheckedQuestions(gold=run.inputs["gold"], asked=asked)
+                run, dataset, CheckedQuestions(gold=run.inputs["gold"], asked=asked_questions)
             )
         return dataset
 
     def _relations(self, run: Run) -> dict[str, Relation]:
-        every = steps.all_relations(run)
-        asked = every.whole() if self.relations == "all" else self.relations
-        named = select_relations(every, asked, run.templates)
-        return {i: relation for i, relation in named.items() if relation.questions}
+        all_relations = steps.all_relations(run)
+        wanted_ids = all_relations.whole() if self.relations == "all" else self.relations
+        selected = select_relations(all_relations, wanted_ids, run.templates)
+        return {
+            relation_id: relation
+            for relation_id, relation in selected.items()
+            if relation.questions
+        }
 
 
-def _dataset(run: Run, asked: AskedQuestions) -> Dataset:
+def _dataset(run: Run, asked_questions: AskedQuestions) -> Dataset:
     """The configs, drops and statistics of all steps up to the questions."""
-    made, aligned = run.folder(asked), run.folder(asked.alignments)
-    histories, pages = run.folder(asked.alignments.histories), run.folder(asked.alignments.pages)
-    questions, probes = made / "questions.parquet", made / "probes.parquet"
-    timelines = {"full": FromParquet(aligned / "timelines.parquet")}
+    asked_folder, aligned_folder = (
+        run.folder(asked_questions),
+        run.folder(asked_questions.alignments),
+    )
+    histories, pages = (
+        run.folder(asked_questions.alignments.histories),
+        run.folder(asked_questions.alignments.pages),
+    )
+    questions, probes = asked_folder / "questions.parquet", asked_folder / "probes.parquet"
+    timelines = {"full": FromParquet(aligned_folder / "timelines.parquet")}
     tables = [
         _split_table("easy", rows.TimeQuestion, _EASY, questions, difficulty="easy"),
         _split_table("hard", rows.TimeQuestion, _HARD, questions, difficulty="hard"),
         _split_table("consistency", rows.TimeProbe, _CONSISTENCY, probes),
         Table("timelines", rows.ReleasedAlignedSegment, _TIMELINES, timelines),
     ]
-    if asked.asking.text:
-        tables.append(_pages(pages, aligned))
-    mined = mining({"dump": run.folder(asked.alignments.histories.facts)})
-    folders = (histories, pages, aligned / "every", aligned, made)
+    if asked_questions.asking.text:
+        tables.append(_pages(pages, aligned_folder))
+    mining_statistics = mining({"dump": run.folder(asked_questions.alignments.histories.facts)})
+    folders = (histories, pages, aligned_folder / "every", aligned_folder, asked_folder)
     return Dataset(
         tables=tuple(tables),
         dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
-        statistics=(*card.statistics(made, aligned), mined),
-        plots=card.plots(made),
+        statistics=(*card.statistics(asked_folder, aligned_folder), mining_statistics),
+        plots=card.plots(asked_folder),
     )
 
 
-def _with_checked(run: Run, made: Dataset, step: CheckedQuestions) -> Dataset:
+def _with_checked(run: Run, dataset: Dataset, step: CheckedQuestions) -> Dataset:
     """The dataset with the configs, drops and statistics of what annotators checked.
 
     Says what became of the gold rows.
     """
-    checked = run.folder(step)
-    asked = checked / annotations.ASKED / "questions.parquet"
+    checked_folder = run.folder(step)
+    checked_questions = checked_folder / annotations.ASKED / "questions.parquet"
     tables: list[Table] = []
-    summary = json.loads((checked / annotations.SUMMARY).read_text("utf-8"))
+    summary = json.loads((checked_folder / annotations.SUMMARY).read_text("utf-8"))
     for line in outcome_lines(summary["gold"]):
         run.workspace.say(line)
     if any(summary["gold"][annotations.FACTS_LAYOUT].values()):
-        facts = {"full": FromParquet(checked / annotations.FACTS)}
+        facts = {"full": FromParquet(checked_folder / annotations.FACTS)}
         tables += [
-            _split_table("human", rows.TimeQuestion, _HUMAN, asked),
+            _split_table("human", rows.TimeQuestion, _HUMAN, checked_questions),
             Table("human_timelines", rows.VerifiedSegment, _FACTS, facts),
         ]
     if any(summary["gold"][annotations.PARAPHRASE_LAYOUT].values()):
-        path = checked / annotations.PARAPHRASED
+        path = checked_folder / annotations.PARAPHRASED
         tables.append(_split_table("paraphrased", rows.ParaphrasedQuestion, _PARAPHRASED, path))
-    drops = (checked / "dropped.parquet", checked / annotations.ASKED / "dropped.parquet")
+    drop_files = (
+        checked_folder / "dropped.parquet",
+        checked_folder / annotations.ASKED / "dropped.parquet",
+    )
     return replace(
-        made,
-        tables=(*made.tables, *tables),
-        dropped=(*made.dropped, *map(FromParquet, drops)),
-        statistics=(*made.statistics, *card.checked_statistics(asked, summary)),
+        dataset,
+        tables=(*dataset.tables, *tables),
+        dropped=(*dataset.dropped, *map(FromParquet, drop_files)),
+        statistics=(*dataset.statistics, *card.checked_statistics(checked_questions, summary)),
     )
 
 
-def _split_table(name: str, row: type, about: str, path: Path, **where: str) -> Table:
+def _split_table(name: str, row: type, description: str, path: Path, **where: str) -> Table:
     """A config of the rows of a file that have these values, by their column `split`."""
-    splits = {s: FromParquet(path, {**where, "split": s}) for s in SPLITS}
-    return Table(name, row, about, splits, GROUP)
+    splits = {split: FromParquet(path, {**where, "split": split}) for split in SPLITS}
+    return Table(name, row, description, splits, GROUP)
 
 
 def _pages(pages: Path, aligned: Path) -> Table:
     """The pages of the subjects of `timelines`, a batch in memory at a time."""
 
-    def found() -> Iterator[pa.RecordBatch]:
+    def page_batches() -> Iterator[pa.RecordBatch]:
         column = pq.read_table(aligned / "segments.parquet", columns=["subject"])["subject"]
         subjects = pc.unique(column)
         with reading(pages / "pages.parquet") as file:
             for batch in file.iter_batches(64):
                 yield batch.filter(pc.is_in(batch["item"], subjects))
 
-    return Table("pages", rows.Page, _PAGES, {"full": found}, GROUP)
+    return Table("pages", rows.Page, _PAGES, {"full": page_batches}, GROUP)

@@ -19,8 +19,8 @@ class RowsInOrder(Generic[T]):
 
     def at(self, key: str) -> list[T]:
         """The rows with this key; none where the file has none."""
-        wanted = len(key), key
-        while self._next is None or (len(self._next[0]), self._next[0]) < wanted:
+        sort_key = len(key), key
+        while self._next is None or (len(self._next[0]), self._next[0]) < sort_key:
             group = next(self._groups, None)
             if group is None:
                 return []

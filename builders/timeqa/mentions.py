@@ -67,10 +67,12 @@ class PageMention(NamedTuple):
     linked: bool = False
     score: float | None = None
 
-    def overlaps(self, other: "PageMention") -> bool:
+    def overlaps(self, second: "PageMention") -> bool:
         """Whether both have a character of the page."""
         return (
-            self.paragraph == other.paragraph and self.start < other.end and other.start < self.end
+            self.paragraph == second.paragraph
+            and self.start < second.end
+            and second.start < self.end
         )
 
 
@@ -79,13 +81,13 @@ class PageText:
 
     def __init__(self, page: rows.Page) -> None:
         self.page = page
-        self.texts = [p.text for p in page.paragraphs]
+        self.texts = [paragraph.text for paragraph in page.paragraphs]
         self._dates: dict[str, TextDates] = {}
         self._sentences: dict[int, list[int]] = {}
 
     @cached_property
     def _parts(self) -> list[tuple[str, list[int] | None]]:
-        return [fold_without_marks(t) for t in self.texts]
+        return [fold_without_marks(text) for text in self.texts]
 
     @cached_property
     def folded(self) -> str:
@@ -126,56 +128,56 @@ class PageText:
     def sentences(self, paragraph: int) -> list[int]:
         """The first character of each of its sentences; a list item or a row is one sentence."""
         if paragraph not in self._sentences:
-            one = self.page.paragraphs[paragraph]
-            starts = sentence_starts(one.text) if one.kind == "text" else [0]
+            page_paragraph = self.page.paragraphs[paragraph]
+            starts = sentence_starts(page_paragraph.text) if page_paragraph.kind == "text" else [0]
             self._sentences[paragraph] = starts
         return self._sentences[paragraph]
 
     @cached_property
     def opening(self) -> tuple[int, range]:
         """The first paragraph of text, and the first bracket in it, which tells a life."""
-        for n, one in enumerate(self.page.paragraphs):
-            if one.kind == "text" and one.text:
-                found = _FIRST_BRACKET.match(one.text)
-                return n, range(found.start(1), found.end(1)) if found else range(0)
+        for number, paragraph in enumerate(self.page.paragraphs):
+            if paragraph.kind == "text" and paragraph.text:
+                bracket = _FIRST_BRACKET.match(paragraph.text)
+                return number, range(bracket.start(1), bracket.end(1)) if bracket else range(0)
         return 0, range(0)
 
     @cached_property
     def _links(self) -> Mapping[str, Sequence[PageMention]]:
-        found: dict[str, list[PageMention]] = {}
-        for n, paragraph in enumerate(self.page.paragraphs):
+        mentions_by_title: dict[str, list[PageMention]] = {}
+        for number, paragraph in enumerate(self.page.paragraphs):
             for link in paragraph.links:
                 if link.start < link.end:
-                    at = PageMention(n, link.start, link.end, linked=True)
-                    found.setdefault(link.target, []).append(at)
-        return found
+                    mention = PageMention(number, link.start, link.end, linked=True)
+                    mentions_by_title.setdefault(link.target, []).append(mention)
+        return mentions_by_title
 
     def linked(self, title: str | None) -> Sequence[PageMention]:
         """Rule (a): the links to the page of this title, in order."""
         return self._links.get(title, ()) if title else ()
 
-    def named(self, names: Sequence[Name], title: str | None) -> list[PageMention]:
+    def named(self, names: Sequence[Name], object_title: str | None) -> list[PageMention]:
         """Rule (b): the mentions by these names, in order; of overlapping ones the longest.
 
         `title`: of the object's page; links to it do not count as the name of something else.
         """
-        known = {n.words for n in names}
-        found: list[PageMention] = []
+        known_words = {name.words for name in names}
+        all_mentions: list[PageMention] = []
         for name in names:
             if "".join(name.words) in self._squeezed:
-                for place in name_pattern(name.text).finditer(self.folded):
-                    paragraph = bisect_right(self.starts, place.start()) - 1
-                    start, end = self._span(paragraph, *place.span())
-                    if self._counts(name, paragraph, start, end, title, known):
+                for name_match in name_pattern(name.text).finditer(self.folded):
+                    paragraph = bisect_right(self.starts, name_match.start()) - 1
+                    start, end = self._span(paragraph, *name_match.span())
+                    if self._counts(name, paragraph, start, end, object_title, known_words):
                         end = self._with_mark(name, paragraph, end)
-                        found.append(PageMention(paragraph, start, end))
-        found.sort(key=lambda m: (m.paragraph, m.start, -m.end))
-        kept: list[PageMention] = []
-        for one in found:
-            last = kept[-1] if kept else None
-            if not last or last.paragraph != one.paragraph or last.end <= one.start:
-                kept.append(one)
-        return kept
+                        all_mentions.append(PageMention(paragraph, start, end))
+        all_mentions.sort(key=lambda mention: (mention.paragraph, mention.start, -mention.end))
+        longest_mentions: list[PageMention] = []
+        for mention in all_mentions:
+            last = longest_mentions[-1] if longest_mentions else None
+            if not last or last.paragraph != mention.paragraph or last.end <= mention.start:
+                longest_mentions.append(mention)
+        return longest_mentions
 
     def _span(self, paragraph: int, start: int, end: int) -> tuple[int, int]:
         """A span of the folded page as one of the paragraph, without a sentence's full stop."""
@@ -189,9 +191,9 @@ class PageText:
 
     def _with_mark(self, name: Name, paragraph: int, end: int) -> int:
         """The end of a span with the mark of its name (`Yahoo!`, `Warner Bros.`, `A (B)`)."""
-        mark, last = name.text[-1], name.text.rsplit(None, 1)[-1]
-        is_part = mark in "!?)" or (mark == "." and "." not in last[:-1])
-        return end + (is_part and self.texts[paragraph][end : end + 1] == mark)
+        last_mark, last_word = name.text[-1], name.text.rsplit(None, 1)[-1]
+        is_part = last_mark in "!?)" or (last_mark == "." and "." not in last_word[:-1])
+        return end + (is_part and self.texts[paragraph][end : end + 1] == last_mark)
 
     def _counts(
         self,
@@ -199,25 +201,29 @@ class PageText:
         paragraph: int,
         start: int,
         end: int,
-        title: str | None,
-        known: set[tuple[str, ...]],
+        object_title: str | None,
+        known_words: set[tuple[str, ...]],
     ) -> bool:
         """Whether a name that stands there is not part of the name of something else."""
-        one = self.page.paragraphs[paragraph]
-        if not same_case(name, one.text[start:end]):
+        page_paragraph = self.page.paragraphs[paragraph]
+        if not same_case(name, page_paragraph.text[start:end]):
             return False
-        for link in one.links:
-            if link.start >= end or link.end <= start or link.target == title:
+        for link in page_paragraph.links:
+            if link.start >= end or link.end <= start or link.target == object_title:
                 continue
             part_of_name = start <= link.start and link.end <= end and link.end - link.start
             if part_of_name and part_of_name < end - start:
                 continue
-            if name_words(without_bracket(link.target)) not in known:
+            if name_words(without_bracket(link.target)) not in known_words:
                 return False
-        after = _NEXT.match(one.text, end)
-        if after is None or not after[1][0].isupper() or one.text[start:end].islower():
+        next_word = _NEXT.match(page_paragraph.text, end)
+        if (
+            next_word is None
+            or not next_word[1][0].isupper()
+            or page_paragraph.text[start:end].islower()
+        ):
             return True
-        return "".join(name_words(after[1])) in _NO_PART
+        return "".join(name_words(next_word[1])) in _NO_PART
 
 
 class Passages:
@@ -231,38 +237,49 @@ class Passages:
         """Paragraph, start and end of each."""
         texts = enumerate(self._page.texts)
         return [
-            (n, *span)
-            for n, text in texts
-            for span in pairwise([*self._page.sentences(n), len(text)])
+            (number, *sentence_span)
+            for number, text in texts
+            for sentence_span in pairwise([*self._page.sentences(number), len(text)])
         ]
 
     @cached_property
     def _known(self) -> TfIdf:
-        texts = (self._page.texts[n][start:end] for n, start, end in self._spans)
-        return TfIdf([WORD_PATTERN.findall(fold_in_place(text)) for text in texts])
+        passage_texts = (self._page.texts[number][start:end] for number, start, end in self._spans)
+        return TfIdf([WORD_PATTERN.findall(fold_in_place(text)) for text in passage_texts])
 
-    def most_similar(self, names: Sequence[Name], least: float) -> PageMention | None:
+    def most_similar(self, names: Sequence[Name], min_score: float) -> PageMention | None:
         """Rule (c): the passage most similar to a name, with a similarity greater than `least`.
 
         A passage that shares one word with a name, or at most half of its words, is not similar to
         it; function words do not count, nor do weak names and names of one word.
         """
-        found: list[tuple[float, int, frozenset[str]]] = []
+        candidates: list[tuple[float, int, frozenset[str]]] = []
         for name in names:
-            wanted = Counter(name.words)
-            content = frozenset(wanted.keys() - FUNCTION_WORDS)
+            word_counts = Counter(name.words)
+            content_words = frozenset(word_counts.keys() - FUNCTION_WORDS)
             if name.weak or len(name.words) < 2:
                 continue
-            for n, own in enumerate(self._known.words):
-                shared = len(content & own.keys())
-                if shared >= 2 and 2 * shared > len(content):
-                    score = self._known.cosine(n, wanted)
-                    if score > least:
-                        found.append((-score, n, content))
-        if not found:
+            for passage_number, passage_words in enumerate(self._known.words):
+                shared_count = len(content_words & passage_words.keys())
+                if shared_count >= 2 and 2 * shared_count > len(content_words):
+                    score = self._known.cosine(passage_number, word_counts)
+                    if score > min_score:
+                        candidates.append((-score, passage_number, content_words))
+        if not candidates:
             return None
-        negative, passage, content = min(found, key=lambda f: f[:2])
-        n, start, end = self._spans[passage]
-        folded = fold_in_place(self._page.texts[n])
-        places = [m.span() for m in WORD_PATTERN.finditer(folded, start, end) if m[0] in content]
-        return PageMention(n, places[0][0], places[-1][1], score=min(1.0, round(-negative, 6)))
+        negative_score, passage, content_words = min(
+            candidates, key=lambda candidate: candidate[:2]
+        )
+        passage_number, start, end = self._spans[passage]
+        folded_text = fold_in_place(self._page.texts[passage_number])
+        word_spans = [
+            word.span()
+            for word in WORD_PATTERN.finditer(folded_text, start, end)
+            if word[0] in content_words
+        ]
+        return PageMention(
+            passage_number,
+            word_spans[0][0],
+            word_spans[-1][1],
+            score=min(1.0, round(-negative_score, 6)),
+        )

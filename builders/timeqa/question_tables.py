@@ -79,9 +79,11 @@ def write_questions(
     """
     settings, seed = asking.questions, asking.seed
     with ExitStack() as stack:
-        asked = stack.enter_context(writing(out / "questions.parquet", rows.TimeQuestion, GROUP))
-        moved = stack.enter_context(writing(out / "probes.parquet", rows.TimeProbe, GROUP))
-        dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
+        question_rows = stack.enter_context(
+            writing(out / "questions.parquet", rows.TimeQuestion, GROUP)
+        )
+        probe_rows = stack.enter_context(writing(out / "probes.parquet", rows.TimeProbe, GROUP))
+        dropped_rows = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
         pool = None
         if asking.pool:
             pool = Pool(sources.pages, Path(stack.enter_context(TemporaryDirectory())))
@@ -90,16 +92,24 @@ def write_questions(
             split = split_of(page.item, seed)
             for pair in pairs:
                 relation = asking.relations[pair.relation]
-                found = ask_pair(pair, relation, settings, seed)
-                for one in found.questions:
-                    values = context.values(one, relation.label, split)
-                    asked.append(rows.TimeQuestion(**values))
-                for one in found.probes:
-                    assert one.original is not None and one.number is not None
-                    values = context.values(one, relation.label, split)
-                    moved.append(rows.TimeProbe(**values, probe_of=one.original, probe=one.number))
-                for drop in found.dropped:
-                    dropped.append(drop if step == STEP else replace(drop, step=step))
+                asked_pair = ask_pair(pair, relation, settings, seed)
+                for pair_question in asked_pair.questions:
+                    column_values = context.values(pair_question, relation.label, split)
+                    question_rows.append(rows.TimeQuestion(**column_values))
+                for pair_question in asked_pair.probes:
+                    assert pair_question.original is not None and pair_question.number is not None
+                    column_values = context.values(pair_question, relation.label, split)
+                    probe_rows.append(
+                        rows.TimeProbe(
+                            **column_values,
+                            probe_of=pair_question.original,
+                            probe=pair_question.number,
+                        )
+                    )
+                for dropped_row in asked_pair.dropped:
+                    dropped_rows.append(
+                        dropped_row if step == STEP else replace(dropped_row, step=step)
+                    )
 
 
 def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
@@ -107,33 +117,33 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
     gaps = RowsInOrder(sources.gaps, rows.Gap, "subject")
     subjects = RowsInOrder(sources.subjects, rows.PageSubject, "subject")
     pages = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
-    flow = typed_rows(sources.segments, rows.ReleasedAlignedSegment, 4096)
-    for subject, segments in groupby(flow, key=attrgetter("subject")):
-        about = subjects.at(subject)[0]
+    all_segments = typed_rows(sources.segments, rows.ReleasedAlignedSegment, 4096)
+    for subject, segments in groupby(all_segments, key=attrgetter("subject")):
+        page_subject = subjects.at(subject)[0]
         page = pages.at(subject)[0]
-        unnamed = gaps.at(subject)
-        text = PageText(page)
-        states = PageStates(text)
-        opening = text.texts[text.opening[0]] if text.texts else ""
+        subject_gaps = gaps.at(subject)
+        page_text = PageText(page)
+        page_states = PageStates(page_text)
+        opening_text = page_text.texts[page_text.opening[0]] if page_text.texts else ""
         pairs = []
         for relation, history in groupby(segments, key=attrgetter("relation")):
-            own = tuple(history)
-            names = tuple(Naming(s, about.label) for s in own)
+            pair_segments = tuple(history)
+            object_words = tuple(Naming(segment, page_subject.label) for segment in pair_segments)
             pairs.append(
                 Pair(
                     subject,
-                    about.label,
+                    page_subject.label,
                     relation,
-                    own,
-                    tuple(gap for gap in unnamed if gap.relation == relation),
-                    states.near_evidence(own),
-                    states.of_others(own, names),
-                    states.listed(own),
-                    names,
-                    tuple(map(states.naming, names)),
-                    states.lengths,
-                    (about.began, about.ended),
-                    opening_article(opening, about.label),
+                    pair_segments,
+                    tuple(gap for gap in subject_gaps if gap.relation == relation),
+                    page_states.near_evidence(pair_segments),
+                    page_states.of_others(pair_segments, object_words),
+                    page_states.listed(pair_segments),
+                    object_words,
+                    tuple(map(page_states.naming, object_words)),
+                    page_states.lengths,
+                    (page_subject.began, page_subject.ended),
+                    opening_article(opening_text, page_subject.label),
                 )
             )
         yield pairs, page
@@ -152,19 +162,23 @@ class PageContext:
         self._has_text = text
         self._pool, self._size = pool, size
         self._made: dict[tuple[int, ...], tuple[str, str]] = {}
-        lengths = (len(p.text) + len(LINE_END) for p in page.paragraphs)
+        lengths = (len(paragraph.text) + len(LINE_END) for paragraph in page.paragraphs)
         self._starts = list(accumulate(lengths, initial=0))
 
     def _context(self, cut: tuple[int, ...]) -> tuple[str, str]:
         """The text without these paragraphs, and its checksum."""
         if cut not in self._made:
             left_out = frozenset(cut)
-            kept = (p.text for n, p in enumerate(self._page.paragraphs) if n not in left_out)
-            text = LINE_END.join(kept)
+            kept_texts = (
+                paragraph.text
+                for number, paragraph in enumerate(self._page.paragraphs)
+                if number not in left_out
+            )
+            text = LINE_END.join(kept_texts)
             self._made[cut] = text if self._has_text else "", text_sha256(text)
         return self._made[cut]
 
-    def _added(self, one: PairQuestion) -> tuple[rows.AddedParagraph, ...]:
+    def _added(self, pair_question: PairQuestion) -> tuple[rows.AddedParagraph, ...]:
         """The paragraphs of other pages in the context of a question.
 
         None of them may name an object of its history.
@@ -174,53 +188,62 @@ class PageContext:
 
         def is_wanted(item: str, text: str) -> bool:
             words = frozenset(name_words(text))
-            return item != self._page.item and not any(n.may_be_in(words) for n in one.pair.names)
+            return item != self._page.item and not any(
+                object_words.may_be_in(words) for object_words in pair_question.pair.names
+            )
 
-        return self._pool.search(one.text, self._size, is_wanted)
+        return self._pool.search(pair_question.text, self._size, is_wanted)
 
-    def values(self, one: PairQuestion, relation_label: str, split: str) -> dict[str, Any]:
+    def values(
+        self, pair_question: PairQuestion, relation_label: str, split: str
+    ) -> dict[str, Any]:
         """The columns of a question (`rows.TimeQuestion`)."""
-        first, last = one.time.days()
-        added = self._added(one)
-        context, sha256 = self._context(one.cut)
-        if added:
-            context = LINE_END.join((context, *(p.text for p in added)))
+        first_day, last_day = pair_question.time.days()
+        added_paragraphs = self._added(pair_question)
+        context, sha256 = self._context(pair_question.cut)
+        if added_paragraphs:
+            context = LINE_END.join((context, *(place.text for place in added_paragraphs)))
             sha256 = text_sha256(context)
-        answers, own = one.answers, one.pair.segments
-        places = () if one.cut else places_of(one)
-        words = tuple(p.words for p in places)
-        starts = tuple(self._starts[p.paragraph] + p.start for p in places)
+        answers, segments = pair_question.answers, pair_question.pair.segments
+        places = () if pair_question.cut else places_of(pair_question)
+        page_words = tuple(place.words for place in places)
+        context_starts = tuple(self._starts[place.paragraph] + place.start for place in places)
         return {
-            "id": one.id,
-            "prompt": one.text,
-            "targets": _targets(one, words),
+            "id": pair_question.id,
+            "prompt": pair_question.text,
+            "targets": _targets(pair_question, page_words),
             "title": self._page.title,
             "context": context,
-            "question": one.text,
-            "answers": rows.Spans(words, starts),
-            "objects": tuple(rows.Answer(s.object, s.object_label, s.aliases) for s in answers),
-            "answerable": one.answerable,
-            "evidence": one.evidence,
-            "context_cut": bool(one.cut),
+            "question": pair_question.text,
+            "answers": rows.Spans(page_words, context_starts),
+            "objects": tuple(
+                rows.Answer(segment.object, segment.object_label, segment.aliases)
+                for segment in answers
+            ),
+            "answerable": pair_question.answerable,
+            "evidence": pair_question.evidence,
+            "context_cut": bool(pair_question.cut),
             "split": split,
-            "difficulty": one.difficulty,
-            "specifier": one.time.specifier,
-            "time_first": first,
-            "time_last": last,
-            "subject": one.pair.subject,
-            "subject_label": one.pair.subject_label,
-            "relation": one.pair.relation,
+            "difficulty": pair_question.difficulty,
+            "specifier": pair_question.time.specifier,
+            "time_first": first_day,
+            "time_last": last_day,
+            "subject": pair_question.pair.subject,
+            "subject_label": pair_question.pair.subject_label,
+            "relation": pair_question.pair.relation,
             "relation_label": relation_label,
-            "template": one.template,
-            "rules": tuple(s.rule for s in answers),
-            "paragraphs": tuple(p.paragraph for p in places),
-            "segment": None if one.segment is None else own[one.segment].id,
-            "segments": tuple(own[j].id for j in one.chosen),
-            "verification": one.verification,
+            "template": pair_question.template,
+            "rules": tuple(segment.rule for segment in answers),
+            "paragraphs": tuple(place.paragraph for place in places),
+            "segment": None
+            if pair_question.segment is None
+            else segments[pair_question.segment].id,
+            "segments": tuple(segments[index].id for index in pair_question.chosen),
+            "verification": pair_question.verification,
             "page": self._page.page,
             "revision": self._page.revision,
-            "left_out": one.cut,
-            "added": added,
+            "left_out": pair_question.cut,
+            "added": added_paragraphs,
             "context_sha256": sha256,
         }
 
@@ -233,23 +256,39 @@ class Place(NamedTuple):
     words: str
 
 
-def places_of(one: PairQuestion) -> tuple[Place, ...]:
+def places_of(pair_question: PairQuestion) -> tuple[Place, ...]:
     """Where the page names what answers a question: for its own segment, then in order."""
-    found: list[tuple[bool, Place]] = []
-    for j in one.chosen:
-        s = one.pair.segments[j]
-        if s.paragraph is not None and s.start is not None and s.mention:
-            found.append((j != one.segment, Place(s.paragraph, s.start, s.mention)))
-    return tuple(dict.fromkeys(place for _, place in sorted(found)))
+    ranked_places: list[tuple[bool, Place]] = []
+    for index in pair_question.chosen:
+        segment = pair_question.pair.segments[index]
+        if segment.paragraph is not None and segment.start is not None and segment.mention:
+            ranked_places.append(
+                (
+                    index != pair_question.segment,
+                    Place(segment.paragraph, segment.start, segment.mention),
+                )
+            )
+    return tuple(dict.fromkeys(place for _, place in sorted(ranked_places)))
 
 
-def _targets(one: PairQuestion, words: Sequence[str]) -> tuple[str, ...]:
+def _targets(pair_question: PairQuestion, page_words: Sequence[str]) -> tuple[str, ...]:
     """The accepted answers: none where the page does not answer the question.
 
     First the object that it was made from, last those that the page does not name.
     """
-    if one.answerable != "yes":
+    if pair_question.answerable != "yes":
         return ()
-    own = None if one.segment is None else one.pair.segments[one.segment].object
-    ranked = sorted(one.answers, key=lambda s: (s.rule == "none", s.object != own))
-    return merge_targets([s.object_label for s in ranked], words, *(s.aliases for s in ranked))
+    own_object = (
+        None
+        if pair_question.segment is None
+        else pair_question.pair.segments[pair_question.segment].object
+    )
+    ranked = sorted(
+        pair_question.answers,
+        key=lambda segment: (segment.rule == "none", segment.object != own_object),
+    )
+    return merge_targets(
+        [segment.object_label for segment in ranked],
+        page_words,
+        *(segment.aliases for segment in ranked),
+    )

@@ -102,12 +102,14 @@ class Pair:
         None, where too little of the page would be left, or an entry beside the evidence that has
         a date inside the time, or goes on from before it (`since 2003`).
         """
-        found = frozenset[int]().union(*(self.naming[j] for j in chosen if self.naming))
-        for n, days in self.listed.items():
-            if n not in found and any(_goes_on(time, *one) for one in days):
+        cut_paragraphs = frozenset[int]().union(
+            *(self.naming[index] for index in chosen if self.naming)
+        )
+        for number, days in self.listed.items():
+            if number not in cut_paragraphs and any(_goes_on(time, *interval) for interval in days):
                 return ()
-        kept = sum(n for i, n in enumerate(self.lengths) if i not in found)
-        return tuple(sorted(found)) if kept >= _KEPT * sum(self.lengths) else ()
+        kept = sum(number for i, number in enumerate(self.lengths) if i not in cut_paragraphs)
+        return tuple(sorted(cut_paragraphs)) if kept >= _KEPT * sum(self.lengths) else ()
 
 
 class QuestionTemplates(Strict):
@@ -201,14 +203,16 @@ class PairQuestion:
         """The best aligned segment of each object that answers it, by id."""
         best: dict[str, AlignedSegment] = {}
         segments = self.pair.segments
-        for s in sorted((segments[j] for j in self.chosen), key=lambda s: _RULES[s.rule]):
-            best.setdefault(s.object, s)
-        return sorted(best.values(), key=lambda s: (len(s.object), s.object))
+        for segment in sorted(
+            (segments[index] for index in self.chosen), key=lambda segment: _RULES[segment.rule]
+        ):
+            best.setdefault(segment.object, segment)
+        return sorted(best.values(), key=lambda segment: (len(segment.object), segment.object))
 
     @property
     def answerable(self) -> Answerable:
         """What answers it in its context."""
-        in_page = any(self.pair.segments[j].rule != "none" for j in self.chosen)
+        in_page = any(self.pair.segments[index].rule != "none" for index in self.chosen)
         if in_page and not self.cut:
             return "yes"
         return "not_in_page" if self.chosen else "nothing_holds"
@@ -221,8 +225,10 @@ class PairQuestion:
     @property
     def verification(self) -> Verification:
         """Human, where people checked all segments that answer it (of none: all of the pair)."""
-        judged = [self.pair.segments[j] for j in self.chosen] or self.pair.segments
-        return "human" if all(s.verification == "human" for s in judged) else "automatic"
+        judged = [self.pair.segments[index] for index in self.chosen] or self.pair.segments
+        return (
+            "human" if all(segment.verification == "human" for segment in judged) else "automatic"
+        )
 
 
 class AskedPair(NamedTuple):
@@ -252,17 +258,17 @@ def ask_pair(pair: Pair, relation: QuestionTemplates, settings: Questions, seed:
     nothing holds there are none, of short segments there are fewer.
     """
     asker = _Asker(pair, relation, settings, seed)
-    asked = [i for i, reason in enumerate(asker.unproved) if reason is None]
-    for i, reason in enumerate(asker.unproved):
+    asked_indexes = [index for index, reason in enumerate(asker.unproved) if reason is None]
+    for index, reason in enumerate(asker.unproved):
         if reason is not None:
-            asker.drop(reason, i, pair.segments[i].mention)
-    for i in asked:
-        asker.ask(easy_times(asker.line, i, asker.pointwise), i, "easy")
-    for i in asked:
-        asker.ask(asker.hard_times(i), i, "hard")
+            asker.drop(reason, index, pair.segments[index].mention)
+    for index in asked_indexes:
+        asker.ask(easy_times(asker.line, index, asker.pointwise), index, "easy")
+    for index in asked_indexes:
+        asker.ask(asker.hard_times(index), index, "hard")
     asker.limit_several()
     asker.make_unanswerable()
-    probes = [probe for one in asker.questions for probe in asker.probes(one)]
+    probes = [probe for pair_question in asker.questions for probe in asker.probes(pair_question)]
     return AskedPair(asker.questions, probes, asker.dropped)
 
 
@@ -275,20 +281,23 @@ class _Asker:
         self.pair, self.relation, self.settings, self.seed = pair, relation, settings, seed
         self.line = Timeline(pair.segments, pair.gaps)
         self.pointwise = relation.mode == "pointwise"
-        self.unproved = [self._unproved(s) for s in pair.segments]
+        self.unproved = [self._unproved(segment) for segment in pair.segments]
         self.questions: list[PairQuestion] = []
         self.dropped: list[Dropped] = []
         self.seen: set[Time] = set()
         # Of the seed, the pair and the segment, and nothing else.
         self.own_key = seeded_hash(seed, pair.subject, pair.relation)
         self.keys = [
-            seeded_hash(self.own_key, s.object, *span[:4])
-            for s, span in zip(pair.segments, self.line.spans, strict=False)
+            seeded_hash(self.own_key, segment.object, *span[:4])
+            for segment, span in zip(pair.segments, self.line.spans, strict=False)
         ]
         # The page's words for it are an answer too: `March` of March Engineering, in March 1985.
         self.names = [
-            object_names(s.object_label, (*s.aliases, s.mention) if s.mention else s.aliases)
-            for s in pair.segments
+            object_names(
+                segment.object_label,
+                (*segment.aliases, segment.mention) if segment.mention else segment.aliases,
+            )
+            for segment in pair.segments
         ]
         self.subject_words = significant_words(word_tokens(pair.subject_label))
         self.serving: dict[Specifier, list[int]] = {}
@@ -296,18 +305,20 @@ class _Asker:
             for specifier in asks.times:
                 self.serving.setdefault(specifier, []).append(variant)
 
-    def _unproved(self, s: AlignedSegment) -> str | None:
+    def _unproved(self, segment: AlignedSegment) -> str | None:
         """Why the page does not prove a segment; None: it does, or people checked it."""
-        if s.verification == "human":
+        if segment.verification == "human":
             return None
-        if s.rule == "none":
+        if segment.rule == "none":
             return "not_found"
-        if self.settings.evidence != "none" and s.contradicted:
+        if self.settings.evidence != "none" and segment.contradicted:
             return "contradicted"
-        is_less = _TIERS.index(s.evidence) > _TIERS.index(self.settings.evidence)
+        is_less = _TIERS.index(segment.evidence) > _TIERS.index(self.settings.evidence)
         return "not_stated" if is_less else None
 
-    def ask(self, times: Iterator[Time] | Sequence[Time], i: int | None, mode: Difficulty) -> None:
+    def ask(
+        self, times: Iterator[Time] | Sequence[Time], index: int | None, mode: Difficulty
+    ) -> None:
         """Ask about the first of these times that can be asked about.
 
         `i`: the segment that has to be among the answers; None: nothing may hold.
@@ -318,86 +329,113 @@ class _Asker:
             if time in self.seen:
                 reason = None  # the segments with this time share its question
                 continue
-            made = self.made(time, i, mode)
-            if isinstance(made, PairQuestion):
-                self.questions.append(made)
+            outcome = self.made(time, index, mode)
+            if isinstance(outcome, PairQuestion):
+                self.questions.append(outcome)
                 self.seen.add(time)
                 return
-            reason, detail = made, time_text(time, mode == "easy")
-        if i is not None and reason is not None:
-            self.drop(reason, i, detail)
+            reason, detail = outcome, time_text(time, mode == "easy")
+        if index is not None and reason is not None:
+            self.drop(reason, index, detail)
 
-    def hard_times(self, i: int) -> Iterator[Time]:
+    def hard_times(self, index: int) -> Iterator[Time]:
         """Moments inside a segment; what they ask is drawn by the weights of the mix."""
         weights = {kind: weight for kind in _KINDS if (weight := self.settings.mix.get(kind, 0))}
-        order = RandomStream(self.keys[i])
+        order = RandomStream(self.keys[index])
         while weights:
             kind = _drawn(weights, order)
             del weights[kind]
-            yield from self._hard_times(i, kind, RandomStream(order.next_bits()), _TRIES)
+            yield from self._hard_times(index, kind, RandomStream(order.next_bits()), _TRIES)
 
     def _hard_times(
-        self, i: int, kind: HardKind, draws: RandomStream, tries: int
+        self, index: int, kind: HardKind, draws: RandomStream, tries: int
     ) -> Iterator[Time]:
         for _ in range(tries):
-            time = hard_time(self.line, i, kind, self.pointwise, self.settings.months, draws)
+            time = hard_time(self.line, index, kind, self.pointwise, self.settings.months, draws)
             if time is None:
                 return
             yield time
 
     def probes(self, original: PairQuestion) -> Iterator[PairQuestion]:
         """The question at other times inside the segment that it was made from."""
-        i = original.segment
-        if i is None:
+        index = original.segment
+        if index is None:
             return
-        wanted, kind = self.settings.probes, original.time.specifier
+        probe_count, kind = self.settings.probes, original.time.specifier
         draws = RandomStream(seeded_hash(self.seed, original.id, "probe"))
         seen = {original.time}
-        for time in self._hard_times(i, kind, draws, wanted * _TRIES):
-            if len(seen) > wanted:
+        for time in self._hard_times(index, kind, draws, probe_count * _TRIES):
+            if len(seen) > probe_count:
                 return
-            made = None if time in seen else self.made(time, i, "hard", original)
-            if not isinstance(made, PairQuestion):
+            probe = None if time in seen else self.made(time, index, "hard", original)
+            if not isinstance(probe, PairQuestion):
                 continue
-            if self.objects(made) == self.objects(original):
+            if self.objects(probe) == self.objects(original):
                 seen.add(time)
-                made.number, made.original = len(seen) - 1, original.id
-                made.id, made.cut = row_id(original.id, "probe", made.number), original.cut
-                yield made
+                probe.number, probe.original = len(seen) - 1, original.id
+                probe.id, probe.cut = row_id(original.id, "probe", probe.number), original.cut
+                yield probe
 
-    def objects(self, one: PairQuestion) -> set[str]:
+    def objects(self, pair_question: PairQuestion) -> set[str]:
         """The ids of the objects that answer a question."""
-        return {self.pair.segments[j].object for j in one.chosen}
+        return {self.pair.segments[index].object for index in pair_question.chosen}
 
     def limit_several(self) -> None:
         """Leave out questions with several answers that are over their share, by their hash."""
         if (share := self.settings.several) == 1:
             return
         for mode in _MODES:
-            own = [q for q in self.questions if q.difficulty == mode]
-            several = [q for q in own if len(self.objects(q)) > 1]
-            count = self._count(mode, "several", (len(own) - len(several)) * share / (1 - share))
-            for one in sorted(several, key=lambda q: seeded_hash(self.seed, q.id))[count:]:
-                self.questions.remove(one)
-                assert one.segment is not None
-                self.drop("several_answers", one.segment, time_text(one.time, mode == "easy"))
+            mode_questions = [
+                pair_question
+                for pair_question in self.questions
+                if pair_question.difficulty == mode
+            ]
+            several = [
+                pair_question
+                for pair_question in mode_questions
+                if len(self.objects(pair_question)) > 1
+            ]
+            count = self._count(
+                mode, "several", (len(mode_questions) - len(several)) * share / (1 - share)
+            )
+            for pair_question in sorted(
+                several, key=lambda pair_question: seeded_hash(self.seed, pair_question.id)
+            )[count:]:
+                self.questions.remove(pair_question)
+                assert pair_question.segment is not None
+                self.drop(
+                    "several_answers",
+                    pair_question.segment,
+                    time_text(pair_question.time, mode == "easy"),
+                )
 
     def make_unanswerable(self) -> None:
         """Make the share of questions without an answer: of windows, and by cutting answers out."""
         for mode in _MODES:
             share = self.settings.unanswerable.get(mode, 0.0)
-            own = sum(q.difficulty == mode for q in self.questions)
+            question_count = sum(
+                pair_question.difficulty == mode for pair_question in self.questions
+            )
             if mode == "hard":
                 windows = share * self.settings.windows
-                for _ in range(self._count(mode, "windows", own * windows / (1 - windows))):
+                for _ in range(
+                    self._count(mode, "windows", question_count * windows / (1 - windows))
+                ):
                     self.ask(self.windows(), None, "hard")
-            every = [q for q in self.questions if q.difficulty == mode]
-            without = sum(q.answerable != "yes" for q in every)
-            count = max(0, self._count(mode, "cut", len(every) * share) - without)
-            for one in sorted(every, key=lambda q: seeded_hash(self.seed, q.id, "cut")):
-                if count and one.answerable == "yes":
-                    one.cut = self.pair.cut(one.chosen, one.time)
-                    count -= bool(one.cut)
+            mode_questions = [
+                pair_question
+                for pair_question in self.questions
+                if pair_question.difficulty == mode
+            ]
+            without = sum(pair_question.answerable != "yes" for pair_question in mode_questions)
+            cut_count = max(0, self._count(mode, "cut", len(mode_questions) * share) - without)
+            for pair_question in sorted(
+                mode_questions,
+                key=lambda pair_question: seeded_hash(self.seed, pair_question.id, "cut"),
+            ):
+                if cut_count and pair_question.answerable == "yes":
+                    pair_question.cut = self.pair.cut(pair_question.chosen, pair_question.time)
+                    cut_count -= bool(pair_question.cut)
 
     def windows(self) -> Iterator[Time]:
         """Times near the pair's own in which nothing is known to hold.
@@ -410,68 +448,76 @@ class _Asker:
             time = outside_time(self.line, self.settings.months, self.pair.life, draws)
             if time is None:
                 return
-            first, last = (d for d in time.days() if d)
+            first, last = (day for day in time.days() if day)
             if first.toordinal() > self.line.last:
                 first = min(first, date(date.fromordinal(self.line.last).year + 1, 1, 1))
-            if not any(b <= last and first <= e for b, e in self.pair.near_evidence):
+            if not any(
+                begins <= last and first <= ends for begins, ends in self.pair.near_evidence
+            ):
                 yield time
 
-    def _count(self, mode: Difficulty, purpose: str, wanted: float) -> int:
+    def _count(self, mode: Difficulty, purpose: str, wanted_count: float) -> int:
         """A number of questions: the wanted one, whose fraction is a chance of one more."""
         draws = RandomStream(seeded_hash(self.own_key, mode, purpose))
-        return int(wanted) + (draws.next_below(_SHARES) < wanted % 1 * _SHARES)
+        return int(wanted_count) + (draws.next_below(_SHARES) < wanted_count % 1 * _SHARES)
 
     def made(
-        self, time: Time, i: int | None, mode: Difficulty, like: PairQuestion | None = None
+        self, time: Time, index: int | None, mode: Difficulty, like: PairQuestion | None = None
     ) -> PairQuestion | str:
         """The question about a time, or the reason why there is none; `like`: of its template."""
-        chosen = self.settled(time, i, mode)
+        chosen = self.settled(time, index, mode)
         if isinstance(chosen, str):
             return chosen
         variants = self.serving.get(time.specifier)
         if not variants:
             return "no_template"
         if like is None:
-            key = self.own_key if i is None else self.keys[i]
+            key = self.own_key if index is None else self.keys[index]
             day = (time.first or time.last or _NO_UNIT).first
             variant = variants[RandomStream(key ^ day).next_below(len(variants))]
         else:
             variant = int(like.template.rpartition("/")[2]) - 1
-        label, the = self.pair.subject_label, self.pair.the
-        articles = self.relation.articles if the is None else {label: the}
+        label, has_article = self.pair.subject_label, self.pair.the
+        articles = self.relation.articles if has_article is None else {label: has_article}
         ask = self.relation.questions[variant].ask
-        text = question(ask, label, time_text(time, mode == "easy"), articles)
-        words = padded_words(word_tokens(text))
-        if any(self.names[j].given_away(self.subject_words, words) for j in chosen):
+        question_text = question(ask, label, time_text(time, mode == "easy"), articles)
+        question_words = padded_words(word_tokens(question_text))
+        if any(
+            self.names[answer_index].given_away(self.subject_words, question_words)
+            for answer_index in chosen
+        ):
             return "gives_answer"
         template = f"{self.relation.relation}/{variant + 1}"
-        named = self.pair.subject, self.relation.relation, template, time.specifier
+        id_parts = self.pair.subject, self.relation.relation, template, time.specifier
         return PairQuestion(
-            row_id(*named, _code(time.first), _code(time.last)),
-            text,
+            row_id(*id_parts, _code(time.first), _code(time.last)),
+            question_text,
             mode,
             time,
             template,
             self.pair,
             tuple(chosen),
-            i,
+            index,
         )
 
-    def settled(self, time: Time, i: int | None, mode: Difficulty) -> list[int] | str:
+    def settled(self, time: Time, index: int | None, mode: Difficulty) -> list[int] | str:
         """The segments that a time selects, or the reason why it cannot be asked about."""
-        line, (kind, a, b) = self.line, time
-        if any(u and u.last > line.snapshot for u in (a, b)):
+        line, (kind, first_unit, last_unit) = self.line, time
+        if any(unit and unit.last > line.snapshot for unit in (first_unit, last_unit)):
             return "after_snapshot"
-        if kind == "after" and a and a.last > line.snapshot - _AFTER:
+        if kind == "after" and first_unit and first_unit.last > line.snapshot - _AFTER:
             return "near_snapshot"
-        found = select(time, line.spans, line.snapshot, touching=mode == "hard")
-        if found is None or (i not in found if i is not None else found):
+        selected = select(time, line.spans, line.snapshot, touching=mode == "hard")
+        if selected is None or (index not in selected if index is not None else selected):
             return "in_doubt"
-        if any(self.unproved[j] for j in found):
+        if any(self.unproved[answer_index] for answer_index in selected):
             return "unproved"
-        if kind in ("before", "after") and len({self.pair.segments[j].object for j in found}) > 1:
+        if (
+            kind in ("before", "after")
+            and len({self.pair.segments[answer_index].object for answer_index in selected}) > 1
+        ):
             return "ambiguous"
-        return "others_stated" if self._states_others(time, mode) else found
+        return "others_stated" if self._states_others(time, mode) else selected
 
     def _states_others(self, time: Time, mode: Difficulty) -> bool:
         """Whether the page may name others of the kind of the pair's objects at this time.
@@ -480,19 +526,25 @@ class _Asker:
         the sections of the evidence. Else, of what happens at one time, it has an entry that names
         no object of the pair, in a list or table beside the evidence, with a date inside the time.
         """
-        kind, a, b = time
-        line, near = self.line, self.pair.near_evidence
+        kind, first_unit, last_unit = time
+        line, stated_days = self.line, self.pair.near_evidence
         if kind == "before":
-            return mode == "hard" and any(e.toordinal() < line.first - _SEASON for _, e in near)
+            return mode == "hard" and any(
+                ends.toordinal() < line.first - _SEASON for _, ends in stated_days
+            )
         if kind == "after":
-            return mode == "hard" and any(s.toordinal() > line.last + _SEASON for s, _ in near)
-        assert a and b
-        days = ((s.toordinal(), e.toordinal()) for s, e in self.pair.of_others)
-        return self.pointwise and any(a.first <= s and e <= b.last for s, e in days)
+            return mode == "hard" and any(
+                begins.toordinal() > line.last + _SEASON for begins, _ in stated_days
+            )
+        assert first_unit and last_unit
+        days = ((begins.toordinal(), ends.toordinal()) for begins, ends in self.pair.of_others)
+        return self.pointwise and any(
+            first_unit.first <= begins and ends <= last_unit.last for begins, ends in days
+        )
 
-    def drop(self, reason: str, i: int, detail: str | None) -> None:
+    def drop(self, reason: str, index: int, detail: str | None) -> None:
         """Count a segment that is not asked about."""
-        segment = self.pair.segments[i]
+        segment = self.pair.segments[index]
         item = segment.statements[0] if segment.statements else segment.object
         pair = segment.subject, segment.relation
         self.dropped.append(Dropped(STEP, reason, item, *pair, None, None, detail))
@@ -500,9 +552,9 @@ class _Asker:
 
 def _goes_on(time: Time, begins: date, ends: date) -> bool:
     """Whether a date lies inside a time, or a stretch without an end goes on in it."""
-    _, a, b = time
-    first = a and (a.last if a != b else a.first - 1)
-    last = b and (b.first if a != b else b.last + 1)
+    _, first_unit, last_unit = time
+    first = first_unit and (first_unit.last if first_unit != last_unit else first_unit.first - 1)
+    last = last_unit and (last_unit.first if first_unit != last_unit else last_unit.last + 1)
     if last and begins.toordinal() >= last:
         return False
     is_inside = (not first or begins.toordinal() > first) and (not last or ends.toordinal() < last)
@@ -521,9 +573,9 @@ def _code(unit: TimeUnit | None) -> str:
 
 def _drawn(weights: Mapping[HardKind, float], draws: RandomStream) -> HardKind:
     """One of the kinds, each with a chance as great as its weight."""
-    at = draws.next_below(_SHARES) / _SHARES * sum(weights.values())
+    threshold = draws.next_below(_SHARES) / _SHARES * sum(weights.values())
     for kind, weight in weights.items():
-        at -= weight
-        if at < 0:
+        threshold -= weight
+        if threshold < 0:
             return kind
     return kind

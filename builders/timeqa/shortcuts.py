@@ -74,16 +74,16 @@ def shortcuts(questions: Path, segments: Path) -> Statistics:
 
 def _best_sentence(questions: Path, mode: str) -> float | None:
     """The share of questions whose most similar sentence has an answer; None: there is no text."""
-    asked = right = 0
+    asked_count = right_count = 0
     columns = ["difficulty", "question", "context", "answers"]
     with reading(questions) as file:
         for batch in file.iter_batches(64, columns=columns):
             for row in batch.to_pylist():
-                if row["difficulty"] == mode and row["context"] and asked < _READ:
-                    asked += 1
+                if row["difficulty"] == mode and row["context"] and asked_count < _READ:
+                    asked_count += 1
                     best = most_similar(row["question"], row["context"])
-                    right += any(words in best for words in row["answers"]["text"])
-    return right / asked if asked else None
+                    right_count += any(words in best for words in row["answers"]["text"])
+    return right_count / asked_count if asked_count else None
 
 
 def most_similar(question: str, context: str) -> str:
@@ -93,6 +93,9 @@ def most_similar(question: str, context: str) -> str:
         for line in context.split("\n")
         for start, end in pairwise([*sentence_starts(line), len(line)])
     ]
-    known, wanted = TfIdf([word_tokens(s) for s in sentences]), Counter(word_tokens(question))
-    scores = [known.cosine(n, wanted) for n in range(len(sentences))]
+    sentence_weights, question_words = (
+        TfIdf([word_tokens(sentence) for sentence in sentences]),
+        Counter(word_tokens(question)),
+    )
+    scores = [sentence_weights.cosine(number, question_words) for number in range(len(sentences))]
     return sentences[scores.index(max(scores))]

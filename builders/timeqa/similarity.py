@@ -16,17 +16,22 @@ class TfIdf:
         self.words = [Counter(text) for text in texts]
         holding = Counter(word for words in self.words for word in words)
         count = 1 + len(texts)
-        self._idf = {word: log(count / (1 + n)) + 1 for word, n in holding.items()}
+        self._idf = {
+            word: log(count / (1 + text_count)) + 1 for word, text_count in holding.items()
+        }
         self._unknown = log(count) + 1
 
-    def cosine(self, n: int, wanted: Mapping[str, int]) -> float:
+    def cosine(self, text_number: int, word_counts: Mapping[str, int]) -> float:
         """The similarity of the `n`th text to the counts of some words, in [0, 1]."""
-        own = self.words[n]
-        dot = fsum(self._weight(w) ** 2 * c * own[w] for w, c in wanted.items())
-        return round(dot / (self._length(wanted) * self._length(own) or 1.0), 9)
+        text_counts = self.words[text_number]
+        dot = fsum(
+            self._weight(word) ** 2 * count * text_counts[word]
+            for word, count in word_counts.items()
+        )
+        return round(dot / (self._length(word_counts) * self._length(text_counts) or 1.0), 9)
 
     def _weight(self, word: str) -> float:
         return self._idf.get(word, self._unknown)
 
     def _length(self, counts: Mapping[str, int]) -> float:
-        return sqrt(fsum((self._weight(w) * c) ** 2 for w, c in counts.items()))
+        return sqrt(fsum((self._weight(word) * count) ** 2 for word, count in counts.items()))

@@ -37,25 +37,30 @@ class Histories(Step):
         A segment is dated where its start or its end is known (paper 001, section 2.1). Undated
         segments of such a pair are not left out later, for they put in doubt what else held.
         """
-        mined, lines = workspace.folder(self.facts), workspace.folder(self.timelines)
+        facts_folder, timelines_folder = (
+            workspace.folder(self.facts),
+            workspace.folder(self.timelines),
+        )
         pair = list(timeline.PAIR)
         with workspace.engine() as eng:
-            segments = eng.read(lines / "timelines.parquet", rows.Segment)
+            segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
             segments = segments.filter(segments.relation.isin(list(self.relations)))
-            entities = eng.read(mined / "entities.parquet", rows.Entity)
-            paged = entities.filter(entities.enwiki.notnull())
+            entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
+            items_with_page = entities.filter(entities.enwiki.notnull())
             dated = segments.filter(segments.start_first.notnull() | segments.end_first.notnull())
             pairs = dated.group_by(pair).having(dated.count() >= self.min_segments)
             pairs = pairs.agg(dated=dated.count())
-            kept = pairs.semi_join(paged, pairs.subject == paged.id)
+            kept_pairs = pairs.semi_join(items_with_page, pairs.subject == items_with_page.id)
             names = entities.select(
                 object_id="id", object_label="label", aliases="aliases", object_title="enwiki"
             )
-            segments = segments.semi_join(kept, pair)
-            named = segments.join(names, segments.object == names.object_id).drop("object_id")
-            named = eng.keep(named)
-            eng.write(named, out / "segments.parquet", rows.NamedSegment, timeline.ORDER)
-            ids = named.select("subject").distinct()
+            segments = segments.semi_join(kept_pairs, pair)
+            named_segments = segments.join(names, segments.object == names.object_id).drop(
+                "object_id"
+            )
+            named_segments = eng.keep(named_segments)
+            eng.write(named_segments, out / "segments.parquet", rows.NamedSegment, timeline.ORDER)
+            ids = named_segments.select("subject").distinct()
             subjects = ids.join(entities, ids.subject == entities.id)
             subjects = subjects.select(
                 "subject",
@@ -65,14 +70,16 @@ class Histories(Step):
                 ended=subjects.ended_first,
             )
             eng.write(subjects, out / "subjects.parquet", rows.PageSubject, ["subject"])
-            gaps = eng.read(lines / "gaps.parquet", rows.Gap)
-            gaps = gaps.filter(gaps.reason != "undated").semi_join(named, pair)
+            gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
+            gaps = gaps.filter(gaps.reason != "undated").semi_join(named_segments, pair)
             eng.write(gaps, out / "gaps.parquet", rows.Gap, timeline.GAP_ORDER)
-            drops = steps.read_dropped(eng, mined)
-            pageless = pairs.anti_join(paged, pairs.subject == paged.id)
-            why = ibis.literal("no_sitelink")
-            drops = drops.union(release_columns.as_dropped(pageless, self.name, reason=why))
-            eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
+            dropped_rows = steps.read_dropped(eng, facts_folder)
+            pageless_pairs = pairs.anti_join(items_with_page, pairs.subject == items_with_page.id)
+            drop_reason = ibis.literal("no_sitelink")
+            dropped_rows = dropped_rows.union(
+                release_columns.as_dropped(pageless_pairs, self.name, reason=drop_reason)
+            )
+            eng.write(dropped_rows, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
 
 class Pages(Step):
@@ -115,21 +122,25 @@ class Alignments(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Align page by page, then keep the pairs that are found often enough."""
-        histories, every = workspace.folder(self.histories), out / "every"
+        histories, every_folder = workspace.folder(self.histories), out / "every"
         pages = workspace.folder(self.pages) / "pages.parquet"
-        align_file(pages, histories / "segments.parquet", every, self.settings, workspace.jobs)
+        align_file(
+            pages, histories / "segments.parquet", every_folder, self.settings, workspace.jobs
+        )
         with workspace.engine() as eng:
-            found = eng.read(every / "aligned.parquet", rows.AlignedSegment)
-            segments, dropped = keep_pairs(found, self.settings, self.seed)
+            aligned_segments = eng.read(every_folder / "aligned.parquet", rows.AlignedSegment)
+            segments, dropped = keep_pairs(aligned_segments, self.settings, self.seed)
             segments = eng.keep(segments)
             eng.write(segments, out / "segments.parquet", rows.AlignedSegment, timeline.ORDER)
             subjects = eng.read(histories / "subjects.parquet", rows.PageSubject)
-            named = steps.released_segments(segments).join(
+            named_segments = steps.released_segments(segments).join(
                 subjects.select("subject", subject_label="label"), "subject"
             )
-            named = named.mutate(relation_label=named.relation.cases(*self.relations.items()))
+            named_segments = named_segments.mutate(
+                relation_label=named_segments.relation.cases(*self.relations.items())
+            )
             lines, row = out / "timelines.parquet", rows.ReleasedAlignedSegment
-            eng.write(named, lines, row, timeline.ORDER)
+            eng.write(named_segments, lines, row, timeline.ORDER)
             eng.write(dropped, out / "dropped.parquet", rows.Dropped, DROPPED_ORDER)
 
 
@@ -170,18 +181,18 @@ class CheckedQuestions(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Correct the segments as annotators did, ask anew, and take their paraphrases."""
-        asked = self.asked
+        asked_step = self.asked
         write_checked(
             self.gold.files,
-            workspace.folder(asked.alignments) / "timelines.parquet",
-            asked.sources(workspace),
-            workspace.folder(asked) / "questions.parquet",
+            workspace.folder(asked_step.alignments) / "timelines.parquet",
+            asked_step.sources(workspace),
+            workspace.folder(asked_step) / "questions.parquet",
             out,
-            asked.asking,
+            asked_step.asking,
         )
 
 
 def _columns(path: Path, *names: str) -> Iterator[tuple[Any, ...]]:
     with reading(path) as file:
         for batch in file.iter_batches(65_536, columns=list(names)):
-            yield from zip(*(batch.column(n).to_pylist() for n in names), strict=True)
+            yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)

@@ -131,9 +131,11 @@ def stated_unit(first: date | None, last: date | None) -> TimeUnit | None:
     """
     if first is None or last is None or first == date.min or last.year == date.max.year:
         return None
-    days = first.toordinal(), last.toordinal()
-    found = (unit(grain, index(grain, days[0])) for grain in (DAY, MONTH, YEAR))
-    return next((u for u in found if (u.first, u.last) == days), None)
+    day_range = first.toordinal(), last.toordinal()
+    units = (unit(grain, index(grain, day_range[0])) for grain in (DAY, MONTH, YEAR))
+    return next(
+        (time_unit for time_unit in units if (time_unit.first, time_unit.last) == day_range), None
+    )
 
 
 def bounds(one: Segment | Gap) -> Bounds:
@@ -238,33 +240,37 @@ class Timeline:
         self.begun = bool(firsts) and all(firsts)
         self.ended = bool(lasts) and all(lasts)
 
-    def inside(self, i: int) -> DayRange:
+    def inside(self, index: int) -> DayRange:
         """The days strictly between the boundaries of a segment, up to the snapshot day."""
-        span = self.spans[i]
+        span = self.spans[index]
         return span.start_last + 1, min(span.end_first - (not span.open), self.snapshot)
 
 
-def easy_times(line: Timeline, i: int, pointwise: bool) -> list[Time]:
+def easy_times(line: Timeline, segment_index: int, pointwise: bool) -> list[Time]:
     """The times of easy questions about a segment, from its own boundaries, the best first.
 
     There are none where no boundary can be printed.
     """
-    a, b = line.starts[i], line.ends[i]
-    span = line.spans[i]
-    if line.open[i] and a:
-        return [_in_unit(a)] if pointwise else [Time("after", a, None), _in_unit(a)]
-    if pointwise or a is None or b is None or a == b:
-        known = a or b
-        return [_in_unit(known)] if known else []
-    if span.end_last - span.start_first < _SHORT and a.grain != YEAR:
-        return [_in_unit(unit(MONTH, index(MONTH, a.first)))]
-    if a.last >= b.first:
-        return [_in_unit(a if a.grain > b.grain else b)]
-    return [Time("between", a, b)]
+    start_unit, end_unit = line.starts[segment_index], line.ends[segment_index]
+    span = line.spans[segment_index]
+    if line.open[segment_index] and start_unit:
+        return (
+            [_in_unit(start_unit)]
+            if pointwise
+            else [Time("after", start_unit, None), _in_unit(start_unit)]
+        )
+    if pointwise or start_unit is None or end_unit is None or start_unit == end_unit:
+        known_unit = start_unit or end_unit
+        return [_in_unit(known_unit)] if known_unit else []
+    if span.end_last - span.start_first < _SHORT and start_unit.grain != YEAR:
+        return [_in_unit(unit(MONTH, index(MONTH, start_unit.first)))]
+    if start_unit.last >= end_unit.first:
+        return [_in_unit(start_unit if start_unit.grain > end_unit.grain else end_unit)]
+    return [Time("between", start_unit, end_unit)]
 
 
 def hard_time(
-    line: Timeline, i: int, kind: HardKind, pointwise: bool, months: float, draws: RandomStream
+    line: Timeline, index: int, kind: HardKind, pointwise: bool, months: float, draws: RandomStream
 ) -> Time | None:
     """The time of a hard question about a segment, of this kind; None: none has room.
 
@@ -275,29 +281,37 @@ def hard_time(
     it, `before` a later unit, `after` an earlier one and `decade` the part that it lies in.
     `months`: the chance that a month is named where a year would do.
     """
-    span, inside = line.spans[i], line.inside(i)
+    span, inside = line.spans[index], line.inside(index)
     if kind == "before" and span.start_first != line.first:
         return None
     if kind == "after" and span.end_last != line.last:
         return None
     by_month = draws.next_below(_THOUSAND) < months * _THOUSAND
     if pointwise:
-        point = line.starts[i] or line.ends[i]
+        point = line.starts[index] or line.ends[index]
         if point is None or kind == "in":
             return None
         if kind == "decade":
             parts = _parts(point.first, point.last)
-            holding = (p for p in parts if p.first <= point.first and point.last <= p.last)
+            holding = (
+                decade_part
+                for decade_part in parts
+                if decade_part.first <= point.first and point.last <= decade_part.last
+            )
             return next(map(_in_unit, holding), None)
         earlier = point.first - _AROUND, point.first - 1
         return _drawn(kind, earlier, (point.last + 1, point.last + _AROUND), by_month, draws)
     if kind == "decade":
         first, last = inside
-        parts = [p for p in _parts(first, last) if first <= p.first and p.last <= last]
+        parts = [
+            decade_part
+            for decade_part in _parts(first, last)
+            if first <= decade_part.first and decade_part.last <= last
+        ]
         return _in_unit(parts[draws.next_below(len(parts))]) if parts else None
-    if kind == "before" and (end := line.ends[i]):
+    if kind == "before" and (end := line.ends[index]):
         inside = inside[0], min(end.last, line.snapshot)
-    if kind == "after" and not span.open and (start := line.starts[i]):
+    if kind == "after" and not span.open and (start := line.starts[index]):
         inside = start.first, inside[1]
     return _drawn(kind, inside, inside, by_month, draws)
 
@@ -334,23 +348,37 @@ def _drawn(
     `before` takes its unit from the later days, `between` one from each, the first before the
     second. A month is named where the days hold no year, or not two of them.
     """
-    within = units_within(*earlier)
-    others = within if later == earlier else units_within(*later)
-    least = 2 if kind == "between" and earlier == later else 1
+    earlier_units = units_within(*earlier)
+    later_units = earlier_units if later == earlier else units_within(*later)
+    min_count = 2 if kind == "between" and earlier == later else 1
     grain = YEAR
-    first, second = within[1], others[1]
-    if by_month or len(first) < least or len(second) < least:
-        grain, first, second = MONTH, within[0], others[0]
-    if len(first) < least or len(second) < least:
+    first_numbers, second_numbers = earlier_units[1], later_units[1]
+    if by_month or len(first_numbers) < min_count or len(second_numbers) < min_count:
+        grain, first_numbers, second_numbers = MONTH, earlier_units[0], later_units[0]
+    if len(first_numbers) < min_count or len(second_numbers) < min_count:
         return None
-    a, b = first[draws.next_below(len(first))], second[draws.next_below(len(second))]
+    first_number, second_number = (
+        first_numbers[draws.next_below(len(first_numbers))],
+        second_numbers[draws.next_below(len(second_numbers))],
+    )
     if kind == "before":
-        return Time("before", None, unit(grain, b))
+        return Time("before", None, unit(grain, second_number))
     if kind != "between":
-        return Time("after", unit(grain, a), None) if kind == "after" else _in_unit(unit(grain, a))
-    if a == b:
-        a = first[(first.index(a) + 1 + draws.next_below(len(first) - 1)) % len(first)]
-    return Time("between", unit(grain, min(a, b)), unit(grain, max(a, b)))
+        return (
+            Time("after", unit(grain, first_number), None)
+            if kind == "after"
+            else _in_unit(unit(grain, first_number))
+        )
+    if first_number == second_number:
+        first_number = first_numbers[
+            (first_numbers.index(first_number) + 1 + draws.next_below(len(first_numbers) - 1))
+            % len(first_numbers)
+        ]
+    return Time(
+        "between",
+        unit(grain, min(first_number, second_number)),
+        unit(grain, max(first_number, second_number)),
+    )
 
 
 def _parts(first: int, last: int) -> list[TimeUnit]:
@@ -362,8 +390,8 @@ def _parts(first: int, last: int) -> list[TimeUnit]:
     return [unit(PART, number) for number in numbers]
 
 
-def _in_unit(at: TimeUnit) -> Time:
-    return Time("in", at, at)
+def _in_unit(time_unit: TimeUnit) -> Time:
+    return Time("in", time_unit, time_unit)
 
 
 @lru_cache(1 << 16)

@@ -1,9 +1,9 @@
 """Lines of the entity JSON as raw rows: what a dump says, with nothing inferred.
 
-A line is decoded at one go into what is asked for; the rest is passed over. Where something in it
-is malformed, its statements are decoded one by one, so that only the malformed ones are lost. The
-forms of older dumps are read too: `numeric-id` alone, empty maps as `[]`, missing keys, statements
-without an id, snaks without a datatype.
+Decoding a line gives only the fields that mining needs. Where something in a line is malformed,
+its statements are decoded one by one, so that only the malformed ones are lost. The forms of older
+dumps are read too: `numeric-id` alone, empty maps as `[]`, missing keys, statements without an id,
+snaks without a datatype.
 """
 
 import re
@@ -33,10 +33,10 @@ C = TypeVar("C")
 BIRTHS, DEATHS = ("P569", "P571"), ("P570", "P576")
 """Properties of the day on which an entity began, and of the one on which it ended."""
 EDITED_PREFIX = "edited/"
-"""Before the day on which entities were last edited: how many were is counted so."""
+"""The beginning of the keys that count entities by the day of their last edit."""
 _DAY = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T")
 _COUNTED = {"Q": "items", "P": "properties", "L": "lexemes"}
-"""What entities are counted as, by the first letter of their ids."""
+"""The names of the counts of entities, by the first letter of their ids."""
 
 
 class _Term(Struct, gc=False):
@@ -57,21 +57,21 @@ class _Aliases(Struct, gc=False):
 
 
 class _Redirects(Struct, gc=False):
-    """Where an entity was asked for by an id that redirects to it, as the API says it."""
+    """The redirect over which the API found an entity that was requested by another id."""
 
     source: str = msgspec.field(default="", name="from")
     to: str = ""
 
 
 class NamedEntity(Struct, gc=False):
-    """What of a line says how its entity is called."""
+    """The part of a line that names its entity."""
 
     labels: _Labels | list[Raw] | None = None
     aliases: _Aliases | list[Raw] | None = None
 
 
 class _Document(NamedEntity, Generic[C], gc=False):
-    """One line of a dump: an entity, or, with `entity` and `redirect`, a redirect."""
+    """One line of a dump: an entity, or a redirect, which has `entity` and `redirect`."""
 
     id: str = ""
     claims: dict[str, list[C]] | list[Raw] | None = None
@@ -111,8 +111,8 @@ class _Qualifiers(Struct, gc=False):
     P12506: list[_Snak] | UnsetType = UNSET
 
 
-class _Claim(Struct, gc=False):
-    """A statement; its main value is decoded where it is asked for."""
+class _Statement(Struct, gc=False):
+    """A statement; its main value stays encoded until it is needed."""
 
     mainsnak: Raw
     id: str | None = None
@@ -133,22 +133,22 @@ class _Time(Struct, gc=False):
 
 
 _UNTIMED: tuple[object, ...] = (None, _Qualifiers(), [])
-_whole = msgspec.json.Decoder(_Document[_Claim]).decode
-_in_pieces = msgspec.json.Decoder(_Document[Raw]).decode
-_claim = msgspec.json.Decoder(_Claim).decode
-_sitelink = msgspec.json.Decoder(_Sitelink | None).decode
-_snak = msgspec.json.Decoder(_Snak).decode
-_item = msgspec.json.Decoder(_Item).decode
-_time = msgspec.json.Decoder(_Time).decode
-_Group = Sequence[_Claim | str]
-"""The statements of a relation; in place of a malformed one stands what is wrong with it."""
+_decode_document = msgspec.json.Decoder(_Document[_Statement]).decode
+_decode_document_in_pieces = msgspec.json.Decoder(_Document[Raw]).decode
+_decode_statement = msgspec.json.Decoder(_Statement).decode
+_decode_sitelink = msgspec.json.Decoder(_Sitelink | None).decode
+_decode_snak = msgspec.json.Decoder(_Snak).decode
+_decode_item = msgspec.json.Decoder(_Item).decode
+_decode_time = msgspec.json.Decoder(_Time).decode
+_Group = Sequence[_Statement | str]
+"""The statements of a relation; a malformed one is replaced by its error message."""
 
 
 class DumpRows(StatementRows):
-    """Rows and counts of the entities that were read; `read` adds one line.
+    """Rows and counts of the entities of a dump; `add_line` adds one line of it.
 
-    `undated`: the relations whose undated statements are kept even where no dated one of the same
-    subject stands beside them.
+    `undated` names the relations whose undated statements are kept in any case. Those of other
+    relations are kept only beside a dated statement of the same subject.
     """
 
     def __init__(self, undated: Iterable[str]) -> None:
@@ -157,38 +157,29 @@ class DumpRows(StatementRows):
         self._about_items: dict[str, bool] = {}
         self.entities: list[RawEntity] = []
 
-    def read(self, line: memoryview | bytes, number: int = 0) -> None:
+    def add_line(self, line: memoryview | bytes, number: int = 0) -> None:
         """Add one entity or redirect; `ValueError` where the line is neither.
 
-        `number`: the place of the line in the dump; the later of two is the greater.
+        `number` is the place of the line in the dump; a later line has a greater number.
         """
         self.line = number
-        document: _Document[_Claim] | _Document[Raw]
-        claims: Mapping[str, _Group] = {}
-        try:
-            document = _whole(line)
-            if isinstance(document.claims, dict):
-                claims = document.claims
-        except (ValueError, RecursionError):
-            document = _in_pieces(line)
-            if isinstance(document.claims, dict):
-                claims = {name: list(map(_one, raws)) for name, raws in document.claims.items()}
+        document, claims = _read_document(line)
         if not document.id:
             if not document.entity or not document.redirect:
                 raise ValueError("no entity id")
             self._redirect(document.entity, document.redirect)
             return
         entity = _entity(document, claims, number)
-        counted = _COUNTED.get(document.id[0], "other_entities")
-        self.counts[counted] += 1
-        if counted not in ("items", "properties"):
+        entity_type = _COUNTED.get(document.id[0], "other_entities")
+        self.counts[entity_type] += 1
+        if entity_type not in ("items", "properties"):
             return
         self.entities.append(entity)
         if _DAY.match(document.modified):
             self.counts[EDITED_PREFIX + document.modified[:10]] += 1
         if isinstance(document.redirects, _Redirects) and document.redirects.source:
             self._redirect(document.redirects.source, document.redirects.to or document.id)
-        if counted == "items":
+        if entity_type == "items":
             for relation, group in claims.items():
                 if group and self._is_about_items(relation, group[0]):
                     self._group(document.id, relation, group)
@@ -197,15 +188,15 @@ class DumpRows(StatementRows):
         self.counts["redirects"] += 1
         self.entities.append(RawEntity(source, None, (), None, 0, 0, None, target))
 
-    def _is_about_items(self, relation: str, first: _Claim | str) -> bool:
+    def _is_about_items(self, relation: str, first_statement: _Statement | str) -> bool:
         """Whether the values of a relation are items: by its datatype, the same everywhere."""
-        known = self._about_items.get(relation)
-        if known is not None or isinstance(first, str):
-            return known is not False
+        known_answer = self._about_items.get(relation)
+        if known_answer is not None or isinstance(first_statement, str):
+            return known_answer is not False
         try:
-            snak = _snak(first.mainsnak)
+            snak = _decode_snak(first_statement.mainsnak)
             if snak.datatype is None:
-                return _main_item(first.mainsnak)[0] != "not_an_item"
+                return _main_item(first_statement.mainsnak)[0] != "not_an_item"
         except ValueError:
             return True
         return self._about_items.setdefault(relation, snak.datatype == "wikibase-item")
@@ -213,62 +204,91 @@ class DumpRows(StatementRows):
     def _group(self, subject: str, relation: str, group: _Group) -> None:
         """Add the statements of a relation, if one has a time or they are kept without."""
         if relation not in self._undated and not [
-            one for one in group if isinstance(one, str) or one.qualifiers not in _UNTIMED
+            statement
+            for statement in group
+            if isinstance(statement, str) or statement.qualifiers not in _UNTIMED
         ]:
             self.counts[f"{relation}/undated"] += len(group)
             return
-        for claim in group:
+        for statement in group:
             try:
-                if isinstance(claim, str):
-                    raise ValueError(claim)
-                self._statement(subject, relation, claim)
+                if isinstance(statement, str):
+                    raise ValueError(statement)
+                self._statement(subject, relation, statement)
             except ValueError as error:
                 item = f"{subject}/{relation}"
                 self.drop("malformed_statement", item, subject, relation, str(error))
 
-    def _statement(self, subject: str, relation: str, claim: _Claim) -> None:
-        passed_over, target = _main_item(claim.mainsnak)
-        if claim.rank == "deprecated":
-            passed_over = claim.rank
-        if passed_over:
-            self.counts[f"{relation}/{passed_over}"] += 1
+    def _statement(self, subject: str, relation: str, statement: _Statement) -> None:
+        skip_reason, object_id = _main_item(statement.mainsnak)
+        if statement.rank == "deprecated":
+            skip_reason = statement.rank
+        if skip_reason:
+            self.counts[f"{relation}/{skip_reason}"] += 1
             return
-        given = claim.qualifiers
+        qualifiers = statement.qualifiers
         times: dict[str, list[Snak]] = {}
-        if isinstance(given, _Qualifiers):
-            stated = zip(TIMES, astuple(given), strict=True)
-            times = {p: list(map(_stated, snaks)) for p, snaks in stated if snaks}
-        name = claim.id
-        if not name:  # an id of what it says
-            rank = "preferred" if claim.rank == "preferred" else "normal"
-            text = repr((subject, relation, target, rank, describe_times(times)))
-            name = f"{subject}${text_sha256(text)[:32]}"
-        self.add(name, subject, relation, target, claim.rank, times)
+        if isinstance(qualifiers, _Qualifiers):
+            property_snaks = zip(TIMES, astuple(qualifiers), strict=True)
+            times = {
+                property_id: list(map(_time_snak, snaks))
+                for property_id, snaks in property_snaks
+                if snaks
+            }
+        statement_id = statement.id
+        if not statement_id:  # an id of what it says
+            rank = "preferred" if statement.rank == "preferred" else "normal"
+            statement_text = repr((subject, relation, object_id, rank, describe_times(times)))
+            statement_id = f"{subject}${text_sha256(statement_text)[:32]}"
+        self.add(statement_id, subject, relation, object_id, statement.rank, times)
 
 
-def _one(raw: Raw) -> _Claim | str:
-    """A statement, or what is wrong with it."""
+def _read_document(
+    line: memoryview | bytes,
+) -> tuple["_Document[_Statement] | _Document[Raw]", Mapping[str, _Group]]:
+    """An entity and its statements by relation; where some are malformed, each is read alone."""
     try:
-        return _claim(raw)
+        document = _decode_document(line)
+        return document, document.claims if isinstance(document.claims, dict) else {}
+    except (ValueError, RecursionError):
+        pass
+    in_pieces = _decode_document_in_pieces(line)
+    claims: dict[str, _Group] = {}
+    if isinstance(in_pieces.claims, dict):
+        for relation, raw_statements in in_pieces.claims.items():
+            claims[relation] = [_statement_or_error(raw) for raw in raw_statements]
+    return in_pieces, claims
+
+
+def _statement_or_error(raw: Raw) -> _Statement | str:
+    """A statement, or the error message where it is malformed."""
+    try:
+        return _decode_statement(raw)
     except ValueError as error:
         return str(error)
 
 
 def _entity(
-    document: "_Document[_Claim] | _Document[Raw]", claims: Mapping[str, _Group], line: int
+    document: "_Document[_Statement] | _Document[Raw]", claims: Mapping[str, _Group], line: int
 ) -> RawEntity:
     links = document.sitelinks or {}
-    page = _sitelink(links["enwiki"]) if isinstance(links, dict) and "enwiki" in links else None
+    wiki_page = (
+        _decode_sitelink(links["enwiki"]) if isinstance(links, dict) and "enwiki" in links else None
+    )
     classes = []
-    for claim in claims.get("P31", ()):
-        if not isinstance(claim, str) and claim.rank != "deprecated":
+    for statement in claims.get("P31", ()):
+        if not isinstance(statement, str) and statement.rank != "deprecated":
             with suppress(ValueError):
-                classes += [item for item in _main_item(claim.mainsnak)[1:] if item]
-    dates = {p: _dates(claims[p]) for p in (*BIRTHS, *DEATHS) if p in claims}
+                classes += [item for item in _main_item(statement.mainsnak)[1:] if item]
+    dates = {
+        property_id: _dates(claims[property_id])
+        for property_id in (*BIRTHS, *DEATHS)
+        if property_id in claims
+    }
     return RawEntity(
         document.id,
         *entity_names(document),
-        page.title if page else None,
+        wiki_page.title if wiki_page else None,
         len(links),
         sum(map(len, claims.values())),
         page_kind(classes),
@@ -281,44 +301,49 @@ def _entity(
 
 
 def entity_names(document: NamedEntity) -> tuple[str | None, tuple[str, ...]]:
-    """The label, English or `mul`, and every other name, sorted."""
+    """The label (English, else `mul`), and the sorted aliases in both without the label."""
     labels, aliases = document.labels, document.aliases
-    found = (labels.en or labels.mul) if isinstance(labels, _Labels) else None
-    label = cleaned(found.value) or None if found else None
+    english_term = (labels.en or labels.mul) if isinstance(labels, _Labels) else None
+    label = cleaned(english_term.value) or None if english_term else None
     if not isinstance(aliases, _Aliases) or not (aliases.en or aliases.mul):
         return label, ()
-    others = {
+    other_names = {
         cleaned(term.value)
-        for given in (aliases.en, aliases.mul)
-        for term in (given.values() if isinstance(given, dict) else given or ())
+        for terms in (aliases.en, aliases.mul)
+        for term in (terms.values() if isinstance(terms, dict) else terms or ())
     }
-    others -= {label, ""}
-    return label, tuple(sorted(others))
+    other_names -= {label, ""}
+    return label, tuple(sorted(other_names))
 
 
 def life_dates(
     dates: Mapping[str, Sequence[LifeDate]],
 ) -> tuple[PartialDate | None, PartialDate | None]:
-    """When an entity began and when it ended, by its dates; see `statements.life`."""
-    began = life_boundary([dates[p] for p in BIRTHS if p in dates], latest=True)
-    return began, life_boundary([dates[p] for p in DEATHS if p in dates], latest=False)
+    """When an entity began and when it ended, from its dates; see `life_boundary`."""
+    began = life_boundary(
+        [dates[property_id] for property_id in BIRTHS if property_id in dates], latest=True
+    )
+    return began, life_boundary(
+        [dates[property_id] for property_id in DEATHS if property_id in dates], latest=False
+    )
 
 
-def _dates(group: _Group) -> list[LifeDate]:
-    found = []
-    for claim in group:
-        if not isinstance(claim, str):
+def _dates(statements: _Group) -> list[LifeDate]:
+    dates = []
+    for statement in statements:
+        if not isinstance(statement, str):
             with suppress(ValueError):
-                found.append(LifeDate(claim.rank, _stated(_snak(claim.mainsnak))))
-    return found
+                dates.append(LifeDate(statement.rank, _time_snak(_decode_snak(statement.mainsnak))))
+    return dates
 
 
 def _main_item(raw: Raw) -> tuple[str | None, str | None]:
-    """Why a main value is passed over, or None and the item it names (None: unknown).
+    """The reason why a main value is passed over, and the item that it names.
 
-    `ValueError` where it is malformed.
+    The reason is None where the value is an item, and the item is None where it is unknown.
+    `ValueError` where the value is malformed.
     """
-    snak = _snak(raw)
+    snak = _decode_snak(raw)
     if snak.datatype not in (None, "wikibase-item"):
         return "not_an_item", None
     if snak.snaktype == "somevalue":
@@ -327,14 +352,14 @@ def _main_item(raw: Raw) -> tuple[str | None, str | None]:
         return "novalue", None
     if snak.datavalue is None or snak.datavalue.type != "wikibase-entityid":
         return "not_an_item", None
-    item = _item(snak.datavalue.value)
+    item = _decode_item(snak.datavalue.value)
     if item.kind != "item" or not (item.id or item.number):
         return "not_an_item", None
     return None, item.id or f"Q{item.number}"
 
 
-def _stated(snak: _Snak) -> Snak:
-    """A time; one that is malformed has no date."""
+def _time_snak(snak: _Snak) -> Snak:
+    """The time of a snak; a malformed one is a value without a date."""
     if snak.snaktype == "somevalue":
         return Snak("somevalue", None)
     if snak.snaktype == "novalue":
@@ -342,7 +367,7 @@ def _stated(snak: _Snak) -> Snak:
     if snak.datavalue is None or snak.datavalue.type != "time":
         return Snak("value", None)
     try:
-        value = _time(snak.datavalue.value)
+        value = _decode_time(snak.datavalue.value)
     except ValueError:
         return Snak("value", None)
     return Snak("value", possible_days(value.time, value.precision, value.calendar))

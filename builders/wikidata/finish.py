@@ -91,21 +91,26 @@ def finish(
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     counts: Counter[str] = Counter()
-    for about in read_parts(parts):
-        counts.update(about.counts)
-    edited = max((key for key in counts if key.startswith(EDITED_PREFIX)), default="").removeprefix(
-        EDITED_PREFIX
+    for part_summary in read_parts(parts):
+        counts.update(part_summary.counts)
+    last_edit = max(
+        (key for key in counts if key.startswith(EDITED_PREFIX)), default=""
+    ).removeprefix(EDITED_PREFIX)
+    if last_edit > str(snapshot + _WRITING):
+        raise _too_early(snapshot, f"an entity in it was last edited on {last_edit}")
+    counts = Counter(
+        {key: count for key, count in counts.items() if not key.startswith(EDITED_PREFIX)}
     )
-    if edited > str(snapshot + _WRITING):
-        raise _too_early(snapshot, f"an entity in it was last edited on {edited}")
-    counts = Counter({key: n for key, n in counts.items() if not key.startswith(EDITED_PREFIX)})
     with _connect(scratch / "spill", memory, threads) as con:
         _load(con, parts)
         counts["redirect_loops"] = _resolve_redirects(con)
         counts.update(_judge(con, undated))
-        later, dated, newest = _later_starts(con, snapshot)
-        if later > _PLANNED and later * 100 > dated:
-            raise _too_early(snapshot, f"{later:,} of its {dated:,} starts are later, to {newest}")
+        later_starts, dated_starts, newest_start = _later_starts(con, snapshot)
+        if later_starts > _PLANNED and later_starts * 100 > dated_starts:
+            raise _too_early(
+                snapshot,
+                f"{later_starts:,} of its {dated_starts:,} starts are later, to {newest_start}",
+            )
         _write(con, temporary, snapshot)
         counts.update(_count(con, temporary))
     summary = _summary(snapshot, undated, relations, counts)
@@ -143,9 +148,9 @@ def _connect(spill: Path, memory: str, threads: int) -> Iterator[duckdb.DuckDBPy
 def read_summary(path: Path) -> dict[str, Any]:
     """The content of a `mined.json`; `UserError` where it is none, or one of an older edition."""
     try:
-        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        if {"snapshot", "asked", "undated", "relations"} <= found.keys():
-            return found
+        summary: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if {"snapshot", "asked", "undated", "relations"} <= summary.keys():
+            return summary
     except (ValueError, AttributeError):
         pass
     text = "not what mining writes now: it comes from an older version, or from elsewhere"
@@ -155,24 +160,26 @@ def read_summary(path: Path) -> dict[str, Any]:
 def _summary(
     snapshot: date,
     undated: Collection[str],
-    asked: Collection[str] | None,
+    asked_relations: Collection[str] | None,
     counts: Mapping[str, int],
 ) -> dict[str, Any]:
     """The content of `mined.json`: what was kept, dropped and seen, in all and by relation."""
-    of: dict[str, dict[str, int]] = {relation: {} for relation in (*undated, *(asked or ()))}
-    total: Counter[str] = Counter()
-    for key, n in counts.items():
+    relation_counts: dict[str, dict[str, int]] = {
+        relation: {} for relation in (*undated, *(asked_relations or ()))
+    }
+    total_counts: Counter[str] = Counter()
+    for key, count in counts.items():
         relation, _, name = key.rpartition("/")
         if relation:
-            of.setdefault(relation, {})[name] = n
+            relation_counts.setdefault(relation, {})[name] = count
         else:
-            total[name] += n
+            total_counts[name] += count
     return {
         "snapshot": snapshot.isoformat(),
-        "asked": sorted(asked) if asked is not None else None,
+        "asked": sorted(asked_relations) if asked_relations is not None else None,
         "undated": sorted(undated),
-        "relations": of,
-        "counts": dict(total),
+        "relations": relation_counts,
+        "counts": dict(total_counts),
     }
 
 
@@ -207,11 +214,11 @@ def _load(con: duckdb.DuckDBPyConnection, parts: Path) -> None:
 def _sql_types(row: type) -> Iterator[tuple[str, str]]:
     """The columns of a row type, with DuckDB's names of their types."""
     for name, hint in get_type_hints(row).items():
-        inner = [a for a in get_args(hint) if a is not type(None)]
+        inner_types = [argument for argument in get_args(hint) if argument is not type(None)]
         if get_origin(hint) is tuple:
             yield name, "VARCHAR[]"
         else:  # a literal's values stand where a type would
-            kind = inner[0] if isinstance(hint, UnionType) else hint
+            kind = inner_types[0] if isinstance(hint, UnionType) else hint
             yield name, _SQL.get(kind, "VARCHAR")
 
 
@@ -225,20 +232,20 @@ def _resolve_redirects(con: duckdb.DuckDBPyConnection) -> int:
         CREATE TEMP TABLE redirects AS
         SELECT id, min(redirect) AS target FROM raw_redirects GROUP BY id
     """)
-    unresolved = -1
+    previous_count = -1
     while True:
-        left = _number(con, "FROM redirects WHERE target IN (SELECT id FROM redirects)")
-        if left == unresolved or not left:
+        unresolved_count = _number(con, "FROM redirects WHERE target IN (SELECT id FROM redirects)")
+        if unresolved_count == previous_count or not unresolved_count:
             break
-        unresolved = left
+        previous_count = unresolved_count
         con.execute("""
             CREATE OR REPLACE TEMP TABLE redirects AS
             SELECT a.id, coalesce(b.target, a.target) AS target
             FROM redirects a LEFT JOIN redirects b ON a.target = b.id
         """)
-    if left:
+    if unresolved_count:
         con.execute("DELETE FROM redirects WHERE target IN (SELECT id FROM redirects)")
-    return left
+    return unresolved_count
 
 
 def _judge(con: duckdb.DuckDBPyConnection, undated: Collection[str]) -> dict[str, int]:
@@ -288,7 +295,7 @@ def _judge(con: duckdb.DuckDBPyConnection, undated: Collection[str]) -> dict[str
 
 def _resolve(con: duckdb.DuckDBPyConnection, undated: Collection[str]) -> None:
     """Make `resolved` (statements between last targets), `passed` (counts) and `named`."""
-    kept = ", ".join(map(duck.text, sorted(undated))) or "''"
+    kept_relations = ", ".join(map(duck.text, sorted(undated))) or "''"
     con.execute(f"""
         CREATE OR REPLACE TEMP TABLE stated AS
         SELECT f.* EXCLUDE (line) REPLACE (
@@ -296,7 +303,7 @@ def _resolve(con: duckdb.DuckDBPyConnection, undated: Collection[str]) -> None:
         FROM (FROM raw_statements WHERE line NOT IN (FROM outdated)) f
         LEFT JOIN redirects s ON f.subject = s.id LEFT JOIN redirects o ON f.object = o.id;
         CREATE OR REPLACE TEMP TABLE resolved AS FROM stated s
-        WHERE reason IS DISTINCT FROM 'undated' OR relation IN ({kept}) OR EXISTS (
+        WHERE reason IS DISTINCT FROM 'undated' OR relation IN ({kept_relations}) OR EXISTS (
             FROM stated d WHERE reason IS DISTINCT FROM 'undated'
             AND d.subject = s.subject AND d.relation = s.relation);
         CREATE OR REPLACE TEMP TABLE passed AS
@@ -342,43 +349,47 @@ def _write(con: duckdb.DuckDBPyConnection, folder: Path, snapshot: date) -> None
 
 def _later_starts(con: duckdb.DuckDBPyConnection, day: date) -> tuple[int, int, date | None]:
     """How many statements surely begin after a day, of how many with a start; the last start."""
-    later = f"start_first > DATE '{day.isoformat()}'"
-    found = con.execute(
-        f"SELECT count(*) FILTER ({later}), count(start_first), max(start_first) FROM judged"  # noqa: S608
+    is_later = f"start_first > DATE '{day.isoformat()}'"
+    start_counts = con.execute(
+        f"SELECT count(*) FILTER ({is_later}), count(start_first), max(start_first) FROM judged"  # noqa: S608
     ).fetchone()
-    assert found is not None
-    return found
+    assert start_counts is not None
+    return start_counts
 
 
 def _count(con: duckdb.DuckDBPyConnection, folder: Path) -> dict[str, int]:
     """Rows of each written table; statements by relation, and dropped rows by reason."""
     statements, entities, dropped = (duck.parquet(folder / name) for name in TABLES[:3])
-    found = {
+    row_counts = {
         "statements": _number(con, f"FROM {statements}"),
         "entities": _number(con, f"FROM {entities}"),
         "dropped": _number(con, f"FROM {dropped}"),
     }
-    of_each = con.execute(
+    statement_counts = con.execute(
         f"SELECT relation || '/statements', count(DISTINCT statement) FROM {statements} GROUP BY 1"  # noqa: S608
     ).fetchall()
-    reasons = con.execute(
+    reason_counts = con.execute(
         f"SELECT concat_ws('/', relation, reason), count(*) FROM {dropped} GROUP BY 1"  # noqa: S608
     ).fetchall()
-    return {**found, **dict(of_each), **dict(reasons)}
+    return {**row_counts, **dict(statement_counts), **dict(reason_counts)}
 
 
 def _copy(
     con: duckdb.DuckDBPyConnection,
     table: str,
     columns: Iterable[str],
-    order: Iterable[str],
+    sort_columns: Iterable[str],
     folder: Path,
 ) -> None:
     """Write a view, sorted, nulls first; ids by length, then text, so that Q9 is before Q10."""
-    keys = [k for c in order for k in ([f"length({c})", c] if c in _IDS else [c])]
+    sort_keys = [
+        key
+        for column in sort_columns
+        for key in ([f"length({column})", column] if column in _IDS else [column])
+    ]
     con.execute(f"""
         COPY (SELECT {", ".join(columns)} FROM {table}
-        ORDER BY {", ".join(f"{k} NULLS FIRST" for k in keys)})
+        ORDER BY {", ".join(f"{key} NULLS FIRST" for key in sort_keys)})
         TO {duck.text(str(folder / f"{table}.parquet"))}
         (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})
     """)  # noqa: S608

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
 from itertools import accumulate
@@ -19,9 +19,9 @@ from factdrift.builders.wikidata.reader import DumpReading, RemainingWork, Share
 from factdrift.builders.wikidata.shards import find_shards, snapshot_day
 
 _VERSION = 3
-"""Raise it when parts written by older code must not be gone on with."""
+"""The version of parts. Raise it when a run must not go on with parts of older code."""
 SHARE_FILE = "share.json"
-"""What a folder with one of several shares says of itself."""
+"""The file that describes a folder with one of several shares."""
 ALIVE_FILE = ".alive"
 """The file, in the folder of parts, without which tasks of a Spark stop."""
 READING_LOCK = ".reading"
@@ -30,7 +30,7 @@ RESUME_HINT = "run the same command again: it goes on where this run stopped"
 
 
 DumpReader = Callable[[DumpReading, RemainingWork], None]
-"""What makes parts of all that is left."""
+"""A function that writes parts for all remaining work."""
 
 
 def mine(
@@ -49,25 +49,32 @@ def mine(
 ) -> MinedTables:
     """Read dumps and write the tables of one snapshot into `out` (see `finish`).
 
-    Kept are the statements about items that have a time, of every relation, and the undated ones
-    of the same subject and relation. `dumps`: files (plain, gz, bz2, zst), globs of shards, or
-    folders. `undated`: the relations whose undated statements are all kept. `snapshot`: the day,
-    where the names of the files do not say it. `jobs`: processes; 1 starts none. `memory`:
-    DuckDB's limit at the end. `work`: a folder for half-done work, by default `out/build`; a run
-    that was stopped is gone on with there, if files and `undated` are the same. `checksums`: sha256
-    of each file, in the order of `find_shards`; without them a file is known by name and size.
-    `reading`: who reads, by default the processes (`builders.wikidata.tasks`: a Spark). `say` is
-    told what a user should know. The tables are the same, byte for byte, for any number of jobs,
-    any compression, any division into shards and any `reading`.
+    The tables hold the statements about items that have a time, of every relation, and the undated
+    statements of the same subject and relation.
+
+    - `dumps` are files (plain, gz, bz2, zst), globs of shards, or folders.
+    - `undated` names the relations whose undated statements are all kept.
+    - `snapshot` is the day of the dump, needed where the names of the files do not say it.
+    - `jobs` is the number of processes; 1 starts none.
+    - `memory` is DuckDB's limit at the end.
+    - `work` is a folder for half-done work, by default `out/build`. A run that was stopped goes on
+      there if files and `undated` are the same.
+    - `checksums` are the sha256 of each file, in the order of `find_shards`; without them a file is
+      known by name and size.
+    - `reading` reads the dump, by default in processes (`builders.wikidata.tasks`: on a Spark).
+    - `say` receives messages for the user.
+
+    The tables are the same, byte for byte, for any number of jobs, any compression, any division
+    into shards and any `reading`.
 
     `UserError`: no such file, not a dump, cut short, no day, no room on the disk, stopped by
     Ctrl-C, another run at work. Source: TimeQA (arXiv 2108.06314) section 2.1.
     """
     work = work or out / "build"
-    given, day = _work(dumps, work, undated, snapshot, jobs, checksums, tuning, Share())
-    with _reading(given, out):
-        _read(given, say, jobs, reading)
-        return _tables(given, out, day, memory, jobs, say)
+    dump_reading, day = _work(dumps, work, undated, snapshot, jobs, checksums, tuning, Share())
+    with _reading(dump_reading, out):
+        _read(dump_reading, say, jobs, reading)
+        return _tables(dump_reading, out, day, memory, jobs, say)
 
 
 def mine_share(
@@ -85,17 +92,17 @@ def mine_share(
 
     The other arguments are those of `mine`.
     """
-    given, day = _work(dumps, out, undated, snapshot, jobs, None, tuning, share)
-    with _reading(given, out):
-        _read(given, say, jobs)
-        about = {
-            "parts": given.parts.name,
-            "files": [file.name for file in given.files],
+    dump_reading, day = _work(dumps, out, undated, snapshot, jobs, None, tuning, share)
+    with _reading(dump_reading, out):
+        _read(dump_reading, say, jobs)
+        share_summary = {
+            "parts": dump_reading.parts.name,
+            "files": [file.name for file in dump_reading.files],
             "snapshot": day.isoformat(),
-            "undated": given.undated,
+            "undated": dump_reading.undated,
             "share": share,
         }
-        (out / SHARE_FILE).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+        (out / SHARE_FILE).write_text(json.dumps(share_summary, indent=1) + "\n", "utf-8")
     return out
 
 
@@ -107,31 +114,42 @@ def merge_shares(
     memory: str = "600MB",
     say: Callable[[str], None] = lambda text: None,
 ) -> MinedTables:
-    """Make the tables of all shares of a dump: the same bytes as one run over all of it.
+    """Make the tables from all shares of a dump, with the same bytes as one run over all of it.
 
     `UserError`: one is missing, or of other files.
     """
-    known = [json.loads((folder / SHARE_FILE).read_text("utf-8")) for folder in shares]
-    first = known[0]
-    of = first["share"][1]
-    if any({**one, "share": None} != {**first, "share": None} for one in known):
+    share_summaries = [json.loads((folder / SHARE_FILE).read_text("utf-8")) for folder in shares]
+    first_summary = share_summaries[0]
+    share_count = first_summary["share"][1]
+    if any(
+        {**summary, "share": None} != {**first_summary, "share": None}
+        for summary in share_summaries
+    ):
         raise UserError("shares of different dumps, or read with other templates", where=shares[0])
-    if missing := sorted(set(range(of)) - {one["share"][0] for one in known}):
-        names = ", ".join(f"{index + 1}/{of}" for index in missing)
-        raise UserError(f"not all shares are here: {names} is missing", hint="give every folder")
-    parts = out / "build" / first["parts"]
-    files = tuple(map(Path, first["files"]))
-    given = DumpReading(files, parts, tuple(first["undated"]), Tuning())
-    with _reading(given, out):
+    if missing_shares := sorted(
+        set(range(share_count)) - {summary["share"][0] for summary in share_summaries}
+    ):
+        share_names = ", ".join(f"{index + 1}/{share_count}" for index in missing_shares)
+        raise UserError(
+            f"not all shares are here: {share_names} is missing", hint="give every folder"
+        )
+    parts = out / "build" / first_summary["parts"]
+    files = tuple(map(Path, first_summary["files"]))
+    dump_reading = DumpReading(files, parts, tuple(first_summary["undated"]), Tuning())
+    with _reading(dump_reading, out):
         for folder in shares:
-            hidden = shutil.ignore_patterns(".*")
-            shutil.copytree(folder / first["parts"], parts, ignore=hidden, dirs_exist_ok=True)
-        return _tables(given, out, date.fromisoformat(first["snapshot"]), memory, jobs, say)
+            ignore_hidden = shutil.ignore_patterns(".*")
+            shutil.copytree(
+                folder / first_summary["parts"], parts, ignore=ignore_hidden, dirs_exist_ok=True
+            )
+        return _tables(
+            dump_reading, out, date.fromisoformat(first_summary["snapshot"]), memory, jobs, say
+        )
 
 
 def _work(
     dumps: str | Path | Sequence[str | Path],
-    base: Path,
+    base_folder: Path,
     undated: Collection[str],
     snapshot: date | str | None,
     jobs: int,
@@ -139,25 +157,27 @@ def _work(
     tuning: Tuning | None,
     share: Share,
 ) -> tuple[DumpReading, date]:
-    """What is to be read, and the day of it."""
+    """The files to read and how to read them, and the day of the dump."""
     files = find_shards(dumps)
     day = snapshot_day(files, snapshot)
     if jobs < 1:
         raise UserError(f"jobs has to be 1 or more, not {jobs}")
     tuning, undated = tuning or Tuning(), sorted(set(undated))
-    names = list(checksums or [f"{f.name}|{f.stat().st_size}" for f in files])
-    if len(names) != len(files):
-        raise ValueError(f"{len(names)} checksums for {len(files)} files")
+    file_names = list(checksums or [f"{file.name}|{file.stat().st_size}" for file in files])
+    if len(file_names) != len(files):
+        raise ValueError(f"{len(file_names)} checksums for {len(files)} files")
     # blocks are known by shard and number
-    key = text_sha256(json.dumps([_VERSION, names, undated, [tuning.block, tuning.longest]]))
-    parts = base / f"parts-{key[:16]}"
+    parts_key = text_sha256(
+        json.dumps([_VERSION, file_names, undated, [tuning.block, tuning.longest]])
+    )
+    parts = base_folder / f"parts-{parts_key[:16]}"
     return DumpReading(tuple(files), parts, tuple(undated), tuning, share), day
 
 
 @contextmanager
-def _reading(given: DumpReading, out: Path) -> Iterator[None]:
-    """Hold the parts for this process alone, and say what the user can mend."""
-    parts = given.parts
+def _reading(dump_reading: DumpReading, out: Path) -> Iterator[None]:
+    """Lock the parts for this process, and turn errors that the user can mend into `UserError`."""
+    parts = dump_reading.parts
     try:
         with locked(parts):
             (parts / ALIVE_FILE).unlink(missing_ok=True)
@@ -171,100 +191,119 @@ def _reading(given: DumpReading, out: Path) -> Iterator[None]:
 
 
 def _tables(
-    given: DumpReading, out: Path, day: date, memory: str, jobs: int, say: Callable[[str], None]
+    dump_reading: DumpReading,
+    out: Path,
+    day: date,
+    memory: str,
+    jobs: int,
+    say: Callable[[str], None],
 ) -> MinedTables:
-    """The tables of all parts; these are gone afterwards, and their folder where it is empty."""
-    _sum_up(given, say)
+    """Make the tables from all parts, then remove the parts, and their folder where it is empty."""
+    _sum_up(dump_reading, say)
     tables = finish(
-        given.parts,
+        dump_reading.parts,
         out,
         snapshot=day,
-        undated=given.undated,
+        undated=dump_reading.undated,
         memory=memory,
         threads=jobs,
-        scratch=given.parts.parent,
+        scratch=dump_reading.parts.parent,
     )
     if repeated := tables.counts["counts"].get("repeated_entities"):
         say(f"{repeated} lines passed over: a later revision of their entity has a line, too")
-    shutil.rmtree(given.parts)
+    shutil.rmtree(dump_reading.parts)
     with suppress(OSError):  # another run's parts are in it, too
-        given.parts.parent.rmdir()
+        dump_reading.parts.parent.rmdir()
     return tables
 
 
 def _read(
-    given: DumpReading, say: Callable[[str], None], jobs: int, reading: DumpReader | None = None
+    dump_reading: DumpReading,
+    say: Callable[[str], None],
+    jobs: int,
+    reading: DumpReader | None = None,
 ) -> None:
-    """Make parts of every block that no part covers yet, by processes if nobody else reads."""
-    todo = remaining_work(given, covered := covered_blocks(given.parts))
+    """Write parts for every block that no part covers yet, by `reading` or in processes."""
+    remaining = remaining_work(dump_reading, covered := covered_blocks(dump_reading.parts))
     if covered:
-        blocks = sum(map(len, covered.values()))
-        done = len(given.files) - len(todo.files)
-        say(f"going on: {blocks} blocks and {done} whole files are read already")
-    if todo.files and reading:
-        reading(given, todo)
-    elif todo.files:
-        total = sum(given.files[n].stat().st_size for n in todo.files)
-        with progress(total, "B", "reading the dump") as bar:
-            read_dump(given, todo, bar.advance, jobs=jobs)
+        block_count = sum(map(len, covered.values()))
+        whole_files = len(dump_reading.files) - len(remaining.files)
+        say(f"going on: {block_count} blocks and {whole_files} whole files are read already")
+    if remaining.files and reading:
+        reading(dump_reading, remaining)
+    elif remaining.files:
+        total_bytes = sum(
+            dump_reading.files[file_number].stat().st_size for file_number in remaining.files
+        )
+        with progress(total_bytes, "B", "reading the dump") as progress_bar:
+            read_dump(dump_reading, remaining, progress_bar.advance, jobs=jobs)
 
 
-def remaining_work(given: DumpReading, covered: Blocks) -> RemainingWork:
-    """What of a share the parts do not cover."""
+def remaining_work(dump_reading: DumpReading, covered: Blocks) -> RemainingWork:
+    """The work of a share that its parts do not cover."""
     files = []
-    for n in range(len(given.files)):
-        if given.share.of <= len(given.files) and not given.has(n, 0):
+    for file_number in range(len(dump_reading.files)):
+        if dump_reading.share.total <= len(dump_reading.files) and not dump_reading.has(
+            file_number, 0
+        ):
             continue
-        held, blocks = covered.get(n, {}), _about(given.parts, n).get("blocks")
-        if blocks is None or any(b not in held for b in range(blocks) if given.has(n, b)):
-            files.append(n)
+        covered_here, block_count = (
+            covered.get(file_number, {}),
+            _about(dump_reading.parts, file_number).get("blocks"),
+        )
+        if block_count is None or any(
+            block not in covered_here
+            for block in range(block_count)
+            if dump_reading.has(file_number, block)
+        ):
+            files.append(file_number)
     return RemainingWork(covered, files)
 
 
 def _about(parts: Path, shard: int) -> dict[str, int]:
-    """What is known of a shard that was read to its end: `blocks`, their number, `unclosed`."""
+    """The `blocks` (a number) and `unclosed` of a shard that was read to its end; else empty."""
     path = parts / f"shard-{shard:06}.json"
-    known: dict[str, int] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    return known
+    shard_summary: dict[str, int] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return shard_summary
 
 
 def covered_blocks(parts: Path) -> Blocks:
     """The blocks that parts hold, with their numbers of lines."""
-    found: Blocks = {}
-    for about in read_parts(parts):
-        for shard, blocks in about.blocks.items():
-            found.setdefault(shard, {}).update(blocks)
-    return found
+    blocks_by_shard: Blocks = {}
+    for part_summary in read_parts(parts):
+        for shard, blocks in part_summary.blocks.items():
+            blocks_by_shard.setdefault(shard, {}).update(blocks)
+    return blocks_by_shard
 
 
-def _sum_up(given: DumpReading, say: Callable[[str], None]) -> None:
-    """Write the part of what only all parts together say, such as the number of a bad line.
+def _sum_up(dump_reading: DumpReading, say: Callable[[str], None]) -> None:
+    """Write one more part, with the bad lines by their numbers in the file and the line counts.
 
-    `UserError` where no part holds an entity.
+    These need all other parts. `UserError` where no part holds an entity.
     """
-    known = read_parts(given.parts)
-    covered = covered_blocks(given.parts)
-    kinds = ("items", "properties", "redirects")
-    if not any(about.counts.get(kind) for about in known for kind in kinds):
-        raise UserError("no entity in it", where=given.files[0])
-    before: dict[int, dict[int, int]] = {}  # lines before each block of a shard
+    files = dump_reading.files
+    part_summaries = read_parts(dump_reading.parts)
+    covered = covered_blocks(dump_reading.parts)
+    if not any(_has_entity(part_summary.counts) for part_summary in part_summaries):
+        raise UserError("no entity in it", where=files[0])
+    lines_before: dict[int, dict[int, int]] = {}  # by shard and block
     for shard, blocks in covered.items():
-        sums = accumulate((blocks[b] for b in sorted(blocks)), initial=0)
-        before[shard] = dict(zip(sorted(blocks), sums, strict=False))
-    dropped = [
-        Dropped(
-            "read",
-            bad.reason,
-            f"{given.files[bad.shard].name}:{before[bad.shard][bad.block] + bad.line}",
-            *(None, None, None, None),
-            bad.detail,
-        )
-        for about in known
-        for bad in about.bad
-    ]
-    unclosed = [n for n in covered if _about(given.parts, n)["unclosed"]]
-    for n in unclosed:
-        say(f"{given.files[n].name}: the array has no end: the file may be cut")
-    lines = sum(sum(blocks.values()) for blocks in covered.values())
-    counts = {"lines": lines, "arrays_without_end": len(unclosed)}
-    write_part(given.parts, "lines", pack_tables(dropped=dropped), counts=counts)
+        line_sums = accumulate((blocks[block] for block in sorted(blocks)), initial=0)
+        lines_before[shard] = dict(zip(sorted(blocks), line_sums, strict=False))
+    dropped: list[Dropped] = []
+    for part_summary in part_summaries:
+        for bad_line in part_summary.bad:
+            line_number = lines_before[bad_line.shard][bad_line.block] + bad_line.line
+            place = f"{files[bad_line.shard].name}:{line_number}"
+            no_statement = (None, None, None, None)
+            dropped.append(Dropped("read", bad_line.reason, place, *no_statement, bad_line.detail))
+    unclosed_shards = [shard for shard in covered if _about(dump_reading.parts, shard)["unclosed"]]
+    for shard in unclosed_shards:
+        say(f"{files[shard].name}: the array has no end: the file may be cut")
+    line_count = sum(sum(blocks.values()) for blocks in covered.values())
+    counts = {"lines": line_count, "arrays_without_end": len(unclosed_shards)}
+    write_part(dump_reading.parts, "lines", pack_tables(dropped=dropped), counts=counts)
+
+
+def _has_entity(counts: Mapping[str, int]) -> bool:
+    return any(counts.get(kind) for kind in ("items", "properties", "redirects"))

@@ -39,7 +39,7 @@ def page_kind(classes: Collection[str]) -> PageKind | None:
     """What kind of page the instances of these classes are; None: things in the world."""
     if _PAGES.isdisjoint(classes):
         return None
-    return next(PAGE_KINDS[one] for one in classes if one in PAGE_KINDS)
+    return next(PAGE_KINDS[class_id] for class_id in classes if class_id in PAGE_KINDS)
 
 
 class RawStatement(msgspec.Struct, frozen=True, gc=False):
@@ -110,14 +110,16 @@ def pack_tables(
     dropped: Sequence[Dropped] = (),
 ) -> Tables:
     """Rows as they stand in a part; a table without rows is left out."""
-    encode = msgspec.json.Encoder().encode_lines
+    encode_lines = msgspec.json.Encoder().encode_lines
     tables: dict[str, Sequence[object]] = {
         "statements": statements,
-        "entities": [e for e in entities if e.redirect is None],
-        "redirects": [e for e in entities if e.redirect is not None],
+        "entities": [entity for entity in entities if entity.redirect is None],
+        "redirects": [entity for entity in entities if entity.redirect is not None],
         "dropped": dropped,
     }
-    return {name: zstandard.compress(encode(rows), 1) for name, rows in tables.items() if rows}
+    return {
+        name: zstandard.compress(encode_lines(rows), 1) for name, rows in tables.items() if rows
+    }
 
 
 def write_part(
@@ -136,16 +138,16 @@ def write_part(
     folder, temporary = parts / name, parts / f".{name}.tmp"
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
-    for table in {table for one in tables for table in one}:
-        data = b"".join([one.get(table, b"") for one in tables])
-        (temporary / f"{table}.json.zst").write_bytes(data)
-    about = PartSummary(counts or {}, blocks or {}, bad)
-    (temporary / _ABOUT).write_bytes(msgspec.json.encode(about))
+    for table in {table for packed_tables in tables for table in packed_tables}:
+        table_bytes = b"".join([packed_tables.get(table, b"") for packed_tables in tables])
+        (temporary / f"{table}.json.zst").write_bytes(table_bytes)
+    part_summary = PartSummary(counts or {}, blocks or {}, bad)
+    (temporary / _ABOUT).write_bytes(msgspec.json.encode(part_summary))
     shutil.rmtree(folder, ignore_errors=True)
     temporary.rename(folder)
 
 
 def read_parts(parts: Path) -> list[PartSummary]:
     """What each finished part in a folder says of itself, in the order of names."""
-    read = msgspec.json.Decoder(PartSummary).decode
-    return [read(path.read_bytes()) for path in sorted(parts.glob(f"[!.]*/{_ABOUT}"))]
+    decode_summary = msgspec.json.Decoder(PartSummary).decode
+    return [decode_summary(path.read_bytes()) for path in sorted(parts.glob(f"[!.]*/{_ABOUT}"))]

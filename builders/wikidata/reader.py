@@ -43,10 +43,10 @@ _SWITCH = 0.0002
 
 @dataclass(frozen=True)
 class Tuning:
-    """Sizes that change no result; tests make them small.
+    """Sizes that do not change the results; tests make them small.
 
-    `block` and `longest` are bytes of a block and of the longest line; a part is written every
-    `blocks` blocks or `rows` rows, whichever comes first: so much is lost when a run is killed.
+    `block` and `longest` are the bytes of a block and of the longest line. A part is written after
+    `blocks` blocks or `rows` rows, whichever comes first; a run that is killed loses so much.
     """
 
     block: int = BLOCK_SIZE
@@ -56,17 +56,17 @@ class Tuning:
 
 
 class Share(NamedTuple):
-    """What one of several machines reads of a dump: its `place`, from 0, `of` so many.
+    """The part of a dump that one of several machines reads: share `place` (from 0) of `total`.
 
-    Whole files are shared where there are enough of them, else the blocks of each.
+    Whole files are shared where there are enough of them, else the blocks of each file.
     """
 
     place: int = 0
-    of: int = 1
+    total: int = 1
 
 
 class DumpReading(NamedTuple):
-    """The files of a dump, the folder for its parts, and how and by whom it is read."""
+    """The files of a dump, the folder for its parts, and how and by which machine it is read."""
 
     files: tuple[Path, ...]
     parts: Path
@@ -77,18 +77,18 @@ class DumpReading(NamedTuple):
     def has(self, file: int, block: int) -> bool:
         """Whether this block is to be read here."""
         share = self.share
-        return (file if len(self.files) >= share.of else block) % share.of == share.place
+        return (file if len(self.files) >= share.total else block) % share.total == share.place
 
 
 class RemainingWork(NamedTuple):
-    """What is left to read: `covered`, the blocks that parts hold, and the `files` with others."""
+    """The work that remains: `covered` blocks are in parts; `files` have blocks that are not."""
 
     covered: Blocks
     files: list[int]
 
 
 class BlockRows(NamedTuple):
-    """What one block of a shard holds: its number of lines, and of rows, and these, packed."""
+    """The content of one block of a shard: its numbers of lines and rows, and the packed rows."""
 
     shard: int
     block: int
@@ -100,7 +100,7 @@ class BlockRows(NamedTuple):
 
 
 class FilledBuffer(NamedTuple):
-    """A block of a shard, and the number of the buffer that it lies in."""
+    """A block of a shard, and the number of the buffer that holds it."""
 
     shard: int
     block: Block
@@ -108,120 +108,144 @@ class FilledBuffer(NamedTuple):
 
 
 def read_dump(
-    given: DumpReading, left: RemainingWork, advance: Callable[[int], None], *, jobs: int = 1
+    dump_reading: DumpReading,
+    remaining: RemainingWork,
+    advance: Callable[[int], None],
+    *,
+    jobs: int = 1,
 ) -> None:
-    """Make parts of what is left; `advance` is told how many bytes of files have been read.
+    """Write parts for the work that remains, and call `advance` with the bytes of files read.
 
-    `jobs`: processes; 1 starts none. `UserError`: see `mine`; what was read before it is kept.
+    `jobs` is the number of processes; 1 starts none. `UserError` as in `mine`; the blocks that were
+    read before the error are kept.
     """
-    writer, failed = _BlockWriter(given), list[UserError]()
+    writer, read_errors = _BlockWriter(dump_reading), list[UserError]()
 
-    def blocks() -> Iterator[FilledBuffer]:
-        ring = deque(range(len(buffers.views)))
+    def filled_buffers() -> Iterator[FilledBuffer]:
+        free_buffers = deque(range(len(buffers.views)))
         try:
-            for n in left.files:
-                yield from _blocks_of(given, n, left, buffers.views, ring, jobs, advance)
+            for file_number in remaining.files:
+                yield from _blocks_of(
+                    dump_reading, file_number, remaining, buffers.views, free_buffers, jobs, advance
+                )
         except UserError as error:  # told when what was read before it is kept
-            failed.append(error)
+            read_errors.append(error)
 
-    count = 1 if jobs == 1 else jobs * AHEAD + 1
+    buffer_count = 1 if jobs == 1 else jobs * AHEAD + 1
     hint = "a rerun goes on where this run stopped"
-    switch = sys.getswitchinterval()
-    with closing(Buffers(count, given.tuning.longest + given.tuning.block)) as buffers:
+    switch_interval = sys.getswitchinterval()
+    with closing(
+        Buffers(buffer_count, dump_reading.tuning.longest + dump_reading.tuning.block)
+    ) as buffers:
         if jobs == 1:
             # The thread that decompresses asks for the interpreter's lock a few times a block;
             # where it has to wait the usual 5 ms for it, reading takes half as long again.
             sys.setswitchinterval(_SWITCH)
-            results = ordered_map(partial(read_block, given, buffers.views), blocks(), jobs=1)
-        else:
-            begin = (given, buffers)
             results = ordered_map(
-                _read_there, blocks(), jobs=jobs, initializer=_begin, initargs=begin, hint=hint
+                partial(read_block, dump_reading, buffers.views), filled_buffers(), jobs=1
+            )
+        else:
+            worker_arguments = (dump_reading, buffers)
+            results = ordered_map(
+                _read_in_worker,
+                filled_buffers(),
+                jobs=jobs,
+                initializer=_begin_worker,
+                initargs=worker_arguments,
+                hint=hint,
             )
         try:
             with closing(results):
-                for found in results:
-                    writer.add(found)
+                for block_rows in results:
+                    writer.add(block_rows)
         except (KeyboardInterrupt, UserError):
             writer.flush()
             raise
         finally:
-            sys.setswitchinterval(switch)
+            sys.setswitchinterval(switch_interval)
     writer.flush()
-    if failed:
-        raise failed[0]
+    if read_errors:
+        raise read_errors[0]
 
 
 def _blocks_of(
-    given: DumpReading,
-    number: int,
-    left: RemainingWork,
+    dump_reading: DumpReading,
+    file_number: int,
+    remaining: RemainingWork,
     views: list[memoryview],
-    ring: deque[int],
+    free_buffers: deque[int],
     jobs: int,
     advance: Callable[[int], None],
 ) -> Iterator[FilledBuffer]:
     """The blocks of one file that no part covers, each in the next buffer of the ring."""
-    covered = left.covered.get(number, {})
-    with closing(open_shard(given.files[number], threads=1 if jobs == 1 else 0)) as shard:
-        cutter = BlockCutter(shard, given.tuning.block, given.tuning.longest)
-        before = 0
-        while block := cutter.fill(views[ring[0]]):
-            advance(shard.position() - before)
-            before = shard.position()
-            if block.number not in covered and given.has(number, block.number):
-                yield FilledBuffer(number, block, ring[0])
-                ring.rotate(-1)
-        advance(shard.position() - before)
-    about = {"blocks": cutter.number, "unclosed": cutter.opened and not cutter.closed}
-    path = given.parts / f"shard-{number:06}.json"
-    temporary = path.with_suffix(f".{given.share.place}.tmp")  # shares may end at the same time
-    temporary.write_text(json.dumps(about), "utf-8")
+    covered_here = remaining.covered.get(file_number, {})
+    with closing(
+        open_shard(dump_reading.files[file_number], threads=1 if jobs == 1 else 0)
+    ) as shard:
+        cutter = BlockCutter(shard, dump_reading.tuning.block, dump_reading.tuning.longest)
+        position_before = 0
+        while block := cutter.fill(views[free_buffers[0]]):
+            advance(shard.position() - position_before)
+            position_before = shard.position()
+            if block.number not in covered_here and dump_reading.has(file_number, block.number):
+                yield FilledBuffer(file_number, block, free_buffers[0])
+                free_buffers.rotate(-1)
+        advance(shard.position() - position_before)
+    shard_summary = {"blocks": cutter.number, "unclosed": cutter.opened and not cutter.closed}
+    path = dump_reading.parts / f"shard-{file_number:06}.json"
+    temporary = path.with_suffix(
+        f".{dump_reading.share.place}.tmp"
+    )  # shares may end at the same time
+    temporary.write_text(json.dumps(shard_summary), "utf-8")
     temporary.replace(path)
 
 
-def read_block(given: DumpReading, views: list[memoryview], filled: FilledBuffer) -> BlockRows:
-    """What a block holds. `UserError` where the first one of a file holds no entity at all."""
+def read_block(
+    dump_reading: DumpReading, views: list[memoryview], filled: FilledBuffer
+) -> BlockRows:
+    """The rows of a block. `UserError` where the first block of a file has no entity at all."""
     shard, block, buffer = filled
-    rows = DumpRows(given.undated)
-    bad = [(1, "line_too_long", f"{block.too_long:,} bytes")] if block.too_long else []
-    number, place = len(bad), (shard << 24 | block.number) << 24
-    collecting = gc.isenabled()
+    rows = DumpRows(dump_reading.undated)
+    bad_lines = [(1, "line_too_long", f"{block.too_long:,} bytes")] if block.too_long else []
+    line_number, first_place = len(bad_lines), (shard << 24 | block.number) << 24
+    collector_enabled = gc.isenabled()
     gc.disable()  # rows have no cycles; looking for some takes an eighth of the time of reading
     try:
         text = views[buffer][: block.end]
         for start, stop in line_spans(text):
-            number += 1
-            if stop - start > given.tuning.longest:
-                bad.append((number, "line_too_long", f"{stop - start:,} bytes"))
+            line_number += 1
+            if stop - start > dump_reading.tuning.longest:
+                bad_lines.append((line_number, "line_too_long", f"{stop - start:,} bytes"))
                 continue
             try:
                 if line := _entity_of(text, start, stop):
-                    rows.read(line, place + number)
+                    rows.add_line(line, first_place + line_number)
             except _NO_ENTITY as error:
                 detail = f"{stop - start:,} bytes: {error}"[:200]
-                bad.append((number, "malformed_line", detail))
+                bad_lines.append((line_number, "malformed_line", detail))
     finally:
-        if collecting:
+        if collector_enabled:
             gc.enable()
-    first = next((line for line in bad if line[1] == "malformed_line"), None)
-    if block.number == 0 and first and not rows.counts:
+    first_malformed = next((line for line in bad_lines if line[1] == "malformed_line"), None)
+    if block.number == 0 and first_malformed and not rows.counts:
         hint = "a dump is a JSON array with one entity a line, or JSON lines"
-        where = given.files[shard]
-        raise UserError(f"no entity: {first[2]}", where=where, line=first[0], hint=hint)
+        where = dump_reading.files[shard]
+        raise UserError(
+            f"no entity: {first_malformed[2]}", where=where, line=first_malformed[0], hint=hint
+        )
     return BlockRows(
         shard,
         block.number,
-        number,
-        len(rows.entities) + len(rows.statements) + len(bad),
+        line_number,
+        len(rows.entities) + len(rows.statements) + len(bad_lines),
         pack_tables(rows.statements, rows.entities, rows.dropped),
         rows.counts,
-        [BadLine(shard, block.number, *line) for line in bad],
+        [BadLine(shard, block.number, *line) for line in bad_lines],
     )
 
 
 def _entity_of(text: memoryview, start: int, stop: int) -> memoryview | bytes:
-    """What stands on one line without the array's frame, which may be nothing."""
+    """The entity on one line, without the brackets and commas of the array; it may be empty."""
     if stop > start and text[stop - 1] == _COMMA:
         stop -= 1
     line = text[start:stop]
@@ -231,34 +255,42 @@ def _entity_of(text: memoryview, start: int, stop: int) -> memoryview | bytes:
 
 
 class _BlockWriter:
-    """Writes what blocks hold, many of them as one part."""
+    """Writes the rows of blocks, many blocks as one part."""
 
-    def __init__(self, given: DumpReading) -> None:
-        self._given = given
+    def __init__(self, dump_reading: DumpReading) -> None:
+        self._given = dump_reading
         self._held: list[BlockRows] = []
 
-    def add(self, read: BlockRows) -> None:
-        """Hold one more block, and write all that are held where they are enough."""
-        self._held.append(read)
+    def add(self, new_block: BlockRows) -> None:
+        """Hold one more block, and write all held blocks once they are enough."""
+        self._held.append(new_block)
         tuning = self._given.tuning
-        if len(self._held) >= tuning.blocks or sum(r.rows for r in self._held) >= tuning.rows:
+        if (
+            len(self._held) >= tuning.blocks
+            or sum(block_rows.rows for block_rows in self._held) >= tuning.rows
+        ):
             self.flush()
 
     def flush(self) -> None:
-        """Write what is held as a part. `UserError` where the disk does not take it."""
-        held, self._held = self._held, []
-        if not held:
+        """Write the held blocks as one part. `UserError` where the disk is full or read-only."""
+        held_blocks, self._held = self._held, []
+        if not held_blocks:
             return
         blocks: Blocks = {}
         counts: Counter[str] = Counter()
-        for one in held:
-            blocks.setdefault(one.shard, {})[one.block] = one.lines
-            counts.update(one.counts)
-        parts, name = self._given.parts, f"{held[0].shard:06}-{held[0].block:08}"
-        bad = [line for one in held for line in one.bad]
+        for block_rows in held_blocks:
+            blocks.setdefault(block_rows.shard, {})[block_rows.block] = block_rows.lines
+            counts.update(block_rows.counts)
+        parts, part_name = self._given.parts, f"{held_blocks[0].shard:06}-{held_blocks[0].block:08}"
+        bad_lines = [line for block_rows in held_blocks for line in block_rows.bad]
         with disk_errors(parts):
             write_part(
-                parts, name, *(one.tables for one in held), counts=counts, blocks=blocks, bad=bad
+                parts,
+                part_name,
+                *(block_rows.tables for block_rows in held_blocks),
+                counts=counts,
+                blocks=blocks,
+                bad=bad_lines,
             )
 
 
@@ -266,27 +298,27 @@ class _BlockWriter:
 
 
 class Buffers:
-    """Memory that this process and its readers see; the most of each buffer is never touched.
+    """Memory that this process shares with its workers; most of each buffer is never touched.
 
-    It is one file without a name: other processes are handed it, and it is gone with the last of
-    them, however that ends.
+    It is one file without a name that is passed to the other processes. The file goes with the last
+    process that holds it, however that process ends.
     """
 
     def __init__(self, count: int, size: int, file: int | None = None) -> None:
         self._count, self._size = count, size
-        self._file = _nameless(count * size) if file is None else file
-        held = memoryview(mmap.mmap(self._file, count * size))
-        self.views = [held[n * size : (n + 1) * size] for n in range(count)]
+        self._file = _open_shared_file(count * size) if file is None else file
+        shared_memory = memoryview(mmap.mmap(self._file, count * size))
+        self.views = [shared_memory[index * size : (index + 1) * size] for index in range(count)]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _attached, (self._count, self._size, DupFd(self._file))
+        return _attach_buffers, (self._count, self._size, DupFd(self._file))
 
     def close(self) -> None:
-        """Let go of the file; memory goes with the last view of it."""
+        """Close the file; the memory is freed with the last view of it."""
         os.close(self._file)
 
 
-def _nameless(size: int) -> int:
+def _open_shared_file(size: int) -> int:
     if sys.platform == "linux":
         file = os.memfd_create("blocks")
     else:
@@ -296,18 +328,18 @@ def _nameless(size: int) -> int:
     return file
 
 
-def _attached(count: int, size: int, file: Any) -> Buffers:
+def _attach_buffers(count: int, size: int, file: Any) -> Buffers:
     return Buffers(count, size, file.detach())
 
 
-_here: Callable[[FilledBuffer], BlockRows]
-"""Of a reading process: `read_block` of its dump and buffers."""
+_block_reader: Callable[[FilledBuffer], BlockRows]
+"""In a worker process: `read_block` for the dump and the buffers of this process."""
 
 
-def _begin(given: DumpReading, buffers: Buffers) -> None:
-    global _here
-    _here = partial(read_block, given, buffers.views)
+def _begin_worker(dump_reading: DumpReading, buffers: Buffers) -> None:
+    global _block_reader
+    _block_reader = partial(read_block, dump_reading, buffers.views)
 
 
-def _read_there(filled: FilledBuffer) -> BlockRows:
-    return _here(filled)
+def _read_in_worker(filled: FilledBuffer) -> BlockRows:
+    return _block_reader(filled)

@@ -42,18 +42,18 @@ def is_shard(name: str) -> bool:
     return bool(_TAKEN.search(name))
 
 
-def snapshot_day(paths: Sequence[Path], given: date | str | None = None) -> date:
+def snapshot_day(paths: Sequence[Path], stated_day: date | str | None = None) -> date:
     """The day of a dump: as given, else as all of its file names say it.
 
     `wikidata-20261109-all.json.gz` and `20261109.json.gz` are of 9 November 2026. `UserError`:
     no name says a day, two say different ones, it is not a day of the calendar, or it is to come.
     """
     try:
-        day = _named_day(paths) if given is None else date.fromisoformat(str(given))
+        day = _named_day(paths) if stated_day is None else date.fromisoformat(str(stated_day))
     except ValueError as error:
-        raise UserError(f"not a snapshot day: {given!r} (write 2026-11-09)") from error
+        raise UserError(f"not a snapshot day: {stated_day!r} (write 2026-11-09)") from error
     if day > datetime.now(UTC).date():  # the clock refuses, and decides nothing
-        where = paths[0] if given is None else None
+        where = paths[0] if stated_day is None else None
         raise UserError(f"the snapshot day {day} is after today", where=where)
     return day
 
@@ -63,17 +63,17 @@ def _named_day(paths: Sequence[Path]) -> date:
     hint = "say the day: --snapshot-date 2026-11-09, or `snapshot: 2026-11-09` in the recipe"
     days: dict[date, Path] = {}
     for path in paths:
-        for found in _DAY.findall(path.name):
+        for day_match in _DAY.findall(path.name):
             try:
-                days.setdefault(date(*map(int, found)), path)
+                days.setdefault(date(*map(int, day_match)), path)
             except ValueError:
-                text = f"{''.join(found)} in its name is not a day"
+                text = f"{''.join(day_match)} in its name is not a day"
                 raise UserError(text, where=path, hint=hint) from None
     if not days:
         raise UserError("its name does not say the day of the dump", where=paths[0], hint=hint)
     if len(days) > 1:
-        texts = ", ".join(f"{path.name} ({day})" for day, path in sorted(days.items())[:3])
-        raise UserError(f"files of different days: {texts}", hint=hint)
+        named_days = ", ".join(f"{path.name} ({day})" for day, path in sorted(days.items())[:3])
+        raise UserError(f"files of different days: {named_days}", hint=hint)
     return next(iter(days))
 
 
@@ -117,26 +117,26 @@ class BlockCutter:
         """Put the next block into `buffer`, of `longest + size` bytes; None after the last one."""
         filled = len(self._carry)
         buffer[:filled] = self._carry
-        goal, seen = max(self._size, filled), 0
+        fill_goal, searched_end = max(self._size, filled), 0
         while True:
-            filled = self._read(buffer, filled, goal)
-            cut = filled if self._ended else _last_newline(buffer, seen, filled) + 1
-            if cut or self._ended:
+            filled = self._read(buffer, filled, fill_goal)
+            block_end = filled if self._ended else _last_newline(buffer, searched_end, filled) + 1
+            if block_end or self._ended:
                 break
             if filled >= self._longest:
                 return self._pass_over(buffer, filled)
-            goal, seen = filled + self._size, filled
-        self._carry = bytes(buffer[cut:filled])
-        if not cut:
+            fill_goal, searched_end = filled + self._size, filled
+        self._carry = bytes(buffer[block_end:filled])
+        if not block_end:
             return None
-        self._look_at_ends(buffer, cut)
-        return self._block(cut)
+        self._look_at_ends(buffer, block_end)
+        return self._block(block_end)
 
     def _read(self, buffer: memoryview, filled: int, goal: int) -> int:
         if filled < goal and not self._ended:
-            n = self._shard.readinto(buffer, filled, goal)
-            self._ended = n < goal - filled
-            filled += n
+            byte_count = self._shard.readinto(buffer, filled, goal)
+            self._ended = byte_count < goal - filled
+            filled += byte_count
         return filled
 
     def _pass_over(self, buffer: memoryview, length: int) -> Block:
@@ -166,15 +166,17 @@ class BlockCutter:
 
 def line_spans(block: memoryview) -> Iterator[tuple[int, int]]:
     """Where each line of a block starts and ends, its newline left out."""
-    start = at = 0
-    while at < len(block):
-        piece = bytes(block[at : at + _LOOK])  # memory has a fast search, a view has none
+    start = piece_start = 0
+    while piece_start < len(block):
+        piece = bytes(
+            block[piece_start : piece_start + _LOOK]
+        )  # memory has a fast search, a view has none
         newline = piece.find(b"\n")
         while newline >= 0:
-            yield start, at + newline
-            start = at + newline + 1
+            yield start, piece_start + newline
+            start = piece_start + newline + 1
             newline = piece.find(b"\n", newline + 1)
-        at += len(piece)
+        piece_start += len(piece)
     if start < len(block):
         yield start, len(block)
 
@@ -182,9 +184,9 @@ def line_spans(block: memoryview) -> Iterator[tuple[int, int]]:
 def _last_newline(buffer: memoryview, start: int, end: int) -> int:
     """The place of the last newline in `buffer[start:end]`, -1 where there is none."""
     while end > start:
-        low = max(start, end - _LOOK)
-        found = bytes(buffer[low:end]).rfind(b"\n")
-        if found >= 0:
-            return low + found
-        end = low
+        piece_start = max(start, end - _LOOK)
+        newline = bytes(buffer[piece_start:end]).rfind(b"\n")
+        if newline >= 0:
+            return piece_start + newline
+        end = piece_start
     return -1

@@ -73,37 +73,37 @@ def mine_sparql(
     `UserError`: no contact in `user_agent`, no snapshot day, or the endpoint refuses or fails for
     longer than `policy` allows.
     """
-    wrong = sorted(r for r in relations if not _PROPERTY.fullmatch(r))
-    if wrong:
-        raise UserError(f"not property ids: {', '.join(wrong)}", hint="write P54, P39, …")
+    not_properties = sorted(relation for relation in relations if not _PROPERTY.fullmatch(relation))
+    if not_properties:
+        raise UserError(f"not property ids: {', '.join(not_properties)}", hint="write P54, P39, …")
     policy = policy or RetryPolicy()
     client = SparqlClient(endpoint, user_agent, policy)
     pager = Pager(client, cache, policy)
-    work = out / ".sparql"
-    parts = work / "parts"
+    work_folder = out / ".sparql"
+    parts = work_folder / "parts"
     try:
-        shutil.rmtree(work, ignore_errors=True)
+        shutil.rmtree(work_folder, ignore_errors=True)
         day = _day(pager) if snapshot is None else snapshot_day([], snapshot)
-        named = set(relations)
+        entity_ids = set(relations)
         for relation in sorted(relations):
-            named |= _mine(pager, relation, parts, id_page, page)
-        _describe(pager, named, parts, page)
-        kept = [relation for relation, keep in relations.items() if keep]
+            entity_ids |= _mine(pager, relation, parts, id_page, page)
+        _describe(pager, entity_ids, parts, page)
+        kept_relations = [relation for relation, keep_undated in relations.items() if keep_undated]
         return finish(
             parts,
             out,
             snapshot=day,
-            undated=kept,
+            undated=kept_relations,
             relations=tuple(relations),
             memory=memory,
-            scratch=work,
+            scratch=work_folder,
         )
     except KeyboardInterrupt:
         raise UserError("stopped", hint="run it again: it goes on from what it has") from None
     except OSError as error:
         raise UserError.of_disk(error, out) from error
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        shutil.rmtree(work_folder, ignore_errors=True)
 
 
 def _day(pager: Pager) -> date:
@@ -120,36 +120,45 @@ def _day(pager: Pager) -> date:
 
 def _mine(pager: Pager, relation: str, parts: Path, id_page: int, page: int) -> set[str]:
     """Write the parts of one relation, one a page of ids; the items that its facts name."""
-    total = int(pager.one(count_query(relation))[0]["value"].value)
-    named: set[str] = set()
-    with progress(total, "statements", relation) as bar:
-        pages = pager.keyset(ids_query(relation), "statement", id_page, total)
+    statement_count = int(pager.one(count_query(relation))[0]["value"].value)
+    entity_ids: set[str] = set()
+    with progress(statement_count, "statements", relation) as progress_bar:
+        pages = pager.keyset(ids_query(relation), "statement", id_page, statement_count)
         for number, rows in enumerate(pages, 1):
             items = {row["statement"].value: item_id(row["subject"].value) for row in rows}
             subjects = {iri: item for iri, item in items.items() if item}
-            names = [statement_name(iri) for iri in subjects]
-            found = StatementRows()
-            for got in pager.batches(statements_query(relation), names, page, "statement"):
-                read_statements(relation, subjects, got.rows, found)
-                bar.advance(len(got.asked))
-            tables = pack_tables(found.statements, (), found.dropped)
-            write_part(parts, f"{relation}-{number:05}", tables, counts=found.counts)
-            named.update(i for one in found.statements for i in (one.subject, one.object) if i)
-            bar.advance(len(rows) - len(subjects))
-    return named
+            statement_names = [statement_name(iri) for iri in subjects]
+            page_rows = StatementRows()
+            for answer_page in pager.batches(
+                statements_query(relation), statement_names, page, "statement"
+            ):
+                read_statements(relation, subjects, answer_page.rows, page_rows)
+                progress_bar.advance(len(answer_page.asked))
+            tables = pack_tables(page_rows.statements, (), page_rows.dropped)
+            write_part(parts, f"{relation}-{number:05}", tables, counts=page_rows.counts)
+            entity_ids.update(
+                entity_id
+                for statement in page_rows.statements
+                for entity_id in (statement.subject, statement.object)
+                if entity_id
+            )
+            progress_bar.advance(len(rows) - len(subjects))
+    return entity_ids
 
 
-def _describe(pager: Pager, named: Iterable[str], parts: Path, page: int) -> None:
+def _describe(pager: Pager, entity_ids: Iterable[str], parts: Path, page: int) -> None:
     """Write the parts of these entities, and of those that they redirect to."""
-    known: set[str] = set()
-    waiting, number = set(named), count()
-    while waiting:
-        known |= waiting
-        names = [f"wd:{name}" for name in sorted(waiting)]
-        waiting = set()
-        with progress(len(names), "entities", "names") as bar:
-            for got in pager.batches(entities_query(), names, page):
-                entities = list(read_entities(got.rows))
+    described_ids: set[str] = set()
+    waiting_ids, number = set(entity_ids), count()
+    while waiting_ids:
+        described_ids |= waiting_ids
+        entity_names = [f"wd:{name}" for name in sorted(waiting_ids)]
+        waiting_ids = set()
+        with progress(len(entity_names), "entities", "names") as progress_bar:
+            for answer_page in pager.batches(entities_query(), entity_names, page):
+                entities = list(read_entities(answer_page.rows))
                 write_part(parts, f"entities-{next(number):07}", pack_tables(entities=entities))
-                waiting |= {one.redirect for one in entities if one.redirect} - known
-                bar.advance(len(got.asked))
+                waiting_ids |= {
+                    entity.redirect for entity in entities if entity.redirect
+                } - described_ids
+                progress_bar.advance(len(answer_page.asked))

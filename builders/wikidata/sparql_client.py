@@ -77,8 +77,8 @@ class QueryTemplate:
     text: str
 
     def asking(self, names: Sequence[str], after: str, limit: int) -> str:
-        quoted = after.replace("\\", "\\\\").replace('"', '\\"')
-        slots = {"values": " ".join(names), "after": quoted, "limit": str(limit)}
+        quoted_after = after.replace("\\", "\\\\").replace('"', '\\"')
+        slots = {"values": " ".join(names), "after": quoted_after, "limit": str(limit)}
         return re.sub(r"\{(values|after|limit)\}", lambda slot: slots[slot[1]], self.text)
 
 
@@ -112,10 +112,10 @@ class SparqlClient:
         parts = urlsplit(endpoint)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UserError(f"not the address of a SPARQL endpoint: {parts.scheme or endpoint!r}")
-        public = parts._replace(netloc=parts.netloc.rpartition("@")[2])
-        self.address = urlunsplit(public._replace(query="", fragment=""))
+        public_parts = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+        self.address = urlunsplit(public_parts._replace(query="", fragment=""))
         self._policy = policy
-        self._wrapper = SPARQLWrapper(urlunsplit(public), agent=user_agent)
+        self._wrapper = SPARQLWrapper(urlunsplit(public_parts), agent=user_agent)
         self._wrapper.setOnlyConneg(True)
         self._wrapper.setMethod(POST)
         self._wrapper.setReturnFormat(JSON)
@@ -140,8 +140,8 @@ class SparqlClient:
             reason = getattr(error, "reason", error)
             if isinstance(reason, TimeoutError):
                 raise CutShortError(f"no answer within {self._policy.timeout:g} s") from error
-            out = "out of reach" if isinstance(error, URLError) else "a dropped connection"
-            raise RetryError(out, str(reason)) from error
+            failure = "out of reach" if isinstance(error, URLError) else "a dropped connection"
+            raise RetryError(failure, str(reason)) from error
         if reply.status != 200:
             raise self._failure(reply)
         if reply.body and not reply.body.lstrip().startswith(b"{"):
@@ -173,14 +173,14 @@ class SparqlClient:
 
     def _failure(self, reply: Reply) -> Exception:
         """What an HTTP error means for us."""
-        code, asked_to_wait = reply.status, retry_after(reply.headers)
-        ran_out = _OUT_OF_TIME.search(reply.body.decode(errors="replace")) and asked_to_wait is None
-        if code in (408, 413, 504) or (code in (429, 500, 503) and ran_out):
-            return CutShortError(f"HTTP {code}: it ran out of time")
+        status_code, wait_seconds = reply.status, retry_after(reply.headers)
+        ran_out = _OUT_OF_TIME.search(reply.body.decode(errors="replace")) and wait_seconds is None
+        if status_code in (408, 413, 504) or (status_code in (429, 500, 503) and ran_out):
+            return CutShortError(f"HTTP {status_code}: it ran out of time")
         words = self._words(reply.body)
-        if code in (429, 500, 502, 503):
-            return RetryError(f"HTTP {code}", words, asked_to_wait)
-        return UserError(f"{self.address} refused the query: HTTP {code}: {words}")
+        if status_code in (429, 500, 502, 503):
+            return RetryError(f"HTTP {status_code}", words, wait_seconds)
+        return UserError(f"{self.address} refused the query: HTTP {status_code}: {words}")
 
     def _words(self, body: bytes) -> str:
         """What the endpoint says, without the password: some send back what they were sent."""
@@ -201,8 +201,8 @@ def _unpacked(body: bytes) -> bytes:
 def _error_line(body: bytes) -> str:
     """The first line that names an error, else the first one: some endpoints echo the query."""
     lines = [line.strip() for line in body.decode(errors="replace").splitlines() if line.strip()]
-    named = [line for line in lines if re.search(r"exception|error", line, re.I)]
-    return (named or lines or ["no message"])[0][:300]
+    error_lines = [line for line in lines if re.search(r"exception|error", line, re.I)]
+    return (error_lines or lines or ["no message"])[0][:300]
 
 
 class Pager:
@@ -232,14 +232,14 @@ class Pager:
         With `key`, a column that has a row for every name: `UserError` where the rows of a page
         are about far fewer names than were asked for, for some stores cut answers short.
         """
-        at = 0
-        while at < len(ids):
-            got = self._get(shape, ids[at], size, ids, at)
+        position = 0
+        while position < len(ids):
+            answer_page = self._get(shape, ids[position], size, ids, position)
             if key:
-                known = len({row[key].value for row in got.rows})
-                self._check(shape, ids[at], known, len(got.asked))
-            yield got
-            at += len(got.asked)
+                answered_count = len({row[key].value for row in answer_page.rows})
+                self._check(shape, ids[position], answered_count, len(answer_page.asked))
+            yield answer_page
+            position += len(answer_page.asked)
 
     def keyset(self, shape: QueryTemplate, key: str, size: int, total: int) -> Iterator[list[Row]]:
         """All rows in the order of the IRIs in column `key`, `size` rows a page at most.
@@ -249,25 +249,25 @@ class Pager:
         `UserError` where there are far fewer rows than `total`, the number that was counted: the
         store sorts texts in another order than it compares them in, or cuts answers short.
         """
-        after, listed = "", 0
+        after, listed_count = "", 0
         while True:
-            got = self._get(shape, after, size)
-            if not got.rows:
-                self._check(shape, after, listed, total)
+            answer_page = self._get(shape, after, size)
+            if not answer_page.rows:
+                self._check(shape, after, listed_count, total)
                 return
-            yield got.rows
-            listed += len(got.rows)
-            last = got.rows[-1][key].value
-            if last == after:
+            yield answer_page.rows
+            listed_count += len(answer_page.rows)
+            last_key = answer_page.rows[-1][key].value
+            if last_key == after:
                 raise UserError(f"{self.client.address} gives the same page again and again")
-            after = last
+            after = last_key
 
-    def _check(self, shape: QueryTemplate, start: str, found: int, expected: int) -> None:
+    def _check(self, shape: QueryTemplate, start: str, row_count: int, expected_count: int) -> None:
         """Do not believe a short answer, nor keep it; a live store is edited meanwhile."""
-        if expected - found > max(_GONE, expected * _GONE_SHARE):
+        if expected_count - row_count > max(_GONE, expected_count * _GONE_SHARE):
             self._path(shape, start).unlink()
             raise UserError(
-                f"{self.client.address} gave {found} of {expected} in {shape.name}",
+                f"{self.client.address} gave {row_count} of {expected_count} in {shape.name}",
                 hint="run it again, with smaller pages; if that does not help, use a dump",
             )
 
@@ -276,39 +276,46 @@ class Pager:
         return self._folder / f"{shape.name}-{text_sha256(question)[:32]}.json.gz"
 
     def _get(
-        self, shape: QueryTemplate, start: str, size: int, ids: Sequence[str] = (), at: int = 0
+        self,
+        shape: QueryTemplate,
+        start: str,
+        size: int,
+        ids: Sequence[str] = (),
+        position: int = 0,
     ) -> AnswerPage:
         """One page, about `ids` from `at` on, kept or as large as the endpoint can manage now."""
         path = self._path(shape, start)
         if path.is_file():
             try:
-                page = _page(gzip.decompress(path.read_bytes()))
+                cached_page = _page(gzip.decompress(path.read_bytes()))
             except (EOFError, OSError, msgspec.DecodeError) as error:
                 text = f"not a page of answers ({error})"
                 hint = "remove this file: it will be asked for again"
                 raise UserError(text, where=path, hint=hint) from error
-            if page.asked == list(ids[at : at + len(page.asked)]):
-                return AnswerPage(page.asked, _results(page.answer).results.bindings)
+            if cached_page.asked == list(ids[position : position + len(cached_page.asked)]):
+                return AnswerPage(cached_page.asked, _results(cached_page.answer).results.bindings)
 
         def call(_: int) -> AnswerPage:
             while True:
-                now = min(self._sizes.get(shape.name, size), size)
-                asked = list(ids[at : at + now])
+                page_size = min(self._sizes.get(shape.name, size), size)
+                asked_ids = list(ids[position : position + page_size])
                 try:
-                    raw, rows = self.client.answer(shape.asking(asked, start, now))
+                    raw, rows = self.client.answer(shape.asking(asked_ids, start, page_size))
                 except CutShortError as error:
-                    if now <= _FLOOR:
-                        text = f"unable to answer even small pages of {shape.name} ({now} rows)"
+                    if page_size <= _FLOOR:
+                        text = (
+                            f"unable to answer even small pages of {shape.name} ({page_size} rows)"
+                        )
                         raise RetryError(text, str(error)) from error
-                    self._sizes[shape.name] = max(_FLOOR, now // 2)
+                    self._sizes[shape.name] = max(_FLOOR, page_size // 2)
                 else:
-                    self._sizes[shape.name] = now + max(1, size // 20)
+                    self._sizes[shape.name] = page_size + max(1, size // 20)
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    data = msgspec.json.encode(CachedPage(asked, msgspec.Raw(raw)))
-                    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-                    part.write_bytes(gzip.compress(data, 6, mtime=0))
-                    part.replace(path)
-                    return AnswerPage(asked, rows)
+                    data = msgspec.json.encode(CachedPage(asked_ids, msgspec.Raw(raw)))
+                    temporary_path = path.with_name(f"{path.name}.{os.getpid()}.part")
+                    temporary_path.write_bytes(gzip.compress(data, 6, mtime=0))
+                    temporary_path.replace(path)
+                    return AnswerPage(asked_ids, rows)
 
         hint = "run it again later: it goes on from what it has"
         return retry(call, self._policy, where=self.client.address, hint=hint)

@@ -139,12 +139,53 @@ def entities_query() -> QueryTemplate:
 
 @dataclass(slots=True)
 class RdfStatement:
-    """One statement: `object` is an item id, None where the value is none or is no item."""
+    """One statement: `object` is an item id, or None where the value is none or is no item."""
 
     rank: str = ""
     kind: SnakKind | None = None
     object: str | None = None
     times: dict[str, list[Snak]] = field(default_factory=lambda: {time: [] for time in TIMES})
+    literals: Counter[str] = field(default_factory=Counter)
+    """How many simple values each time qualifier has."""
+
+    def add(self, relation: str, row: Row) -> None:
+        """Add one triple: the rank, the main value, or a time qualifier of the statement."""
+        predicate, value = row["predicate"].value, row["value"]
+        kind, _, property_id = predicate.removeprefix(PROPERTY).rpartition("/")
+        if predicate == f"{ONTOLOGY}rank":
+            self.rank = _RANKS[value.value.removeprefix(ONTOLOGY)]
+        elif predicate == _TYPE:  # the class `wdno:P582` says that P582 has no value
+            self._add_no_value(relation, value.value.removeprefix(f"{PROPERTY}novalue/"))
+        elif kind == "statement":
+            self.kind = "somevalue" if _unknown(value) else "value"
+            self.object = item_id(value.value) if value.type == "uri" else None
+        elif kind == "qualifier/value":
+            self.times[property_id].append(Snak("value", _point(value, row)))
+        elif _unknown(value):
+            self.times[property_id].append(Snak("somevalue", None))
+        else:
+            self.literals[property_id] += 1
+
+    def _add_no_value(self, relation: str, property_id: str) -> None:
+        if property_id == relation:
+            self.kind = "novalue"
+        elif property_id in self.times:
+            self.times[property_id].append(Snak("novalue", None))
+
+    def complete_times(self) -> None:
+        """Add a time without a date for each simple value that has no full value beside it."""
+        for property_id, count in self.literals.items():
+            snaks = self.times[property_id]
+            full_values = sum(snak.kind == "value" for snak in snaks)
+            snaks += [Snak("value", None)] * (count - full_values)
+
+    def left_out_as(self) -> str | None:
+        """The name under which a statement that is left out is counted; None: it is a fact."""
+        if self.rank == "deprecated":
+            return "deprecated"
+        if self.kind == "novalue":
+            return "novalue"
+        return None if self.object or self.kind == "somevalue" else "not_an_item"
 
 
 def statement_name(iri: str) -> str:
@@ -165,51 +206,32 @@ def item_id(iri: str) -> str | None:
 
 
 def read_statements(
-    relation: str, subjects: Mapping[str, str], rows: Iterable[Row], claims: StatementRows
+    relation: str, subjects: Mapping[str, str], rows: Iterable[Row], statement_rows: StatementRows
 ) -> None:
-    """Add the statements that rows are about, sorted by id; `subjects` has the item of each IRI.
+    """Add the statements of the answer's rows, sorted by id, to `statement_rows`.
 
-    A statement without a rank was removed since its id was asked for: it is left out.
+    `subjects` gives the item of each statement's IRI. A statement without a rank was removed after
+    its id was listed, and is left out.
     """
-    found: dict[str, RdfStatement] = {}
-    literals: Counter[tuple[str, str]] = Counter()
+    statements: dict[str, RdfStatement] = {}
     for row in rows:
-        iri, value = row["statement"].value, row["value"]
-        statement = found.setdefault(iri, RdfStatement())
-        predicate = row["predicate"].value
-        kind, _, time = predicate.removeprefix(PROPERTY).rpartition("/")
-        if predicate == f"{ONTOLOGY}rank":
-            statement.rank = _RANKS[value.value.removeprefix(ONTOLOGY)]
-        elif predicate == _TYPE:  # of the class `wdno:P582` is what says that P582 has no value
-            name = value.value.removeprefix(f"{PROPERTY}novalue/")
-            if name == relation:
-                statement.kind = "novalue"
-            elif name in statement.times:
-                statement.times[name].append(Snak("novalue", None))
-        elif kind == "statement":
-            statement.kind = "somevalue" if _unknown(value) else "value"
-            statement.object = item_id(value.value) if value.type == "uri" else None
-        elif kind == "qualifier/value":
-            statement.times[time].append(Snak("value", _point(value, row)))
-        elif _unknown(value):
-            statement.times[time].append(Snak("somevalue", None))
-        else:
-            literals[iri, time] += 1
-    for (iri, time), number in literals.items():
-        snaks = found[iri].times[time]
-        snaks += [Snak("value", None)] * (number - sum(snak.kind == "value" for snak in snaks))
-    for iri, one in sorted(found.items(), key=lambda item: statement_id(item[0])):
-        if not one.rank:
+        statements.setdefault(row["statement"].value, RdfStatement()).add(relation, row)
+    for iri in sorted(statements, key=statement_id):
+        statement = statements[iri]
+        if not statement.rank:
             continue
-        if one.rank == "deprecated":
-            claims.counts[f"{relation}/deprecated"] += 1
-        elif one.kind == "novalue":
-            claims.counts[f"{relation}/novalue"] += 1
-        elif one.object or one.kind == "somevalue":
-            name = statement_id(iri)
-            claims.add(name, subjects[iri], relation, one.object, one.rank, one.times)
-        else:
-            claims.counts[f"{relation}/not_an_item"] += 1
+        statement.complete_times()
+        if reason := statement.left_out_as():
+            statement_rows.counts[f"{relation}/{reason}"] += 1
+            continue
+        statement_rows.add(
+            statement_id(iri),
+            subjects[iri],
+            relation,
+            statement.object,
+            statement.rank,
+            statement.times,
+        )
 
 
 def _point(value: SparqlTerm, row: Row) -> PartialDate | None:
@@ -231,20 +253,20 @@ def _unknown(value: SparqlTerm) -> bool:
 
 def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
     """The entities that rows are about, in no order."""
-    found: dict[str, dict[str, set[SparqlTerm]]] = {}
+    parts_by_entity: dict[str, dict[str, set[SparqlTerm]]] = {}
     dates: dict[str, dict[str, list[LifeDate]]] = {}
     for row in rows:
         name, part = row["item"].value.removeprefix(ENTITY), row["part"].value
-        parts = found.setdefault(name, {})
+        parts = parts_by_entity.setdefault(name, {})
         if part in (*BIRTHS, *DEATHS):
             dates.setdefault(name, {}).setdefault(part, []).append(_dated(row))
         else:
             parts.setdefault(part, set()).add(row["value"])
-    for name, parts in found.items():
+    for name, parts in parts_by_entity.items():
         labels = {term.lang.lower(): cleaned(term.value) for term in parts.get("label", ())}
         label = labels.get("en", labels.get("mul")) or None
         aliases = {cleaned(term.value) for term in parts.get("alias", ())} - {label}
-        classes, targets, pages, sitelinks, statements = (
+        classes, redirect_targets, pages, sitelinks, statements = (
             sorted(term.value.removeprefix(ENTITY) for term in parts.get(part, ()))
             for part in ("class", "redirect", "enwiki", "sitelinks", "statements")
         )
@@ -257,7 +279,7 @@ def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
             sitelinks=max(map(int, sitelinks), default=0),
             statements=max(map(int, statements), default=0),
             kind=page_kind(classes),
-            redirect=targets[0] if targets else None,
+            redirect=redirect_targets[0] if redirect_targets else None,
             began=began,
             ended=ended,
             classes=tuple(classes),

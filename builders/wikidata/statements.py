@@ -18,14 +18,14 @@ LATEST_START, EARLIEST_END, LATEST_END = "P8555", "P8554", "P12506"
 TIMES = (START, END, POINT, EARLIEST, LATEST, LATEST_START, EARLIEST_END, LATEST_END)
 """The qualifiers that say when a statement held."""
 
-_SPAN = frozenset((START, END))
+_START_AND_END = frozenset((START, END))
 
 UNKNOWN = PartialDate(date.min, date.max)
-"""Any day: what stands at an edge of the calendar bounds nothing."""
+"""Any day. A first or last day of the calendar stands for no bound."""
 
 
 class Snak(NamedTuple):
-    """One time; `date` is None where it is not a value, or one too coarse to use."""
+    """One time value; `date` is None where there is no value, or one that is too coarse to use."""
 
     kind: SnakKind
     date: PartialDate | None
@@ -36,7 +36,7 @@ Times = Mapping[str, Sequence[Snak]]
 
 
 class Validity(NamedTuple):
-    """When a statement held; the columns of `rows.StatedFact` of the same names say the rest."""
+    """When a statement held; `rows.StatedFact` describes the columns, which have the same names."""
 
     start_first: date | None
     start_last: date | None
@@ -47,11 +47,11 @@ class Validity(NamedTuple):
 
 
 UNDATED = Validity(None, None, None, None, True, False)
-"""All time: of a statement without any time, or with one that contradicts itself."""
+"""No bound at all, for a statement without a time or with times that contradict each other."""
 
 
 class StatedTimes(NamedTuple):
-    """What a dated statement says: its intervals, and whether one contradicted itself."""
+    """The intervals of a dated statement, and whether one of them contradicted itself."""
 
     intervals: list[Validity]
     contradictory: bool
@@ -60,51 +60,69 @@ class StatedTimes(NamedTuple):
 def stated_intervals(times: Times) -> StatedTimes:
     """The intervals that the time qualifiers of a dated statement state.
 
-    Several starts and ends that surely alternate are one interval a pair, the last one open where
-    an end is lacking, else start and end lie somewhere in the span of what is given. Points count
-    only where neither stands beside them: one sighting each, which began by its last day and ended
-    on its first or later (of a relation whose facts are points, it held on one day of these:
-    `facts.stated`). Start and end narrow each other.
+    Several starts and ends that surely alternate make one interval a pair; the last one is open
+    where its end is missing. Starts and ends that do not alternate make one interval, and both its
+    days lie somewhere in the span of the dates that are stated. Points count only without a start
+    or end beside them. Each point is one sighting: the fact began by the last day of the point and
+    ended on its first day or later. (Where the facts of a relation are points, the fact held on one
+    day of these: `facts.stated`.) Start and end narrow each other.
 
     Source: TimeQA (arXiv 2108.06314) section 2.1; DynamicTempLAMA (arXiv 2302.12297) section 3.
     """
     starts, ends = _dates(times.get(START, ())), _dates(times.get(END, ()))
-    if _SPAN.issuperset(times) and len(starts) < 2 > len(ends):  # nearly all are so
+    if _START_AND_END.issuperset(times) and len(starts) < 2 > len(ends):  # nearly all are so
         end = ends[0] if ends else None
-        one = _interval(starts[0] if starts else UNKNOWN, end, sighting=False)
-        return StatedTimes([one] if one else [], not one)
-    given: dict[str, Sequence[PartialDate]] = dict.fromkeys(TIMES, ())
-    given |= {p: _dates(snaks) for p, snaks in times.items()}
-    points = given[POINT]
-    start_bound, end_bound, point_bound = _bounds(given)
-    found: list[tuple[PartialDate, PartialDate | None]]
-    sighting = bool(points) and not starts and not ends
+        interval = _interval(starts[0] if starts else UNKNOWN, end, sighting=False)
+        return StatedTimes([interval] if interval else [], not interval)
+    return _intervals_of_all_times(times, starts, ends)
+
+
+def _intervals_of_all_times(
+    times: Times, starts: Sequence[PartialDate], ends: Sequence[PartialDate]
+) -> StatedTimes:
+    """The intervals where a statement has several starts or ends, or other time qualifiers."""
+    dates: dict[str, Sequence[PartialDate]] = dict.fromkeys(TIMES, ())
+    for property_id, snaks in times.items():
+        dates[property_id] = _dates(snaks)
+    start_bound, end_bound, point_bound = _bounds(dates)
+    sighting = bool(dates[POINT]) and not starts and not ends
+    stated: list[tuple[PartialDate, PartialDate | None]]
     if sighting:
-        seen = [_both(point, point_bound) for point in points]
-        found = [
-            (PartialDate(date.min, p.last), PartialDate(p.first, date.max))
-            if p.first <= p.last
-            else (p, None)
-            for p in seen
-        ]
+        stated = [_sighted(_both(point, point_bound)) for point in dates[POINT]]
     elif len(starts) > 1 and _alternate(starts, ends):
-        found = [*zip_longest(starts, ends)]
+        stated = [*zip_longest(starts, ends)]
     else:
-        ended = ends or given[EARLIEST_END] or given[LATEST_END] or (given[LATEST] and not starts)
-        found = [(_hull(starts), _hull(ends) if ended else None)]
-    made = [
-        _interval(_both(start, start_bound), end and _both(end, end_bound), sighting)
-        for start, end in found
-    ]
-    return StatedTimes([one for one in made if one], None in made)
+        has_ended = (
+            ends or dates[EARLIEST_END] or dates[LATEST_END] or (dates[LATEST] and not starts)
+        )
+        stated = [(_hull(starts), _hull(ends) if has_ended else None)]
+    intervals: list[Validity] = []
+    contradictory = False
+    for start, end in stated:
+        bounded_end = end and _both(end, end_bound)
+        interval = _interval(_both(start, start_bound), bounded_end, sighting)
+        if interval:
+            intervals.append(interval)
+        else:
+            contradictory = True
+    return StatedTimes(intervals, contradictory)
+
+
+def _sighted(point: PartialDate) -> tuple[PartialDate, PartialDate | None]:
+    """Start and end of a fact that was seen on a day of `point`, which may have no day at all."""
+    if point.first > point.last:
+        return point, None
+    return PartialDate(date.min, point.last), PartialDate(point.first, date.max)
 
 
 def describe_times(times: Times) -> str:
     """Time qualifiers as text for people: `P580 2019-01-01/2019-12-31, P582 somevalue`."""
     return ", ".join(
-        f"{p} {s.date.first}/{s.date.last}" if s.date else f"{p} {s.kind}"
-        for p in TIMES
-        for s in times.get(p, ())
+        f"{property_id} {snak.date.first}/{snak.date.last}"
+        if snak.date
+        else f"{property_id} {snak.kind}"
+        for property_id in TIMES
+        for snak in times.get(property_id, ())
     )
 
 
@@ -115,49 +133,63 @@ class LifeDate(NamedTuple):
     snak: Snak
 
 
-def life_boundary(given: Iterable[Sequence[LifeDate]], latest: bool) -> PartialDate | None:
-    """The day on which an entity began (`latest`) or ended, out of the dates of two properties.
+def life_boundary(
+    dates_by_property: Iterable[Sequence[LifeDate]], latest: bool
+) -> PartialDate | None:
+    """The day on which an entity began (`latest`) or ended, from the dates of two properties.
 
-    Of one property's dates those of preferred rank count, else all, as their hull; a deprecated
-    one never. None: no date; `UNKNOWN`: some day.
+    Where both properties have dates, the later span counts for a beginning and the earlier one for
+    an end. Returns None where no date is stated, and `UNKNOWN` where an unknown day is stated.
     """
-    found = []
-    for dates in given:
-        stated = [d for d in dates if d.rank != "deprecated" and d.snak.kind != "novalue"]
-        if stated:
-            best = [d for d in stated if d.rank == "preferred"] if len(stated) > 1 else ()
-            days = [d.snak.date or UNKNOWN for d in best or stated]
-            found.append(days[0] if len(days) == 1 else _hull(days))
-    if len(found) < 2:
-        return found[0] if found else None
+    property_spans = []
+    for dates in dates_by_property:
+        if span := _property_span(dates):
+            property_spans.append(span)
+    if len(property_spans) < 2:
+        return property_spans[0] if property_spans else None
     pick = max if latest else min
-    return PartialDate(*map(pick, zip(*found, strict=True)))
+    return PartialDate(*map(pick, zip(*property_spans, strict=True)))
+
+
+def _property_span(dates: Sequence[LifeDate]) -> PartialDate | None:
+    """The span of the dates of one property: of those of preferred rank, if any, else of all."""
+    stated = [
+        life_date
+        for life_date in dates
+        if life_date.rank != "deprecated" and life_date.snak.kind != "novalue"
+    ]
+    if len(stated) > 1:
+        stated = [life_date for life_date in stated if life_date.rank == "preferred"] or stated
+    days = [life_date.snak.date or UNKNOWN for life_date in stated]
+    if len(days) < 2:
+        return days[0] if days else None
+    return _hull(days)
 
 
 def _dates(snaks: Sequence[Snak]) -> list[PartialDate]:
     if len(snaks) == 1 and snaks[0].date:
         return [snaks[0].date]
-    return sorted(s.date or UNKNOWN for s in snaks if s.kind != "novalue")
+    return sorted(snak.date or UNKNOWN for snak in snaks if snak.kind != "novalue")
 
 
-def _bounds(given: Mapping[str, Sequence[PartialDate]]) -> tuple[PartialDate, ...]:
-    """What the qualifiers of earliest and latest dates leave to start, end and point."""
-    if not any(given[p] for p in TIMES[3:]):
+def _bounds(dates_by_property: Mapping[str, Sequence[PartialDate]]) -> tuple[PartialDate, ...]:
+    """The bounds that earliest and latest dates (P1319, …) set for start, end and point."""
+    if not any(dates_by_property[property_id] for property_id in TIMES[3:]):
         return UNKNOWN, UNKNOWN, UNKNOWN
 
     def since(name: str) -> PartialDate:
-        return PartialDate(_hull(given[name]).first, date.max)
+        return PartialDate(_hull(dates_by_property[name]).first, date.max)
 
     def until(name: str) -> PartialDate:
-        return PartialDate(date.min, _hull(given[name]).last)
+        return PartialDate(date.min, _hull(dates_by_property[name]).last)
 
     start, end, point = until(LATEST_START), _both(since(EARLIEST_END), until(LATEST_END)), UNKNOWN
     between = _both(since(EARLIEST), until(LATEST))
-    if given[START] and not given[END]:
+    if dates_by_property[START] and not dates_by_property[END]:
         start = _both(start, between)
-    elif given[END] and not given[START]:
+    elif dates_by_property[END] and not dates_by_property[START]:
         end = _both(end, between)
-    elif given[POINT] and not given[START]:
+    elif dates_by_property[POINT] and not dates_by_property[START]:
         point = between
     else:
         start, end = _both(start, since(EARLIEST)), _both(end, until(LATEST))
@@ -168,24 +200,27 @@ def _alternate(starts: Sequence[PartialDate], ends: Sequence[PartialDate]) -> bo
     """Whether sorted starts and ends surely alternate; the last start may have no end."""
     return (
         len(starts) - len(ends) in (0, 1)
-        and all(s.first <= e.last for s, e in zip(starts, ends, strict=False))
-        and all(e.last < s.first for e, s in zip(ends, starts[1:], strict=False))
+        and all(start.first <= end.last for start, end in zip(starts, ends, strict=False))
+        and all(end.last < start.first for end, start in zip(ends, starts[1:], strict=False))
     )
 
 
-def _both(one: PartialDate, other: PartialDate) -> PartialDate:
-    return PartialDate(max(one.first, other.first), min(one.last, other.last))
+def _both(days: PartialDate, bound: PartialDate) -> PartialDate:
+    """The days that two spans share; its first day is after its last where they share none."""
+    return PartialDate(max(days.first, bound.first), min(days.last, bound.last))
 
 
 def _hull(dates: Sequence[PartialDate]) -> PartialDate:
     """The span of all dates; `UNKNOWN` where there is none."""
     if not dates:
         return UNKNOWN
-    return PartialDate(min(d.first for d in dates), max(d.last for d in dates))
+    return PartialDate(
+        min(day_range.first for day_range in dates), max(day_range.last for day_range in dates)
+    )
 
 
 def _interval(start: PartialDate, end: PartialDate | None, sighting: bool) -> Validity | None:
-    """Start and end without the days that the other rules out; None where no day is left."""
+    """Start and end, each without the days that the other rules out; None where no day is left."""
     until = end or UNKNOWN
     start_last = min(start.last, until.last)
     end_first = max(until.first, start.first) if end else date.min
@@ -209,7 +244,7 @@ class StatementRows:
         self.dropped: list[Dropped] = []
         self.counts: Counter[str] = Counter()
         self.line = 0
-        """What is read now: the line of a dump, or 0."""
+        """The line of the dump that is being read; 0 for rows of no dump."""
 
     def add(
         self,
@@ -225,22 +260,30 @@ class StatementRows:
         `name` is its id; a rank that is not preferred is normal.
         """
         line = self.line
-        usual: Rank = "preferred" if rank == "preferred" else "normal"
+        known_rank: Rank = "preferred" if rank == "preferred" else "normal"
         if not times or not any(times.values()):
-            raw = RawStatement(name, subject, relation, target, *UNDATED, usual, "undated", line)
-            self.statements.append(raw)
+            statement = RawStatement(
+                name, subject, relation, target, *UNDATED, known_rank, "undated", line
+            )
+            self.statements.append(statement)
             return
-        if any(s.kind == "value" and s.date is None for snaks in times.values() for s in snaks):
+        if any(
+            snak.kind == "value" and snak.date is None for snaks in times.values() for snak in snaks
+        ):
             self.counts[f"{relation}/coarse_time"] += 1
-        stated = stated_intervals(times)
-        for one in stated.intervals:
-            raw = RawStatement(name, subject, relation, target, *one, usual, None, line)
-            self.statements.append(raw)
-        if stated.contradictory:
+        stated_times = stated_intervals(times)
+        for interval in stated_times.intervals:
+            statement = RawStatement(
+                name, subject, relation, target, *interval, known_rank, None, line
+            )
+            self.statements.append(statement)
+        if stated_times.contradictory:
             self.drop("contradictory", name, subject, relation, describe_times(times))
-            why: Literal["contradictory"] = "contradictory"
-            raw = RawStatement(name, subject, relation, target, *UNDATED, usual, why, line)
-            self.statements.append(raw)
+            reason: Literal["contradictory"] = "contradictory"
+            statement = RawStatement(
+                name, subject, relation, target, *UNDATED, known_rank, reason, line
+            )
+            self.statements.append(statement)
 
     def drop(self, reason: str, name: str, subject: str, relation: str, detail: str) -> None:
         """Drop a statement, with at most 200 characters of why."""

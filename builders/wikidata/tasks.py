@@ -41,7 +41,7 @@ _INSTALL = "install the same factdrift there; PYSPARK_PYTHON names the Python th
 class ShareTask(NamedTuple):
     """What one task is to read, with the sizes of the files of the dump."""
 
-    given: DumpReading
+    dump_reading: DumpReading
     sizes: tuple[int, ...]
 
 
@@ -57,53 +57,71 @@ def spark_reader(engine: str, shares: int | None = None, threads: int | None = N
     """
     address = None if engine == "spark" else spark.checked(engine)
 
-    def reading(given: DumpReading, todo: RemainingWork) -> None:
-        of = shares or len(given.files)
-        if shares is None and of == 1:
+    def read_by_tasks(dump_reading: DumpReading, remaining: RemainingWork) -> None:
+        share_count = shares or len(dump_reading.files)
+        if shares is None and share_count == 1:
             text = "one file: the number of tasks that share its blocks has to be said"
             hint = "--shards 8; each of them decompresses all of it, so that a few are best"
-            raise UserError(text, where=given.files[0], hint=hint)
-        with tempfile.TemporaryDirectory(prefix="spark_", dir=given.parts.parent) as scratch:
+            raise UserError(text, where=dump_reading.files[0], hint=hint)
+        with tempfile.TemporaryDirectory(prefix="spark_", dir=dump_reading.parts.parent) as scratch:
             opened = spark.session(address, Path(scratch), None, threads)
             with opened as session, spark.failures(address, RESUME_HINT):
-                _run(session, share_tasks(given, todo, of), spark.remote(address) is not None)
+                _run(
+                    session,
+                    share_tasks(dump_reading, remaining, share_count),
+                    spark.remote(address) is not None,
+                )
 
-    return reading
+    return read_by_tasks
 
 
-def share_tasks(given: DumpReading, todo: RemainingWork, of: int) -> list[ShareTask]:
+def share_tasks(
+    dump_reading: DumpReading, remaining: RemainingWork, share_count: int
+) -> list[ShareTask]:
     """The tasks that read what is left, of so many shares of a dump."""
-    files = tuple(file.absolute() for file in given.files)
-    given = given._replace(files=files, parts=given.parts.absolute())
-    each = [given._replace(share=Share(place, of)) for place in range(of)]
+    files = tuple(file.absolute() for file in dump_reading.files)
+    dump_reading = dump_reading._replace(files=files, parts=dump_reading.parts.absolute())
+    share_readings = [
+        dump_reading._replace(share=Share(place, share_count)) for place in range(share_count)
+    ]
     sizes = tuple(file.stat().st_size for file in files)
-    return [ShareTask(one, sizes) for one in each if remaining_work(one, todo.covered).files]
+    return [
+        ShareTask(share_reading, sizes)
+        for share_reading in share_readings
+        if remaining_work(share_reading, remaining.covered).files
+    ]
 
 
 def _run(session: Any, tasks: list[ShareTask], remote: bool) -> None:
     """Have Spark run them; `UserError` with what went wrong first."""
-    parts = tasks[0].given.parts
-    for old in parts.glob(".share-*"):
-        old.unlink()
+    parts = tasks[0].dump_reading.parts
+    for old_note in parts.glob(".share-*"):
+        old_note.unlink()
     (parts / ALIVE_FILE).touch()
-    sent = session.range(0, len(tasks), 1, len(tasks))
-    run = node_function(reach(__name__).digest, list(map(pickle.dumps, tasks)))
-    sent = sent.mapInArrow(run, "host string, error string")
-    total = sum(sum(one.sizes[n] for n in remaining_work(one.given, {}).files) for one in tasks)
+    task_rows = session.range(0, len(tasks), 1, len(tasks))
+    run_tasks = node_function(reach(__name__).digest, list(map(pickle.dumps, tasks)))
+    task_rows = task_rows.mapInArrow(run_tasks, "host string, error string")
+    total_bytes = sum(
+        sum(task.sizes[file_number] for file_number in remaining_work(task.dump_reading, {}).files)
+        for task in tasks
+    )
     # In a thread of its own: Ctrl-C would break into what PySpark exchanges with Spark.
-    with progress(total, "B", "reading the dump") as bar, ThreadPoolExecutor(1) as waiting:
-        answer, reached = waiting.submit(sent.collect), 0
+    with (
+        progress(total_bytes, "B", "reading the dump") as progress_bar,
+        ThreadPoolExecutor(1) as executor,
+    ):
+        task_answer, bytes_read = executor.submit(task_rows.collect), 0
         try:
-            while not answer.done():
+            while not task_answer.done():
                 with suppress(NotYet):
-                    answer.exception(timeout=2)
-                now = sum(file.stat().st_size for file in parts.glob(".share-*"))
-                bar.advance(max(now - reached, 0))
-                reached = max(now, reached)
+                    task_answer.exception(timeout=2)
+                bytes_now = sum(file.stat().st_size for file in parts.glob(".share-*"))
+                progress_bar.advance(max(bytes_now - bytes_read, 0))
+                bytes_read = max(bytes_now, bytes_read)
         finally:
             (parts / ALIVE_FILE).unlink(missing_ok=True)  # the tasks that are still at it stop
-    errors = [(row["error"], row["host"]) for row in answer.result() if row["error"]]
-    for error, host in sorted(errors, key=lambda one: one[0] == STOPPED):
+    errors = [(row["error"], row["host"]) for row in task_answer.result() if row["error"]]
+    for error, host in sorted(errors, key=lambda error_and_host: error_and_host[0] == STOPPED):
         raise UserError(f"{error}\n  seen on {host}" if remote else error)
 
 
@@ -143,36 +161,38 @@ def read_share(code: str, pickled: bytes) -> str:
     if code != reach(__name__).digest:
         return f"a node has another factdrift than this machine\n  {_INSTALL}"
     task: ShareTask = pickle.loads(pickled)  # noqa: S301 - of this run's own driver
-    given, parts = task.given, task.given.parts
-    done = 0
+    dump_reading, parts = task.dump_reading, task.dump_reading.parts
+    bytes_read = 0
 
-    def advance(n: int) -> None:
-        nonlocal done
+    def advance(byte_count: int) -> None:
+        nonlocal bytes_read
         if not (parts / ALIVE_FILE).is_file():
             raise UserError(STOPPED)
-        done += n
-        os.ftruncate(note.fileno(), done)
+        bytes_read += byte_count
+        os.ftruncate(note.fileno(), bytes_read)
 
     try:
         if not parts.is_dir():
             hint = "--out names a folder that every node has under the same path, and may write to"
             raise UserError("a node does not see this folder", where=parts, hint=hint)
-        note = (parts / f".share-{given.share.place:06}").open("ab")
+        note = (parts / f".share-{dump_reading.share.place:06}").open("ab")
         with disk_errors(parts), note, closing(os.fdopen(hold_shared(parts / READING_LOCK))):
             fcntl.flock(note, fcntl.LOCK_EX)  # Spark may start a task anew that it lost sight of
-            todo = remaining_work(given, covered_blocks(parts))
-            for n in todo.files:
+            remaining = remaining_work(dump_reading, covered_blocks(parts))
+            for file_number in remaining.files:
                 hint = "every node has to see the dump under the same path"
                 try:
-                    size = given.files[n].stat().st_size
+                    size = dump_reading.files[file_number].stat().st_size
                 except OSError as error:
                     text = f"a node cannot read it: {error.strerror}"
-                    raise UserError(text, where=given.files[n], hint=hint) from error
-                if size != task.sizes[n]:
+                    raise UserError(
+                        text, where=dump_reading.files[file_number], hint=hint
+                    ) from error
+                if size != task.sizes[file_number]:
                     text = f"a node has another file here, of {size:,} bytes and not "
-                    text += f"{task.sizes[n]:,}"
-                    raise UserError(text, where=given.files[n], hint=hint)
-            read_dump(given, todo, advance)
+                    text += f"{task.sizes[file_number]:,}"
+                    raise UserError(text, where=dump_reading.files[file_number], hint=hint)
+            read_dump(dump_reading, remaining, advance)
     except UserError as error:
         with suppress(OSError):
             (parts / ALIVE_FILE).unlink(missing_ok=True)

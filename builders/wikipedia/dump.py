@@ -52,125 +52,147 @@ class PageBytes(NamedTuple):
 
 
 def cut_pages(
-    pieces: Iterable[bytes], following: Iterable[bytes] = (), *, middle: bool = False
+    pieces: Iterable[bytes], following: Iterable[bytes] = (), *, begins_inside: bool = False
 ) -> Iterator[PageBytes]:
     """The pages that begin in pieces of an export.
 
     `following`: the text behind them, of which no more is taken than the end of the last page.
-    `middle`: the pieces may begin inside a page, which is passed over.
+    `begins_inside`: the pieces may begin inside a page, which is passed over.
     """
-    held = b""
-    skipping = False
+    unread = b""
+    skips_page = False
     for piece in pieces:
-        held += piece
-        if middle:
-            start = held.find(OPEN)
-            held = held[start if start >= 0 else 1 - len(OPEN) :]
-            if start < 0:
+        unread += piece
+        if begins_inside:
+            tag_start = unread.find(OPEN)
+            unread = unread[tag_start if tag_start >= 0 else 1 - len(OPEN) :]
+            if tag_start < 0:
                 continue
-            middle = False
-        if skipping:
-            end = held.find(CLOSE)
-            if end < 0:
-                held = held[-len(CLOSE) :]
+            begins_inside = False
+        if skips_page:
+            page_end = unread.find(CLOSE)
+            if page_end < 0:
+                unread = unread[-len(CLOSE) :]
                 continue
-            held = held[end + len(CLOSE) :]
-            skipping = False
-        at = 0
-        while (end := held.find(CLOSE, at)) >= 0:
-            start = held.rfind(OPEN, at, end)
-            first = held.find(OPEN, at, end)
-            if first != start and first >= 0:
-                yield PageBytes(held[first:start][:_HEAD], "cut_page")
-            end += len(CLOSE)
-            if start >= 0:
-                yield _page_bytes(held[start:end])
-            at = end
-        held = held[at:]
-        if len(held) > LONGEST:
-            if (start := held.find(OPEN)) >= 0:
-                yield PageBytes(held[start:][:_HEAD], "too_long")
-            held = held[-len(CLOSE) :]
-            skipping = True
-    if not skipping:
-        yield from _last_page(held, following)
+            unread = unread[page_end + len(CLOSE) :]
+            skips_page = False
+        page_start = 0
+        while (page_end := unread.find(CLOSE, page_start)) >= 0:
+            tag_start = unread.rfind(OPEN, page_start, page_end)
+            first_tag = unread.find(OPEN, page_start, page_end)
+            if first_tag != tag_start and first_tag >= 0:
+                yield PageBytes(unread[first_tag:tag_start][:_HEAD], "cut_page")
+            page_end += len(CLOSE)
+            if tag_start >= 0:
+                yield _page_bytes(unread[tag_start:page_end])
+            page_start = page_end
+        unread = unread[page_start:]
+        if len(unread) > LONGEST:
+            if (tag_start := unread.find(OPEN)) >= 0:
+                yield PageBytes(unread[tag_start:][:_HEAD], "too_long")
+            unread = unread[-len(CLOSE) :]
+            skips_page = True
+    if not skips_page:
+        yield from _last_page(unread, following)
 
 
 def _page_bytes(data: bytes) -> PageBytes:
     return PageBytes(data[:_HEAD], "too_long") if len(data) > LONGEST else PageBytes(data)
 
 
-def _last_page(held: bytes, following: Iterable[bytes]) -> Iterator[PageBytes]:
+def _last_page(page_bytes: bytes, following: Iterable[bytes]) -> Iterator[PageBytes]:
     """The page, if one is begun, that ends in the text that follows; its tag may be cut in two."""
-    start = held.find(OPEN)
-    if start < 0:
-        near = max(len(held) - len(OPEN) + 1, 0)
-        start = next((n for n in range(near, len(held)) if OPEN.startswith(held[n:])), len(held))
-    held = held[start:]
-    if not held:
+    page_start = page_bytes.find(OPEN)
+    if page_start < 0:
+        search_start = max(len(page_bytes) - len(OPEN) + 1, 0)
+        page_start = next(
+            (
+                offset
+                for offset in range(search_start, len(page_bytes))
+                if OPEN.startswith(page_bytes[offset:])
+            ),
+            len(page_bytes),
+        )
+    page_bytes = page_bytes[page_start:]
+    if not page_bytes:
         return
     for piece in chain(following, [b""]):
-        held += piece
-        if not OPEN.startswith(held[: len(OPEN)]):
+        page_bytes += piece
+        if not OPEN.startswith(page_bytes[: len(OPEN)]):
             return
-        end, other = held.find(CLOSE), held.find(OPEN, len(OPEN))
-        if end >= 0 and not 0 <= other < end:
-            yield _page_bytes(held[: end + len(CLOSE)])
+        page_end, next_start = page_bytes.find(CLOSE), page_bytes.find(OPEN, len(OPEN))
+        if page_end >= 0 and not 0 <= next_start < page_end:
+            yield _page_bytes(page_bytes[: page_end + len(CLOSE)])
             return
-        if other >= 0:
-            yield PageBytes(held[:other][:_HEAD], "cut_page")
+        if next_start >= 0:
+            yield PageBytes(page_bytes[:next_start][:_HEAD], "cut_page")
             return
-        if len(held) > LONGEST:
-            yield PageBytes(held[:_HEAD], "too_long")
+        if len(page_bytes) > LONGEST:
+            yield PageBytes(page_bytes[:_HEAD], "too_long")
             return
-    if held.startswith(OPEN):
-        yield PageBytes(held[:_HEAD], "cut_page")
+    if page_bytes.startswith(OPEN):
+        yield PageBytes(page_bytes[:_HEAD], "cut_page")
 
 
-def head_of(data: bytes) -> PageHead:
+def head_of(page_bytes: bytes) -> PageHead:
     """The head of a page, read without an XML parser. `BadPageError`: no title, not UTF-8."""
-    start = data[:_HEAD]
-    title = _TITLE.search(start)
-    if not title or not title[1].strip():
+    head_bytes = page_bytes[:_HEAD]
+    title_match = _TITLE.search(head_bytes)
+    if not title_match or not title_match[1].strip():
         raise BadPageError("no_title")
-    namespace, number, model = _NAMESPACE.search(start), _ID.search(start), _MODEL.search(start)
-    element = _REDIRECT.search(start)
-    in_text = _TEXT_REDIRECT.search(start)
+    namespace_match, id_match, model_match = (
+        _NAMESPACE.search(head_bytes),
+        _ID.search(head_bytes),
+        _MODEL.search(head_bytes),
+    )
+    redirect_element = _REDIRECT.search(head_bytes)
+    text_redirect = _TEXT_REDIRECT.search(head_bytes)
     redirect: str | None = None
     try:
-        name = without_references(title[1].decode())
-        if element or in_text:
-            target = (element and (element[1] or element[2])) or (in_text and in_text[1]) or b""
+        page_title = without_references(title_match[1].decode())
+        if redirect_element or text_redirect:
+            target = (
+                (redirect_element and (redirect_element[1] or redirect_element[2]))
+                or (text_redirect and text_redirect[1])
+                or b""
+            )
             redirect = without_references(target.decode())
     except UnicodeDecodeError as error:
         raise BadPageError("bad_utf8", f"byte {error.start} of the title") from None
     return PageHead(
-        name,
-        int(namespace[1]) if namespace else 0,
-        int(number[1]) if number else 0,
-        model[1].decode("utf-8", "replace") if model else "wikitext",
+        page_title,
+        int(namespace_match[1]) if namespace_match else 0,
+        int(id_match[1]) if id_match else 0,
+        model_match[1].decode("utf-8", "replace") if model_match else "wikitext",
         redirect,
     )
 
 
-def revision_of(data: bytes) -> PageRevision:
+def revision_of(page_bytes: bytes) -> PageRevision:
     """The last revision of a page. `BadPageError`: not XML, not UTF-8, no revision, no text.
 
     A page has no document type, so that no entity is ever defined or expanded.
     """
     try:
-        data.decode()
-        revisions = ElementTree.fromstring(data).findall("revision")  # noqa: S314
+        page_bytes.decode()
+        revisions = ElementTree.fromstring(page_bytes).findall("revision")  # noqa: S314
     except UnicodeDecodeError as error:
         raise BadPageError("bad_utf8", f"byte {error.start} of the page") from None
     except ElementTree.ParseError as error:
         raise BadPageError("bad_xml", str(error)) from None
     if not revisions:
         raise BadPageError("no_revision")
-    text, number = revisions[-1].find("text"), (revisions[-1].findtext("id") or "").strip()
-    if text is None:
+    text_element, revision_id = (
+        revisions[-1].find("text"),
+        (revisions[-1].findtext("id") or "").strip(),
+    )
+    if text_element is None:
         raise BadPageError("no_text")
-    if "deleted" in text.attrib:
+    if "deleted" in text_element.attrib:
         raise BadPageError("deleted_text")
-    known = int(number) if number.isascii() and number.isdigit() and len(number) < 19 else 0
-    return PageRevision(known, text.text or "")
+    valid_id = (
+        int(revision_id)
+        if revision_id.isascii() and revision_id.isdigit() and len(revision_id) < 19
+        else 0
+    )
+    return PageRevision(valid_id, text_element.text or "")

@@ -56,16 +56,16 @@ def find_pages(files: str | Path | Sequence[str | Path]) -> list[Path]:
     `UserError` where one names nothing, or two files have one name: pages are known by it.
     """
     hint = "files end in .xml, .xml.bz2, .xml.gz, .jsonl, .jsonl.zst or .parquet"
-    found = find_files(files, is_pages, "file of pages", hint)
-    kept = [f for f in found if not _INDEX.search(f.name)]
-    if not kept:
+    all_files = find_files(files, is_pages, "file of pages", hint)
+    page_files = [f for f in all_files if not _INDEX.search(f.name)]
+    if not page_files:
         hint = "give the dump that lies beside it"
-        raise UserError("this is the index of a dump, not the dump", where=found[0], hint=hint)
-    by_name: dict[str, Path] = {}
-    for path in kept:
-        if by_name.setdefault(path.name, path) is not path:
+        raise UserError("this is the index of a dump, not the dump", where=all_files[0], hint=hint)
+    path_by_name: dict[str, Path] = {}
+    for path in page_files:
+        if path_by_name.setdefault(path.name, path) is not path:
             raise UserError(f"two files have the name {path.name}", where=path, hint="rename one")
-    return kept
+    return page_files
 
 
 def is_pages(name: str) -> bool:
@@ -82,21 +82,27 @@ def page_file(path: Path) -> PageFile:
         head = b"".join(iter(lambda: file.read(_HEAD - file.read_bytes), b""))
     if packing == "bz2" and next(_stream_starts(path, stop=_NEAR), None) is not None:
         packing = "streams"
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text.startswith(b"<") and b"<mediawiki" in text:
+    head_text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head_text.startswith(b"<") and b"<mediawiki" in head_text:
         return PageFile(path, "xml", packing, head)
-    if text.startswith(b"{"):
+    if head_text.startswith(b"{"):
         if packing == "streams":
             packing = "bz2"
         return PageFile(path, "jsonl", packing, head)
-    if _WEB_PAGE.match(text):
-        title = _PAGE_TITLE.search(text)
-        named = f" ({' '.join(title[1].decode('utf-8', 'replace').split())[:80]})" if title else ""
+    if _WEB_PAGE.match(head_text):
+        title_match = _PAGE_TITLE.search(head_text)
+        quoted_title = (
+            f" ({' '.join(title_match[1].decode('utf-8', 'replace').split())[:80]})"
+            if title_match
+            else ""
+        )
         hint = "the download gave an error or a directory: get the file itself"
-        raise UserError(f"this is a web page{named}, not a file of pages", where=path, hint=hint)
-    if text.startswith(b"<"):
+        raise UserError(
+            f"this is a web page{quoted_title}, not a file of pages", where=path, hint=hint
+        )
+    if head_text.startswith(b"<"):
         raise UserError("this is XML, but no MediaWiki export", where=path)
-    if _ENTRY.match(text):
+    if _ENTRY.match(head_text):
         raise UserError("this is the index of a dump", where=path, hint="give the dump itself")
     hint = "a MediaWiki XML export, JSON lines or Parquet are read"
     raise UserError("there are no pages in this file", where=path, hint=hint)
@@ -108,17 +114,17 @@ def _stream_starts(path: Path, after: int = 0, stop: int | None = None) -> Itera
     A stream begins at a whole byte with ten fixed bytes; that they stand elsewhere by chance
     has a probability of 2^-77 a byte. So the index of a dump is not needed.
     """
-    at = after
+    piece_start = after
     tail = b""
-    with path.open("rb") as raw:
-        raw.seek(after)
-        while (piece := raw.read(_PIECE)) and (stop is None or at < stop):
+    with path.open("rb") as dump_file:
+        dump_file.seek(after)
+        while (piece := dump_file.read(_PIECE)) and (stop is None or piece_start < stop):
             data = tail + piece
-            for found in _STREAM.finditer(data):
-                start = at - len(tail) + found.start()
-                if start > after:
-                    yield start
-            at += len(piece)
+            for marker in _STREAM.finditer(data):
+                stream_start = piece_start - len(tail) + marker.start()
+                if stream_start > after:
+                    yield stream_start
+            piece_start += len(piece)
             tail = data[-9:]
 
 
@@ -160,62 +166,71 @@ def units(
     return _of_bytes(source, file, advance, threads)
 
 
-def _of_streams(source: PageFile, file: int, advance: Callable[[int], None]) -> Iterator[PageUnit]:
-    start = number = 0
-    for at in _stream_starts(source.path):
-        if at - start >= PACKED:
-            yield PageUnit(file, number, "xml", within=(start, at))
-            advance(at - start)
-            start = at
-            number += 1
-    end = source.path.stat().st_size
-    yield PageUnit(file, number, "xml", within=(start, end))
-    advance(end - start)
+def _of_streams(
+    source: PageFile, file_number: int, advance: Callable[[int], None]
+) -> Iterator[PageUnit]:
+    unit_start = unit_number = 0
+    for next_start in _stream_starts(source.path):
+        if next_start - unit_start >= PACKED:
+            yield PageUnit(file_number, unit_number, "xml", within=(unit_start, next_start))
+            advance(next_start - unit_start)
+            unit_start = next_start
+            unit_number += 1
+    file_size = source.path.stat().st_size
+    yield PageUnit(file_number, unit_number, "xml", within=(unit_start, file_size))
+    advance(file_size - unit_start)
 
 
 def _of_bytes(
-    source: PageFile, file: int, advance: Callable[[int], None], threads: int
+    source: PageFile, file_number: int, advance: Callable[[int], None], threads: int
 ) -> Iterator[PageUnit]:
     """Blocks that end where a page or a line ends."""
-    mark = _END[source.form]
-    size = source.path.stat().st_size
-    held = bytearray()
-    number = first = reported = done = 0
-    skipping = False
+    end_mark = _END[source.form]
+    file_size = source.path.stat().st_size
+    unread = bytearray()
+    unit_number = lines_before = bytes_reported = bytes_read = 0
+    skips_page = False
     for piece in pieces(source.path, threads=threads if source.packing == "bz2" else 0):
-        done += len(piece)
-        held += piece
-        if skipping:
-            end = held.find(mark)
-            if end < 0:
-                del held[: max(len(held) - len(mark), 0)]
+        bytes_read += len(piece)
+        unread += piece
+        if skips_page:
+            block_end = unread.find(end_mark)
+            if block_end < 0:
+                del unread[: max(len(unread) - len(end_mark), 0)]
                 continue
-            del held[: end + len(mark) - (mark == b"\n")]
-            skipping = False
-        if len(held) < BLOCK:
+            del unread[: block_end + len(end_mark) - (end_mark == b"\n")]
+            skips_page = False
+        if len(unread) < BLOCK:
             continue
-        end = held.rfind(mark)
-        if end < 0:
-            if len(held) > LONGEST:
-                begun = held[: 1 << 16]
-                held = held[-len(mark) :]
-                yield PageUnit(file, number, source.form, bytes(begun), first=first, cut=True)
-                number += 1
-                skipping = True
+        block_end = unread.rfind(end_mark)
+        if block_end < 0:
+            if len(unread) > LONGEST:
+                first_bytes = unread[: 1 << 16]
+                unread = unread[-len(end_mark) :]
+                yield PageUnit(
+                    file_number,
+                    unit_number,
+                    source.form,
+                    bytes(first_bytes),
+                    first=lines_before,
+                    cut=True,
+                )
+                unit_number += 1
+                skips_page = True
             continue
-        end += len(mark)
-        data = bytes(held[:end])
-        del held[:end]
-        yield PageUnit(file, number, source.form, data, first=first)
-        number += 1
+        block_end += len(end_mark)
+        data = bytes(unread[:block_end])
+        del unread[:block_end]
+        yield PageUnit(file_number, unit_number, source.form, data, first=lines_before)
+        unit_number += 1
         if source.form == "jsonl":
-            first += data.count(b"\n")
-        step = min(done, size) - reported if source.packing == "plain" else 0
-        reported += step
-        advance(step)
-    if not skipping or source.form == "xml":
-        yield PageUnit(file, number, source.form, bytes(held), first=first)
-    advance(size - reported)
+            lines_before += data.count(b"\n")
+        newly_read = min(bytes_read, file_size) - bytes_reported if source.packing == "plain" else 0
+        bytes_reported += newly_read
+        advance(newly_read)
+    if not skips_page or source.form == "xml":
+        yield PageUnit(file_number, unit_number, source.form, bytes(unread), first=lines_before)
+    advance(file_size - bytes_reported)
 
 
 def check_columns(path: Path) -> list[int]:
@@ -224,20 +239,32 @@ def check_columns(path: Path) -> list[int]:
 
     try:
         with reading(path) as table:
-            names = set(table.schema_arrow.names)
-            rows = [table.metadata.row_group(n).num_rows for n in range(table.num_row_groups)]
+            column_names = set(table.schema_arrow.names)
+            row_counts = [
+                table.metadata.row_group(group_number).num_rows
+                for group_number in range(table.num_row_groups)
+            ]
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"the Parquet file is damaged ({error})", where=path) from error
-    if "title" not in names or not names & {"text", "wikitext", "paragraphs", "redirect"}:
-        text = f"no columns `title` and `paragraphs` or `text`, but {', '.join(sorted(names))}"
+    if "title" not in column_names or not column_names & {
+        "text",
+        "wikitext",
+        "paragraphs",
+        "redirect",
+    }:
+        text = (
+            f"no columns `title` and `paragraphs` or `text`, but {', '.join(sorted(column_names))}"
+        )
         raise UserError(text, where=path)
-    return rows
+    return row_counts
 
 
-def _of_parquet(source: PageFile, file: int, advance: Callable[[int], None]) -> Iterator[PageUnit]:
-    rows = check_columns(source.path)
-    first = 0
-    for group, n in enumerate(rows):
-        yield PageUnit(file, group, "parquet", within=(group,), first=first)
-        first += n
-        advance(source.path.stat().st_size // len(rows))
+def _of_parquet(
+    source: PageFile, file_number: int, advance: Callable[[int], None]
+) -> Iterator[PageUnit]:
+    row_counts = check_columns(source.path)
+    rows_before = 0
+    for group, row_count in enumerate(row_counts):
+        yield PageUnit(file_number, group, "parquet", within=(group,), first=rows_before)
+        rows_before += row_count
+        advance(source.path.stat().st_size // len(row_counts))

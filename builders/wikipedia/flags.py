@@ -7,13 +7,13 @@ _LISTED = read_texts(resource("builders/wikipedia/flags.yaml"))
 
 def _countries() -> dict[str, tuple[str, str]]:
     """What is shown and the title of the page, by code and by what is shown."""
-    found: dict[str, tuple[str, str]] = {}
+    countries: dict[str, tuple[str, str]] = {}
     for country, codes in _LISTED["countries"].items():
         name, _, title = (part.strip() for part in country.partition("|"))
-        about = name, title or name
-        found[name] = about
-        found |= dict.fromkeys(codes.split(), about)
-    return found
+        name_and_title = name, title or name
+        countries[name] = name_and_title
+        countries |= dict.fromkeys(codes.split(), name_and_title)
+    return countries
 
 
 _COUNTRIES = _countries()
@@ -37,30 +37,35 @@ def link(target: str, label: str = "") -> str:
     return f"[[{target}|{label}]]" if label and label != target else f"[[{target}]]"
 
 
-def flag(given: dict[str, str], *, spelt: bool = False) -> str:
+def flag(arguments: dict[str, str], *, spelt: bool = False) -> str:
     """`{{flag|FRA}}` shows what is given; `spelt` (`{{flagcountry|FRA}}`) the country's name."""
-    name = given.get("1", "")
+    name = arguments.get("1", "")
     if "[[" in name:
         return name
-    shown, title = country(name)
-    return link(title, given.get("name") or (shown if spelt else name))
+    shown_name, page_title = country(name)
+    return link(page_title, arguments.get("name") or (shown_name if spelt else name))
 
 
-def team(page: str, given: dict[str, str]) -> str:
+def team(title_pattern: str, arguments: dict[str, str]) -> str:
     """`{{fb|ENG}}`: the country, linked to its team; `page` is the title with `{country}`."""
-    first, second = given.get("1", ""), given.get("2", "")
-    age = "{age}" in page
-    shown, _ = country(second if age else first)
-    if not shown:
+    first_argument, second_argument = arguments.get("1", ""), arguments.get("2", "")
+    has_age = "{age}" in title_pattern
+    country_name, _ = country(second_argument if has_age else first_argument)
+    if not country_name:
         return ""
-    return link(page.format(country=shown, age=first), given.get("name") or shown)
+    return link(
+        title_pattern.format(country=country_name, age=first_argument),
+        arguments.get("name") or country_name,
+    )
 
 
-def force(page: str, given: dict[str, str]) -> str:
+def force(title_pattern: str, arguments: dict[str, str]) -> str:
     """`{{army|United Kingdom}}`: the British Army."""
-    shown, _ = country(given.get("1", ""))
-    if not shown:
+    country_name, _ = country(arguments.get("1", ""))
+    if not country_name:
         return ""
-    title = page.format(country=_LISTED["forces_called"].get(shown, shown))
-    title = _LISTED["forces_named"].get(title, title)
-    return link(title, given.get("name", ""))
+    page_title = title_pattern.format(
+        country=_LISTED["forces_called"].get(country_name, country_name)
+    )
+    page_title = _LISTED["forces_named"].get(page_title, page_title)
+    return link(page_title, arguments.get("name", ""))

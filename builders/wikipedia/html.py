@@ -41,8 +41,8 @@ class _Reader(HTMLParser):
         if tag in _LINE_TAGS:
             self.put("\n")
         self.hidden += tag in _UNSEEN
-        found = _TARGET.fullmatch(dict(attrs).get("href") or "") if tag == "a" else None
-        self.open = (self.length, normalise(unquote(found[1]))) if found else None
+        target_match = _TARGET.fullmatch(dict(attrs).get("href") or "") if tag == "a" else None
+        self.open = (self.length, normalise(unquote(target_match[1]))) if target_match else None
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _UNSEEN and self.hidden:

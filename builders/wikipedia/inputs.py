@@ -64,39 +64,39 @@ def _check_end(path: Path) -> None:
         head = file.read(_TAIL)
         file.seek(max(path.stat().st_size - _TAIL, 0))
         tail = file.read()
-    whole = True
+    is_whole = True
     if head.startswith(b"PAR1"):
-        whole = tail.endswith(b"PAR1")
+        is_whole = tail.endswith(b"PAR1")
     elif head.startswith(b"BZh"):
-        last = int.from_bytes(tail[-11:])
-        whole = any((last >> (32 + n)) & (2**48 - 1) == _BZ2_END for n in range(8))
+        last_bytes = int.from_bytes(tail[-11:])
+        is_whole = any((last_bytes >> (32 + shift)) & (2**48 - 1) == _BZ2_END for shift in range(8))
     elif b"<mediawiki" in head:
-        whole = b"</mediawiki>" in tail
+        is_whole = b"</mediawiki>" in tail
     elif head.lstrip(b"\xef\xbb\xbf \n\r\t").startswith(b"{"):
-        whole = tail.rstrip().endswith(b"}")
-    if not whole:
+        is_whole = tail.rstrip().endswith(b"}")
+    if not is_whole:
         text = "the file is cut short: its end is missing"
         raise UserError(text, where=path, hint="get it again")
 
 
 def _declared(source: PageFile) -> str | None:
     """The wiki, or its language, that a file names where it is another one than is asked for."""
-    for pattern, own in ((_DATABASE, _WIKI), (_XML_LANGUAGE, LANGUAGE)):
-        found = pattern.search(source.head) if source.form == "xml" else None
-        if found:
-            name = found[1].decode()
-            return None if name == own else name
-    folder = _HUB_FOLDER.fullmatch(source.path.resolve().parent.name)
-    if folder:
-        return None if folder[1] == LANGUAGE else folder[1]
-    named = _DUMP_NAME.match(source.path.name)
-    return named[1] if named and named[1] != _WIKI else None
+    for pattern, own_name in ((_DATABASE, _WIKI), (_XML_LANGUAGE, LANGUAGE)):
+        declaration = pattern.search(source.head) if source.form == "xml" else None
+        if declaration:
+            declared_name = declaration[1].decode()
+            return None if declared_name == own_name else declared_name
+    hub_folder = _HUB_FOLDER.fullmatch(source.path.resolve().parent.name)
+    if hub_folder:
+        return None if hub_folder[1] == LANGUAGE else hub_folder[1]
+    dump_name = _DUMP_NAME.match(source.path.name)
+    return dump_name[1] if dump_name and dump_name[1] != _WIKI else None
 
 
 def english_share(texts: Iterable[str]) -> tuple[int, float]:
     """The number of words of some texts, and the share of the commonest English ones in them."""
-    words = [w for text in texts for w in _WORD.findall(text.lower())]
-    return len(words), sum(w in _ENGLISH for w in words) / max(len(words), 1)
+    words = [word for text in texts for word in _WORD.findall(text.lower())]
+    return len(words), sum(word in _ENGLISH for word in words) / max(len(words), 1)
 
 
 def is_foreign(page: Sequence[Paragraph]) -> bool:
@@ -104,17 +104,20 @@ def is_foreign(page: Sequence[Paragraph]) -> bool:
 
     Lists and tables do not count: they are full of names. A short text says nothing.
     """
-    texts = (one.text[:_SAMPLE] for one in islice((p for p in page if p.kind == "text"), _ROWS))
-    words, share = english_share(texts)
-    return words >= _LEAST_OF_PAGE and share < _LEAST_SHARE
+    first_texts = (
+        paragraph.text[:_SAMPLE]
+        for paragraph in islice((p for p in page if p.kind == "text"), _ROWS)
+    )
+    word_count, known_share = english_share(first_texts)
+    return word_count >= _LEAST_OF_PAGE and known_share < _LEAST_SHARE
 
 
 def _check_words(source: PageFile) -> None:
     """`UserError` where the first texts have next to none of the commonest English words."""
-    words, share = english_share(_texts(source))
-    if words >= _LEAST_WORDS and share < _LEAST_SHARE:
-        text = f"its pages do not seem to be English: of their first {words:,} words "
-        text += f"{share:.1%} are `the`, `of`, `and` and the like"
+    word_count, known_share = english_share(_texts(source))
+    if word_count >= _LEAST_WORDS and known_share < _LEAST_SHARE:
+        text = f"its pages do not seem to be English: of their first {word_count:,} words "
+        text += f"{known_share:.1%} are `the`, `of`, `and` and the like"
         raise UserError(text, where=source.path, hint="give pages of the English Wikipedia")
 
 
@@ -126,12 +129,16 @@ def _texts(source: PageFile) -> Iterator[str]:
     if source.form == "jsonl":
         rows = json_rows(source.head.rpartition(b"\n")[0] or source.head, 0)
     else:
-        groups = range(len(check_columns(source.path)))
-        rows = parquet_rows(source.path, list(groups[:1]), 0)
+        row_groups = range(len(check_columns(source.path)))
+        rows = parquet_rows(source.path, list(row_groups[:1]), 0)
     for _, row in islice(rows, _ROWS):
         if isinstance(row, dict) and "title" not in row:
             text = f"no field `title` in a line, but {', '.join(sorted(map(str, row)))[:200]}"
             hint = "a page has title, and text, paragraphs or wikitext"
             raise UserError(text, where=source.path, hint=hint)
         if isinstance(row, dict):
-            yield from (v for k in ("text", "wikitext") if isinstance(v := row.get(k), str))
+            yield from (
+                field_text
+                for field in ("text", "wikitext")
+                if isinstance(field_text := row.get(field), str)
+            )

@@ -77,58 +77,58 @@ class _PartWriter:
 
     def of_xml(self) -> None:
         unit = self.unit
-        cuts = cut_pages([unit.data])
+        all_pages = cut_pages([unit.data])
         if unit.within:
             path, (start, end) = self.task.files[unit.file], unit.within
             source = pieces(path, within=(start, end))
-            cuts = cut_pages(source, streams_after(path, end), middle=start > 0)
-        for cut in cuts:
-            if cut.fault:
-                self._cut(cut.data, "too_long" if unit.cut else cut.fault)
+            all_pages = cut_pages(source, streams_after(path, end), begins_inside=start > 0)
+        for page_bytes in all_pages:
+            if page_bytes.fault:
+                self._cut(page_bytes.data, "too_long" if unit.cut else page_bytes.fault)
                 continue
-            number = 0
+            page_id = 0
             try:
-                head = head_of(cut.data)
-                number = head.page
+                head = head_of(page_bytes.data)
+                page_id = head.page
                 if head.namespace or head.model != "wikitext":
                     self.others += 1
                     continue
                 title = normalise(head.title) or head.title
                 if head.redirect is not None:
-                    self._redirect(title, head.redirect, number)
+                    self._redirect(title, head.redirect, page_id)
                 elif (item := self._wanted_page(title)) >= 0:
-                    self._page(item, title, number, cut.data)
+                    self._page(item, title, page_id, page_bytes.data)
             except BadPageError as error:
-                self._drop(error.reason, number, error.detail)
+                self._drop(error.reason, page_id, error.detail)
 
     def _wanted_page(self, title: str) -> int:
         """The item of an article; -1: it is not wanted."""
-        key = hash_of(title)
-        self.articles.append(key)
-        return self.wanted.find(key)
+        title_key = hash_of(title)
+        self.articles.append(title_key)
+        return self.wanted.find(title_key)
 
-    def _page(self, item: int, title: str, number: int, data: bytes) -> None:
-        revision = revision_of(data)
+    def _page(self, item: int, title: str, page_id: int, page_bytes: bytes) -> None:
+        revision = revision_of(page_bytes)
         if not revision.text.strip():
             raise BadPageError("empty_page")
-        shown = paragraphs(revision.text, title)
-        if not shown:
+        page_paragraphs = paragraphs(revision.text, title)
+        if not page_paragraphs:
             raise BadPageError("no_paragraphs", f"{len(revision.text):,} characters of wikitext")
-        self._keep(item, Page("", title, number, revision.id, shown))
+        self._keep(item, Page("", title, page_id, revision.id, page_paragraphs))
 
     def _redirect(self, title: str, target: str, place: int) -> None:
-        to = normalise(target)
-        if not to:
+        target_title = normalise(target)
+        if not target_title:
             raise BadPageError("bad_redirect", f"{title} to {target[:200]!r}")
-        self.redirects.append((hash_of(title), hash_of(to), to))
+        self.redirects.append((hash_of(title), hash_of(target_title), target_title))
 
     def _keep(self, item: int, page: Page) -> None:
         if is_foreign(page.paragraphs):
             raise BadPageError("not_english", page.title)
-        data = msgspec.msgpack.encode(page)
-        self.file.write(data)
-        self.found.append((item, hash_of(page.title), self.offset, len(data), page.page))
-        self.offset += len(data)
+        page_bytes = msgspec.msgpack.encode(page)
+        self.file.write(page_bytes)
+        self.found.append((item, hash_of(page.title), self.offset, len(page_bytes), page.page))
+        self.offset += len(page_bytes)
 
     def of_rows(self) -> None:
         """JSON lines or rows of Parquet."""
@@ -159,9 +159,9 @@ class _PartWriter:
             return
         item = self._wanted_page(record.title)
         if record.item:
-            if not (number := number_of(record.item)):
+            if not (item_number := number_of(record.item)):
                 raise BadPageError("bad_field", f"item: {record.item!r:.100}, not an id")
-            item = number if self.wanted.has_item(number) else item
+            item = item_number if self.wanted.has_item(item_number) else item
         if item < 0:
             return
         page = page_of(record)
@@ -169,33 +169,39 @@ class _PartWriter:
             raise BadPageError("empty_page")
         self._keep(item, page)
 
-    def _cut(self, data: bytes, reason: str) -> None:
+    def _cut(self, page_bytes: bytes, reason: str) -> None:
         """A page without an end, or a too long one: what its head says of it."""
         try:
-            head = head_of(data)
+            head = head_of(page_bytes)
             self._drop(reason, head.page, head.title)
         except BadPageError:
             self._drop(reason, 0, None)
 
     def _drop(self, reason: str, place: int, detail: str | None) -> None:
-        item = f"{self.task.files[self.unit.file].name}:{place}"
-        shown = detail[:500].encode("utf-8", "replace").decode() if detail else None
-        self.dropped.append(Dropped("pages", reason, item, None, None, None, None, shown))
+        place_name = f"{self.task.files[self.unit.file].name}:{place}"
+        safe_detail = detail[:500].encode("utf-8", "replace").decode() if detail else None
+        self.dropped.append(
+            Dropped("pages", reason, place_name, None, None, None, None, safe_detail)
+        )
 
     def write(self) -> None:
         """Write the files of the part; `.json` last."""
         self.file.flush()
-        late = self.task.late
-        redirects = [] if late else self.redirects
+        is_late = self.task.late
+        redirects = [] if is_late else self.redirects
         arrays: dict[str, Any] = {
-            "articles": np.array([] if late else self.articles, np.uint64),
-            "redirects": np.array([r[:2] for r in redirects], np.uint64).reshape(-1, 2),
-            "titles": np.frombuffer("\n".join(r[2] for r in redirects).encode(), np.uint8),
+            "articles": np.array([] if is_late else self.articles, np.uint64),
+            "redirects": np.array([redirect[:2] for redirect in redirects], np.uint64).reshape(
+                -1, 2
+            ),
+            "titles": np.frombuffer(
+                "\n".join(redirect[2] for redirect in redirects).encode(), np.uint8
+            ),
             "found": np.array(self.found, np.uint64).reshape(-1, 5),
         }
         np.savez(self.path.with_suffix(".npz"), **arrays)
-        seen = len(self.articles) + len(self.redirects) + self.others
-        about = PartSummary(seen, self.unit.within, self.dropped)
-        temporary = self.path.with_suffix(".tmp")
-        temporary.write_bytes(msgspec.json.encode(about))
-        temporary.replace(self.path.with_suffix(".json"))
+        page_count = len(self.articles) + len(self.redirects) + self.others
+        summary = PartSummary(page_count, self.unit.within, self.dropped)
+        temporary_path = self.path.with_suffix(".tmp")
+        temporary_path.write_bytes(msgspec.json.encode(summary))
+        temporary_path.replace(self.path.with_suffix(".json"))

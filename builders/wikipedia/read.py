@@ -53,23 +53,25 @@ def read_pages(
     their units. `UserError`: no such file, no pages in it, cut short or damaged.
     """
     sources = [page_file(path) for path in find_pages(files)]
-    titles, objects = Titles.of(wanted), hashes_of(targets)
-    parts = work or out / "build"
+    titles, target_hashes = Titles.of(wanted), hashes_of(targets)
+    parts_folder = work or out / "build"
     try:
         with disk_errors(out):
             if work is None:
-                shutil.rmtree(parts, ignore_errors=True)
-            parts.mkdir(parents=True, exist_ok=True)
+                shutil.rmtree(parts_folder, ignore_errors=True)
+            parts_folder.mkdir(parents=True, exist_ok=True)
             out.mkdir(parents=True, exist_ok=True)
-            titles.save(parts / "wanted.npy")
-            task = ReadingTask(tuple(s.path for s in sources), parts, parts / "wanted.npy")
+            titles.save(parts_folder / "wanted.npy")
+            task = ReadingTask(
+                tuple(source.path for source in sources), parts_folder, parts_folder / "wanted.npy"
+            )
             _read_all(sources, task, jobs)
-            seen = _finish(sources, task, titles, objects, out, jobs)
-            shutil.rmtree(parts)
+            page_count = _finish(sources, task, titles, target_hashes, out, jobs)
+            shutil.rmtree(parts_folder)
     except KeyboardInterrupt:
         hint = "run the same command again: it goes on where this run stopped"
         raise UserError("stopped", hint=hint if work else None) from None
-    return seen
+    return page_count
 
 
 # --- Units to parts -----------------------------------------------------------------------------
@@ -88,23 +90,25 @@ def _read(unit: PageUnit) -> None:
     write_part(unit, *_given)
 
 
-def _read_units(given: Iterable[PageUnit], task: ReadingTask, jobs: int) -> Iterator[None]:
+def _read_units(page_units: Iterable[PageUnit], task: ReadingTask, jobs: int) -> Iterator[None]:
     """Make parts of units, by `jobs` processes (1: none)."""
     hint = "a rerun goes on where this run stopped"
-    return ordered_map(_read, given, jobs=jobs, initializer=_begin, initargs=(task,), hint=hint)
+    return ordered_map(
+        _read, page_units, jobs=jobs, initializer=_begin, initargs=(task,), hint=hint
+    )
 
 
 def _read_all(sources: Sequence[PageFile], task: ReadingTask, jobs: int) -> None:
     """Make a part of every unit that has none yet."""
-    total = sum(s.path.stat().st_size for s in sources)
-    with progress(total, "B", "reading pages") as bar:
-        unread = (
+    total_bytes = sum(s.path.stat().st_size for s in sources)
+    with progress(total_bytes, "B", "reading pages") as bar:
+        unread_units = (
             unit
             for file, source in enumerate(sources)
             for unit in units(source, file, bar.advance, threads=jobs)
             if not (task.parts / f"{part_name(unit, late=False)}.json").is_file()
         )
-        deque(_read_units(unread, task, jobs), 0)
+        deque(_read_units(unread_units, task, jobs), 0)
 
 
 # --- Parts to tables ----------------------------------------------------------------------------
@@ -124,35 +128,41 @@ def _finish(
     """Write both tables from the parts of all units; the number of pages seen."""
     parts = sorted(task.parts.glob("[0-9]*[0-9].npz"))
     summaries = [summary_of(part) for part in parts]
-    seen = sum(one.seen for one in summaries)
-    lost = [row for one in summaries for row in one.dropped]
-    if not seen and not lost:
+    page_count = sum(summary.seen for summary in summaries)
+    dropped_rows = [row for summary in summaries for row in summary.dropped]
+    if not page_count and not dropped_rows:
         raise UserError("no page in it", where=sources[0].path)
     places = _places_in(parts)
-    first = _firsts(places["item"])
-    found, second = places[first], places[~first]
-    needed = ~np.isin(wanted.items, found["item"])
-    followed = follow(parts, wanted.hashes[needed])
-    all_parts, more, unread = _redirected(sources, task, parts, found, followed.page, jobs)
-    reasons = followed.reason | dict.fromkeys(unread, "page_dropped")
-    more["item"] = [wanted.find(int(key)) for key in more["key"]]
-    found = np.concatenate([found, np.sort(more, order=["item", "key"])])
-    found = found[_firsts(found["item"])]
-    _write_pages(out / "pages.parquet", all_parts, found, Resolver(parts, targets))
-    names = [sources[int(parts[int(row["part"])].name[:6])].path.name for row in second]
-    lost += [_dropped("same_title", n) for n in sorted(set(wanted.doubled))]
-    lost += [_dropped("bad_title", n) for n in sorted(set(wanted.unusable))]
-    for name, item, page in zip(names, second["item"], second["page"], strict=True):
-        lost.append(_dropped("second_page", item, f"{name}:{page}"))
-    missing, at = np.unique(wanted.items[needed], return_index=True)
-    hashes = wanted.hashes[needed][at]
-    gone = ~np.isin(missing, found["item"])
-    for item, key in zip(missing[gone], hashes[gone].tolist(), strict=True):
-        lost.append(_dropped(reasons.get(key, "no_page"), item))
+    is_first = _firsts(places["item"])
+    kept_places, second_places = places[is_first], places[~is_first]
+    is_missing = ~np.isin(wanted.items, kept_places["item"])
+    followed = follow(parts, wanted.hashes[is_missing])
+    all_parts, redirect_places, unread_keys = _redirected(
+        sources, task, parts, kept_places, followed.page, jobs
+    )
+    reasons = followed.reason | dict.fromkeys(unread_keys, "page_dropped")
+    redirect_places["item"] = [wanted.find(int(title_key)) for title_key in redirect_places["key"]]
+    kept_places = np.concatenate([kept_places, np.sort(redirect_places, order=["item", "key"])])
+    kept_places = kept_places[_firsts(kept_places["item"])]
+    _write_pages(out / "pages.parquet", all_parts, kept_places, Resolver(parts, targets))
+    file_names = [sources[int(parts[int(row["part"])].name[:6])].path.name for row in second_places]
+    dropped_rows += [_dropped("same_title", n) for n in sorted(set(wanted.doubled))]
+    dropped_rows += [_dropped("bad_title", n) for n in sorted(set(wanted.unusable))]
+    for name, item, page in zip(
+        file_names, second_places["item"], second_places["page"], strict=True
+    ):
+        dropped_rows.append(_dropped("second_page", item, f"{name}:{page}"))
+    missing_items, first_indexes = np.unique(wanted.items[is_missing], return_index=True)
+    missing_hashes = wanted.hashes[is_missing][first_indexes]
+    has_no_page = ~np.isin(missing_items, kept_places["item"])
+    for item, title_key in zip(
+        missing_items[has_no_page], missing_hashes[has_no_page].tolist(), strict=True
+    ):
+        dropped_rows.append(_dropped(reasons.get(title_key, "no_page"), item))
     with writing(out / "dropped.parquet", Dropped) as table:
-        for row in lost:
+        for row in dropped_rows:
             table.append(row)
-    return seen
+    return page_count
 
 
 def _dropped(reason: str, item: int, place: str = "") -> Dropped:
@@ -163,7 +173,7 @@ def _redirected(
     sources: Sequence[PageFile],
     task: ReadingTask,
     parts: Sequence[Path],
-    found: Any,
+    kept_places: Any,
     page_of: Mapping[int, int],
     jobs: int,
 ) -> tuple[list[Path], Any, list[int]]:
@@ -172,49 +182,55 @@ def _redirected(
     `page_of`: hashes of redirects and of their pages; a place has the hash of the redirect. Pages
     that were not wanted themselves are read now, in a second visit of their units.
     """
-    keys = np.unique(np.array(list(page_of.values()), np.uint64))
-    places = found[np.isin(found["key"], keys)]
-    unread = keys[~np.isin(keys, places["key"])]
-    late: list[Path] = []
-    if len(unread):
-        again = sorted(set(pages_among(parts, unread).values()))
-        Titles(unread, np.zeros_like(unread)).save(task.parts / "late.npy")
-        visit = task._replace(wanted=task.parts / "late.npy", late=True)
-        with progress(len(again), "units", "reading pages that redirects lead to") as bar:
-            for _ in _read_units(_units_of([parts[n] for n in again], sources, jobs), visit, jobs):
+    target_keys = np.unique(np.array(list(page_of.values()), np.uint64))
+    places = kept_places[np.isin(kept_places["key"], target_keys)]
+    unread_keys = target_keys[~np.isin(target_keys, places["key"])]
+    late_parts: list[Path] = []
+    if len(unread_keys):
+        part_numbers = sorted(set(pages_among(parts, unread_keys).values()))
+        Titles(unread_keys, np.zeros_like(unread_keys)).save(task.parts / "late.npy")
+        second_visit = task._replace(wanted=task.parts / "late.npy", late=True)
+        with progress(len(part_numbers), "units", "reading pages that redirects lead to") as bar:
+            for _ in _read_units(
+                _units_of([parts[n] for n in part_numbers], sources, jobs), second_visit, jobs
+            ):
                 bar.advance(1)
-        late = sorted(task.parts.glob("[0-9]*-late.npz"))
-        places = np.concatenate([places, _places_in(late, len(parts))])
-    at = {key: n for n, key in reversed(list(enumerate(places["key"].tolist())))}
-    read = [key for key, to in page_of.items() if to in at]
-    more = places[[at[page_of[key]] for key in read]]
-    more["key"] = read
-    return [*parts, *late], more, [key for key, to in page_of.items() if to not in at]
+        late_parts = sorted(task.parts.glob("[0-9]*-late.npz"))
+        places = np.concatenate([places, _places_in(late_parts, len(parts))])
+    index_by_key = {key: n for n, key in reversed(list(enumerate(places["key"].tolist())))}
+    resolved_keys = [key for key, target_key in page_of.items() if target_key in index_by_key]
+    redirect_places = places[[index_by_key[page_of[key]] for key in resolved_keys]]
+    redirect_places["key"] = resolved_keys
+    return (
+        [*parts, *late_parts],
+        redirect_places,
+        [key for key, target_key in page_of.items() if target_key not in index_by_key],
+    )
 
 
 def _units_of(parts: Sequence[Path], sources: Sequence[PageFile], jobs: int) -> Iterator[PageUnit]:
     """The units of some parts, once more; a file without streams is read from its beginning."""
-    numbers: dict[int, dict[int, Path]] = {}
+    parts_by_file: dict[int, dict[int, Path]] = {}
     for part in parts:
-        file, number = map(int, part.stem.split("-"))
-        numbers.setdefault(file, {})[number] = part
-    for file, wanted in numbers.items():
-        if sources[file].packing == "streams":
-            for number, part in sorted(wanted.items()):
-                yield PageUnit(file, number, "xml", within=summary_of(part).within)
+        file_number, unit_number = map(int, part.stem.split("-"))
+        parts_by_file.setdefault(file_number, {})[unit_number] = part
+    for file_number, wanted in parts_by_file.items():
+        if sources[file_number].packing == "streams":
+            for unit_number, part in sorted(wanted.items()):
+                yield PageUnit(file_number, unit_number, "xml", within=summary_of(part).within)
         else:
-            again = units(sources[file], file, lambda n: None, jobs)
-            yield from (unit for unit in again if unit.number in wanted)
+            file_units = units(sources[file_number], file_number, lambda byte_count: None, jobs)
+            yield from (unit for unit in file_units if unit.number in wanted)
 
 
-def _places_in(parts: Sequence[Path], before: int = 0) -> Any:
+def _places_in(parts: Sequence[Path], earlier_parts: int = 0) -> Any:
     """The pages that parts hold, in the order of the files; `before`: number of earlier parts."""
     tables = [np.empty(0, _PLACE)]
-    for n, path in enumerate(parts, before):
-        with np.load(path) as held:
-            rows = held["found"]
-        table = np.empty(len(rows), _PLACE)
-        for name, column in zip(_PLACE.names or (), [*rows.T, n], strict=True):
+    for part_number, part_path in enumerate(parts, earlier_parts):
+        with np.load(part_path) as arrays:
+            place_rows = arrays["found"]
+        table = np.empty(len(place_rows), _PLACE)
+        for name, column in zip(_PLACE.names or (), [*place_rows.T, part_number], strict=True):
             table[name] = column
         tables.append(table)
     return np.concatenate(tables)
@@ -232,21 +248,28 @@ def _write_pages(out: Path, parts: Sequence[Path], places: Any, resolve: Resolve
 
     Memory: one row group, and the places of all pages.
     """
-    decode = msgspec.msgpack.Decoder(Page).decode
+    decode_page = msgspec.msgpack.Decoder(Page).decode
     order = np.argsort(places["item"], kind="stable")
-    columns = (places[n][order].tolist() for n in ("item", "part", "offset", "length"))
-    held = 0
+    columns = (
+        places[column_name][order].tolist() for column_name in ("item", "part", "offset", "length")
+    )
+    group_bytes = 0
     with writing(out, Page, ROWS) as table:
-        for item, part, offset, length in zip(*columns, strict=True):
-            with parts[part].with_suffix(".pages").open("rb") as file:
+        for item_number, part_number, offset, length in zip(*columns, strict=True):
+            with parts[part_number].with_suffix(".pages").open("rb") as file:
                 file.seek(offset)
-                page = decode(file.read(length))
-            if held + length > GROUP:
+                page = decode_page(file.read(length))
+            if group_bytes + length > GROUP:
                 table.flush()
-                held = 0
-            held += length
+                group_bytes = 0
+            group_bytes += length
             paragraphs = tuple(
-                replace(p, links=tuple(replace(k, target=resolve(k.target)) for k in p.links))
-                for p in page.paragraphs
+                replace(
+                    paragraph,
+                    links=tuple(
+                        replace(link, target=resolve(link.target)) for link in paragraph.links
+                    ),
+                )
+                for paragraph in page.paragraphs
             )
-            table.append(replace(page, item=f"Q{item}", paragraphs=paragraphs))
+            table.append(replace(page, item=f"Q{item_number}", paragraphs=paragraphs))

@@ -52,30 +52,34 @@ class PageRecord(msgspec.Struct):
     redirect: str | None = None
 
 
-def json_rows(data: bytes, first: int) -> Iterator[tuple[int, Any]]:
+def json_rows(json_lines: bytes, lines_before: int) -> Iterator[tuple[int, Any]]:
     """JSON lines as (line from 1, record or what is wrong); `first`: lines before them."""
-    decode = msgspec.json.Decoder().decode
-    for n, line in enumerate(data.split(b"\n"), first + 1):
-        text = line.removeprefix(b"\xef\xbb\xbf") if n == 1 else line
+    decode_json = msgspec.json.Decoder().decode
+    for line_number, line in enumerate(json_lines.split(b"\n"), lines_before + 1):
+        text = line.removeprefix(b"\xef\xbb\xbf") if line_number == 1 else line
         if not text.strip():
             continue
         try:
-            row = decode(text)
+            row = decode_json(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             row = BadPageError("bad_json", str(error))
-        yield n, row
+        yield line_number, row
 
 
-def parquet_rows(path: Path, groups: list[int], first: int) -> Iterator[tuple[int, Any]]:
+def parquet_rows(path: Path, row_groups: list[int], rows_before: int) -> Iterator[tuple[int, Any]]:
     """Rows of Parquet as (row from 1, record). `UserError`: a damaged file."""
-    n = first
+    row_number = rows_before
     try:
         with reading(path) as table:
-            names = [c for c in table.schema_arrow.names if c in PageRecord.__struct_fields__]
-            for batch in table.iter_batches(_BATCH, row_groups=groups, columns=names):
+            column_names = [
+                column
+                for column in table.schema_arrow.names
+                if column in PageRecord.__struct_fields__
+            ]
+            for batch in table.iter_batches(_BATCH, row_groups=row_groups, columns=column_names):
                 for row in batch.to_pylist():
-                    n += 1
-                    yield n, row
+                    row_number += 1
+                    yield row_number, row
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise UserError(f"the Parquet file is damaged ({error})", where=path) from error
 
@@ -87,10 +91,10 @@ def record_of(row: Any) -> PageRecord:
     """
     if not isinstance(row, dict):
         raise BadPageError("no_record", f"a {type(row).__name__}, not an object")
-    given = row.get("title")
-    title = normalise(given) if isinstance(given, str) else ""
+    given_title = row.get("title")
+    title = normalise(given_title) if isinstance(given_title, str) else ""
     if not title:
-        raise BadPageError("no_title", None if given is None else repr(given)[:200])
+        raise BadPageError("no_title", None if given_title is None else repr(given_title)[:200])
     try:
         return msgspec.convert({**row, "title": title}, PageRecord)
     except msgspec.ValidationError as error:
@@ -100,24 +104,26 @@ def record_of(row: Any) -> PageRecord:
 
 def page_of(record: PageRecord) -> Page:
     """The page, without its item, of a record. `BadPageError`: there is no text, or a bad link."""
-    number = int(record.page or 0)
-    if not number and isinstance(record.id, str) and _DIGITS.fullmatch(record.id):
-        number = int(record.id)
-    shown = tuple(_paragraphs(record))
-    return Page("", record.title, number, int(record.revision or 0), shown)
+    page_id = int(record.page or 0)
+    if not page_id and isinstance(record.id, str) and _DIGITS.fullmatch(record.id):
+        page_id = int(record.id)
+    page_paragraphs = tuple(_paragraphs(record))
+    return Page("", record.title, page_id, int(record.revision or 0), page_paragraphs)
 
 
 def _paragraphs(record: PageRecord) -> Iterable[Paragraph]:
     if record.paragraphs is not None:
-        for one in record.paragraphs:
-            given = _GivenParagraph(one) if isinstance(one, str) else one
-            if is_html(given.text):
-                raise BadPageError("html_text", given.text[:100])
-            section = " ".join((given.section or "").split())
-            links = _links(given.links or (), given.text)
-            shown, kept = _one_line(given.text, links, 0, len(given.text))
-            if shown:
-                yield Paragraph(given.kind or "text", section, shown, kept)
+        for raw_paragraph in record.paragraphs:
+            paragraph = (
+                _GivenParagraph(raw_paragraph) if isinstance(raw_paragraph, str) else raw_paragraph
+            )
+            if is_html(paragraph.text):
+                raise BadPageError("html_text", paragraph.text[:100])
+            section = " ".join((paragraph.section or "").split())
+            links = _links(paragraph.links or (), paragraph.text)
+            plain_text, plain_links = _one_line(paragraph.text, links, 0, len(paragraph.text))
+            if plain_text:
+                yield Paragraph(paragraph.kind or "text", section, plain_text, plain_links)
     elif record.text is not None and is_html(record.text):
         if record.links:
             raise BadPageError("html_text", "its links count the characters of the HTML")
@@ -132,32 +138,32 @@ def _paragraphs(record: PageRecord) -> Iterable[Paragraph]:
 
 def _split(text: str, links: Sequence[Link]) -> Iterable[Paragraph]:
     """The lines of a text; a link over a line's end is left out."""
-    start = at = 0
+    line_start = next_link = 0
     for line in text.splitlines(keepends=True):
-        end = start + len(line)
-        own = []
-        while at < len(links) and links[at].start < end:
-            own += [links[at]] * (links[at].end <= end)
-            at += 1
-        shown, kept = _one_line(text, own, start, end)
-        if shown:
-            yield Paragraph("text", "", shown, kept)
-        start = end
+        line_end = line_start + len(line)
+        line_links = []
+        while next_link < len(links) and links[next_link].start < line_end:
+            line_links += [links[next_link]] * (links[next_link].end <= line_end)
+            next_link += 1
+        plain_text, plain_links = _one_line(text, line_links, line_start, line_end)
+        if plain_text:
+            yield Paragraph("text", "", plain_text, plain_links)
+        line_start = line_end
 
 
-def _links(given: Sequence[Link], text: str) -> list[Link]:
+def _links(raw_links: Sequence[Link], text: str) -> list[Link]:
     """Links in order. `BadPageError`: outside the text, or they overlap."""
-    found = []
-    for link in given:
+    valid_links = []
+    for link in raw_links:
         if not 0 <= link.start < link.end <= len(text):
             raise BadPageError("bad_link", f"start {link.start}, end {link.end}")
         if name := normalise(link.target):
-            found.append(Link(link.start, link.end, name))
-    found.sort(key=lambda x: x.start)
-    for before, after in pairwise(found):
+            valid_links.append(Link(link.start, link.end, name))
+    valid_links.sort(key=lambda link: link.start)
+    for before, after in pairwise(valid_links):
         if after.start < before.end:
             raise BadPageError("bad_link", f"two links overlap at {after.start}")
-    return found
+    return valid_links
 
 
 def _one_line(
@@ -166,15 +172,15 @@ def _one_line(
     """Part of a text with single spaces, and its links at their new places."""
     part = text[start:end]
     words = part.split()
-    plain = " ".join(words)
-    if plain == part and start == 0:
-        return plain, tuple(links)
-    kept = []
+    plain_text = " ".join(words)
+    if plain_text == part and start == 0:
+        return plain_text, tuple(links)
+    plain_links = []
     for link in links:
         before, inner = text[start : link.start].split(), text[link.start : link.end].split()
         if inner:
-            first = len(" ".join(before))
+            link_start = len(" ".join(before))
             is_apart = before and (text[link.start - 1].isspace() or text[link.start].isspace())
-            first += bool(is_apart)
-            kept.append(Link(first, first + len(" ".join(inner)), link.target))
-    return plain, tuple(kept)
+            link_start += bool(is_apart)
+            plain_links.append(Link(link_start, link_start + len(" ".join(inner)), link.target))
+    return plain_text, tuple(plain_links)

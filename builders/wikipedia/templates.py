@@ -56,37 +56,37 @@ _LARGE = {"ft": "in", "lb": "oz", "st": "lb", "mi": "ft", "yd": "ft"}
 _ENDS = {"divorced": "div.", "divorce": "div.", "div": "div.", "died": "d.", "death": "d."}
 
 
-def without_templates(text: str, title: str) -> str:
+def without_templates(text: str, page_title: str) -> str:
     """Text with every template replaced by what it shows; braces that do not pair are removed."""
     if "{{" not in text and "}}" not in text:
         return text
     for _ in range(_DEPTH):
-        text, n = _INNERMOST.subn(lambda m: _template(m, title), text)
-        if not n:
+        text, replaced_count = _INNERMOST.subn(lambda match: _template(match, page_title), text)
+        if not replaced_count:
             break
     text = _LOOSE.sub("", text)
     return text.replace(PIPE, "|").replace(EQUALS, "=")
 
 
-def _template(match: re.Match[str], title: str) -> str:
+def _template(match: re.Match[str], page_title: str) -> str:
     parameter, body = match.groups()
     if body is None:
         return str(parameter).partition("|")[2]
-    head, _, rest = body.partition("|")
-    code, name = _named(head)
-    if name in ("!", "="):
-        return PIPE if name == "!" else EQUALS
-    render = _INLINE.get(name)
+    head, _, arguments_text = body.partition("|")
+    code, template_name = _named(head)
+    if template_name in ("!", "="):
+        return PIPE if template_name == "!" else EQUALS
+    render = _INLINE.get(template_name)
     if render is not None:
-        return render(_arguments(rest))
+        return render(_arguments(arguments_text))
     if code in flags.CODES:
         return flags.flag({"1": code}, spelt=True)
-    if name in _PAGE_NAMES:
-        return title
-    if name.startswith("lang-"):
-        return _arguments(rest).get("1", "")
-    if _BOX.fullmatch(name):
-        return _infobox(_arguments(rest))
+    if template_name in _PAGE_NAMES:
+        return page_title
+    if template_name.startswith("lang-"):
+        return _arguments(arguments_text).get("1", "")
+    if _BOX.fullmatch(template_name):
+        return _infobox(_arguments(arguments_text))
     word, _, value = code.partition(":")
     return _number(value.strip()) if word.lower() == "formatnum" else ""
 
@@ -104,167 +104,193 @@ def _number(value: str) -> str:
     return f"{int(whole):,}{point}{rest}" if whole.isdecimal() else value
 
 
-def _arguments(rest: str) -> Arguments:
+def _arguments(arguments_text: str) -> Arguments:
     """The arguments after a template's name; those without a name are `1`, `2`, …"""
-    found: Arguments = {}
+    arguments: Arguments = {}
     place = 0
-    for part in _parts(rest):
+    for part in _parts(arguments_text):
         key, equals, value = part.partition("=")
         if equals and not ("[[" in key or "<" in key):
-            found[" ".join(key.split())] = value.strip()
+            arguments[" ".join(key.split())] = value.strip()
         else:
             place += 1
-            found[str(place)] = part.strip()
-    return found
+            arguments[str(place)] = part.strip()
+    return arguments
 
 
-def _parts(rest: str) -> list[str]:
-    if "[[" not in rest:
-        return rest.split("|")
+def _parts(arguments_text: str) -> list[str]:
+    if "[[" not in arguments_text:
+        return arguments_text.split("|")
     parts, start = [], 0
-    for found in _PIPES.finditer(rest):
-        if found[0] == "|":
-            parts.append(rest[start : found.start()])
-            start = found.end()
-    return [*parts, rest[start:]]
+    for bar in _PIPES.finditer(arguments_text):
+        if bar[0] == "|":
+            parts.append(arguments_text[start : bar.start()])
+            start = bar.end()
+    return [*parts, arguments_text[start:]]
 
 
-def _infobox(given: Arguments) -> str:
-    seen = {name: value for name, value in given.items() if is_shown(name)}
+def _infobox(arguments: Arguments) -> str:
+    shown_arguments = {name: value for name, value in arguments.items() if is_shown(name)}
     lines: list[str] = []
-    for name, value in in_units(seen):
-        inner: list[str] = []
-        own: list[str] = []
+    for name, value in in_units(shown_arguments):
+        inner_lines: list[str] = []
+        own_lines: list[str] = []
         for line in value.split("\n"):
-            (inner if line.startswith(INFOBOX) else own).append(line)
-        shown = BREAK.join(s for s in (line.strip().lstrip("*#:; ") for line in own) if s)
-        if shown and not _FILE.fullmatch(shown):
-            lines.append(f"{INFOBOX}{name}: {shown}")
-        lines += inner
+            (inner_lines if line.startswith(INFOBOX) else own_lines).append(line)
+        shown_value = BREAK.join(
+            stripped
+            for stripped in (line.strip().lstrip("*#:; ") for line in own_lines)
+            if stripped
+        )
+        if shown_value and not _FILE.fullmatch(shown_value):
+            lines.append(f"{INFOBOX}{name}: {shown_value}")
+        lines += inner_lines
     return "\n" + "\n".join(lines) + "\n"
 
 
 # --- What a template shows ----------------------------------------------------------------------
 
 
-def _some(given: Arguments, *names: str) -> list[str]:
+def _some(arguments: Arguments, *names: str) -> list[str]:
     """The arguments of these names that are given and not empty."""
-    return [given[name] for name in names if given.get(name)]
+    return [arguments[name] for name in names if arguments.get(name)]
 
 
 def _first_of(*names: str) -> Render:
     """A template that shows the first of these arguments that is given."""
-    return lambda given: next(iter(_some(given, *names)), "")
+    return lambda arguments: next(iter(_some(arguments, *names)), "")
 
 
-def _quote(given: Arguments) -> str:
+def _quote(arguments: Arguments) -> str:
     """A paragraph, and who said it as another."""
-    by = ", ".join(_some(given, "author", "sign", "by", "source", "title"))
-    if not by and given.get("1") and not (given.get("text") or given.get("quote")):
-        by = ", ".join(_some(given, "2", "3"))
-    quote = _first_of("text", "quote", "quotetext", "1")(given)
-    return f"\n\n{quote}\n\n" + (f"— {by}\n\n" if by and quote else "")
+    speakers = ", ".join(_some(arguments, "author", "sign", "by", "source", "title"))
+    if (
+        not speakers
+        and arguments.get("1")
+        and not (arguments.get("text") or arguments.get("quote"))
+    ):
+        speakers = ", ".join(_some(arguments, "2", "3"))
+    quote = _first_of("text", "quote", "quotetext", "1")(arguments)
+    return f"\n\n{quote}\n\n" + (f"— {speakers}\n\n" if speakers and quote else "")
 
 
-def _places(given: Arguments) -> list[str]:
+def _places(arguments: Arguments) -> list[str]:
     """The arguments without a name."""
-    return [v for k, v in given.items() if k.isdigit() and v]
+    return [value for name, value in arguments.items() if name.isdigit() and value]
 
 
-def _joined(given: Arguments) -> str:
-    lines = [line for v in _places(given) for line in _LIST_MARKS.sub("", v).split("\n")]
-    return ", ".join(s for s in (line.strip() for line in lines) if s)
+def _joined(arguments: Arguments) -> str:
+    lines = [
+        line for value in _places(arguments) for line in _LIST_MARKS.sub("", value).split("\n")
+    ]
+    return ", ".join(stripped for stripped in (line.strip() for line in lines) if stripped)
 
 
-def _whole(given: Arguments) -> str:
-    shown = _first_of("content", "2", "1")(given)
-    return "\n" if _WIDTH.fullmatch(shown) else f"\n{shown}\n"
+def _whole(arguments: Arguments) -> str:
+    shown_text = _first_of("content", "2", "1")(arguments)
+    return "\n" if _WIDTH.fullmatch(shown_text) else f"\n{shown_text}\n"
 
 
-def _titled(given: Arguments) -> str:
-    title, items = given.get("title", ""), _joined(given)
+def _titled(arguments: Arguments) -> str:
+    title, items = arguments.get("title", ""), _joined(arguments)
     return f"{title}: {items}" if title and items else title or items
 
 
-def _measure(given: Arguments) -> str:
+def _measure(arguments: Arguments) -> str:
     """`{{convert|5|km|mi}}`, `{{convert|6|ft|2|in|m}}`, `{{cvt|5|to|10|km}}`: as it is given."""
-    words = _places(given)
-    shown: list[str] = words[:1]
-    for n, word in enumerate(words[1:], 1):
-        if word in _BETWEEN and words[n + 1 :]:
-            shown.append(_BETWEEN[word])
-        elif shown[-1] in _BETWEEN.values():
-            shown.append(word)
+    words = _places(arguments)
+    pieces: list[str] = words[:1]
+    for place, word in enumerate(words[1:], 1):
+        if word in _BETWEEN and words[place + 1 :]:
+            pieces.append(_BETWEEN[word])
+        elif pieces[-1] in _BETWEEN.values():
+            pieces.append(word)
         else:
-            shown.append(f" {_UNITS.get(word, word)}")
-            small = words[n + 1 : n + 3]
-            if word in _LARGE and small[1:] == [_LARGE[word]]:
-                shown.append(f" {small[0]} {small[1]}")
+            pieces.append(f" {_UNITS.get(word, word)}")
+            smaller_unit = words[place + 1 : place + 3]
+            if word in _LARGE and smaller_unit[1:] == [_LARGE[word]]:
+                pieces.append(f" {smaller_unit[0]} {smaller_unit[1]}")
             break
-    mid = words[-1] if given.get("adj") == "mid" and words[-1:] != shown else ""
-    return "".join(shown) + mid
+    middle_word = words[-1] if arguments.get("adj") == "mid" and words[-1:] != pieces else ""
+    return "".join(pieces) + middle_word
 
 
-def _season(page: str, given: Arguments) -> str:
+def _season(title_pattern: str, arguments: Arguments) -> str:
     """`{{nbay|1998}}`: the season of a league, linked; `page` is the title with `{year}`."""
-    year = given.get("1", "")
+    year = arguments.get("1", "")
     if not (year.isdecimal() and len(year) == 4):
         return year
-    after = str(int(year) + 1)
-    following = after if after.endswith("00") else after[2:]
-    shown = f"{year}–{following}" if "{next}" in page else year
-    part = given.get("2", "").lower()
-    if part == "full":
-        return _link(page.format(year=year, next=following))
-    label = {"start": year, "end": after}.get(part, shown) if "{next}" in page else year
-    return _link(page.format(year=year, next=following), label)
+    next_year = str(int(year) + 1)
+    short_next_year = next_year if next_year.endswith("00") else next_year[2:]
+    season_label = f"{year}–{short_next_year}" if "{next}" in title_pattern else year
+    wanted_part = arguments.get("2", "").lower()
+    if wanted_part == "full":
+        return _link(title_pattern.format(year=year, next=short_next_year))
+    link_text = (
+        {"start": year, "end": next_year}.get(wanted_part, season_label)
+        if "{next}" in title_pattern
+        else year
+    )
+    return _link(title_pattern.format(year=year, next=short_next_year), link_text)
 
 
-def _ship(prefix: str, given: Arguments) -> str:
+def _ship(prefix: str, arguments: Arguments) -> str:
     """`{{USS|Enterprise|CVN-65|6}}`; the third argument says which of the parts are shown."""
-    name, number, form = (given.get(k, "") for k in ("1", "2", "3"))
-    own = f"{prefix} {name}".strip()
-    shown = {
-        "1": number,
+    name, hull_number, shown_parts = (arguments.get(place, "") for place in ("1", "2", "3"))
+    full_name = f"{prefix} {name}".strip()
+    texts_by_form = {
+        "1": hull_number,
         "2": name,
-        "3": f"{name} ({number})",
-        "4": f"{prefix} {number}",
-        "5": f"{prefix} {number}",
-        "6": own,
+        "3": f"{name} ({hull_number})",
+        "4": f"{prefix} {hull_number}",
+        "5": f"{prefix} {hull_number}",
+        "6": full_name,
     }
-    title = f"{own} ({number})" if number else own
-    return _link(title, (form and number and shown.get(form)) or (form == "2" and name) or "")
+    page_title = f"{full_name} ({hull_number})" if hull_number else full_name
+    return _link(
+        page_title,
+        (shown_parts and hull_number and texts_by_form.get(shown_parts))
+        or (shown_parts == "2" and name)
+        or "",
+    )
 
 
-def _any_ship(given: Arguments) -> str:
+def _any_ship(arguments: Arguments) -> str:
     """`{{ship|Japanese battleship|Yamato}}`: the first argument is the prefix."""
-    return _ship(given.get("1", ""), {str(n): given.get(str(n + 1), "") for n in (1, 2, 3)})
+    return _ship(
+        arguments.get("1", ""),
+        {str(place): arguments.get(str(place + 1), "") for place in (1, 2, 3)},
+    )
 
 
-def _sortname(given: Arguments) -> str:
-    name = f"{given.get('1', '')} {given.get('2', '')}".strip()
-    if given.get("nolink"):
-        return name
-    target = given.get("3") or (f"{name} ({given['dab']})" if given.get("dab") else name)
-    return _link(target, name)
+def _sortname(arguments: Arguments) -> str:
+    full_name = f"{arguments.get('1', '')} {arguments.get('2', '')}".strip()
+    if arguments.get("nolink"):
+        return full_name
+    link_target = arguments.get("3") or (
+        f"{full_name} ({arguments['dab']})" if arguments.get("dab") else full_name
+    )
+    return _link(link_target, full_name)
 
 
-def _nihongo(given: Arguments) -> str:
-    inside = ", ".join(_some(given, "2", "3"))
-    name = given.get("1", "")
-    return f"{name} ({inside})" if name and inside else name or inside
+def _nihongo(arguments: Arguments) -> str:
+    in_brackets = ", ".join(_some(arguments, "2", "3"))
+    name = arguments.get("1", "")
+    return f"{name} ({in_brackets})" if name and in_brackets else name or in_brackets
 
 
-def _marriage(given: Arguments) -> str:
+def _marriage(arguments: Arguments) -> str:
     """`Jane Roe (m. 1990; div. 2001)`; or the two years alone."""
-    begun, ended = given.get("2", ""), given.get("3", "")
-    how = given.get("end") or given.get("reason") or given.get("4", "")
-    how = _ENDS.get(how.lower(), how)
-    name = given.get("1", "")
-    if ended and not how:
-        times = f"m. {begun}–{ended}" if begun else f"ended {ended}"
+    start_year, end_year = arguments.get("2", ""), arguments.get("3", "")
+    end_reason = arguments.get("end") or arguments.get("reason") or arguments.get("4", "")
+    end_reason = _ENDS.get(end_reason.lower(), end_reason)
+    name = arguments.get("1", "")
+    if end_year and not end_reason:
+        times = f"m. {start_year}–{end_year}" if start_year else f"ended {end_year}"
     else:
-        parts = [f"m. {begun}"] * bool(begun) + [f"{how} {ended}"] * bool(ended)
+        parts = [f"m. {start_year}"] * bool(start_year) + [f"{end_reason} {end_year}"] * bool(
+            end_year
+        )
         times = "; ".join(parts)
     return f"{name} ({times})".strip() if times else name
 
@@ -272,104 +298,119 @@ def _marriage(given: Arguments) -> str:
 def _written(year: str, month: str = "", day: str = "", *, day_first: bool = False) -> str:
     """`March 4, 1960`, `4 March 1960`, `March 1960` or `1960`; what is no number stays as it is."""
     year, month, day = year.strip(), month.strip(), day.strip()
-    number = int(month) if month.isdecimal() else MONTH_NUMBER.get(month.lower().rstrip("."), 0)
-    name = MONTHS[number - 1] if 1 <= number <= 12 else month
+    month_number = (
+        int(month) if month.isdecimal() else MONTH_NUMBER.get(month.lower().rstrip("."), 0)
+    )
+    month_name = MONTHS[month_number - 1] if 1 <= month_number <= 12 else month
     day = day.lstrip("0")
-    if not name:
+    if not month_name:
         return year
     if not day:
-        return f"{name} {year}".strip()
+        return f"{month_name} {year}".strip()
     if day_first:
-        return f"{day} {name} {year}".strip()
-    return f"{name} {day}, {year}" if year else f"{name} {day}"
+        return f"{day} {month_name} {year}".strip()
+    return f"{month_name} {day}, {year}" if year else f"{month_name} {day}"
 
 
-def _day_first(given: Arguments) -> bool:
-    return given.get("df", "").lower() in ("y", "yes", "1", "true")
+def _day_first(arguments: Arguments) -> bool:
+    return arguments.get("df", "").lower() in ("y", "yes", "1", "true")
 
 
 def _iso(text: str) -> list[str]:
     """The parts of `1960-03-04`; else the text alone."""
     parts = text.strip().split("-")
-    good = len(parts) in (2, 3) and all(p.isdecimal() for p in parts) and len(parts[0]) == 4
-    return parts if good else [text]
+    is_iso = len(parts) in (2, 3) and all(part.isdecimal() for part in parts) and len(parts[0]) == 4
+    return parts if is_iso else [text]
 
 
-def _date(given: Arguments) -> str:
+def _date(arguments: Arguments) -> str:
     """`{{birth date|1960|3|4}}`, `{{start date|1960-03-04}}`, `{{birth-date|4 March 1960}}`."""
-    parts = [given.get(k, "") for k in ("1", "2", "3")]
-    if not parts[1] or "-" in parts[0]:
-        parts = _iso(parts[0])
-    elif parts[1].isdecimal() and int(parts[1]) > 12:
-        parts = [parts[0], "", ""]  # {{death year and age|1990|1920}}
-    elif not parts[0].strip()[:1].isdigit() or not (parts[1].isalpha() or parts[1].isdecimal()):
-        return parts[0]
-    return _written(*parts, day_first=_day_first(given))
+    date_parts = [arguments.get(place, "") for place in ("1", "2", "3")]
+    if not date_parts[1] or "-" in date_parts[0]:
+        date_parts = _iso(date_parts[0])
+    elif date_parts[1].isdecimal() and int(date_parts[1]) > 12:
+        date_parts = [date_parts[0], "", ""]  # {{death year and age|1990|1920}}
+    elif not date_parts[0].strip()[:1].isdigit() or not (
+        date_parts[1].isalpha() or date_parts[1].isdecimal()
+    ):
+        return date_parts[0]
+    return _written(*date_parts, day_first=_day_first(arguments))
 
 
-def _stretch(given: Arguments) -> str:
+def _stretch(arguments: Arguments) -> str:
     """`{{start and end dates|1990|5|6|1995|7|8}}`."""
-    parts = [given.get(str(n), "") for n in range(1, 7)]
-    ends = [_written(*parts[n : n + 3], day_first=_day_first(given)) for n in (0, 3)]
-    return " – ".join(e for e in ends if e)
+    date_parts = [arguments.get(str(place), "") for place in range(1, 7)]
+    both_ends = [
+        _written(*date_parts[place : place + 3], day_first=_day_first(arguments))
+        for place in (0, 3)
+    ]
+    return " – ".join(end_text for end_text in both_ends if end_text)
 
 
-def _sortable(given: Arguments) -> str:
+def _sortable(arguments: Arguments) -> str:
     """`{{dts|1960|3|4}}`, `{{dts|4 March 1960}}`, `{{dts|format=dmy|1960|3|4}}`."""
-    day_first = given.get("format", "").startswith("dm")
-    if given.get("2"):
-        return _written(given.get("1", ""), given["2"], given.get("3", ""), day_first=day_first)
-    return _written(*_iso(given.get("1", "")), day_first=day_first)
+    day_first = arguments.get("format", "").startswith("dm")
+    if arguments.get("2"):
+        return _written(
+            arguments.get("1", ""), arguments["2"], arguments.get("3", ""), day_first=day_first
+        )
+    return _written(*_iso(arguments.get("1", "")), day_first=day_first)
 
 
-def _reign(given: Arguments) -> str:
-    word = "reigned" if given.get("pre") or given.get("label") else "r."
-    return f"{word} " + "–".join(given.get(k, "") for k in ("1", "2")) if given.get("1") else word
+def _reign(arguments: Arguments) -> str:
+    word = "reigned" if arguments.get("pre") or arguments.get("label") else "r."
+    return (
+        f"{word} " + "–".join(arguments.get(place, "") for place in ("1", "2"))
+        if arguments.get("1")
+        else word
+    )
 
 
-def _as_of(given: Arguments) -> str:
-    if given.get("alt"):
-        return given["alt"]
-    start = "since" if given.get("since") else "as of"
-    start = start if given.get("lc") else start.capitalize()
-    day_first = given.get("df", "dmy").lower() not in ("us", "mdy")
-    parts = (given.get(k, "") for k in ("1", "2", "3"))
-    return f"{start} {_written(*parts, day_first=day_first)}{given.get('post', '')}"
+def _as_of(arguments: Arguments) -> str:
+    if arguments.get("alt"):
+        return arguments["alt"]
+    as_of_words = "since" if arguments.get("since") else "as of"
+    as_of_words = as_of_words if arguments.get("lc") else as_of_words.capitalize()
+    day_first = arguments.get("df", "dmy").lower() not in ("us", "mdy")
+    date_parts = (arguments.get(place, "") for place in ("1", "2", "3"))
+    return f"{as_of_words} {_written(*date_parts, day_first=day_first)}{arguments.get('post', '')}"
 
 
 _RENDER: dict[str, Render] = {
     "date": _date,
     "sortable": _sortable,
-    "circa": lambda given: " – ".join(f"c. {y}" for y in _some(given, "1", "2")) or "c.",
+    "circa": lambda arguments: (
+        " – ".join(f"c. {year}" for year in _some(arguments, "1", "2")) or "c."
+    ),
     "reign": _reign,
     "as_of": _as_of,
     "stretch": _stretch,
-    "old_style": lambda given: " ".join(_some(given, "1", "2")),
-    "years": lambda given: "–".join(_some(given, "1", "2")),
-    "first": lambda given: given.get("1", ""),
-    "second": lambda given: given.get("2", ""),
+    "old_style": lambda arguments: " ".join(_some(arguments, "1", "2")),
+    "years": lambda arguments: "–".join(_some(arguments, "1", "2")),
+    "first": lambda arguments: arguments.get("1", ""),
+    "second": lambda arguments: arguments.get("2", ""),
     "last": _first_of("3", "2", "1"),
     "either": _first_of("2", "1"),
     "quote": _quote,
     "titled": _titled,
-    "together": lambda given: "".join(_places(given)),
+    "together": lambda arguments: "".join(_places(arguments)),
     "any_ship": _any_ship,
-    "link": lambda given: _link(given.get("1", ""), given.get("2", "")),
+    "link": lambda arguments: _link(arguments.get("1", ""), arguments.get("2", "")),
     "flagcountry": partial(flags.flag, spelt=True),
     "joined": _joined,
     "whole": _whole,
     "convert": _measure,
     "flag": flags.flag,
     "sortname": _sortname,
-    "other_language": lambda given: _link(
-        given.get("en") or given.get("1", ""), given.get("lt", "")
+    "other_language": lambda arguments: _link(
+        arguments.get("en") or arguments.get("1", ""), arguments.get("lt", "")
     ),
     "nihongo": _nihongo,
     "marriage": _marriage,
 }
 _WITH_TEXT: dict[str, Callable[[str, Arguments], str]] = {
-    "constant": lambda text, given: text,
-    "before": lambda text, given: text + given.get("1", ""),
+    "constant": lambda text, arguments: text,
+    "before": lambda text, arguments: text + arguments.get("1", ""),
     "season": _season,
     "ship": _ship,
 }
@@ -382,9 +423,9 @@ def _templates() -> Iterator[tuple[str, Render]]:
         if kind in _RENDER:
             yield from ((name, _RENDER[kind]) for name in _names(names))
         else:
-            for text, own in names.items():
+            for text, template_names in names.items():
                 render = partial(_WITH_TEXT[kind], text)
-                yield from ((name, render) for name in _names(own))
+                yield from ((name, render) for name in _names(template_names))
 
     yield from ((name, partial(flags.team, page)) for name, page in flags.TEAMS.items())
     yield from ((name, partial(flags.force, page)) for name, page in flags.FORCES.items())

@@ -58,8 +58,8 @@ def hash_of(title: str) -> int:
 
 def number_of(item: str) -> int:
     """123 of `Q123`; 0 where it is no id of an item."""
-    found = _ITEM.fullmatch(item)
-    return int(found[1]) if found else 0
+    item_match = _ITEM.fullmatch(item)
+    return int(item_match[1]) if item_match else 0
 
 
 class Titles:
@@ -76,7 +76,7 @@ class Titles:
         """Items whose title no page can have."""
 
     @classmethod
-    def of(cls, given: Mapping[str, str] | Iterable[tuple[str, str]]) -> "Titles":
+    def of(cls, titles_and_items: Mapping[str, str] | Iterable[tuple[str, str]]) -> "Titles":
         """From pairs of title and item id, gone through once.
 
         Of two items with one title the smaller id is kept, the other is in `doubled`.
@@ -84,38 +84,43 @@ class Titles:
         """
         hashes, items = array("Q"), array("Q")
         unusable: list[int] = []
-        for title, item in given.items() if isinstance(given, Mapping) else given:
-            if not (number := number_of(item)):
+        for title, item in (
+            titles_and_items.items() if isinstance(titles_and_items, Mapping) else titles_and_items
+        ):
+            if not (item_number := number_of(item)):
                 raise UserError(f"not the id of a Wikidata item: {item!r} (of {title!r})")
-            if not (name := normalise(title)):
-                unusable.append(number)
+            if not (normal_title := normalise(title)):
+                unusable.append(item_number)
                 continue
-            hashes.append(hash_of(name))
-            items.append(number)
-        keys, numbers = np.frombuffer(hashes, np.uint64), np.frombuffer(items, np.uint64)
-        order = np.lexsort((numbers, keys))
-        keys, numbers = keys[order], numbers[order]
-        first = np.ones(len(keys), bool)
-        first[1:] = keys[1:] != keys[:-1]
-        made = cls(keys[first], numbers[first])
-        lost = np.unique(numbers[~first])
-        made.doubled = lost[~np.isin(lost, made.items)].tolist()
-        made.unusable = unusable
-        return made
+            hashes.append(hash_of(normal_title))
+            items.append(item_number)
+        sorted_keys, item_numbers = (
+            np.frombuffer(hashes, np.uint64),
+            np.frombuffer(items, np.uint64),
+        )
+        sort_order = np.lexsort((item_numbers, sorted_keys))
+        sorted_keys, item_numbers = sorted_keys[sort_order], item_numbers[sort_order]
+        is_first = np.ones(len(sorted_keys), bool)
+        is_first[1:] = sorted_keys[1:] != sorted_keys[:-1]
+        titles = cls(sorted_keys[is_first], item_numbers[is_first])
+        lost_items = np.unique(item_numbers[~is_first])
+        titles.doubled = lost_items[~np.isin(lost_items, titles.items)].tolist()
+        titles.unusable = unusable
+        return titles
 
-    def find(self, key: int) -> int:
+    def find(self, title_key: int) -> int:
         """The item of a hash; -1 where it is not among the titles."""
-        at = int(self.hashes.searchsorted(np.uint64(key)))
-        found = at < len(self.hashes) and int(self.hashes[at]) == key
-        return int(self.items[at]) if found else -1
+        index = int(self.hashes.searchsorted(np.uint64(title_key)))
+        is_found = index < len(self.hashes) and int(self.hashes[index]) == title_key
+        return int(self.items[index]) if is_found else -1
 
     @cached_property
     def _sorted_items(self) -> Any:
         return np.sort(self.items)
 
-    def has_item(self, number: int) -> bool:
+    def has_item(self, item_number: int) -> bool:
         """Whether a title's item has this number."""
-        return bool(member(np.array([number], np.uint64), self._sorted_items)[0])
+        return bool(member(np.array([item_number], np.uint64), self._sorted_items)[0])
 
     def save(self, path: Path) -> None:
         """Write both columns as one `.npy` array of two rows."""
@@ -124,21 +129,23 @@ class Titles:
     @classmethod
     def load(cls, path: Path) -> "Titles":
         """Map what `save` wrote: its pages in memory are shared by all processes."""
-        both = np.load(path, mmap_mode="r")
-        return cls(np.asarray(both[0]), np.asarray(both[1]))
+        hashes_and_items = np.load(path, mmap_mode="r")
+        return cls(np.asarray(hashes_and_items[0]), np.asarray(hashes_and_items[1]))
 
 
 def hashes_of(titles: Iterable[str]) -> Hashes:
     """The sorted hashes of titles; those that no page can have are passed over."""
-    return np.unique(np.array([hash_of(n) for n in map(normalise, titles) if n], np.uint64))
+    return np.unique(
+        np.array([hash_of(title) for title in map(normalise, titles) if title], np.uint64)
+    )
 
 
-def member(keys: Hashes, among: Hashes) -> Any:
+def member(keys: Hashes, sorted_keys: Hashes) -> Any:
     """Which of `keys` are in the sorted array `among`."""
-    if not len(among):
+    if not len(sorted_keys):
         return np.zeros(len(keys), bool)
-    at = np.minimum(np.searchsorted(among, keys), len(among) - 1)
-    return among[at] == keys
+    indexes = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+    return sorted_keys[indexes] == keys
 
 
 # --- Redirects ----------------------------------------------------------------------------------
@@ -153,18 +160,18 @@ class PartRedirects(NamedTuple):
 
     def where(self, mask: Any) -> "PartRedirects":
         """The redirects that a mask selects."""
-        titles = [self.titles[i] for i in np.flatnonzero(mask)]
+        titles = [self.titles[index] for index in np.flatnonzero(mask)]
         return PartRedirects(self.of[mask], self.to[mask], titles)
 
 
 def _redirects_of(parts: Sequence[Path]) -> Iterator[PartRedirects]:
     """The redirects of every part, in order."""
     for path in parts:
-        with np.load(path) as held:
-            both = held["redirects"]
-            if len(both):
-                titles = held["titles"].tobytes().decode().split("\n")
-                yield PartRedirects(both[:, 0], both[:, 1], titles)
+        with np.load(path) as arrays:
+            hash_pairs = arrays["redirects"]
+            if len(hash_pairs):
+                titles = arrays["titles"].tobytes().decode().split("\n")
+                yield PartRedirects(hash_pairs[:, 0], hash_pairs[:, 1], titles)
 
 
 class Resolver:
@@ -175,39 +182,41 @@ class Resolver:
     """
 
     def __init__(self, parts: Sequence[Path], targets: Hashes) -> None:
-        empty = np.empty(0, np.uint64)
-        self._of: Hashes = empty
+        no_hashes = np.empty(0, np.uint64)
+        self._of: Hashes = no_hashes
         self._title = np.empty(0, np.uint32)
         self._titles: list[str] = []
         if not len(targets):
             return
-        number: dict[str, int] = {}
+        title_numbers: dict[str, int] = {}
         direct: list[tuple[Hashes, Any]] = []
-        for found in _redirects_of(parts):
-            kept = found.where(member(found.to, targets) & ~member(found.of, targets))
-            ids = [number.setdefault(t, len(number)) for t in kept.titles]
-            direct.append((kept.of, np.array(ids, np.uint32)))
-        self._titles = list(number)
-        self._set([empty, *(of for of, _ in direct)], [self._title, *(i for _, i in direct)])
-        double_of, double_title = [self._of], [self._title]
-        for found in _redirects_of(parts):
-            mask = member(found.to, self._of) & ~member(found.of, self._of)
-            mask &= ~member(found.of, targets)
-            of, to = found.of[mask], found.to[mask]
-            double_of.append(of)
-            double_title.append(self._title[np.searchsorted(self._of, to)] if len(of) else [])
-        self._set(double_of, [np.asarray(t, np.uint32) for t in double_title])
+        for part in _redirects_of(parts):
+            to_targets = part.where(member(part.to, targets) & ~member(part.of, targets))
+            title_ids = [title_numbers.setdefault(t, len(title_numbers)) for t in to_targets.titles]
+            direct.append((to_targets.of, np.array(title_ids, np.uint32)))
+        self._titles = list(title_numbers)
+        self._set([no_hashes, *(of for of, _ in direct)], [self._title, *(i for _, i in direct)])
+        double_keys, double_titles = [self._of], [self._title]
+        for part in _redirects_of(parts):
+            is_double = member(part.to, self._of) & ~member(part.of, self._of)
+            is_double &= ~member(part.of, targets)
+            of, target_keys = part.of[is_double], part.to[is_double]
+            double_keys.append(of)
+            double_titles.append(
+                self._title[np.searchsorted(self._of, target_keys)] if len(of) else []
+            )
+        self._set(double_keys, [np.asarray(t, np.uint32) for t in double_titles])
 
-    def _set(self, of: list[Hashes], title: list[Any]) -> None:
-        keys, first = np.unique(np.concatenate(of), return_index=True)
-        self._of, self._title = keys, np.concatenate(title)[first]
+    def _set(self, redirect_keys: list[Hashes], title_indexes: list[Any]) -> None:
+        unique_keys, first_indexes = np.unique(np.concatenate(redirect_keys), return_index=True)
+        self._of, self._title = unique_keys, np.concatenate(title_indexes)[first_indexes]
 
     def __call__(self, title: str) -> str:
         """The same title, or the one that a redirect of this title leads to."""
-        key = np.uint64(hash_of(title))
-        at = int(self._of.searchsorted(key))
-        found = at < len(self._of) and self._of[at] == key
-        return self._titles[int(self._title[at])] if found else title
+        title_key = np.uint64(hash_of(title))
+        index = int(self._of.searchsorted(title_key))
+        is_found = index < len(self._of) and self._of[index] == title_key
+        return self._titles[int(self._title[index])] if is_found else title
 
 
 class Followed(NamedTuple):
@@ -223,27 +232,29 @@ def follow(parts: Sequence[Path], needed: Hashes) -> Followed:
     `needed`: hashes. Reasons are `page_dropped`, `redirect_to_nothing`, `redirect_loop` and
     `redirect_chain` (of three redirects or more); titles that nothing has are in neither table.
     """
-    page: dict[int, int] = {}
-    first = _targets(parts, needed)
-    second = _targets(parts, _keys(first.values()))
-    third = _targets(parts, _keys(second.values()))
-    pages = pages_among(parts, _keys([*first.values(), *second.values()]))
-    reason = dict.fromkeys(pages_among(parts, needed), "page_dropped")
-    for key, to in first.items():
-        last = second.get(to)
-        if to in pages:
-            page[key] = to
-        elif to == key or last in (key, to):
-            reason[key] = "redirect_loop"
-        elif last is None:
-            reason[key] = "redirect_to_nothing"
-        elif last in pages:
-            page[key] = last
-        elif third.get(last) in (key, to, last):
-            reason[key] = "redirect_loop"
+    page_keys: dict[int, int] = {}
+    first_targets = _targets(parts, needed)
+    second_targets = _targets(parts, _keys(first_targets.values()))
+    third_targets = _targets(parts, _keys(second_targets.values()))
+    article_keys = pages_among(parts, _keys([*first_targets.values(), *second_targets.values()]))
+    reasons = dict.fromkeys(pages_among(parts, needed), "page_dropped")
+    for title_key, target_key in first_targets.items():
+        last_key = second_targets.get(target_key)
+        if target_key in article_keys:
+            page_keys[title_key] = target_key
+        elif target_key == title_key or last_key in (title_key, target_key):
+            reasons[title_key] = "redirect_loop"
+        elif last_key is None:
+            reasons[title_key] = "redirect_to_nothing"
+        elif last_key in article_keys:
+            page_keys[title_key] = last_key
+        elif third_targets.get(last_key) in (title_key, target_key, last_key):
+            reasons[title_key] = "redirect_loop"
         else:
-            reason[key] = "redirect_chain" if last in third else "redirect_to_nothing"
-    return Followed(page, reason)
+            reasons[title_key] = (
+                "redirect_chain" if last_key in third_targets else "redirect_to_nothing"
+            )
+    return Followed(page_keys, reasons)
 
 
 def _keys(values: Iterable[int]) -> Hashes:
@@ -254,20 +265,22 @@ def _targets(parts: Sequence[Path], keys: Hashes) -> dict[int, int]:
     """The targets of the redirects with these titles."""
     targets: dict[int, int] = {}
     if len(keys):
-        for found in _redirects_of(parts):
-            mask = member(found.of, keys)
-            for of, to in zip(found.of[mask].tolist(), found.to[mask].tolist(), strict=True):
-                targets.setdefault(of, to)
+        for part in _redirects_of(parts):
+            is_asked = member(part.of, keys)
+            for title_key, target_key in zip(
+                part.of[is_asked].tolist(), part.to[is_asked].tolist(), strict=True
+            ):
+                targets.setdefault(title_key, target_key)
     return targets
 
 
 def pages_among(parts: Sequence[Path], keys: Hashes) -> dict[int, int]:
     """The number of the first part that has an article of each of these titles."""
-    found: dict[int, int] = {}
+    part_numbers: dict[int, int] = {}
     if len(keys):
-        for n, path in enumerate(parts):
-            with np.load(path) as held:
-                articles = held["articles"]
-            for key in articles[member(articles, keys)].tolist():
-                found.setdefault(key, n)
-    return found
+        for part_number, path in enumerate(parts):
+            with np.load(path) as arrays:
+                articles = arrays["articles"]
+            for title_key in articles[member(articles, keys)].tolist():
+                part_numbers.setdefault(title_key, part_number)
+    return part_numbers

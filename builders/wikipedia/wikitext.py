@@ -32,11 +32,11 @@ _UNSEEN_PREFIXES = frozenset({"file", "image", "media", "category"}) | _LANGUAGE
 
 def redirect_of(text: str) -> str | None:
     """The title that a page's text redirects to; None: it is no redirect."""
-    found = _REDIRECT.match(text)
-    return found[1] if found else None
+    target_match = _REDIRECT.match(text)
+    return target_match[1] if target_match else None
 
 
-def paragraphs(text: str, title: str = "") -> tuple[Paragraph, ...]:
+def paragraphs(text: str, page_title: str = "") -> tuple[Paragraph, ...]:
     """What a page shows, in order: paragraphs, list items, rows of tables and infobox lines.
 
     Not kept: references, comments, pictures with their captions, categories, formulas, and
@@ -44,20 +44,20 @@ def paragraphs(text: str, title: str = "") -> tuple[Paragraph, ...]:
     is removed, what it stands around is kept. Nothing raises, whatever the text is.
     """
     body = _FILE_LINKS.sub("", _without_asides(text))
-    body = without_templates(body, title)
+    body = without_templates(body, page_title)
     body = _without_tags(body)
-    sections: dict[tuple[str, ...], str] = {}
-    found = []
-    for kind, path, raw in _lines(body):
-        shown, links = _inline(raw, kind)
-        if not _WORD.search(shown):
+    section_titles: dict[tuple[str, ...], str] = {}
+    page_paragraphs = []
+    for kind, section_path, raw in _lines(body):
+        plain_text, links = _inline(raw, kind)
+        if not _WORD.search(plain_text):
             continue
-        section = sections.get(path)
-        if section is None:
-            section = " / ".join(_inline(s, "text")[0] for s in path)
-            sections[path] = section
-        found.append(Paragraph(kind, section, shown, links))
-    return tuple(found)
+        section_title = section_titles.get(section_path)
+        if section_title is None:
+            section_title = " / ".join(_inline(heading, "text")[0] for heading in section_path)
+            section_titles[section_path] = section_title
+        page_paragraphs.append(Paragraph(kind, section_title, plain_text, links))
+    return tuple(page_paragraphs)
 
 
 # --- Asides, files and tags ---------------------------------------------------------------------
@@ -88,29 +88,35 @@ def _without_asides(text: str) -> str:
     text = _CONTROL.sub(" ", text.replace("\r\n", "\n"))
     if "<" not in text:
         return text
-    out: list[str] = []
-    at = 0
-    unclosed: set[str] = set()
-    folded = text.lower() if text.isascii() else _lower(text)
-    for found in _ASIDE.finditer(text):
-        if found.start() < at:
+    kept_pieces: list[str] = []
+    copied_to = 0
+    unclosed_tags: set[str] = set()
+    lower_text = text.lower() if text.isascii() else _lower(text)
+    for opening in _ASIDE.finditer(text):
+        if opening.start() < copied_to:
             continue
-        out.append(text[at : found.start()])
-        at = found.end()
-        name = found[1].lower() if found[1] else ""
-        if name and found[2].rstrip().endswith("/"):
+        kept_pieces.append(text[copied_to : opening.start()])
+        copied_to = opening.end()
+        tag_name = opening[1].lower() if opening[1] else ""
+        if tag_name and opening[2].rstrip().endswith("/"):
             continue
-        close = f"</{name}" if name else "-->"
-        end = -1 if close in unclosed else folded.find(close, found.end() if name else at)
-        if end < 0:
-            unclosed.add(close)
-            at = at if name else len(text)  # a comment without an end hides the rest
+        closing_tag = f"</{tag_name}" if tag_name else "-->"
+        close_start = (
+            -1
+            if closing_tag in unclosed_tags
+            else lower_text.find(closing_tag, opening.end() if tag_name else copied_to)
+        )
+        if close_start < 0:
+            unclosed_tags.add(closing_tag)
+            copied_to = (
+                copied_to if tag_name else len(text)
+            )  # a comment without an end hides the rest
             continue
-        if name in ("nowiki", "pre"):
-            out.append(_escaped(text[found.end() : end]))
-        at = text.find(">", end + len(close) - 1) + 1 or len(text)
-    out.append(text[at:])
-    return "".join(out)
+        if tag_name in ("nowiki", "pre"):
+            kept_pieces.append(_escaped(text[opening.end() : close_start]))
+        copied_to = text.find(">", close_start + len(closing_tag) - 1) + 1 or len(text)
+    kept_pieces.append(text[copied_to:])
+    return "".join(kept_pieces)
 
 
 def _lower(text: str) -> str:
@@ -119,7 +125,7 @@ def _lower(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _MARKUP.sub(lambda m: f"&#{ord(m[0])};", text)
+    return _MARKUP.sub(lambda mark: f"&#{ord(mark[0])};", text)
 
 
 def _without_tags(text: str) -> str:
@@ -129,16 +135,16 @@ def _without_tags(text: str) -> str:
     return _SWITCH.sub("", text) if "__" in text else text
 
 
-def _tag(found: re.Match[str]) -> str:
-    name = found[1].lower()
-    closes = found[0][1] == "/"
-    if name in ("br", "hr", "wbr"):
-        return "" if name == "wbr" else BREAK
-    if name in _BLOCK_TAGS:
-        return "\n\n" if name == "p" else "\n"
-    if name == "table":
+def _tag(tag: re.Match[str]) -> str:
+    tag_name = tag[1].lower()
+    closes = tag[0][1] == "/"
+    if tag_name in ("br", "hr", "wbr"):
+        return "" if tag_name == "wbr" else BREAK
+    if tag_name in _BLOCK_TAGS:
+        return "\n\n" if tag_name == "p" else "\n"
+    if tag_name == "table":
         return "\n|}\n" if closes else "\n{|\n"
-    return "" if closes else _WIKI_MARKS.get(name, "")
+    return "" if closes else _WIKI_MARKS.get(tag_name, "")
 
 
 _FILE_LINKS = re.compile(
@@ -188,19 +194,25 @@ class _Table:
         body = line[1:]
         parts = _CELLS.split(body.replace("!!", "||") if line[0] == "!" else body)
         for part in parts:
-            found = _ATTRIBUTES.match(part)
-            alone = not found and _ATTRIBUTES_ALONE.fullmatch(part)
-            about, text = (found[1], found[2]) if found else (part, "") if alone else ("", part)
-            if not text and "=" not in about:
-                about, text = "", about
-            self.cells.append((about, text))
+            attributes_match = _ATTRIBUTES.match(part)
+            alone = not attributes_match and _ATTRIBUTES_ALONE.fullmatch(part)
+            attributes, text = (
+                (attributes_match[1], attributes_match[2])
+                if attributes_match
+                else (part, "")
+                if alone
+                else ("", part)
+            )
+            if not text and "=" not in attributes:
+                attributes, text = "", attributes
+            self.cells.append((attributes, text))
 
     def more(self, line: str) -> None:
         """A line that goes on with the last cell."""
         if self.cells and line.strip():
-            about, text = self.cells[-1]
+            attributes, text = self.cells[-1]
             between = BREAK if line[0] in _LIST_MARKS else " "
-            self.cells[-1] = about, text + between + line.lstrip(_LIST_MARKS)
+            self.cells[-1] = attributes, text + between + line.lstrip(_LIST_MARKS)
 
     def row(self) -> str:
         """The row so far, as one line; the next one begins."""
@@ -278,27 +290,29 @@ def _lines(text: str) -> Iterator[_Line]:
         yield _Line("table", path, table.row())
 
 
-def _in_table(line: str, tables: list[_Table], path: tuple[str, ...]) -> Iterator[_Line]:
-    table = tables[-1]
+def _in_table(line: str, tables: list[_Table], section_path: tuple[str, ...]) -> Iterator[_Line]:
+    innermost_table = tables[-1]
     if line.startswith("{|"):
         if len(tables) < _DEEPEST:
             tables.append(_Table())
     elif line.startswith("|}"):
-        yield _Line("table", path, table.row())
+        yield _Line("table", section_path, innermost_table.row())
         tables.pop()
         if tables and line[2:].strip():
             tables[-1].more(line[2:])
         elif line[2:].strip():
-            yield _Line("text", path, line[2:])
+            yield _Line("text", section_path, line[2:])
     elif line.startswith(("|-", "|+")):
-        yield _Line("table", path, table.row())
+        yield _Line("table", section_path, innermost_table.row())
         if line[1] == "+":
-            found = _ATTRIBUTES.match(line[2:])
-            yield _Line("table", path, found[2] if found else line[2:])
+            attributes_match = _ATTRIBUTES.match(line[2:])
+            yield _Line(
+                "table", section_path, attributes_match[2] if attributes_match else line[2:]
+            )
     elif line.startswith(("|", "!")):
-        table.add(line)
+        innermost_table.add(line)
     else:
-        table.more(line)
+        innermost_table.more(line)
 
 
 # --- Text and links of a line --------------------------------------------------------------------
@@ -324,17 +338,17 @@ def _unquoted(line: str) -> str:
     if "''" not in line:
         return line
     runs = list(_QUOTES.finditer(line))
-    sizes = [len(m[0]) for m in runs]
-    kept = [1 if n == 4 else max(n - 5, 0) for n in sizes]
-    bold = sum(n >= 3 for n in sizes)
-    italic = sum(n == 2 or n >= 5 for n in sizes)
-    if bold % 2 and italic % 2:
-        kept[_apostrophe(line, runs)] += 1
-    out, at = [], 0
-    for run, n in zip(runs, kept, strict=True):
-        out += [line[at : run.start()], "'" * n]
-        at = run.end()
-    return "".join([*out, line[at:]])
+    run_lengths = [len(quote_run[0]) for quote_run in runs]
+    apostrophe_counts = [1 if count == 4 else max(count - 5, 0) for count in run_lengths]
+    bold_count = sum(count >= 3 for count in run_lengths)
+    italic_count = sum(count == 2 or count >= 5 for count in run_lengths)
+    if bold_count % 2 and italic_count % 2:
+        apostrophe_counts[_apostrophe(line, runs)] += 1
+    kept_pieces, copied_to = [], 0
+    for run, count in zip(runs, apostrophe_counts, strict=True):
+        kept_pieces += [line[copied_to : run.start()], "'" * count]
+        copied_to = run.end()
+    return "".join([*kept_pieces, line[copied_to:]])
 
 
 def _apostrophe(line: str, runs: list[re.Match[str]]) -> int:
@@ -343,15 +357,15 @@ def _apostrophe(line: str, runs: list[re.Match[str]]) -> int:
     After one letter (`''l'''amour`) first, else after a longer word, else after a space; this
     is how MediaWiki decides.
     """
-    best, rank = 0, 9
-    for n, run in enumerate(runs):
+    best_index, best_rank = 0, 9
+    for run_index, run in enumerate(runs):
         if len(run[0]) not in (3, 4):
             continue
-        before = line[max(run.start() - 2, 0) : run.start()].rjust(2)
-        own = 2 if before[1] == " " else 0 if before[0] == " " else 1
-        if own < rank:
-            best, rank = n, own
-    return best
+        two_before = line[max(run.start() - 2, 0) : run.start()].rjust(2)
+        run_rank = 2 if two_before[1] == " " else 0 if two_before[0] == " " else 1
+        if run_rank < best_rank:
+            best_index, best_rank = run_index, run_rank
+    return best_index
 
 
 class _Text:
@@ -379,33 +393,33 @@ class _Text:
         return start
 
 
-def _inline(raw: str, kind: ParagraphKind) -> tuple[str, tuple[Link, ...]]:
+def _inline(wikitext: str, kind: ParagraphKind) -> tuple[str, tuple[Link, ...]]:
     """The plain text of a line and its links; `text[start:end]` is what a link shows.
 
     Links to files, categories and pages in other languages are not shown; those to other
     namespaces and wikis are, and are no links. Breaks are `, ` in tables and infoboxes.
     """
-    if BREAK in raw:
-        raw = _BREAKS.sub(", " if kind in ("table", "infobox") else " ", raw).strip(", ")
-    if "(" in raw and _MAY_BE_HOLLOW.search(raw):
-        raw = _HOLLOW.sub("", _OPENED.sub("(", raw))
-    if "//" in raw or "[mailto:" in raw:
-        raw = _OUTSIDE.sub(r"\1", raw)
-    text = _Text()
+    if BREAK in wikitext:
+        wikitext = _BREAKS.sub(", " if kind in ("table", "infobox") else " ", wikitext).strip(", ")
+    if "(" in wikitext and _MAY_BE_HOLLOW.search(wikitext):
+        wikitext = _HOLLOW.sub("", _OPENED.sub("(", wikitext))
+    if "//" in wikitext or "[mailto:" in wikitext:
+        wikitext = _OUTSIDE.sub(r"\1", wikitext)
+    plain_text = _Text()
     links: list[Link] = []
-    at = 0
-    if "[[" in raw:
-        for found in _LINK.finditer(raw):
-            start, end = found.span()
-            if start > at:
-                text.put(_plain(raw[at:start]))
-            at = end
-            shown, target = _link(found)
-            start = text.put(shown)
-            if target and text.length > start:
-                links.append(Link(start, text.length, target))
-    text.put(_plain(raw[at:]))
-    return "".join(text.pieces), tuple(links)
+    copied_to = 0
+    if "[[" in wikitext:
+        for link_match in _LINK.finditer(wikitext):
+            start, end = link_match.span()
+            if start > copied_to:
+                plain_text.put(_plain(wikitext[copied_to:start]))
+            copied_to = end
+            link_text, link_target = _link(link_match)
+            start = plain_text.put(link_text)
+            if link_target and plain_text.length > start:
+                links.append(Link(start, plain_text.length, link_target))
+    plain_text.put(_plain(wikitext[copied_to:]))
+    return "".join(plain_text.pieces), tuple(links)
 
 
 def _plain(piece: str) -> str:
@@ -418,18 +432,20 @@ def _seen(piece: str) -> str:
     return piece if piece.isascii() and piece.isprintable() else _UNSEEN.sub("", piece)
 
 
-def _link(found: re.Match[str]) -> tuple[str, str]:
+def _link(link_match: re.Match[str]) -> tuple[str, str]:
     """What a link shows and the title it leads to; empty: not shown, no link."""
-    target, label, trail = found[1], found[2], found[3]
+    target, label, trail = link_match[1], link_match[2], link_match[3]
     target = without_references(target).strip()
-    colon = target.startswith(":")
-    name = target[1:].lstrip() if colon else target
-    shown = (_plain(label) if label and label.strip() else _seen(name.replace("_", " "))) + trail
-    prefix, between, _ = name.partition(":")
+    has_colon = target.startswith(":")
+    link_title = target[1:].lstrip() if has_colon else target
+    shown_text = (
+        _plain(label) if label and label.strip() else _seen(link_title.replace("_", " "))
+    ) + trail
+    prefix, between, _ = link_title.partition(":")
     if between:
         prefix = prefix.strip().replace("_", " ").lower()
-        if not colon and prefix in _UNSEEN_PREFIXES:
+        if not has_colon and prefix in _UNSEEN_PREFIXES:
             return trail, ""
         if prefix in _NAMESPACES or prefix in _PROJECTS or prefix in _LANGUAGES:
-            return shown, ""
-    return shown, normalise(name) if name[:1] not in ("#", "/") else ""
+            return shown_text, ""
+    return shown_text, normalise(link_title) if link_title[:1] not in ("#", "/") else ""

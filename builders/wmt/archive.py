@@ -58,13 +58,13 @@ def find_archives(paths: Paths) -> list[Path]:
     where one names nothing, or two files have one name: articles are known by file name and line.
     """
     hint = "archives are named news-docs.YYYY.en.filtered.gz, *.jsonl or *.parquet"
-    found = find_files(paths, is_archive, "news archive", hint)
+    archives = find_files(paths, is_archive, "news archive", hint)
     by_name: dict[str, Path] = {}
-    for path in found:
-        if (other := by_name.setdefault(path.name, path)) is not path:
-            text = f"two archives have the name {path.name}, the other is {other}"
+    for path in archives:
+        if (same_name := by_name.setdefault(path.name, path)) is not path:
+            text = f"two archives have the name {path.name}, the other is {same_name}"
             raise UserError(text, where=path, hint="rename one: articles are known by file name")
-    return found
+    return archives
 
 
 def is_archive(name: str) -> bool:
@@ -75,8 +75,8 @@ def is_archive(name: str) -> bool:
 def last_possible_day(path: Path, until: date | None) -> date:
     """The last possible day of a file's articles: `until`, or the end of the year in its name."""
     year = _YEAR.search(path.name)
-    own = date(int(year[1]), 12, 31) if year else date.max
-    return min(own, until or date.max)
+    year_end = date(int(year[1]), 12, 31) if year else date.max
+    return min(year_end, until or date.max)
 
 
 def line_blocks(path: Path, size: int = BLOCK_SIZE) -> Iterator[LineBlock]:
@@ -103,37 +103,37 @@ def _cores() -> int:
 
 def _line_blocks(stream: Compressed, size: int) -> Iterator[LineBlock]:
     parts: list[bytes | memoryview] = []
-    held = before = 0
-    form: LineFormat | None = None
+    held_bytes = position_before = 0
+    line_format: LineFormat | None = None
     while True:
         piece = stream.read(min(size, _PIECE))
-        cut = piece.rfind(b"\n") + 1 if held + len(piece) >= size else 0
-        held += len(piece)
-        if piece and not cut:
+        line_end = piece.rfind(b"\n") + 1 if held_bytes + len(piece) >= size else 0
+        held_bytes += len(piece)
+        if piece and not line_end:
             parts.append(piece)
-            if held >= LONGEST_LINE:
+            if held_bytes >= LONGEST_LINE:
                 text = f"it has a line longer than {LONGEST_LINE >> 20} MB: not a news archive"
                 raise UserError(text, where=stream.path)
             continue
-        if not held:
+        if not held_bytes:
             return
-        data = b"".join([*parts, memoryview(piece)[:cut]])
-        parts, held = [memoryview(piece)[cut:]], len(piece) - cut
-        if form is None:
+        data = b"".join([*parts, memoryview(piece)[:line_end]])
+        parts, held_bytes = [memoryview(piece)[line_end:]], len(piece) - line_end
+        if line_format is None:
             data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
-            form = "jsonl" if data[:64].lstrip(b" \t\r\n")[:1] == b"{" else "wmt"
-            if form == "jsonl":
+            line_format = "jsonl" if data[:64].lstrip(b" \t\r\n")[:1] == b"{" else "wmt"
+            if line_format == "jsonl":
                 _refuse_id(stream.path, data.partition(b"\n")[0])
-        at = stream.position()
-        yield LineBlock(data, form, at - before)
-        before = at
+        position = stream.position()
+        yield LineBlock(data, line_format, position - position_before)
+        position_before = position
 
 
 def _refuse_id(path: Path, record: bytes) -> None:
     """Raise `UserError` where the first record has an `id`, which would be lost in silence."""
     with suppress(msgspec.DecodeError, UnicodeError):
-        found = msgspec.json.decode(record)
-        if isinstance(found, dict) and "id" in found:
+        first_record = msgspec.json.decode(record)
+        if isinstance(first_record, dict) and "id" in first_record:
             raise _own_id(path, 1)
 
 
@@ -152,10 +152,10 @@ def _parquet_blocks(path: Path) -> Iterator[LineBlock]:
                 raise UserError(f"no column {', '.join(sorted(missing))}", where=path)
             if "id" in names:
                 raise _own_id(path)
-            wanted = [n for n in ("date", "text", "title") if n in names]
+            column_names = [name for name in ("date", "text", "title") if name in names]
             row_size = path.stat().st_size // max(file.metadata.num_rows, 1)
             encode = msgspec.json.Encoder().encode
-            for batch in file.iter_batches(1024, columns=wanted):
+            for batch in file.iter_batches(1024, columns=column_names):
                 data = b"".join([encode(row) + b"\n" for row in batch.to_pylist()])
                 yield LineBlock(data, "jsonl", row_size * batch.num_rows)
     except (pa.ArrowException, OSError) as error:
@@ -185,30 +185,30 @@ def map_blocks(
     of a module. An archive of a block or two starts no process. `UserError`: see `blocks`, or a
     process that died.
     """
-    total = sum(f.stat().st_size for f in files)
-    with progress(total, "B", label) as bar:
+    total_bytes = sum(file.stat().st_size for file in files)
+    with progress(total_bytes, "B", label) as progress_bar:
         places: deque[BlockPlace] = deque()
 
         def calls() -> Iterator[
             tuple[Callable[[bytes, LineFormat, Argument], R], bytes, LineFormat, Argument]
         ]:
             for number, path in enumerate(files):
-                first = 0
-                for found in line_blocks(path, block):
-                    place = BlockPlace(number, first)
-                    argument = argument_of(place, found)
+                lines_before = 0
+                for line_block in line_blocks(path, block):
+                    place = BlockPlace(number, lines_before)
+                    argument = argument_of(place, line_block)
                     if argument is not None:
                         places.append(place)
-                        yield work, found.data, found.form, argument
-                    first += found.lines()
-                    bar.advance(found.read)
+                        yield work, line_block.data, line_block.form, argument
+                    lines_before += line_block.lines()
+                    progress_bar.advance(line_block.read)
 
-        for result in ordered_map(_call, calls(), jobs=1 if total <= 2 * block else jobs):
+        for result in ordered_map(_call, calls(), jobs=1 if total_bytes <= 2 * block else jobs):
             yield places.popleft(), result
 
 
 def _call(
-    given: tuple[Callable[[bytes, LineFormat, Argument], R], bytes, LineFormat, Argument],
+    call: tuple[Callable[[bytes, LineFormat, Argument], R], bytes, LineFormat, Argument],
 ) -> R:
-    work, data, form, argument = given
+    work, data, form, argument = call
     return work(data, form, argument)

@@ -22,10 +22,10 @@ def draw_statistics(path: Path) -> Statistics:
 def series_data(counted: Sequence[Sequence[Any]]) -> dict[str, dict[str, int]]:
     """Rows of a series, a period and a number as a plot's data: every period in every series."""
     periods = sorted({period for _, period, _ in counted})
-    data: dict[str, dict[str, int]] = {}
-    for series, period, n in counted:
-        data.setdefault(series, dict.fromkeys(periods, 0))[period] = n
-    return data
+    counts_by_series: dict[str, dict[str, int]] = {}
+    for series, period, count in counted:
+        counts_by_series.setdefault(series, dict.fromkeys(periods, 0))[period] = count
+    return counts_by_series
 
 
 def year_plots(path: Path) -> tuple[Plot, ...]:
@@ -39,30 +39,30 @@ def year_plots(path: Path) -> tuple[Plot, ...]:
     return (Plot("years", "periods", "Article years of the draws", caption, data),)
 
 
-def day_plots(made: Path) -> tuple[Plot, ...]:
+def day_plots(folder: Path) -> tuple[Plot, ...]:
     """The article days of the draws in a folder, beside what uniform days would give."""
-    wanted = (
+    plot_queries = (
         ("past", "strftime(day, '%Y') || 'Q' || quarter(day)", "subset = 'past'", "quarter"),
         ("recent", "strftime(day, '%YM%m')", "subset = 'recent' and split = 'eval'", "month"),
     )
     plots = []
-    for subset, period, where, name in wanted:
+    for subset, period, where, name in plot_queries:
         query = f"""
             select split || ', ' || subset, {period} as period,
                 sum(drawn)::bigint, sum(expected)
             from read_parquet(?) where {where} group by all order by all
         """  # noqa: S608 - our own words
-        counted = duck.query(query, [made / "article_days.parquet"])
-        data = series_data([row[:3] for row in counted])
+        period_counts = duck.query(query, [folder / "article_days.parquet"])
+        drawn = series_data([row[:3] for row in period_counts])
         expected: dict[str, dict[str, float]] = {}
-        for series, p, _, mean in counted:
-            expected.setdefault(series, {})[p] = round(mean, 6)
+        for series, period_name, _, mean in period_counts:
+            expected.setdefault(series, {})[period_name] = round(mean, 6)
         title = f"Article days of the draws, {subset}"
-        about = (
+        caption = (
             f"All draws by the {name} of their article. "
             "Lines: what each would hold if all days with articles were drawn equally often."
         )
-        if sum(sum(counts.values()) for counts in data.values()):
+        if sum(sum(counts.values()) for counts in drawn.values()):
             file = f"article_days_{subset}"
-            plots.append(Plot(file, "periods", title, about, data, expected, "draws"))
+            plots.append(Plot(file, "periods", title, caption, drawn, expected, "draws"))
     return tuple(plots)

@@ -35,14 +35,18 @@ class WMTQuestionDates(DatasetBuilder):
             Table(
                 subset,
                 rows.Draw,
-                about,
-                {s: FromParquet(path, {"subset": subset, "split": s}) for s in _SPLITS},
+                description,
+                {split: FromParquet(path, {"subset": subset, "split": split}) for split in _SPLITS},
             )
-            for subset, about in _ABOUT.items()
+            for subset, description in _ABOUT.items()
         ]
-        listed = FromParquet(table / "articles.parquet")
-        about = "The articles of the corpus: ids, days and checksums, not their text."
-        tables.append(Table("articles", rows.ArticleRef, about, {"full": listed}))
+        listed_articles = FromParquet(table / "articles.parquet")
+        articles_description = (
+            "The articles of the corpus: ids, days and checksums, not their text."
+        )
+        tables.append(
+            Table("articles", rows.ArticleRef, articles_description, {"full": listed_articles})
+        )
         return Dataset(
             tables=tuple(tables),
             dropped=(

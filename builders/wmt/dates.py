@@ -150,23 +150,27 @@ def load_pools(articles: Path, settings: DateSettings, seed: int) -> dict[NewsSp
     The split depends on seed, sha256 and day of the article alone. The table is read in pieces;
     12 bytes an article are kept.
     """
-    names: tuple[NewsSplit, ...] = ("eval", "train", "valid")
-    edges = np.cumsum([getattr(settings.shares, name) for name in names])
-    edges = (edges / edges[-1] * 2.0**32).astype(np.int64)
-    start = stream_start(seed, "part of an article")
+    split_names: tuple[NewsSplit, ...] = ("eval", "train", "valid")
+    share_edges = np.cumsum([getattr(settings.shares, name) for name in split_names])
+    share_edges = (share_edges / share_edges[-1] * 2.0**32).astype(np.int64)
+    split_stream = stream_start(seed, "part of an article")
     days: list[Numbers] = [np.empty(0, np.int32)]
     splits: list[Numbers] = [np.empty(0, np.int8)]
     with reading(articles) as file:
         for batch in file.iter_batches(65_536, columns=["day", "sha256"]):
             day = np.from_dlpack(batch.column("day").cast(pa.int32()))
             digests = bytes.fromhex("".join(batch.column("sha256").to_pylist()))
-            drawn = random_bits(start, np.frombuffer(digests, ">u8")[::4]) >> _U(32)
-            split = np.searchsorted(edges, drawn.astype(np.int64), "right").astype(np.int8)
+            drawn_bits = random_bits(split_stream, np.frombuffer(digests, ">u8")[::4]) >> _U(32)
+            split = np.searchsorted(share_edges, drawn_bits.astype(np.int64), "right").astype(
+                np.int8
+            )
             split[day >= day_number(date(settings.year, 1, 1))] = 0
             days.append(day)
             splits.append(split)
     day, split = np.concatenate(days), np.concatenate(splits)
-    return {name: _pool(day, np.flatnonzero(split == n)) for n, name in enumerate(names)}
+    return {
+        name: _pool(day, np.flatnonzero(split == index)) for index, name in enumerate(split_names)
+    }
 
 
 def _pool(day: Numbers, rows: Numbers) -> ArticlePool:
@@ -215,31 +219,37 @@ def draw_question_dates(
     a split is short, and `say` tells it.
     """
     pools = load_pools(articles, settings, seed)
-    found: list[pa.Table] = []
-    days: list[pa.Table] = []
+    drawn_tables: list[pa.Table] = []
+    day_tables: list[pa.Table] = []
     for split, pool in pools.items():
-        used = np.zeros(int(pool.rows.max(initial=-1)) + 1, np.int32)
+        times_drawn = np.zeros(int(pool.rows.max(initial=-1)) + 1, np.int32)
         amount: Amount = getattr(settings, split)
         amounts: dict[Subset, int] = {"recent": amount.recent, "past": amount.past}
-        for subset, asked in amounts.items():
+        for subset, wanted_count in amounts.items():
             drawer = _Drawer(pool, settings, seed, split, subset)
-            drawn = drawer.draw(asked, used)
-            days.append(drawer.article_days(drawn.values()))
-            for reason, some in drawn.items():
+            drawn = drawer.draw(wanted_count, times_drawn)
+            day_tables.append(drawer.article_days(drawn.values()))
+            for reason, reason_draws in drawn.items():
                 names = {"split": split, "subset": subset, "reason": reason}
-                fixed = {name: pa.repeat(text, len(some.row)) for name, text in names.items()}
-                found.append(pa.table(fixed | some._asdict()))
-            if (n := len(drawn[""].row)) < asked:
-                say(f"only {n:,} of {asked:,} {subset} draws of {split}: too few articles")
+                fixed = {
+                    name: pa.repeat(text, len(reason_draws.row)) for name, text in names.items()
+                }
+                drawn_tables.append(pa.table(fixed | reason_draws._asdict()))
+            if (drawn_count := len(drawn[""].row)) < wanted_count:
+                say(
+                    f"only {drawn_count:,} of {wanted_count:,} {subset} draws of {split}: too few articles"
+                )
     with disk_errors(out):
         out.mkdir(parents=True, exist_ok=True)
         with duck.connect() as con:
-            con.register("drawn", pa.concat_tables(found))
-            table = duck.text(duck.escape_globs(articles))
-            con.execute(_NAMED.format(articles=table, dataset=duck.text(settings.dataset)))
+            con.register("drawn", pa.concat_tables(drawn_tables))
+            articles_table = duck.text(duck.escape_globs(articles))
+            con.execute(_NAMED.format(articles=articles_table, dataset=duck.text(settings.dataset)))
             for name, kind, query in _QUERIES:
                 write_rows(out / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
-        pq.write_table(pa.concat_tables(days), out / "article_days.parquet", compression="zstd")
+        pq.write_table(
+            pa.concat_tables(day_tables), out / "article_days.parquet", compression="zstd"
+        )
 
 
 _NAMED = """
@@ -295,61 +305,76 @@ class _Drawer:
     split: NewsSplit
     subset: Subset
 
-    def draw(self, asked: int, used: Numbers) -> dict[str, DrawnDays]:
+    def draw(self, wanted_count: int, times_drawn: Numbers) -> dict[str, DrawnDays]:
         """The first `asked` draws that hold, and by its reason what became none before them.
 
         `used`: how often each article was drawn for this split, which is brought up to date.
         """
         settings, pool = self.settings, self.pool
-        names = (self.seed, "question dates", self.split, self.subset)
-        starts = [stream_start(*names, what) for what in ("year", "day", "article", "wait")]
-        none = DrawnDays(np.empty(0, np.int64), *[np.empty(0, np.int32)] * 3)
-        found = {"": [none], "question_day_outside": [none], "article_used_up": [none]}
-        at = have = 0
-        limit = asked * settings.tries + 1000 if asked else 0
-        while have < asked and at < limit and len(pool.rows):
-            number = np.arange(at, min(at + _BATCH, limit))
-            at += len(number)
-            drawn, outside = self._days(number, [random_bits(start, number) for start in starts])
+        stream_names = (self.seed, "question dates", self.split, self.subset)
+        stream_starts = [
+            stream_start(*stream_names, what) for what in ("year", "day", "article", "wait")
+        ]
+        no_draws = DrawnDays(np.empty(0, np.int64), *[np.empty(0, np.int32)] * 3)
+        batches_by_reason = {
+            "": [no_draws],
+            "question_day_outside": [no_draws],
+            "article_used_up": [no_draws],
+        }
+        next_number = drawn_count = 0
+        number_limit = wanted_count * settings.tries + 1000 if wanted_count else 0
+        while drawn_count < wanted_count and next_number < number_limit and len(pool.rows):
+            number = np.arange(next_number, min(next_number + _BATCH, number_limit))
+            next_number += len(number)
+            drawn, outside = self._days(
+                number, [random_bits(start, number) for start in stream_starts]
+            )
             fits = ~outside
             if settings.most_draws:
                 places = np.flatnonzero(fits)
                 rows = drawn.row[places]
-                fits[places[used[rows] + earlier_occurrences(rows) >= settings.most_draws]] = False
-            end = len(fits)
-            if have + int(fits.sum()) >= asked:
-                end = int(np.flatnonzero(fits)[asked - have - 1]) + 1
-            for into, mask in zip(found.values(), (fits, outside, ~fits & ~outside), strict=True):
-                into.append(DrawnDays(*(column[:end][mask[:end]] for column in drawn)))
-            kept = found[""][-1].row
-            have += len(kept)
-            np.add.at(used, kept, 1)
+                fits[
+                    places[times_drawn[rows] + earlier_occurrences(rows) >= settings.most_draws]
+                ] = False
+            batch_end = len(fits)
+            if drawn_count + int(fits.sum()) >= wanted_count:
+                batch_end = int(np.flatnonzero(fits)[wanted_count - drawn_count - 1]) + 1
+            for into, mask in zip(
+                batches_by_reason.values(), (fits, outside, ~fits & ~outside), strict=True
+            ):
+                into.append(DrawnDays(*(column[:batch_end][mask[:batch_end]] for column in drawn)))
+            kept_rows = batches_by_reason[""][-1].row
+            drawn_count += len(kept_rows)
+            np.add.at(times_drawn, kept_rows, 1)
         return {
-            reason: DrawnDays(*map(np.concatenate, zip(*some, strict=True)))
-            for reason, some in found.items()
+            reason: DrawnDays(*map(np.concatenate, zip(*reason_batches, strict=True)))
+            for reason, reason_batches in batches_by_reason.items()
         }
 
-    def _days(self, number: Numbers, bits: list[Numbers]) -> tuple[DrawnDays, Numbers]:
+    def _days(self, number: Numbers, random_columns: list[Numbers]) -> tuple[DrawnDays, Numbers]:
         """Article and days of some numbers, and where the question day is not in its year."""
         settings, pool = self.settings, self.pool
         first_year = settings.first_day.year
         year = np.full(len(number), settings.year)
         if self.split != "eval":
-            year = first_year + random_below(bits[0], settings.year - first_year)
+            year = first_year + random_below(random_columns[0], settings.year - first_year)
         window = self._window(year)
         inside = window.high > window.low  # without any article there is not even a draw to drop
         low, high, new_year, year_end = (column[inside] for column in window)
-        place = low + random_below(bits[1][inside], high - low)
-        start = pool.starts[place]
-        row = pool.rows[start + random_below(bits[2][inside], pool.starts[place + 1] - start)]
-        day = pool.days[place]
+        day_index = low + random_below(random_columns[1][inside], high - low)
+        first_article = pool.starts[day_index]
+        row = pool.rows[
+            first_article
+            + random_below(random_columns[2][inside], pool.starts[day_index + 1] - first_article)
+        ]
+        article_day = pool.days[day_index]
         if self.subset == "recent":
-            wait, asked_from = settings.recent_days, day
+            longest_wait, earliest_day = settings.recent_days, article_day
         else:
-            wait, asked_from = settings.past_days, np.maximum(day, new_year)
-        asked = asked_from + random_below(bits[3][inside], wait + 1)
-        outside = (asked < new_year) | (asked > year_end)
-        days = day.astype(np.int32), asked.astype(np.int32)
+            longest_wait, earliest_day = settings.past_days, np.maximum(article_day, new_year)
+        question_day = earliest_day + random_below(random_columns[3][inside], longest_wait + 1)
+        outside = (question_day < new_year) | (question_day > year_end)
+        days = article_day.astype(np.int32), question_day.astype(np.int32)
         return DrawnDays(number[inside], row, *days), outside
 
     def _window(self, year: Numbers) -> _Window:
@@ -370,21 +395,21 @@ class _Drawer:
         and dropping takes more from the last days of a year.
         """
         pool, settings = self.pool, self.settings
-        first = settings.first_day.year
-        years = [settings.year] if self.split == "eval" else range(first, settings.year)
+        first_year = settings.first_day.year
+        years = [settings.year] if self.split == "eval" else range(first_year, settings.year)
         low, high, *_ = self._window(np.array(years))
         low, high = low[high > low], high[high > low]
-        steps = np.zeros(len(pool.days) + 1)
-        np.add.at(steps, low, 1 / (high - low))
-        np.add.at(steps, high, -1 / (high - low))
-        odds = np.cumsum(steps)[:-1] / max(len(low), 1)
-        places = [np.searchsorted(pool.days, found.article_day) for found in drawn]
-        counts = np.bincount(np.concatenate(places), minlength=len(pool.days))
+        odds_steps = np.zeros(len(pool.days) + 1)
+        np.add.at(odds_steps, low, 1 / (high - low))
+        np.add.at(odds_steps, high, -1 / (high - low))
+        odds = np.cumsum(odds_steps)[:-1] / max(len(low), 1)
+        day_indices = [np.searchsorted(pool.days, draws.article_day) for draws in drawn]
+        counts = np.bincount(np.concatenate(day_indices), minlength=len(pool.days))
         possible = odds > 1e-12
-        n = int(possible.sum())
+        day_count = int(possible.sum())
         columns = {
-            "split": pa.repeat(self.split, n),
-            "subset": pa.repeat(self.subset, n),
+            "split": pa.repeat(self.split, day_count),
+            "subset": pa.repeat(self.subset, day_count),
             "day": pool.days[possible].astype(_DAY),
             "drawn": counts[possible],
             "expected": odds[possible] * counts.sum(),

@@ -28,7 +28,7 @@ from factdrift.builders.wmt.tables import ROW_GROUP, write_rows, writing_tables
 
 TABLES = ("articles.parquet", "dropped.parquet")
 _LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
-_BANDS = [f"signature[{8 * i + 1}:{8 * i + 8}]" for i in range(BANDS)]
+_BANDS = [f"signature[{8 * band + 1}:{8 * band + 8}]" for band in range(BANDS)]
 _ORDER = "day::BIGINT * (1::BIGINT << 40) + n"
 """Earlier articles have smaller numbers: by day, which may be before 1970, then by place in the
 archive: the lower 40 bits."""
@@ -70,14 +70,15 @@ def index_archive(
     """
     files = find_archives(paths)
     with writing_tables(out, TABLES) as scratch:
-        given = [
-            ArchiveFile(n, path, last_possible_day(path, until)) for n, path in enumerate(files)
+        archive_files = [
+            ArchiveFile(number, path, last_possible_day(path, until))
+            for number, path in enumerate(files)
         ]
-        counts = write_raw(given, scratch, near_duplicates > 0, jobs, block)
-        if not any(counts):
+        article_counts = write_raw(archive_files, scratch, near_duplicates > 0, jobs, block)
+        if not any(article_counts):
             raise UserError("no line of it is an article", where=files[0], hint=_LINE)
         with duck.connect(scratch, memory, max(jobs, 1), ordered=False) as con:
-            _load(con, scratch, files, counts)
+            _load(con, scratch, files, article_counts)
             if keep is not None:
                 _leave_out_unlisted(con, keep)
             _leave_out_equal_ids(con)
@@ -85,18 +86,19 @@ def index_archive(
                 _leave_out_near_duplicates(con, near_duplicates)
             for name, kind, query in zip(TABLES, (ArticleRef, Dropped), _QUERIES, strict=True):
                 write_rows(scratch / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
-    kept, dropped = (pq.read_metadata(out / name).num_rows for name in TABLES)
-    say(f"{kept:,} articles of {kept + dropped:,} lines")
+    kept_count, dropped_count = (pq.read_metadata(out / name).num_rows for name in TABLES)
+    say(f"{kept_count:,} articles of {kept_count + dropped_count:,} lines")
 
 
 def _load(con: Any, folder: Path, files: Sequence[Path], counts: Sequence[int]) -> None:
     """Make the tables of lines; `remaining` are the articles that are not `left_out`."""
-    before = accumulate(counts, initial=0)
-    named = [
-        (n, path.name, first) for n, (path, first) in enumerate(zip(files, before, strict=False))
+    articles_before = accumulate(counts, initial=0)
+    file_rows = [
+        (number, path.name, first)
+        for number, (path, first) in enumerate(zip(files, articles_before, strict=False))
     ]
     con.execute("CREATE TABLE files (file INTEGER, name VARCHAR, before BIGINT)")
-    con.executemany("INSERT INTO files VALUES (?, ?, ?)", named)
+    con.executemany("INSERT INTO files VALUES (?, ?, ?)", file_rows)
     for kind, view in (("raw", "rows_of_files"), ("bad", "bad")):
         tables = [duck.escape_globs(p) for p in sorted(folder.glob(f"{kind}-*.parquet"))]
         con.read_parquet(tables).create_view(view)
@@ -142,24 +144,24 @@ def _listed_ids(path: Path) -> Iterator[pa.RecordBatch]:
     11.4 million ids. Separators may be written as they are, as escapes, or left out. `UserError`:
     a line is no id.
     """
-    known: dict[bytes, int] = {}
-    before = 0
+    day_numbers: dict[bytes, int] = {}
+    lines_before = 0
     for block in line_blocks(path):
-        found = _KEY.findall(block.data)
-        if len(found) != block.data.count(b"\n") - block.data.count(b"\n\n") + (
+        id_matches = _KEY.findall(block.data)
+        if len(id_matches) != block.data.count(b"\n") - block.data.count(b"\n\n") + (
             block.data[-1:] != b"\n"
         ):
-            _refuse(path, block.data, before)
-        before += block.lines()
-        if not found:
+            _refuse(path, block.data, lines_before)
+        lines_before += block.lines()
+        if not id_matches:
             continue
-        for digits in {d for d, _ in found} - known.keys():
+        for digits in {day_digits for day_digits, _ in id_matches} - day_numbers.keys():
             if (day := parse_day(digits)) is None:
                 raise UserError(f"{digits.decode()} is not a day", where=path)
-            known[digits] = day
-        starts = [bytes.fromhex(digits[: 2 * _START].decode()) for _, digits in found]
-        days = pa.array([known[day] for day, _ in found], pa.int32())
-        yield pa.record_batch({"day": days, "start": pa.array(starts, pa.binary())})
+            day_numbers[digits] = day
+        digest_starts = [bytes.fromhex(digits[: 2 * _START].decode()) for _, digits in id_matches]
+        days = pa.array([day_numbers[day] for day, _ in id_matches], pa.int32())
+        yield pa.record_batch({"day": days, "start": pa.array(digest_starts, pa.binary())})
 
 
 def _refuse(path: Path, data: bytes, before: int) -> None:
@@ -189,13 +191,17 @@ def _leave_out_near_duplicates(con: Any, threshold: float) -> None:
         JOIN compared a ON a.o = p.o JOIN compared b ON b.o = p.first
     """)
     for batch in reader.to_arrow_reader(_PAIRS):
-        o, first, *sides = batch.columns
-        a, b = (
-            np.frombuffer(b"".join(side.to_pylist()), "<u2").reshape(-1, HASHES) for side in sides
+        later_orders, earlier_orders, *signatures = batch.columns
+        later_hashes, earlier_hashes = (
+            np.frombuffer(b"".join(side.to_pylist()), "<u2").reshape(-1, HASHES)
+            for side in signatures
         )
-        score = (a == b).mean(axis=1)
-        enough = pa.array((score >= threshold).tolist(), pa.bool_())
-        columns = [c.filter(enough) for c in (o, first, pa.array(score.tolist()))]
+        score = (later_hashes == earlier_hashes).mean(axis=1)
+        above_threshold = pa.array((score >= threshold).tolist(), pa.bool_())
+        columns = [
+            column.filter(above_threshold)
+            for column in (later_orders, earlier_orders, pa.array(score.tolist()))
+        ]
         _insert(con, "near_pairs", pa.table(columns, names=["o", "first", "score"]))
     con.execute("""
         INSERT INTO left_out

@@ -90,35 +90,35 @@ def read_fields(data: bytes, start: int, end: int, form: LineFormat, last: int) 
     if end > start and data[end - 1] == 13:
         end -= 1
     if form == "jsonl":
-        when, split, encoded = _json_record(data[start:end])
-        day, digest = when.toordinal() - _EPOCH, sha256(encoded).digest()
+        article_day, split, encoded = _json_record(data[start:end])
+        day, digest = article_day.toordinal() - _EPOCH, sha256(encoded).digest()
         if day > last:
-            raise UnreadableError("future_date", when.isoformat())
+            raise UnreadableError("future_date", article_day.isoformat())
         return day, digest, split
-    first = data.find(b"\t", start, end)
-    second = data.find(b"\t", first + 1, end) if first >= 0 else -1
-    if second < 0:
-        n = 1 + (first >= 0) if end > start else 0
-        raise UnreadableError("too_few_fields", f"{n} of 3")
-    if data.find(b"\t", second + 1, end) >= 0:
-        n = data.count(b"\t", start, end) + 1
-        raise UnreadableError("malformed_line", f"{n} fields instead of 3")
-    known = parse_day(data[start:first]) if first - start == _DIGITS_OF_DAY else None
-    if known is None:
-        seen = data[start : min(first, start + 16)]
-        raise UnreadableError("bad_date", seen.decode("utf-8", "replace"))
-    if known > last:
-        raise UnreadableError("future_date", date.fromordinal(known + _EPOCH).isoformat())
-    if second + 1 == end:
+    first_tab = data.find(b"\t", start, end)
+    second_tab = data.find(b"\t", first_tab + 1, end) if first_tab >= 0 else -1
+    if second_tab < 0:
+        field_count = 1 + (first_tab >= 0) if end > start else 0
+        raise UnreadableError("too_few_fields", f"{field_count} of 3")
+    if data.find(b"\t", second_tab + 1, end) >= 0:
+        field_count = data.count(b"\t", start, end) + 1
+        raise UnreadableError("malformed_line", f"{field_count} fields instead of 3")
+    day_number = parse_day(data[start:first_tab]) if first_tab - start == _DIGITS_OF_DAY else None
+    if day_number is None:
+        seen_bytes = data[start : min(first_tab, start + 16)]
+        raise UnreadableError("bad_date", seen_bytes.decode("utf-8", "replace"))
+    if day_number > last:
+        raise UnreadableError("future_date", date.fromordinal(day_number + _EPOCH).isoformat())
+    if second_tab + 1 == end:
         raise UnreadableError("empty_text", "the third field, which the id is made of, is empty")
     try:
-        text = b64decode(data[first + 1 : second], None, True).decode()
+        text = b64decode(data[first_tab + 1 : second_tab], None, True).decode()
     except Base64Error as error:
         raise UnreadableError("bad_base64", str(error)) from None
     except UnicodeDecodeError as error:
         why = f"byte {error.start} of the split text"
         raise UnreadableError("bad_utf8", why) from None
-    return known, sha256(data[second + 1 : end]).digest(), text
+    return day_number, sha256(data[second_tab + 1 : end]).digest(), text
 
 
 class _Record(msgspec.Struct):
@@ -137,16 +137,16 @@ def _json_record(line: bytes) -> tuple[date, str, bytes]:
     alone. A moment with a time zone counts by its UTC day.
     """
     try:
-        found = _decode_record(line)
-        encoded = found.text.encode()
+        record = _decode_record(line)
+        encoded = record.text.encode()
     except (msgspec.DecodeError, UnicodeError) as error:
         raise UnreadableError("malformed_line", str(error)) from None
-    day = _day_of_record(found.date.strip())
-    if not found.text.strip():
+    day = _day_of_record(record.date.strip())
+    if not record.text.strip():
         raise UnreadableError("empty_text", "the text, which the id is made of, is empty")
-    title = " ".join((found.title or "").split())
+    title = " ".join((record.title or "").split())
     lines = [title] if title else []
-    return day, "\n".join(lines + split_sentences(found.text)), b2a_base64(encoded, newline=False)
+    return day, "\n".join(lines + split_sentences(record.text)), b2a_base64(encoded, newline=False)
 
 
 def _day_of_record(text: str) -> date:
@@ -161,25 +161,25 @@ def _day_of_record(text: str) -> date:
 
 def sentences_of(text: str) -> tuple[str, ...]:
     """The sentences of a split text: its lines, but none of white space."""
-    return tuple([s for s in map(str.strip, text.split("\n")) if s])
+    return tuple([sentence for sentence in map(str.strip, text.split("\n")) if sentence])
 
 
 def parse_block(data: bytes, form: LineFormat, last: date, signatures: bool) -> ParsedLines:
     """Read every line of a block; `last`: the last possible day; `signatures`: are they made?"""
-    limit = last.toordinal() - _EPOCH
-    found: list[tuple[int, int, int, bytes, bytes]] = []
-    bad: list[tuple[int, str, str | None]] = []
+    last_day = last.toordinal() - _EPOCH
+    articles: list[tuple[int, int, int, bytes, bytes]] = []
+    bad_lines: list[tuple[int, str, str | None]] = []
     line = 0
     for line, (start, end) in enumerate(_line_ends(data), 1):
         try:
-            day, digest, text = read_fields(data, start, end, form, limit)
+            day, digest, text = read_fields(data, start, end, form, last_day)
             sentences = len(sentences_of(text))
             if not sentences:
                 raise UnreadableError("no_sentences", None)
-            found.append((line, day, sentences, digest, signature(text) if signatures else b""))
+            articles.append((line, day, sentences, digest, signature(text) if signatures else b""))
         except UnreadableError as error:
-            bad.append((line, error.reason, error.detail))
-    return ParsedLines(line, found, bad)
+            bad_lines.append((line, error.reason, error.detail))
+    return ParsedLines(line, articles, bad_lines)
 
 
 def _line_ends(data: bytes) -> Iterator[tuple[int, int]]:
@@ -193,37 +193,45 @@ def _line_ends(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def decode_wanted(
-    made: Callable[[int, bytes, str], T], data: bytes, form: LineFormat, wanted: WantedLines
+    make_item: Callable[[int, bytes, str], T],
+    data: bytes,
+    form: LineFormat,
+    wanted_lines: WantedLines,
 ) -> tuple[list[T], int | None]:
     """What is `made` of the wanted lines of a block, and the first line with another article.
 
     `made` takes the fields of a line, as `make_article` does.
     """
-    found: list[T] = []
-    start = at = 0
-    for line, digest in wanted:
-        for _ in range(line - at):
+    items: list[T] = []
+    start = line_reached = 0
+    for line, digest in wanted_lines:
+        for _ in range(line - line_reached):
             start = data.find(b"\n", start) + 1
-        at = line
+        line_reached = line
         end = data.find(b"\n", start)
         try:
             fields = read_fields(data, start, len(data) if end < 0 else end, form, _NO_LIMIT)
         except UnreadableError:
-            return found, line
+            return items, line
         if fields[1] != digest:
-            return found, line
-        found.append(made(*fields))
-    return found, None
+            return items, line
+        items.append(make_item(*fields))
+    return items, None
 
 
-def search_block(data: bytes, form: LineFormat, wanted: dict[int, set[bytes]]) -> list[Article]:
+def search_block(
+    data: bytes, form: LineFormat, wanted_digests: dict[int, set[bytes]]
+) -> list[Article]:
     """The articles of a block with wanted ids, given as sha256 by day; other days stay unread."""
-    found = []
+    articles = []
     for start, end in _line_ends(data):
-        if form != "wmt" or parse_day(bytes(data[start : start + _DIGITS_OF_DAY])) in wanted:
+        if (
+            form != "wmt"
+            or parse_day(bytes(data[start : start + _DIGITS_OF_DAY])) in wanted_digests
+        ):
             with suppress(UnreadableError):
                 day, digest, text = read_fields(data, start, end, form, _NO_LIMIT)
-                if digest in wanted.get(day, ()):
+                if digest in wanted_digests.get(day, ()):
                     article = make_article(day, digest, text)
-                    found += [article] if article.sentences else []
-    return found
+                    articles += [article] if article.sentences else []
+    return articles

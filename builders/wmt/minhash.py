@@ -23,11 +23,11 @@ _WORD = re.compile(r"\w+")
 _AT_ONCE = 1024
 
 
-def mix_bits(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread 64-bit numbers over all of their range (the last steps of SplitMix64)."""
-    x = (x ^ (x >> _U(30))) * _U(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> _U(27))) * _U(0x94D049BB133111EB)
-    return x ^ (x >> _U(31))
+    values = (values ^ (values >> _U(30))) * _U(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> _U(27))) * _U(0x94D049BB133111EB)
+    return values ^ (values >> _U(31))
 
 
 _FACTORS = mix_bits(np.arange(1, HASHES + 1, dtype=_U)) | _U(1)
@@ -36,16 +36,16 @@ _SHIFTS = mix_bits(np.arange(1, HASHES + 1, dtype=_U) << _U(32))
 
 def signature(text: str) -> bytes:
     """The 256 bytes of a text's signature; letter case and punctuation do not count."""
-    words = [crc32(w.encode()) for w in _WORD.findall(text.casefold())]
-    words += [0] * (WORDS - len(words))
-    hashes = np.array(words, _U)
-    runs = hashes[WORDS - 1 :].copy()
+    word_hashes = [crc32(word.encode()) for word in _WORD.findall(text.casefold())]
+    word_hashes += [0] * (WORDS - len(word_hashes))
+    hashes = np.array(word_hashes, _U)
+    run_hashes = hashes[WORDS - 1 :].copy()
     for back in range(1, WORDS):
-        runs = mix_bits(
-            runs * _U(0x9E3779B97F4A7C15) + hashes[WORDS - 1 - back : len(hashes) - back]
+        run_hashes = mix_bits(
+            run_hashes * _U(0x9E3779B97F4A7C15) + hashes[WORDS - 1 - back : len(hashes) - back]
         )
-    least = np.full(HASHES, _U(0xFFFFFFFFFFFFFFFF))
-    for at in range(0, len(runs), _AT_ONCE):
-        hashed = runs[at : at + _AT_ONCE, None] * _FACTORS + _SHIFTS
-        np.minimum(least, hashed.min(axis=0), out=least)
-    return (mix_bits(least) >> _U(48)).astype("<u2").tobytes()
+    least_hashes = np.full(HASHES, _U(0xFFFFFFFFFFFFFFFF))
+    for batch_start in range(0, len(run_hashes), _AT_ONCE):
+        batch_hashes = run_hashes[batch_start : batch_start + _AT_ONCE, None] * _FACTORS + _SHIFTS
+        np.minimum(least_hashes, batch_hashes.min(axis=0), out=least_hashes)
+    return (mix_bits(least_hashes) >> _U(48)).astype("<u2").tobytes()

@@ -67,19 +67,19 @@ def original_article_passages(day: int, digest: bytes, text: str) -> list[Passag
     `make_article`.
     """
     article = make_article(day, digest, text)
-    ended = f"{text} ".replace(".\n", _STOP)
-    found = [part.strip(_WHITE) for part in ended.split(_STOP)]
-    sentences = [part for part in found if part]
+    ended_text = f"{text} ".replace(".\n", _STOP)
+    parts = [part.strip(_WHITE) for part in ended_text.split(_STOP)]
+    sentences = [part for part in parts if part]
     return [
         Passage(
             f"{article.id}_{number}",
             article.id,
             number,
             article.day,
-            f"{_STOP.join([day_in_words(article.day), *sentences[at : at + SENTENCES]])}.",
+            f"{_STOP.join([day_in_words(article.day), *sentences[start : start + SENTENCES]])}.",
             digest.hex(),
         )
-        for number, at in enumerate(range(0, len(sentences), SENTENCES))
+        for number, start in enumerate(range(0, len(sentences), SENTENCES))
     ]
 
 
@@ -126,9 +126,11 @@ def write_passages(
         block=block,
         say=say,
     )
-    made = original_article_passages if original else article_passages
-    found = articles_at(files, out / "articles.parquet", made, jobs=jobs, block=block)
+    make_passages = original_article_passages if original else article_passages
+    passage_lists = articles_at(
+        files, out / "articles.parquet", make_passages, jobs=jobs, block=block
+    )
     with writing_tables(out, ("passages.parquet",)) as scratch:
-        flow = batches(Passage, chain.from_iterable(found))
-        write_rows(scratch / "passages.parquet", Passage, flow)
+        passage_batches = batches(Passage, chain.from_iterable(passage_lists))
+        write_rows(scratch / "passages.parquet", Passage, passage_batches)
     say(f"{pq.read_metadata(out / 'passages.parquet').num_rows:,} passages in {out}")

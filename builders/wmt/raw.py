@@ -51,19 +51,23 @@ def write_raw(
     process reads its own files: to hand a block to another process takes as long as to parse it.
     `near`: with signatures. `UserError`: see `blocks`, or a process that died.
     """
-    sizes = {f: f.path.stat().st_size for f in files}
+    sizes = {archive_file: archive_file.path.stat().st_size for archive_file in files}
     total = sum(sizes.values())
-    read = partial(_read_file, folder=folder, near=near, block=block)
-    with progress(total, "B", "reading the archive") as bar:
+    read_file = partial(_read_file, folder=folder, near=near, block=block)
+    with progress(total, "B", "reading the archive") as progress_bar:
         if jobs <= 1 or len(files) < 2 or total <= 2 * block:
-            return [read(f, advance=bar.advance) for f in files]
-        largest_first = sorted(files, key=lambda f: (-sizes[f], f.number))
-        counts = {}
-        flow = ordered_map(read, largest_first, jobs=min(jobs, len(files)), ahead=len(files))
-        for file, found in zip(largest_first, flow, strict=True):
-            counts[file] = found
-            bar.advance(sizes[file])
-        return [counts[f] for f in files]
+            return [read_file(archive_file, advance=progress_bar.advance) for archive_file in files]
+        largest_first = sorted(
+            files, key=lambda archive_file: (-sizes[archive_file], archive_file.number)
+        )
+        counts_by_file = {}
+        file_counts = ordered_map(
+            read_file, largest_first, jobs=min(jobs, len(files)), ahead=len(files)
+        )
+        for file, article_count in zip(largest_first, file_counts, strict=True):
+            counts_by_file[file] = article_count
+            progress_bar.advance(sizes[file])
+        return [counts_by_file[archive_file] for archive_file in files]
 
 
 def _read_file(
@@ -71,34 +75,34 @@ def _read_file(
     folder: Path,
     near: bool,
     block: int,
-    advance: Callable[[int], None] = lambda n: None,
+    advance: Callable[[int], None] = lambda byte_count: None,
 ) -> int:
     number = file.number
-    lines = articles = 0
-    good: list[tuple[Any, ...]] = []
-    bad: list[tuple[Any, ...]] = []
+    line_count = article_count = 0
+    article_rows: list[tuple[Any, ...]] = []
+    bad_rows: list[tuple[Any, ...]] = []
     with (
-        pq.ParquetWriter(folder / f"raw-{number}.parquet", _RAW, **_STORED) as raw,
-        pq.ParquetWriter(folder / f"bad-{number}.parquet", _BAD, **_STORED) as rest,
+        pq.ParquetWriter(folder / f"raw-{number}.parquet", _RAW, **_STORED) as raw_writer,
+        pq.ParquetWriter(folder / f"bad-{number}.parquet", _BAD, **_STORED) as bad_writer,
     ):
-        for found in line_blocks(file.path, block):
-            parsed = parse_block(found.data, found.form, file.last, near)
-            for row, (line, *about) in enumerate(parsed.articles, articles):
-                good.append((row, number, lines + line, *about))
-            bad += [(number, lines + line, *why) for line, *why in parsed.bad]
-            lines += parsed.lines
-            articles += len(parsed.articles)
-            for writer, rows in ((raw, good), (rest, bad)):
+        for line_block in line_blocks(file.path, block):
+            parsed = parse_block(line_block.data, line_block.form, file.last, near)
+            for row, (line, *fields) in enumerate(parsed.articles, article_count):
+                article_rows.append((row, number, line_count + line, *fields))
+            bad_rows += [(number, line_count + line, *why) for line, *why in parsed.bad]
+            line_count += parsed.lines
+            article_count += len(parsed.articles)
+            for writer, rows in ((raw_writer, article_rows), (bad_writer, bad_rows)):
                 if len(rows) >= _ROWS:
                     writer.write_table(_table(rows, writer.schema))
                     rows.clear()
-            advance(found.read)
-        raw.write_table(_table(good, _RAW))
-        rest.write_table(_table(bad, _BAD))
-    return articles
+            advance(line_block.read)
+        raw_writer.write_table(_table(article_rows, _RAW))
+        bad_writer.write_table(_table(bad_rows, _BAD))
+    return article_count
 
 
 def _table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
-    arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)

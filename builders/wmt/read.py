@@ -36,7 +36,7 @@ _PLACES = pa.schema({"file": pa.string(), "line": pa.int64(), "sha256": pa.strin
 
 def read_articles(
     paths: Paths,
-    wanted: Path | Iterable[ArticleRef] | Iterable[str],
+    wanted_articles: Path | Iterable[ArticleRef] | Iterable[str],
     *,
     strict: bool = True,
     jobs: int = 1,
@@ -53,31 +53,41 @@ def read_articles(
     than the table was made from.
     """
     files = find_archives(paths)
-    listed = wanted if isinstance(wanted, Path) else list(wanted)
-    if isinstance(listed, list) and not all(isinstance(one, ArticleRef) for one in listed):
-        yield from _by_id(files, [w for w in listed if isinstance(w, str)], strict, jobs, block)
+    article_list = wanted_articles if isinstance(wanted_articles, Path) else list(wanted_articles)
+    if isinstance(article_list, list) and not all(
+        isinstance(article, ArticleRef) for article in article_list
+    ):
+        yield from _by_id(
+            files,
+            [article for article in article_list if isinstance(article, str)],
+            strict,
+            jobs,
+            block,
+        )
         return
-    yield from articles_at(files, listed, make_article, jobs=jobs, block=block)  # type: ignore[arg-type]
+    yield from articles_at(files, article_list, make_article, jobs=jobs, block=block)  # type: ignore[arg-type]
 
 
 def articles_at(
     files: Sequence[Path],
-    wanted: Path | Sequence[ArticleRef],
-    made: Callable[[int, bytes, str], T],
+    wanted_articles: Path | Sequence[ArticleRef],
+    make_item: Callable[[int, bytes, str], T],
     *,
     jobs: int,
     block: int,
 ) -> Iterator[T]:
     """What is `made` of the lines that a table of articles, or rows of it, name."""
-    places = ArticlePlaces(files, wanted)
-    flow = map_blocks(files, partial(decode_wanted, made), places.in_block, jobs=jobs, block=block)
-    for place, (found, wrong) in flow:
-        if wrong is not None:
+    places = ArticlePlaces(files, wanted_articles)
+    block_results = map_blocks(
+        files, partial(decode_wanted, make_item), places.in_block, jobs=jobs, block=block
+    )
+    for place, (items, wrong_line) in block_results:
+        if wrong_line is not None:
             text = "this line is not the article that the table of articles names"
             hint = "the archive changed: index it again"
-            path, line = files[place.file], place.first + wrong + 1
+            path, line = files[place.file], place.first + wrong_line + 1
             raise UserError(text, where=path, line=line, hint=hint)
-        yield from found
+        yield from items
 
 
 class ArticlePlaces:
@@ -86,19 +96,21 @@ class ArticlePlaces:
     `wanted`: an `articles.parquet`, of which the rows of one file are held at a time, or such rows.
     """
 
-    def __init__(self, files: Sequence[Path], wanted: Path | Sequence[ArticleRef]) -> None:
-        if isinstance(wanted, Path):
-            self._rows = ds.dataset(wanted, format="parquet")
+    def __init__(self, files: Sequence[Path], wanted_articles: Path | Sequence[ArticleRef]) -> None:
+        if isinstance(wanted_articles, Path):
+            self._rows = ds.dataset(wanted_articles, format="parquet")
         else:
-            listed = {(ref.file, ref.line): ref.sha256 for ref in wanted}
+            listed = {(ref.file, ref.line): ref.sha256 for ref in wanted_articles}
             rows = [(*place, sha256) for place, sha256 in listed.items()]
             columns = zip(*rows, strict=True) if rows else ([], [], [])
-            arrays = [pa.array(c, f.type) for c, f in zip(columns, _PLACES, strict=True)]
+            arrays = [
+                pa.array(column, field.type) for column, field in zip(columns, _PLACES, strict=True)
+            ]
             self._rows = ds.dataset(pa.Table.from_arrays(arrays, schema=_PLACES))
         names: set[str] = set()
         for batch in self._rows.scanner(columns=["file"]).to_batches():
             names.update(pc.unique(batch.column(0)).to_pylist())
-        self._names = [f.name for f in files]
+        self._names = [file.name for file in files]
         for name in sorted(names - set(self._names)):
             near = did_you_mean(name, sorted(self._names))
             hint = f"did you mean {near}?" if near else "give the archive of the table"
@@ -111,43 +123,43 @@ class ArticlePlaces:
         """The wanted lines of a block; None: it has none."""
         if place.file != self._file:
             self._file = place.file
-            own = pc.field("file") == self._names[place.file]
-            found = self._rows.to_table(columns=["line", "sha256"], filter=own).sort_by("line")
-            self._lines, self._sha = found["line"].to_numpy(), found["sha256"].to_pylist()
-        first = place.first + 1
-        low, high = np.searchsorted(self._lines, [first, first + block.lines()])
+            in_file = pc.field("file") == self._names[place.file]
+            places = self._rows.to_table(columns=["line", "sha256"], filter=in_file).sort_by("line")
+            self._lines, self._sha = places["line"].to_numpy(), places["sha256"].to_pylist()
+        first_line = place.first + 1
+        low, high = np.searchsorted(self._lines, [first_line, first_line + block.lines()])
         if low == high:
             return None
-        numbers = (self._lines[low:high] - first).tolist()
+        numbers = (self._lines[low:high] - first_line).tolist()
         return list(zip(numbers, map(bytes.fromhex, self._sha[low:high]), strict=True))
 
 
 def _by_id(
     files: list[Path], ids: list[str], strict: bool, jobs: int, block: int
 ) -> Iterator[Article]:
-    wanted: dict[int, set[bytes]] = {}
-    missing = set[str]()
-    for key in ids:
-        parts = ARTICLE_ID.fullmatch(key)
-        days = parse_day("".join(parts.groups()[:3]).encode()) if parts else None
-        if parts and days is not None:
-            wanted.setdefault(days, set()).add(bytes.fromhex(parts[4]))
-            missing.add(key)
+    wanted_digests: dict[int, set[bytes]] = {}
+    missing_ids = set[str]()
+    for article_id in ids:
+        parts = ARTICLE_ID.fullmatch(article_id)
+        day_number = parse_day("".join(parts.groups()[:3]).encode()) if parts else None
+        if parts and day_number is not None:
+            wanted_digests.setdefault(day_number, set()).add(bytes.fromhex(parts[4]))
+            missing_ids.add(article_id)
         elif strict:
-            raise UserError(f"not an article's id: {key!r}")
+            raise UserError(f"not an article's id: {article_id!r}")
 
-    def still_wanted(place: BlockPlace, found: LineBlock) -> dict[int, set[bytes]] | None:
-        return wanted if missing else None
+    def still_wanted(place: BlockPlace, line_block: LineBlock) -> dict[int, set[bytes]] | None:
+        return wanted_digests if missing_ids else None
 
     for _, articles in map_blocks(files, search_block, still_wanted, jobs=jobs, block=block):
         for article in articles:
-            if article.id in missing:
-                missing.discard(article.id)
+            if article.id in missing_ids:
+                missing_ids.discard(article.id)
                 yield article
-    if missing and strict:
-        first = min(missing)
+    if missing_ids and strict:
+        first_missing = min(missing_ids)
         raise UserError(
-            f"{len(missing):,} of {len(set(ids)):,} articles are not in the archive, "
-            f"the first is {first!r}",
+            f"{len(missing_ids):,} of {len(set(ids)):,} articles are not in the archive, "
+            f"the first is {first_missing!r}",
             hint="give the archives of their years",
         )

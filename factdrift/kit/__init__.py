@@ -6,6 +6,12 @@ may change with any version. `factdrift.testing` checks extensions in their own 
 
     from factdrift.kit import DatasetBuilder, Run, Step, named_timelines
 
+A dataset of facts takes the timelines of a dump in three lines:
+
+    step = named_timelines(run, ["P286", "P54-club"])  # in DatasetBuilder.build
+    path = run.folder(step) / "timelines.parquet"
+    segments = typed_rows(path, ReleasedSegment)
+
 Nothing is defined here; each name is documented where it is defined.
 """
 
@@ -29,6 +35,10 @@ from factdrift.builders.core.schema import writing as writing
 from factdrift.builders.core.steps import NOT_IN_KEY as NOT_IN_KEY
 from factdrift.builders.core.steps import Step as Step
 from factdrift.builders.core.steps import Workspace as Workspace
+
+# Timelines of a dump, for a dataset of facts.
+from factdrift.builders.facts.temporal_facts import NamedFacts as NamedFacts
+from factdrift.builders.facts.temporal_facts import named_timelines as named_timelines
 
 # Rows that several kinds of extension meet.
 from factdrift.builders.rows import Article as Article

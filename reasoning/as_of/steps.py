@@ -17,10 +17,13 @@ from factdrift.builders.core.tables import has_label, seeded_order
 from factdrift.builders.facts.intervals import Certainty, segment_interval
 from factdrift.builders.facts.relations import NewsWording, RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.builders.facts.text_evidence import NO_DATES, FactDates, fact_evidence
 from factdrift.builders.generate.grounded import GroundedFact, KnownTerms, StatedFacts
 from factdrift.builders.text.dates import format_date
-from factdrift.builders.text.sentences import sentence_at, sentence_starts
+from factdrift.builders.text.given_away import contains_as_scored
 from factdrift.builders.text.squad import normalize_or_keep
+from factdrift.builders.timeqa.evidence import passage_of
+from factdrift.builders.timeqa.mentions import PageMention, PageText
 from factdrift.builders.timeqa.steps import Alignments
 from factdrift.builders.wmt.passages import SENTENCES, passage_texts, question_prefix
 from factdrift.builders.wmt.read import read_articles
@@ -159,9 +162,10 @@ def _of_news(article: rows.Article, one: GroundedFact, known: KnownTerms) -> Dat
 class PageStatements(Step):
     """Sentences of pages that state one fact of the histories: `passages.parquet` (`DatedPassage`).
 
-    They are those that TimeQA's alignment points at: they name the object, a year in which it began
-    or ended, and no other object of its history, and have a word of the relation. The title stands
-    before them, for a sentence says "he". `day`: that of the pages.
+    They are the sentences that TimeQA's alignment points at, for they name the object. Each states
+    the relation and the beginning or the end of the fact by `fact_evidence`, and names no other
+    object of its history. The title stands before them, for a sentence says "he". `day`: that of
+    the pages.
     """
 
     name: ClassVar[str] = "page-statements"
@@ -184,8 +188,9 @@ class PageStatements(Step):
         found: dict[str, DatedPassage] = {}
         pages = workspace.folder(self.aligned.pages) / "pages.parquet"
         for page in typed_rows(pages, rows.Page, 64):
+            text = PageText(page)
             for one in mentioned.get(page.item, ()):
-                made = self._passage(page, one, terms[one.subject, one.relation], entities)
+                made = self._passage(text, one, terms[one.subject, one.relation], entities)
                 if made is not None:
                     found[made.id] = made
         with writing(out / "passages.parquet", DatedPassage) as passages:
@@ -194,7 +199,7 @@ class PageStatements(Step):
 
     def _passage(
         self,
-        page: rows.Page,
+        page: PageText,
         one: rows.AlignedSegment,
         history: Sequence[rows.Segment],
         entities: Mapping[str, rows.Entity],
@@ -203,27 +208,30 @@ class PageStatements(Step):
         term = next((t for t in history if t.statements == one.statements), None)
         if term is None or one.paragraph is None or one.start is None or one.end is None:
             return None
-        paragraph = page.paragraphs[one.paragraph]
-        starts = sentence_starts(paragraph.text)
-        start, end = sentence_at(starts, len(paragraph.text), one.start, one.end)
-        text = paragraph.text[start:end].rstrip()
-        years = {str(day.year) for day in (term.start_last, term.end_first) if day}
+        if term.start_last is None or page.page.paragraphs[one.paragraph].kind != "text":
+            return None
+        sentence = passage_of(page, PageMention(one.paragraph, one.start, one.end))
+        # What stands around the sentence is no part of the released passage, so it is no evidence.
+        alone = replace(sentence, nearby_dates=NO_DATES)
+        dates = FactDates.of_segment(term)
+        evidence = fact_evidence(alone, dates, self.relations[one.relation])
+        if evidence.relation is None or not (evidence.starts or evidence.ends):
+            return None
         others = (entities[t.object] for t in history if t.object != term.object)
-        names = {normalize_or_keep(name) for o in others for name in (o.label, *o.aliases)}
-        wording = f" {normalize_or_keep(text)} "
-        if paragraph.kind != "text" or not any(f" {year} " in wording for year in years):
+        if any(
+            contains_as_scored(sentence.text, name)
+            for o in others
+            for name in (o.label, *o.aliases)
+        ):
             return None
-        phrases = self.relations[one.relation]
-        words = [normalize_or_keep(word) for word in (*phrases.cues, *phrases.changes)]
-        if phrases.cues and not any(f" {word} " in wording for word in words):
-            return None
-        if term.start_last is None or any(f" {n} " in wording for n in names):
-            return None
-        id_ = row_id("page", page.page, page.revision, text, term.start_last, *term.statements)
+        text = sentence.text.rstrip()
+        start = sentence.start
+        about = page.page
+        id_ = row_id("page", about.page, about.revision, text, term.start_last, *term.statements)
         fact = one.subject, one.relation, term.object, one.object_label
         stated = *fact, term.start_last, term.statements
-        place = f"{page.page}-{page.revision}-{one.paragraph}", start, start + len(text)
-        return DatedPassage(id_, self.day, f"{page.title}: {text}", "page", False, *stated, *place)
+        place = f"{about.page}-{about.revision}-{one.paragraph}", start, start + len(text)
+        return DatedPassage(id_, self.day, f"{about.title}: {text}", "page", False, *stated, *place)
 
 
 class AsOfRows(Step):

@@ -5,7 +5,7 @@ are paragraphs. Relevant is what holds the evidence. Of evolving facts, passages
 at another time are judged 0 and stand in `stale.tsv`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ class RetrievalQuery(NamedTuple):
     split: str
     id: str
     text: str
-    about: Row
+    metadata: Row
     relevant: Sequence[str]
     stale: Sequence[tuple[str, str]] = ()
 
@@ -55,72 +55,83 @@ def write(release: Release) -> None:
         queries = _of_pages(release)
     else:
         queries = _of_news(release)
-    records = [
-        {"_id": q.id, "text": q.text, "metadata": {k: v for k, v in q.about.items() if v}}
-        for q in queries
-    ]
-    release.json_lines(QUERIES, records)
-    for split in dict.fromkeys(q.split for q in queries):
-        judged: list[tuple[Any, ...]] = []
-        for one in (q for q in queries if q.split == split):
-            judged += [(one.id, name, 1) for name in sorted(set(one.relevant))]
-            judged += [(one.id, name, 0) for name in sorted({name for name, _ in one.stale})]
+    release.json_lines(QUERIES, map(_query_record, queries))
+    by_split: dict[str, list[RetrievalQuery]] = {}
+    for query in queries:
+        by_split.setdefault(query.split, []).append(query)
+    for split, split_queries in by_split.items():
         columns = ("query-id", "corpus-id", "score")
-        _lines(release, f"{QRELS}/{split}.tsv", columns, judged)
-    if stale := [(q.id, *one) for q in queries for one in q.stale]:
-        _lines(release, STALE, ("query-id", "corpus-id", "answer"), stale)
+        _lines(release, f"{QRELS}/{split}.tsv", columns, _judgments(split_queries))
+    stale_rows = [(query.id, *passage) for query in queries for passage in query.stale]
+    if stale_rows:
+        _lines(release, STALE, ("query-id", "corpus-id", "answer"), stale_rows)
+
+
+def _query_record(query: RetrievalQuery) -> Row:
+    """A line of `queries.jsonl`; metadata without a value is left out."""
+    metadata = {name: value for name, value in query.metadata.items() if value}
+    return {"_id": query.id, "text": query.text, "metadata": metadata}
+
+
+def _judgments(queries: Iterable[RetrievalQuery]) -> list[tuple[str, str, int]]:
+    """The qrels of queries: relevant passages with 1, then stale ones with 0, each by its id."""
+    judgments = []
+    for query in queries:
+        for passage_id in sorted(set(query.relevant)):
+            judgments.append((query.id, passage_id, 1))
+        for passage_id in sorted({passage_id for passage_id, _ in query.stale}):
+            judgments.append((query.id, passage_id, 0))
+    return judgments
 
 
 def _corpus(release: Release, passages: Iterable[tuple[str, str, str, date | None]]) -> int:
-    """Write id, title, text and day of each passage; how many they are."""
-    return release.json_lines(
-        CORPUS,
-        (
-            {"_id": i, "title": t, "text": x, "metadata": {"day": d.isoformat()} if d else {}}
-            for i, t, x, d in passages
-        ),
-    )
+    """Write id, title, text and day of each passage; the number of passages."""
+
+    def records() -> Iterator[Row]:
+        for passage_id, title, text, day in passages:
+            metadata = {"day": day.isoformat()} if day else {}
+            yield {"_id": passage_id, "title": title, "text": text, "metadata": metadata}
+
+    return release.json_lines(CORPUS, records())
 
 
 def _of_news(release: Release) -> list[RetrievalQuery]:
+    """Queries over news: questions whose article the corpus lacks are left out, with a note."""
     configs = release.configs(NewsQuestion)
-    whole = next((config for config in configs if config.name == "all"), configs[0])
+    all_questions = next((config for config in configs if config.name == "all"), configs[0])
     passages = _news_passages(release.corpus)
-    queries = [
-        _of_article(SPLITS.get(split.name, split.name), row)
-        for split in whole.splits
-        for row in release.rows(split)
-    ]
-    missing = {q.relevant[0] for q in queries}
+    queries = []
+    for split in all_questions.splits:
+        split_name = SPLITS.get(split.name, split.name)
+        for row in release.rows(split):
+            queries.append(_of_article(split_name, row))
+    missing = {query.relevant[0] for query in queries}
     with reading(passages) as file:
-        known = (one for batch in file.iter_batches(columns=["id"]) for one in batch["id"])
-        missing.difference_update(one.as_py() for one in known)
+        for batch in file.iter_batches(columns=["id"]):
+            missing.difference_update(batch["id"].to_pylist())
         rows = (row for batch in file.iter_batches(1024) for row in batch.to_pylist())
-        _corpus(release, ((printable_id(r["id"]), "", r["text"], r["day"]) for r in rows))
-    if lost := sum(q.relevant[0] in missing for q in queries):
+        _corpus(release, ((printable_id(row["id"]), "", row["text"], row["day"]) for row in rows))
+    answerable = [query for query in queries if query.relevant[0] not in missing]
+    if lost := len(queries) - len(answerable):
         release.notes["questions left out: their article is not in the corpus"] = lost
-    return [
-        q._replace(relevant=[printable_id(q.relevant[0])])
-        for q in queries
-        if q.relevant[0] not in missing
-    ]
+    return [query._replace(relevant=[printable_id(query.relevant[0])]) for query in answerable]
 
 
 def _of_article(split: str, row: Row) -> RetrievalQuery:
     day = datetime.fromtimestamp(row["question_ts"], UTC).date()
-    about = {"day": day.isoformat(), "targets": row["targets"], "relation": row["relation"]}
+    metadata = {"day": day.isoformat(), "targets": row["targets"], "relation": row["relation"]}
     passage = f"{row['evidence_id']}_{row['evidence_sentence'] // SENTENCES}"
     return RetrievalQuery(
-        split, row["id"], question_prefix(day) + row["question"], about, [passage]
+        split, row["id"], question_prefix(day) + row["question"], metadata, [passage]
     )
 
 
 def _of_pages(release: Release) -> list[RetrievalQuery]:
     (pages,) = release.configs(Page)
     segments = release.configs(ReleasedAlignedSegment, AlignedSegment)[:1]
-    named = {"pages": [pages], "segments": segments}
-    with release.query(_PARAGRAPHS, named) as rows:
-        count = _corpus(release, ((r["id"], r["title"], r["text"], None) for r in rows))
+    configs_by_name = {"pages": [pages], "segments": segments}
+    with release.query(_PARAGRAPHS, configs_by_name) as rows:
+        count = _corpus(release, ((row["id"], row["title"], row["text"], None) for row in rows))
     if not count:
         hint = "make it with `text: true`, or put its text back with factdrift corpus --release"
         raise UserError("a release without the text of pages", where=release.folder, hint=hint)
@@ -128,7 +139,7 @@ def _of_pages(release: Release) -> list[RetrievalQuery]:
     for config in release.configs(TimeQuestion):
         for split in config.splits:
             name = config.name if len(config.splits) == 1 else f"{config.name}-{split.name}"
-            single = {**named, "asked": [config.model_copy(update={"splits": (split,)})]}
+            single = {**configs_by_name, "asked": [config.model_copy(update={"splits": (split,)})]}
             with release.query(_JUDGED, single) as rows:
                 for row in rows:
                     if not row["relevant"]:
@@ -179,14 +190,14 @@ def dated_passages(release: Release) -> str:
 
     `UserError`: a text is neither in the release nor in the corpus.
     """
-    named = {"passages": release.configs(DatedPassage)}
-    with release.query("SELECT 1 FROM passages WHERE text = '' LIMIT 1", named) as rows:
+    configs_by_name = {"passages": release.configs(DatedPassage)}
+    with release.query("SELECT 1 FROM passages WHERE text = '' LIMIT 1", configs_by_name) as rows:
         if not any(rows):
             return "passages"
     file = _news_passages(release.corpus)
     texts = _TEXTS.format(corpus=duck.parquet(file))
     query = f"SELECT count(*) AS n FROM {texts} WHERE text IS NULL"  # noqa: S608 - ours
-    with release.query(query, named) as rows:
+    with release.query(query, configs_by_name) as rows:
         if lost := next(rows)["n"]:
             hint = "make it of all the archives that the release was made from"
             raise UserError(f"it lacks {lost:,} passages of the release", where=file, hint=hint)
@@ -201,12 +212,12 @@ _TEXTS = """(
 
 
 def _of_days(release: Release) -> list[RetrievalQuery]:
-    (passages,), (asked,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
-    named = {"passages": [passages], "asked": [asked]}
+    (passages,), (questions,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
+    configs_by_name = {"passages": [passages], "asked": [questions]}
     query = f"SELECT id, day, text FROM {dated_passages(release)} ORDER BY day, id"  # noqa: S608 - ours
-    with release.query(query, named) as rows:
-        _corpus(release, ((r["id"], "", r["text"], r["day"]) for r in rows))
-    with release.query(_DAYS, named) as rows:
+    with release.query(query, configs_by_name) as rows:
+        _corpus(release, ((row["id"], "", row["text"], row["day"]) for row in rows))
+    with release.query(_DAYS, configs_by_name) as rows:
         return [
             _query("test", row, {name: row[name].isoformat() for name in ("day", "asked_on")})
             for row in rows
@@ -224,9 +235,9 @@ _DAYS = """
 
 
 def _query(split: str, row: Row, days: Row) -> RetrievalQuery:
-    about = {**days, "targets": row["targets"], "relation": row["relation"]}
-    stale = [(one["id"], one["answer"]) for one in row["stale"] or ()]
-    return RetrievalQuery(split, row["id"], row["question"], about, row["relevant"], stale)
+    metadata = {**days, "targets": row["targets"], "relation": row["relation"]}
+    stale = [(passage["id"], passage["answer"]) for passage in row["stale"] or ()]
+    return RetrievalQuery(split, row["id"], row["question"], metadata, row["relevant"], stale)
 
 
 def _lines(

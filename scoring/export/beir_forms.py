@@ -40,8 +40,8 @@ def write_dpr(release: Release) -> None:
                     "text: 'VARCHAR', metadata: 'STRUCT(targets VARCHAR[])'",
                 ),
             )
-            found = db.sql(query).to_arrow_reader(256)
-            rows = (_question(row) for batch in found for row in batch.to_pylist())
+            question_batches = db.sql(query).to_arrow_reader(256)
+            rows = (_question(row) for batch in question_batches for row in batch.to_pylist())
             release.json_list(f"{Path(name).stem}.json", rows)
 
 
@@ -64,8 +64,8 @@ def write_mteb(release: Release) -> None:
     """The files of `beir` and `mteb_task.py`, which needs `mteb` 2 alone."""
     beir.write(release)
     splits = [Path(name).stem for name in release.files if name.startswith(beir.QRELS)]
-    about = json.dumps([release.manifest.dataset, release.manifest.version, splits])
+    task_description = json.dumps([release.manifest.dataset, release.manifest.version, splits])
     text = resource("scoring/export/mteb_task.py.j2").read_text("utf-8")
     with release.text(TASK) as file:
-        file.write(text.replace("{{ about }}", repr(about)))
+        file.write(text.replace("{{ about }}", repr(task_description)))
     release.files[TASK] = 1

@@ -64,9 +64,9 @@ class _Untouched:
 
         What changed is of a pair of both, so none of these is.
         """
-        others = self._by[relation]
-        first = seeded_hash("knowedit", subject, relation) % len(others) if others else 0
-        return [*self._by[subject], *others[first:], *others[:first]][:NEIGHBOURS]
+        neighbours = self._by[relation]
+        first = seeded_hash("knowedit", subject, relation) % len(neighbours) if neighbours else 0
+        return [*self._by[subject], *neighbours[first:], *neighbours[:first]][:NEIGHBOURS]
 
 
 def _records(
@@ -84,7 +84,7 @@ def _records(
         if not beside:
             notes["changes left out: nothing untouched beside them"] += 1
             continue
-        before = [one["label"] for one in row["before"] or ()]
+        before = [answer["label"] for answer in row["before"] or ()]
         yield {
             "subject": row["subject_label"],
             "prompt": _prompt(row, templates),
@@ -93,8 +93,8 @@ def _records(
             "portability": {},
             "locality": {
                 "Relation_Specificity": [
-                    {"prompt": _prompt(one, templates), "ground_truth": [one["now"]]}
-                    for one in beside
+                    {"prompt": _prompt(answer, templates), "ground_truth": [answer["now"]]}
+                    for answer in beside
                 ]
             },
         }
@@ -105,6 +105,6 @@ def _prompt(row: Row, templates: Mapping[str, Relation]) -> str:
     relation = templates.get(row["relation"])
     for template in relation.cloze if relation else ():
         if render.object_last(template):
-            asked = render.query(template, row["subject_label"], "\0")
-            return asked.partition("\0")[0].rstrip()
+            question = render.query(template, row["subject_label"], "\0")
+            return question.partition("\0")[0].rstrip()
     return f"The {row['relation_label']} of {row['subject_label']} is"

@@ -46,27 +46,27 @@ class Release:
     @classmethod
     def of(cls, folder: Path, out: Path | None, name: str, corpus: Path | None) -> Self:
         """Read the manifest; `out` is `exports/<format>/<dataset>-<version>` by default."""
-        made = manifest.load_manifest(folder)
-        place = out or Path("exports", name, f"{made.dataset}-{made.version}")
-        return cls(folder, place, name, made, corpus)
+        loaded = manifest.load_manifest(folder)
+        place = out or Path("exports", name, f"{loaded.dataset}-{loaded.version}")
+        return cls(folder, place, name, loaded, corpus)
 
     def configs(self, *types: type) -> list[ConfigEntry]:
         """The configs whose rows are of one of these types and that have rows.
 
         `UserError`: there is none.
         """
-        known = {tuple(one.name for one in fields(row)) for row in types}
-        found = [
+        column_names = {tuple(field.name for field in fields(row_type)) for row_type in types}
+        matching_configs = [
             config
             for config in self.manifest.configs
-            if tuple(column.name for column in config.columns) in known
+            if tuple(column.name for column in config.columns) in column_names
             and any(split.rows for split in config.splits)
         ]
-        if not found:
+        if not matching_configs:
             text = f"{self.manifest.dataset} has nothing for the format {self.format}"
             names = " or ".join(row.__name__ for row in types)
             raise UserError(text, where=self.folder, hint=f"it needs rows of {names}")
-        return found
+        return matching_configs
 
     def rows(self, split: SplitEntry, columns: Sequence[str] | None = None) -> Iterator[Row]:
         """The rows of a split in order, some in memory at a time."""
@@ -87,11 +87,11 @@ class Release:
                     for config in configs
                     for split in config.splits
                 ]
-                every = " UNION ALL ".join(f"SELECT * FROM {file}" for file in files)  # noqa: S608
-                db.execute(f"CREATE VIEW {duck.name(name)} AS {every}")
+                part_queries = " UNION ALL ".join(f"SELECT * FROM {file}" for file in files)  # noqa: S608
+                db.execute(f"CREATE VIEW {duck.name(name)} AS {part_queries}")
             try:
-                found = db.sql(sql).to_arrow_reader(_ROWS)
-                yield (row for batch in found for row in batch.to_pylist())
+                batches = db.sql(sql).to_arrow_reader(_ROWS)
+                yield (row for batch in batches for row in batch.to_pylist())
             except duckdb.Error as error:
                 hint = "factdrift verify says what is damaged"
                 raise UserError(str(error).splitlines()[0], where=self.folder, hint=hint) from error
@@ -144,7 +144,7 @@ dumps: Callable[[Any], str] = partial(json.dumps, ensure_ascii=False, allow_nan=
 """A value as JSON on one line."""
 
 
-def release_blank(made: Manifest) -> str:
+def release_blank(manifest: Manifest) -> str:
     """What stands for the answer in the queries of a release."""
-    found = made.parameters.get("blank")
-    return found if isinstance(found, str) else "_X_"
+    blank = manifest.parameters.get("blank")
+    return blank if isinstance(blank, str) else "_X_"

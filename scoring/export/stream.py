@@ -23,8 +23,11 @@ def write(release: Release) -> None:
     Passages say which fact they state (`subject`, `relation`, `object`, `since`), for memories that
     do not read; predictions are lines of `id` and `prediction` for `factdrift score`.
     """
-    named = {"passages": release.configs(DatedPassage), "asked": release.configs(AsOfQuestion)}
-    with release.query(_ORDER.format(passages=dated_passages(release)), named) as rows:
+    configs_by_name = {
+        "passages": release.configs(DatedPassage),
+        "asked": release.configs(AsOfQuestion),
+    }
+    with release.query(_ORDER.format(passages=dated_passages(release)), configs_by_name) as rows:
         release.json_lines(STREAM, map(_line, rows))
 
 

@@ -33,13 +33,13 @@ def write(release: Release) -> None:
 
 def _records(rows: Iterator[Row], baseline: dict[str, str | None]) -> Iterator[Row]:
     for row in rows:
-        every = [*row["answers"], *row["answers_additional"]]
+        answer_texts = [*row["answers"], *row["answers_additional"]]
         human = baseline.get(row["id"])
-        further = [*every[REFERENCES:], *([human] if human else [])]
+        further = [*answer_texts[REFERENCES:], *([human] if human else [])]
         yield {
             "qa_id": row["qa_id"],
             "question": row["question"],
-            "answers": every[:REFERENCES],
+            "answers": answer_texts[:REFERENCES],
             "answers_additional": further or "",
             "question_ts": row["question_ts"],
             "evidence_ts": row["evidence_ts"],

@@ -43,12 +43,12 @@ def write_yearly(release: Release) -> None:
     parts = {"train": (0.0, _TRAIN), "val": (_TRAIN, _VALID), "test": (_VALID, 1.0)}
     for part, (low, high) in parts.items():
         release.notes.clear()  # each part reads all rows
-        kept = (
+        records = (
             record
             for record in _records(release)
             if low <= seeded_fraction("templama", record["id"].partition("_")[0]) < high
         )
-        release.json_lines(f"{part}.json", kept)
+        release.json_lines(f"{part}.json", records)
 
 
 def _granularity(release: Release) -> str:
@@ -67,13 +67,13 @@ def _records(release: Release) -> Iterator[Row]:
         ] = gone
     with release.query(_QUERY, {"cloze": configs}) as rows:
         for (relation, subject), group in groupby(rows, key=itemgetter("relation", "subject")):
-            asked = list(group)
-            others = sum(row["others"] for row in asked)
-            if others:
-                notes["rows left out: other wordings of the same query"] += others
-            frequent = _entity(_most_frequent(asked))
-            recent = _entity(asked[-1]["answers"][0])
-            for row in asked:
+            period_rows = list(group)
+            wording_count = sum(row["others"] for row in period_rows)
+            if wording_count:
+                notes["rows left out: other wordings of the same query"] += wording_count
+            frequent = _entity(_most_frequent(period_rows))
+            recent = _entity(period_rows[-1]["answers"][0])
+            for row in period_rows:
                 date = _date(row["period"])
                 yield {
                     "query": row["query"].replace(blank, "_X_"),

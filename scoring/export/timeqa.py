@@ -73,10 +73,10 @@ def write_squad(release: Release) -> None:
 
 def _write_document(release: Release, name: str, config: ConfigEntry, split: SplitEntry) -> int:
     """One document, an article a line; how many questions are in it."""
-    one = config.model_copy(update={"splits": (split,)})
+    single_split = config.model_copy(update={"splits": (split,)})
     version = f"{release.manifest.dataset} {release.manifest.version}"
     count = 0
-    with release.query(_ARTICLES, {"asked": [one]}) as rows, release.text(name) as file:
+    with release.query(_ARTICLES, {"asked": [single_split]}) as rows, release.text(name) as file:
         file.write(f'{{"version": {dumps(version)}, "data": [')
         for place, article in enumerate(rows):
             file.write(",\n" if place else "\n")

@@ -9,13 +9,18 @@ from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, fold, folded
 _LISTS = language_data("questions")
 TITLES = word_set(_LISTS["titles"])
 """What stands before a name and is no part of it."""
-_NUMBERS = {w: str(n) for n, w in enumerate(_LISTS["numbers"].split())}
-_TENS = {w: 10 * n for n, w in enumerate(_LISTS["tens"].split(), 2)}
+_NUMBERS = {
+    number_word: str(number) for number, number_word in enumerate(_LISTS["numbers"].split())
+}
+_TENS = {tens_word: 10 * tens for tens, tens_word in enumerate(_LISTS["tens"].split(), 2)}
 _UNITS = word_set(
     "second minute hour day week month year decade century dollar euro pound mile point"
 )
 _LEGAL = word_set(language_data("words")["added_to_names"])
-_LONGEST_FIRST = sorted((re.escape(title) for title in TITLES), key=lambda t: (-len(t), t))
+_LONGEST_FIRST = sorted(
+    (re.escape(title) for title in TITLES),
+    key=lambda title_pattern: (-len(title_pattern), title_pattern),
+)
 _TITLE = re.compile(rf"^(?:{'|'.join(_LONGEST_FIRST)})\.?\s+(?=[A-Z])")
 _ODD_FIRST = word_set(
     "who whom whose what which when where why how may will can is are was were did does do has "
@@ -25,16 +30,16 @@ _ODD_FIRST = word_set(
 _PIECES = re.compile(r"(?<=[\s\-–—/(\"“])")
 
 
-def numbers_in_digits(found: tuple[str, ...]) -> tuple[str, ...]:
+def numbers_in_digits(folded_words: tuple[str, ...]) -> tuple[str, ...]:
     """Folded words with numbers in digits and units in the singular: `five years` is 5, year."""
-    out: list[str] = []
-    for word in found:
-        if out and out[-1] in _TENS and word in _NUMBERS:
-            out[-1] = str(_TENS[out[-1]] + int(_NUMBERS[word]))
+    digit_words: list[str] = []
+    for word in folded_words:
+        if digit_words and digit_words[-1] in _TENS and word in _NUMBERS:
+            digit_words[-1] = str(_TENS[digit_words[-1]] + int(_NUMBERS[word]))
         else:
-            out.append(_NUMBERS.get(word, word) if word != "one" else word)
-    out = [str(_TENS[w]) if w in _TENS else w for w in out]
-    return tuple(w[:-1] if w[:-1] in _UNITS else w for w in out)
+            digit_words.append(_NUMBERS.get(word, word) if word != "one" else word)
+    digit_words = [str(_TENS[w]) if w in _TENS else w for w in digit_words]
+    return tuple(w[:-1] if w[:-1] in _UNITS else w for w in digit_words)
 
 
 def bare_answer(answer: str) -> str:
@@ -51,15 +56,15 @@ def _spans(text: str, *, unknown: bool) -> list[tuple[str, bool]]:
 
     Where numbers of several words became one, nobody knows of any: `unknown` stands for all.
     """
-    found = [
-        (word, any(c.isupper() for c in piece))
+    cased_words = [
+        (word, any(letter.isupper() for letter in piece))
         for piece in _PIECES.split(text.replace("’", "'"))
         for word in folded_tokens(piece, DETERMINERS)
     ]
-    words = numbers_in_digits(tuple(word for word, _ in found))
-    if len(words) < len(found):
-        return [(word, unknown) for word in words]
-    return [(word, capital) for word, (_, capital) in zip(words, found, strict=True)]
+    number_words = numbers_in_digits(tuple(word for word, _ in cased_words))
+    if len(number_words) < len(cased_words):
+        return [(word, unknown) for word in number_words]
+    return [(word, capital) for word, (_, capital) in zip(number_words, cased_words, strict=True)]
 
 
 def names_answer(text: str, answer: str, *, small: bool = False) -> bool:
@@ -70,36 +75,49 @@ def names_answer(text: str, answer: str, *, small: bool = False) -> bool:
     has no capitals but its first says nothing about that. `small`: prepositions at the ends of the
     answer are ignored, too, so that `in London` is named by `London buses`.
     """
-    wanted = _spans(answer, unknown=False)
+    answer_words = _spans(answer, unknown=False)
     if small and folded_tokens(answer, SMALL_WORDS):
-        content = [at for at, (word, _) in enumerate(wanted) if word not in SMALL_WORDS]
-        wanted = wanted[content[0] : content[-1] + 1]
-    there = _spans(text, unknown=True)
-    if there and there[0][0] in _ODD_FIRST and text.startswith(there[0][0].capitalize()):
-        there[0] = (there[0][0], False)  # the capital of a head says nothing
-    cased = text.strip()[:1].isupper()
-    return bool(wanted) and any(
+        content_indices = [
+            start
+            for start, (text_word, _) in enumerate(answer_words)
+            if text_word not in SMALL_WORDS
+        ]
+        answer_words = answer_words[content_indices[0] : content_indices[-1] + 1]
+    text_words = _spans(text, unknown=True)
+    if (
+        text_words
+        and text_words[0][0] in _ODD_FIRST
+        and text.startswith(text_words[0][0].capitalize())
+    ):
+        text_words[0] = (text_words[0][0], False)  # the capital of a head says nothing
+    starts_capital = text.strip()[:1].isupper()
+    return bool(answer_words) and any(
         all(
-            word == own and (capital or not named or not cased)
-            for (word, capital), (own, named) in zip(there[at:], wanted, strict=False)
+            text_word == answer_word and (text_capital or not answer_capital or not starts_capital)
+            for (text_word, text_capital), (answer_word, answer_capital) in zip(
+                text_words[start:], answer_words, strict=False
+            )
         )
-        for at in range(len(there) - len(wanted) + 1)
+        for start in range(len(text_words) - len(answer_words) + 1)
     )
 
 
 @cache
 def _peoples() -> dict[str, frozenset[str]]:
     """What the people of a country are called, by the country's folded words."""
-    found: dict[str, set[str]] = {}
+    people_names: dict[str, set[str]] = {}
     for entry in _LISTS["countries_of"].split():
         people, _, country = entry.replace("_", " ").partition(":")
-        found.setdefault(" ".join(folded_tokens(country)), set()).add(people)
-    return {country: frozenset(called) for country, called in found.items()}
+        people_names.setdefault(" ".join(folded_tokens(country)), set()).add(people)
+    return {country: frozenset(called) for country, called in people_names.items()}
 
 
 def gives_answer_away(question: str, answer: str) -> bool:
     """Whether a question tells its own answer: whole, bare, or a country by its people."""
-    if any(names_answer(question, one, small=True) for one in {answer, bare_answer(answer)}):
+    if any(
+        names_answer(question, answer_form, small=True)
+        for answer_form in {answer, bare_answer(answer)}
+    ):
         return True
     peoples = _peoples().get(" ".join(folded_tokens(answer, SMALL_WORDS)), ())
     return any(re.search(rf"\b{people}\b", question) for people in peoples)
@@ -107,6 +125,6 @@ def gives_answer_away(question: str, answer: str) -> bool:
 
 def answer_key(answer: str) -> str:
     """What equal answers share, so that they can be looked up: the last word of the bare answer."""
-    found = numbers_in_digits(folded_tokens(bare_answer(answer)))
-    content = [w for w in found if w not in SMALL_WORDS] or list(found)
-    return content[-1] if content else fold(answer)
+    answer_words = numbers_in_digits(folded_tokens(bare_answer(answer)))
+    content_words = [word for word in answer_words if word not in SMALL_WORDS] or list(answer_words)
+    return content_words[-1] if content_words else fold(answer)

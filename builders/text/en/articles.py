@@ -46,8 +46,8 @@ def takes_the(name: str) -> bool:
     if _NO_THE.fullmatch(name) or name.lower().startswith("the "):
         return False
     # A label in lower case is a common noun or a brand; a name only as part of a place.
-    found = _PART_OF_PLACE if name[:1].islower() else _PATTERNS
-    return found.match(name) is not None
+    name_pattern = _PART_OF_PLACE if name[:1].islower() else _PATTERNS
+    return name_pattern.match(name) is not None
 
 
 def opening_article(text: str, name: str) -> bool | None:
@@ -59,8 +59,8 @@ def opening_article(text: str, name: str) -> bool | None:
     if not name or name.lower().startswith("the "):
         return None
     rest = text.removeprefix("The ")
-    begins = rest[:1].lower() + rest[1:], name[:1].lower() + name[1:]
-    if not begins[0].startswith(begins[1]) or not _SAYS.match(rest, len(name)):
+    openings = rest[:1].lower() + rest[1:], name[:1].lower() + name[1:]
+    if not openings[0].startswith(openings[1]) or not _SAYS.match(rest, len(name)):
         return None
     return rest != text
 

@@ -13,8 +13,8 @@ _NEWS = re.compile(r"\b(?:was|were) (?:seen|shown)\b|\bseen as\b")
 def boilerplate_kind(sentence: str) -> str | None:
     """What kind of boilerplate a sentence is, if any: caption, credit, comment, byline, …"""
     text = sentence.strip()
-    for kind, wanted in _KINDS.items():
-        if not wanted.search(text) or (kind == "caption" and _NEWS.search(text)):
+    for kind, kind_pattern in _KINDS.items():
+        if not kind_pattern.search(text) or (kind == "caption" and _NEWS.search(text)):
             continue
         if kind != "comment" or len(text.split()) <= _LONGEST_COMMENT:
             return kind

@@ -28,25 +28,34 @@ _PAIRS = (("(", ")"), ("“", "”"), ("[", "]"))
 def malformation(question: str) -> str | None:
     """Why a text is not one plain question; None where it is one. Quotations are looked through."""
     text = question.strip()
-    plain = _QUOTED.sub("Title", text)
+    unquoted_text = _QUOTED.sub("Title", text)
     if not text.endswith("?"):
         return "no_question_mark"
-    odd = text.count('"') % 2 or any(text.count(a) != text.count(b) for a, b in _PAIRS)
-    several = plain.count("?") > 1 or len(text.splitlines()) > 1
-    if odd or several or plain.rstrip("? ").endswith(_BROKEN) or _NOT_PLAIN.search(plain):
+    unpaired_marks = text.count('"') % 2 or any(
+        text.count(opening) != text.count(closing) for opening, closing in _PAIRS
+    )
+    more_than_one = unquoted_text.count("?") > 1 or len(text.splitlines()) > 1
+    if (
+        unpaired_marks
+        or more_than_one
+        or unquoted_text.rstrip("? ").endswith(_BROKEN)
+        or _NOT_PLAIN.search(unquoted_text)
+    ):
         return "not_plain_text"
-    return None if _asks(plain) else "not_a_question"
+    return None if _asks(unquoted_text) else "not_a_question"
 
 
 def _asks(text: str) -> bool:
     """Whether a text begins as a question does, or asks in its course (`Lima is where?`)."""
-    found = [w.casefold().replace("’", "'") for w in _WORD.findall(text)]
-    if not found:
+    question_words = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
+    if not question_words:
         return False
-    if found[0] in _AUX:
+    if question_words[0] in _AUX:
         return True
-    at = next((n for n, w in enumerate(found) if w.split("'")[0] in _WH), None)
-    return at is not None and found[0] not in _COMMANDS
+    wh_index = next(
+        (index for index, word in enumerate(question_words) if word.split("'")[0] in _WH), None
+    )
+    return wh_index is not None and question_words[0] not in _COMMANDS
 
 
 _COMMANDS = word_set("tell say name give list explain describe find state write ask identify")

@@ -74,12 +74,18 @@ def insert_time(question: str, time: str) -> str:
     if not time:
         return question
     body = question.rstrip().removesuffix("?").rstrip()
-    found = parse_text(body)
-    verbs = [t for t in found if t.tag_.startswith("VB") and t.dep_ not in ("aux", "auxpass")]
-    if len(verbs) < 2 and not _TIED.search(body):
+    parsed_question = parse_text(body)
+    main_verbs = [
+        token
+        for token in parsed_question
+        if token.tag_.startswith("VB") and token.dep_ not in ("aux", "auxpass")
+    ]
+    if len(main_verbs) < 2 and not _TIED.search(body):
         return f"{body} {time}?"
-    small = body if found[0].tag_ in ("NNP", "NNPS") else body[0].lower() + body[1:]
-    return f"{time[0].upper()}{time[1:]}, {small}?"
+    lowered_body = (
+        body if parsed_question[0].tag_ in ("NNP", "NNPS") else body[0].lower() + body[1:]
+    )
+    return f"{time[0].upper()}{time[1:]}, {lowered_body}?"
 
 
 _WEEKDAY = re.compile(

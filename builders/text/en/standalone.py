@@ -55,16 +55,21 @@ def unresolved_pronoun(question: str) -> tuple[str | None, str | None]:
     before it, nor after the comma that ends its own opening clause.
     """
     text = _QUOTED.sub("Casablanca", question.strip())
-    if first := _FIRST.search(text):
-        return "first_person", first[0]
-    for found in _PRONOUN.finditer(text):
-        if found[0] == "it" and _EMPTY_IT.search(text):
+    if first_person := _FIRST.search(text):
+        return "first_person", first_person[0]
+    for pronoun_match in _PRONOUN.finditer(text):
+        if pronoun_match[0] == "it" and _EMPTY_IT.search(text):
             continue
-        before, _, after = text[: found.start()], *text[found.end() :].partition(",")[1:]
-        asked = _WHO_DID.match(before)
-        named = asked or _NAME.search(before) or _NAME.search(f", {after}" if after else "")
-        if not named and not any(word in _NOUN for word in before.lower().split()):
-            return "pronoun_without_antecedent", found[0]
+        before, _, after = (
+            text[: pronoun_match.start()],
+            *text[pronoun_match.end() :].partition(",")[1:],
+        )
+        named_by_opening = _WHO_DID.match(before)
+        has_antecedent = (
+            named_by_opening or _NAME.search(before) or _NAME.search(f", {after}" if after else "")
+        )
+        if not has_antecedent and not any(word in _NOUN for word in before.lower().split()):
+            return "pronoun_without_antecedent", pronoun_match[0]
     return None, None
 
 
@@ -74,15 +79,15 @@ def outside_reference(question: str, *, relative: bool) -> tuple[str | None, str
     `relative`: whether `last week` counts, too. What stands in quotation marks is not looked at.
     """
     text = _QUOTED.sub(" ", question)
-    kinds = [
+    reference_kinds = [
         (_SOURCE, "refers_to_context"),
         (date_pattern("undated"), "undated_day"),
         (_ON_THE_DAY, "undated_day"),
         (_CONTEXT, "refers_to_context"),
     ]
     if relative:
-        kinds.append((date_pattern("relative"), "relative_day"))
-    for wanted, reason in kinds:
-        if out := wanted.search(text):
-            return reason, out[0]
+        reference_kinds.append((date_pattern("relative"), "relative_day"))
+    for reference_pattern, reason in reference_kinds:
+        if reference := reference_pattern.search(text):
+            return reason, reference[0]
     return None, None

@@ -43,22 +43,24 @@ def to_past_tense(question: str) -> str:
 
     Infinitives, names and what stands in quotation marks stay.
     """
-    quoted = [m.span() for m in _QUOTE.finditer(question)]
-    changed: list[Edit] = []
+    quoted_spans = [quotation.span() for quotation in _QUOTE.finditer(question)]
+    edits: list[Edit] = []
     for word in parse_text(question):
-        shown = not any(a <= word.idx < b for a, b in quoted)
-        name = word.i > 0 and word.text[0].isupper()
-        if shown and not name and word.tag_ in ("VBZ", "VBP", "MD"):
-            changed += _changed(word)
-    for start, end, new in sorted(changed, reverse=True):
-        left = question[:start]
-        if new and new == new.lower() and question[start:end][:1].isupper():
-            new = new[0].upper() + new[1:]
-        if not new:
-            left = left.rstrip()
-        elif left and left[-1].isalnum():
-            left += " "  # `Who's` is `Who was`
-        question = left + new + question[end:]
+        outside_quotes = not any(
+            quote_start <= word.idx < quote_end for quote_start, quote_end in quoted_spans
+        )
+        is_name = word.i > 0 and word.text[0].isupper()
+        if outside_quotes and not is_name and word.tag_ in ("VBZ", "VBP", "MD"):
+            edits += _changed(word)
+    for start, end, replacement in sorted(edits, reverse=True):
+        text_before = question[:start]
+        if replacement and replacement == replacement.lower() and question[start:end][:1].isupper():
+            replacement = replacement[0].upper() + replacement[1:]
+        if not replacement:
+            text_before = text_before.rstrip()
+        elif text_before and text_before[-1].isalnum():
+            text_before += " "  # `Who's` is `Who was`
+        question = text_before + replacement + question[end:]
     return question
 
 
@@ -85,21 +87,21 @@ def _is_infinitive(word: Any) -> bool:
     """
     if word.lower_ != word.lemma_.lower():
         return False
-    before = word.doc[: word.i]
-    finite = [w for w in before if w.tag_ in (*_FINITE, "MD")]
-    return (len(before) > 0 and before[-1].lower_ == "to") or (
-        bool(finite) and finite[-1].lower_ in _WITH_INFINITIVE
+    tokens_before = word.doc[: word.i]
+    finite_verbs = [token for token in tokens_before if token.tag_ in (*_FINITE, "MD")]
+    return (len(tokens_before) > 0 and tokens_before[-1].lower_ == "to") or (
+        bool(finite_verbs) and finite_verbs[-1].lower_ in _WITH_INFINITIVE
     )
 
 
 def _perfect(has: Any, verb: Any) -> list[Edit]:
     """`has led` is led, `has Obama flown` is did Obama fly, `has been shot` is was shot."""
     between = has.doc[has.i + 1 : verb.i]
-    been = next((w for w in between if w.lower_ == "been"), None)
+    been = next((token for token in between if token.lower_ == "been"), None)
     if been:
         was = "were" if has.lower_ == "have" else "was"
         return [(*_span(has), was), (*_span(been), "")]
-    if any(w.tag_ in _NOUNS for w in between):
+    if any(token.tag_ in _NOUNS for token in between):
         return [(*_span(has), "did"), (*_span(verb), verb.lemma_)]
     simple = _OF_PARTICIPLE.get(verb.lower_, verb.lower_)
     return [(has.idx, has.nbor().idx, ""), (*_span(verb), f" {simple}")]
@@ -110,10 +112,10 @@ def asks_state(question: str) -> bool:
 
     What is told in the present is a state, too: as it was on the article's day.
     """
-    finite = next((w for w in parse_text(question) if w.tag_ in _FINITE), None)
-    if finite is None:
+    finite_verb = next((token for token in parse_text(question) if token.tag_ in _FINITE), None)
+    if finite_verb is None:
         return False
-    if finite.tag_ != "VBD":
-        return not (finite.lemma_ == "have" and finite.dep_ == "aux")
-    main = finite.head if finite.dep_ in ("aux", "auxpass") else finite
-    return main.lemma_ == "be" or main.lemma_ in _STATES
+    if finite_verb.tag_ != "VBD":
+        return not (finite_verb.lemma_ == "have" and finite_verb.dep_ == "aux")
+    main_verb = finite_verb.head if finite_verb.dep_ in ("aux", "auxpass") else finite_verb
+    return main_verb.lemma_ == "be" or main_verb.lemma_ in _STATES

@@ -1,0 +1,71 @@
+"""A release of version 0.2 still verifies, scores, exports and rebuilds with today's code.
+
+`tests/releases_0_2` holds the release, its inputs, and what version 0.2 made of them.
+"""
+
+import tarfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from factdrift.builders.release.rebuild import rebuild_release
+from factdrift.builders.release.release import ReleaseOptions
+from factdrift.builders.release.verify import verify_release
+from factdrift.scoring.score import ScoreOptions, score_predictions
+from tests.conftest import run_cli
+
+KEPT = Path(__file__).with_name("releases_0_2")
+
+
+@pytest.fixture(scope="module")
+def kept_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("kept")
+    with tarfile.open(KEPT / "release.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def test_it_verifies(kept_release: Path) -> None:
+    assert verify_release(kept_release) == []
+
+
+def test_predictions_score_the_same(kept_release: Path, tmp_path: Path) -> None:
+    """The overall means of every config, with their intervals."""
+    options = ScoreOptions(
+        release=kept_release, file=KEPT / "predictions.jsonl", out=tmp_path, model="kept"
+    )
+    means = score_predictions(options).table
+    lines = ["config\tmetric\trows\tmean\tlow\thigh"]
+    for mean in means:
+        if (mean.split, mean.stratum) == (None, "all"):
+            figures = (mean.config, mean.metric, mean.n, mean.mean, mean.low, mean.high)
+            lines.append("\t".join("" if value is None else str(value) for value in figures))
+    assert lines == (KEPT / "figures.tsv").read_text("utf-8").splitlines()
+
+
+def test_it_exports_the_same(kept_release: Path, tmp_path: Path) -> None:
+    run_cli("export", kept_release, "--format", "dynamic-templama", "--to", tmp_path)
+    expected = (KEPT / "dynamic-templama.jsonl").read_bytes()
+    assert (tmp_path / "test.jsonl").read_bytes() == expected
+
+
+def test_it_rebuilds_to_equal_data_files(kept_release: Path, tmp_path: Path) -> None:
+    """Equal in types and rows: the bytes also tell the version of the Parquet library."""
+    options = ReleaseOptions(
+        {"dump": [str(KEPT / "wikidata-20220103-all.json")]},
+        build=tmp_path / "build",
+        templates=KEPT / "templates",
+        say=lambda line: None,
+        out=tmp_path / "again",
+        jobs=1,
+    )
+    differing = rebuild_release(kept_release, options)
+    before = sorted(path.relative_to(kept_release) for path in kept_release.rglob("*.parquet"))
+    rebuilt = tmp_path / "again/kept/1.0.0"
+    assert before == sorted(path.relative_to(rebuilt) for path in rebuilt.rglob("*.parquet"))
+    for path in before:
+        old_rows, new_rows = (pq.read_table(folder / path) for folder in (kept_release, rebuilt))
+        assert new_rows.equals(old_rows), path
+    # only documents may differ, and the command names each of them
+    assert all(line.endswith(": differs") for line in differing), differing
