@@ -87,7 +87,7 @@ def intervals(draw: st.DrawFn) -> Interval[int]:
     if start[0] > end[1]:  # no reading would have its start before its end
         start, end = end, start
     known = [None if draw(st.integers(0, 3)) == 0 else bound for bound in (*start, *end)]
-    return Interval(*known, draw(st.booleans())).narrowed()
+    return Interval(known[0], known[1], known[2], known[3], draw(st.booleans())).narrowed()
 
 
 windows = st.tuples(st.integers(-2, DAYS + 2), st.integers(-2, DAYS + 2)).map(
@@ -97,7 +97,8 @@ windows = st.tuples(st.integers(-2, DAYS + 2), st.integers(-2, DAYS + 2)).map(
 
 def as_dates(interval: Interval[int]) -> Interval[date]:
     """The same with dates in place of small numbers."""
-    return Interval(*(None if n is None else to_date(n) for n in interval[:4]), interval.doubtful)
+    days = [None if number is None else to_date(number) for number in interval.boundaries]
+    return Interval(days[0], days[1], days[2], days[3], interval.doubtful)
 
 
 def to_date(number: int) -> date:
@@ -142,9 +143,11 @@ def check_tables(
 ) -> None:
     """Both classes give the same answers to all questions about these rows."""
     columns: dict[str, list[Any]] = {"number": list(range(len(cases)))}
-    for place, prefix in enumerate(("", "other_")):
-        some = [as_dates(case[place]) for case in cases]
-        for column, values in zip(COLUMNS, zip(*(i[:4] for i in some), strict=True), strict=True):
+    for prefix in ("", "other_"):
+        some = [as_dates(case[1] if prefix else case[0]) for case in cases]
+        for column, values in zip(
+            COLUMNS, zip(*(interval.boundaries for interval in some), strict=True), strict=True
+        ):
             columns[prefix + column] = list(values)
         columns[prefix + "doubtful"] = [interval.doubtful for interval in some]
     for place, name in enumerate(("first", "last")):
@@ -191,6 +194,8 @@ PERIODS = [
 
 @pytest.mark.parametrize(("boundaries", "period", "wanted"), PERIODS)
 def test_a_fact_against_a_period(
-    boundaries: tuple[date | None, ...], period: tuple[date, date], wanted: Certainty
+    boundaries: tuple[date | None, date | None, date | None, date | None],
+    period: tuple[date, date],
+    wanted: Certainty,
 ) -> None:
     assert Interval(*boundaries).holds_within(*period) is wanted

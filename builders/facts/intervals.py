@@ -20,6 +20,7 @@ After: SPEC, section 1, "A fact against a period".
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
@@ -53,7 +54,8 @@ class Certainty(Enum):
         return cls.POSSIBLE if possible else cls.NO
 
 
-class Interval(NamedTuple, Generic[Day]):
+@dataclass(frozen=True, slots=True)
+class Interval(Generic[Day]):
     """The possible days of a start and of an end; None is an unknown boundary.
 
     `doubtful` says that it may never have held, `is_open` that no end is stated.
@@ -65,6 +67,11 @@ class Interval(NamedTuple, Generic[Day]):
     end_last: Day | None
     doubtful: bool = False
     is_open: bool = False
+
+    @property
+    def boundaries(self) -> tuple[Day | None, Day | None, Day | None, Day | None]:
+        """The four days in the order of `DATES`."""
+        return self.start_first, self.start_last, self.end_first, self.end_last
 
     def begins_by(self, day: Day) -> Certainty:
         """Whether it began on this day or before it."""
@@ -116,14 +123,14 @@ class Interval(NamedTuple, Generic[Day]):
         """Whether both held on so many days in common, or on more."""
         # Under the worst reading each of the two is as short as it can be, and both lie as far
         # apart as they can; under the best one all boundaries are outermost.
-        pairs = (
-            (self.start_last, other.end_first),
-            (other.start_last, self.end_first),
-            *((one.start_last, one.end_first) for one in (self, other) if days > 1),
-        )
-        least = [_length(start, end) for start, end in pairs]
-        outer = [(a.start_first, b.end_last) for a in (self, other) for b in (self, other)]
-        most = [_length(start, end) for start, end in outer]
+        least = [
+            _length(self.start_last, other.end_first),
+            _length(other.start_last, self.end_first),
+        ]
+        if days > 1:  # else the one day that each of them has is enough
+            least += [_length(term.start_last, term.end_first) for term in (self, other)]
+        both = (self, other)
+        most = [_length(late.start_first, early.end_last) for late in both for early in both]
         return self._answer(
             all(length is not None and length >= days for length in least),
             all(length is None or length >= days for length in most),
@@ -137,7 +144,7 @@ class Interval(NamedTuple, Generic[Day]):
             start_last = self.end_last
         if self.start_first is not None and not _surely(self.start_first, end_first):
             end_first = self.start_first
-        return self._replace(start_last=start_last, end_first=end_first)
+        return replace(self, start_last=start_last, end_first=end_first)
 
     def _answer(self, certain: bool, possible: bool, doubtful: bool = False) -> Certainty:
         return Certainty.of(certain and not (self.doubtful or doubtful), possible)
@@ -146,7 +153,10 @@ class Interval(NamedTuple, Generic[Day]):
 def segment_interval(segment: rows.Segment | rows.Gap) -> Interval[date]:
     """The interval of a segment or gap, with dates; one without a stated end is `is_open`."""
     return Interval(
-        *(segment.start_first, segment.start_last, segment.end_first, segment.end_last),
+        segment.start_first,
+        segment.start_last,
+        segment.end_first,
+        segment.end_last,
         isinstance(segment, rows.Gap) or segment.rival,
         segment.end_open,
     )
@@ -154,7 +164,8 @@ def segment_interval(segment: rows.Segment | rows.Gap) -> Interval[date]:
 
 def row_interval(row: Mapping[str, date | None], doubtful: bool = False) -> Interval[date]:
     """The interval of a row with the columns `DATES`."""
-    return Interval(*(row[name] for name in DATES), doubtful)
+    start_first, start_last, end_first, end_last = (row[name] for name in DATES)
+    return Interval(start_first, start_last, end_first, end_last, doubtful)
 
 
 def _surely(earlier: Day | None, later: Day | None) -> bool:
@@ -173,7 +184,7 @@ def _length(first: Day | None, last: Day | None) -> int | None:
         return None
     if isinstance(first, date) and isinstance(last, date):
         return last.toordinal() - first.toordinal() + 1
-    return int(last) - int(first) + 1  # type: ignore[arg-type]
+    return int(last) - int(first) + 1
 
 
 class Answer(NamedTuple):
@@ -200,7 +211,8 @@ class IntervalColumns(NamedTuple):
         cls, table: ir.Table, prefix: str = "", doubtful: ir.BooleanValue | None = None
     ) -> "IntervalColumns":
         """The columns `DATES` of a table, each with a prefix."""
-        return cls(*(table[prefix + name] for name in DATES), doubtful)
+        start_first, start_last, end_first, end_last = (table[prefix + name] for name in DATES)
+        return cls(start_first, start_last, end_first, end_last, doubtful)
 
     def holds_within(self, first: ir.DateValue, last: ir.DateValue) -> Answer:
         """Whether they held on some day of a window."""
@@ -238,17 +250,17 @@ class IntervalColumns(NamedTuple):
 
     def overlaps(self, other: "IntervalColumns", days: int = 1) -> Answer:
         """Whether both held on so many days in common, or on more; see `Interval.overlaps`."""
-        pairs = (
-            (self.start_last, other.end_first),
-            (other.start_last, self.end_first),
-            *((one.start_last, one.end_first) for one in (self, other) if days > 1),
-        )
-        least = [_length_column(start, end) >= days for start, end in pairs]
-        outer = [(a.start_first, b.end_last) for a in (self, other) for b in (self, other)]
-        most = [_length_column(start, end) >= days for start, end in outer]
+        least = [
+            _length_column(self.start_last, other.end_first),
+            _length_column(other.start_last, self.end_first),
+        ]
+        if days > 1:
+            least += [_length_column(term.start_last, term.end_first) for term in (self, other)]
+        both = (self, other)
+        most = [_length_column(late.start_first, early.end_last) for late in both for early in both]
         return self._answer(
-            ibis.and_(*(enough.fill_null(False) for enough in least)),
-            ibis.and_(*(enough.fill_null(True) for enough in most)),
+            ibis.and_(*((length >= days).fill_null(False) for length in least)),
+            ibis.and_(*((length >= days).fill_null(True) for length in most)),
             other.doubtful,
         )
 

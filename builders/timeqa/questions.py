@@ -45,6 +45,7 @@ from factdrift.builders.timeqa.times import (
     easy_times,
     hard_time,
     outside_time,
+    seed_numbers,
     select,
     time_text,
     unit_text,
@@ -288,7 +289,7 @@ class _Asker:
         # Of the seed, the pair and the segment, and nothing else.
         self.own_key = seeded_hash(seed, pair.subject, pair.relation)
         self.keys = [
-            seeded_hash(self.own_key, segment.object, *span[:4])
+            seeded_hash(self.own_key, segment.object, *seed_numbers(span))
             for segment, span in zip(pair.segments, self.line.spans, strict=False)
         ]
         # The page's words for it are an answer too: `March` of March Engineering, in March 1985.
@@ -449,8 +450,9 @@ class _Asker:
             if time is None:
                 return
             first, last = (day for day in time.days() if day)
-            if first.toordinal() > self.line.last:
-                first = min(first, date(date.fromordinal(self.line.last).year + 1, 1, 1))
+            line_end = self.line.last
+            if line_end is not None and first.toordinal() > line_end:
+                first = min(first, date(date.fromordinal(line_end).year + 1, 1, 1))
             if not any(
                 begins <= last and first <= ends for begins, ends in self.pair.near_evidence
             ):
@@ -529,12 +531,14 @@ class _Asker:
         kind, first_unit, last_unit = time
         line, stated_days = self.line, self.pair.near_evidence
         if kind == "before":
-            return mode == "hard" and any(
-                ends.toordinal() < line.first - _SEASON for _, ends in stated_days
+            day = line.first
+            return (mode == "hard" and day is not None) and any(
+                ends.toordinal() < day - _SEASON for _, ends in stated_days
             )
         if kind == "after":
-            return mode == "hard" and any(
-                begins.toordinal() > line.last + _SEASON for begins, _ in stated_days
+            day = line.last
+            return (mode == "hard" and day is not None) and any(
+                begins.toordinal() > day + _SEASON for begins, _ in stated_days
             )
         assert first_unit and last_unit
         days = ((begins.toordinal(), ends.toordinal()) for begins, ends in self.pair.of_others)

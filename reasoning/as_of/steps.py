@@ -155,7 +155,9 @@ def _of_news(article: rows.Article, one: GroundedFact, known: KnownTerms) -> Dat
     start = passage.index(text)
     id_ = row_id("news", article.id, text, *term.statements)
     fact = one.subject, one.relation, one.object, known.entities[one.object].label
-    stated = *fact, term.start_last, term.statements
+    since = term.held.start_last
+    assert since is not None  # it surely held on the article's day
+    stated = *fact, since, term.statements
     return DatedPassage(id_, day, text, "news", False, *stated, place, start, start + len(text))
 
 
