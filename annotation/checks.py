@@ -43,23 +43,24 @@ class _Search(msgspec.Struct, forbid_unknown_fields=True):
 _Searches = Annotated[list[_Search], msgspec.Meta(max_length=200)]
 
 
-def answer_problems(
-    layout: Layout, fields: Mapping[str, Json], given: Mapping[str, Json]
-) -> list[str]:
-    """What is wrong with the answers for one item, `name: what`; nothing: they are valid."""
-    return list(_answer_problems(layout, layout.answers, fields, given))
+# The fields of an item, and the answers that come before the one that is checked, by name.
+Context = Mapping[str, Json]
 
 
-def broken_rules(check: Check, text: str, named: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Every rule of a check that a text breaks, by its name in layout.yaml, and what is wrong.
+def answer_problems(layout: Layout, fields: Context, answers: Context) -> list[str]:
+    """The mistakes in the answers to one item, `name: what is wrong`; empty if there are none."""
+    return list(_answer_problems(layout, layout.answers, fields, answers))
 
-    `named`: the fields and earlier answers that checks name.
-    """
+
+def broken_rules(check: Check, text: str, context: Context) -> Iterator[tuple[str, str]]:
+    """Yield the rules of a check that a text breaks: the name in layout.yaml, and what is wrong."""
     text = trim(text)
+    yield from _broken_form_rules(check, text)
+    yield from _broken_reference_rules(check, text, context)
 
-    def other(name: str) -> str:
-        return value_as_text(named.get(name))
 
+def _broken_form_rules(check: Check, text: str) -> Iterator[tuple[str, str]]:
+    """The broken rules that concern the text alone."""
     if len(text) < check.min_length:
         yield "min_length", f"shorter than {check.min_length}"
     if len(text) > check.max_length:
@@ -70,83 +71,111 @@ def broken_rules(check: Check, text: str, named: Mapping[str, Json]) -> Iterator
         yield "ends_with", f"does not end with {check.ends_with!r}"
     if check.contains_once and text.count(check.contains_once) != 1:
         yield "contains_once", f"does not hold {check.contains_once!r} once"
-    if found := next((one for one in check.excludes if _holds_word(text, one)), None):
-        yield "excludes", f"holds {found!r}"
-    if check.not_field and (same := fold_text(other(check.not_field))) and same in fold_text(text):
-        yield "not_field", f"holds {check.not_field}"
-    if check.has_field and fold_text(other(check.has_field)) not in fold_text(text):
+    for word in check.excludes:
+        if _holds_excluded_word(text, word):
+            yield "excludes", f"holds {word!r}"
+            break
+
+
+def _broken_reference_rules(check: Check, text: str, context: Context) -> Iterator[tuple[str, str]]:
+    """The broken rules that compare the text with a field or an earlier answer."""
+
+    def text_of(name: str) -> str:
+        return value_as_text(context.get(name))
+
+    folded_text = fold_text(text)
+    if check.not_field:
+        unwanted = fold_text(text_of(check.not_field))
+        if unwanted and unwanted in folded_text:
+            yield "not_field", f"holds {check.not_field}"
+    if check.has_field and fold_text(text_of(check.has_field)) not in folded_text:
         yield "has_field", f"lacks {check.has_field}"
     if check.words_from:
-        told = filter(_is_telling, split_words(text)[1:])
-        if new := _first_missing(told, other(check.words_from)):
-            yield "words_from", f"has words that {check.words_from} lacks: {new}"
-    if check.keeps_words:  # but what stands in [brackets], and a first word
-        source = other(check.keeps_words)
-        first = 1 if _begins_with_a_word(source) else 0
-        telling = filter(_is_telling, split_words(_BRACKETS.sub(" ", source))[first:])
-        if less := _first_missing(telling, text):
-            yield "keeps_words", f"lost words of {check.keeps_words}: {less}"
+        telling = filter(_is_telling, split_words(text)[1:])
+        if new_words := _first_missing(telling, text_of(check.words_from)):
+            yield "words_from", f"has words that {check.words_from} lacks: {new_words}"
+    if check.keeps_words:
+        required = _words_to_keep(text_of(check.keeps_words))
+        if lost_words := _first_missing(required, text):
+            yield "keeps_words", f"lost words of {check.keeps_words}: {lost_words}"
     if check.keeps_numbers:
-        numbers = filter(_has_digit, split_words(other(check.keeps_numbers)))
-        if less := _first_missing(numbers, text):
-            yield "keeps_numbers", f"lost numbers of {check.keeps_numbers}: {less}"
+        numbers = filter(_has_digit, split_words(text_of(check.keeps_numbers)))
+        if lost_numbers := _first_missing(numbers, text):
+            yield "keeps_numbers", f"lost numbers of {check.keeps_numbers}: {lost_numbers}"
 
 
-def _holds_word(text: str, word: str) -> bool:
-    """Whether a text holds what it must not: in any case, unless it is written with capitals."""
+def _words_to_keep(source: str) -> Iterator[str]:
+    """The telling words of a text, without its first word and what stands in [brackets].
+
+    The first word has its capital by its place, and brackets stand for what is to be replaced.
+    """
+    skipped = 1 if _begins_with_a_word(source) else 0
+    return filter(_is_telling, split_words(_BRACKETS.sub(" ", source))[skipped:])
+
+
+def _holds_excluded_word(text: str, word: str) -> bool:
+    """Whether a text holds an excluded word, in any case unless the word has capitals itself."""
     return word in (text.lower() if word == word.lower() else text)
 
 
 def _answer_problems(
     layout: Layout,
-    asked: Mapping[str, LayoutAnswer],
-    shown: Mapping[str, Json],
-    given: Mapping[str, Json],
+    asked_answers: Mapping[str, LayoutAnswer],
+    fields: Context,
+    answers: Context,
 ) -> Iterator[str]:
-    named = dict(shown)
-    yield from (f"{name[:40]}: is not asked" for name in given if name not in asked)
-    for name, answer in asked.items():
-        value = given.get(name)
-        empty = value is None or value in ("", [])
-        if not is_asked(answer, named):
-            if not empty:
+    """Yield the mistakes in the answers of a layout, or of one entry of a group."""
+    context = dict(fields)
+    yield from (f"{name[:40]}: is not asked" for name in answers if name not in asked_answers)
+    for name, answer in asked_answers.items():
+        value = answers.get(name)
+        is_empty = value is None or value in ("", [])
+        if not is_asked(answer, context):
+            if not is_empty:
                 yield f"{name}: is not asked here"
             continue
-        if empty:
+        if is_empty:
             if answer.required and not (answer.kind == "text" and answer.check.min_length == 0):
                 yield f"{name}: missing"
             continue
-        yield from (f"{name}: {what}" for what in _value_problems(layout, answer, value, named))
-        named[name] = value
+        for problem in _value_problems(layout, answer, value, context):
+            yield f"{name}: {problem}"
+        context[name] = value
         if answer.kind == "search" and answer.field:
-            named[answer.field] = with_opened_passages(named.get(answer.field), value)
+            context[answer.field] = with_opened_passages(context.get(answer.field), value)
 
 
-def with_opened_passages(shown: Json, searches: Any) -> list[Json]:
-    """The paragraphs of a searched field, with those that were opened in searches."""
-    before: list[Any] = list(shown) if isinstance(shown, Sequence) else []
+def with_opened_passages(field_value: Json, searches: Any) -> list[Json]:
+    """The paragraphs of a searched field, followed by the passages that were opened in searches."""
+    before: list[Any] = list(field_value) if isinstance(field_value, Sequence) else []
     return [*before, *opened_passages(searches, before)]
 
 
-def is_asked(answer: LayoutAnswer, named: Mapping[str, Json]) -> bool:
-    """Whether an answer is asked for; `named`: the fields and earlier answers."""
-    if answer.needs and named.get(answer.needs) in (None, "", []):
+def is_asked(answer: LayoutAnswer, context: Context) -> bool:
+    """Whether an answer is asked for, given the fields and the earlier answers."""
+    if answer.needs and context.get(answer.needs) in (None, "", []):
         return False
-    return all(condition_holds(named.get(name), w) for name, w in answer.when.items()) and not any(
-        condition_holds(named.get(name), w) for name, w in answer.unless.items()
+    for name, values in answer.when.items():
+        if not condition_holds(context.get(name), values):
+            return False
+    return not any(
+        condition_holds(context.get(name), values) for name, values in answer.unless.items()
     )
 
 
-def condition_holds(value: Json, wanted: Sequence[str]) -> bool:
-    """Whether an answer has one of the values that a `when` names."""
-    many = value if isinstance(value, list) else [value]
-    return any((str(one).lower() if isinstance(one, bool) else one) in wanted for one in many)
+def condition_holds(value: Json, condition_values: Sequence[str]) -> bool:
+    """Whether an answer has one of the values that a `when` or `unless` names."""
+    for entry in value if isinstance(value, list) else [value]:
+        text = str(entry).lower() if isinstance(entry, bool) else entry
+        if text in condition_values:
+            return True
+    return False
 
 
 def _value_problems(
-    layout: Layout, answer: LayoutAnswer, value: Any, named: Mapping[str, Json]
+    layout: Layout, answer: LayoutAnswer, value: Any, context: Context
 ) -> Iterator[str]:
-    many = isinstance(value, Sequence) and not isinstance(value, str)
+    """Yield the mistakes in the value of one answer, which is not empty."""
     match answer.kind:
         case "flag":
             if not isinstance(value, bool):
@@ -154,91 +183,121 @@ def _value_problems(
         case "text":
             if not isinstance(value, str):
                 yield "not a text"
-            else:
-                yield from (what for _, what in islice(broken_rules(answer.check, value, named), 1))
+            else:  # one mistake is enough: the worker sees the next when it is mended
+                for _, problem in islice(broken_rules(answer.check, value, context), 1):
+                    yield problem
         case "choice":
-            if value not in available_choices(answer, named):
+            if value not in available_choices(answer, context):
                 yield "not one of the choices"
         case "choices":
-            known = available_choices(answer, named)
-            if not many or any(one not in known for one in value):
-                yield "not of the choices"
-            elif len(set(value)) < len(value):
-                yield "a choice twice"
+            yield from _choices_problems(answer, value, context)
         case "span":
-            yield from _span_problems(layout, answer, value, named)
+            yield from _span_problems(layout, answer, value, context)
         case "spans":
-            if not many:
-                yield "not a list of spans"
-            else:
-                wrong = [w for one in value for w in _span_problems(layout, answer, one, named)]
-                yield from wrong
-                places = () if wrong else [(s.get("paragraph"), s["start"]) for s in value]
-                if len(set(places)) < len(places):
-                    yield "two spans with one start"
+            yield from _spans_problems(layout, answer, value, context)
         case "search":
             if _as_type(value, _Searches) is None:
                 yield "not a list of searches"
         case "group":
-            if not many or not all(isinstance(one, Mapping) for one in value):
-                yield "not a list of objects"
-            elif not answer.min_items <= len(value) <= answer.max_items:
-                yield f"not {answer.min_items} to {answer.max_items} entries"
-            else:
-                for one in value:
-                    yield from _answer_problems(layout, answer.answers, named, one)
+            yield from _group_problems(layout, answer, value, context)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _choices_problems(answer: LayoutAnswer, values: Any, context: Context) -> Iterator[str]:
+    choices = available_choices(answer, context)
+    if not _is_list(values) or any(value not in choices for value in values):
+        yield "not of the choices"
+    elif len(set(values)) < len(values):
+        yield "a choice twice"
+
+
+def _spans_problems(
+    layout: Layout, answer: LayoutAnswer, spans: Any, context: Context
+) -> Iterator[str]:
+    if not _is_list(spans):
+        yield "not a list of spans"
+        return
+    problems: list[str] = []
+    for span in spans:
+        problems += _span_problems(layout, answer, span, context)
+    yield from problems
+    if not problems:
+        starts = {(span.get("paragraph"), span["start"]) for span in spans}
+        if len(starts) < len(spans):
+            yield "two spans with one start"
+
+
+def _group_problems(
+    layout: Layout, answer: LayoutAnswer, entries: Any, context: Context
+) -> Iterator[str]:
+    if not _is_list(entries) or not all(isinstance(entry, Mapping) for entry in entries):
+        yield "not a list of objects"
+    elif not answer.min_items <= len(entries) <= answer.max_items:
+        yield f"not {answer.min_items} to {answer.max_items} entries"
+    else:
+        for entry in entries:
+            yield from _answer_problems(layout, answer.answers, context, entry)
 
 
 def _as_type(value: Any, kind: Any) -> Any:
-    """A value of JSON as one of a type; None where it is none."""
+    """A JSON value converted to a type; None where it does not fit."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError:
         return None
 
 
-def available_choices(answer: LayoutAnswer, named: Mapping[str, Json]) -> list[str]:
-    """The values that can be chosen; `named`: the fields and earlier answers."""
-    own = [
+def available_choices(answer: LayoutAnswer, context: Context) -> list[str]:
+    """The values that can be chosen, given the fields and the earlier answers."""
+    layout_choices = [
         choice.value
         for choice in answer.choices
-        if not choice.needs or named.get(choice.needs) not in (None, "", [])
+        if not choice.needs or context.get(choice.needs) not in (None, "", [])
     ]
     if not answer.field:
-        return own
-    entries = paragraph_texts(named.get(answer.field))
+        return layout_choices
+    entries = paragraph_texts(context.get(answer.field))
     if answer.within:
-        text = value_as_text(named.get(answer.within))
+        text = value_as_text(context.get(answer.within))
         entries = [entry for entry in entries if contains_words(text, entry)]
-    return entries + own
+    return entries + layout_choices
 
 
 def _span_problems(
-    layout: Layout, answer: LayoutAnswer, value: Any, named: Mapping[str, Json]
+    layout: Layout, answer: LayoutAnswer, value: Any, context: Context
 ) -> Iterator[str]:
-    field = answer.field or ""
-    shown = layout.fields.get(field)
-    split = shown is not None and shown.kind == "paragraphs"
+    field_name = answer.field or ""
+    field = layout.fields.get(field_name)
+    has_paragraphs = field is not None and field.kind == "paragraphs"
     span: _Span | None = _as_type(value, _Span)
-    if span is None or (span.paragraph is not msgspec.UNSET) != split:
+    if span is None or (span.paragraph is not msgspec.UNSET) != has_paragraphs:
         yield "not a span"
         return
-    texts = paragraph_texts(named.get(field)) if split else [value_as_text(named.get(field))]
-    place = span.paragraph or 0
-    if not 0 <= place < len(texts) or not 0 <= span.start < span.end <= len(texts[place]):
+    field_value = context.get(field_name)
+    texts = paragraph_texts(field_value) if has_paragraphs else [value_as_text(field_value)]
+    number = span.paragraph or 0
+    if not 0 <= number < len(texts) or not 0 <= span.start < span.end <= len(texts[number]):
         yield "a span outside of the text"
-    elif texts[place][span.start : span.end] != span.text:
+    elif texts[number][span.start : span.end] != span.text:
         yield "a span that does not fit the text"
 
 
 # ========== texts
 
+# What Python's `str.strip` and JavaScript's `trim` strip between them: the page and the import
+# have to agree on the length of a text.
 _BLANKS = (
     " \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
     "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 )
 _SPACE = re.compile(f"[{_BLANKS}]+")
+# `[BLANK]` and `[]`, not `[open`.
 _BRACKETS = re.compile(r"\[[^\]]*\]")
+# The end of `Ann's` (with either apostrophe) and `James'`, not of `isn't`.
+_POSSESSIVE = re.compile(r"['’]s?$")
 
 
 def trim(text: str) -> str:
@@ -246,12 +305,12 @@ def trim(text: str) -> str:
 
 
 def fold_text(text: str) -> str:
-    """A text case and spaces aside."""
+    """A text in lower case, with single spaces."""
     return _SPACE.sub(" ", text.lower()).strip(" ")
 
 
 def value_as_text(value: Json) -> str:
-    """The text of a field or an answer: of a list all entries, a line each."""
+    """The text of a field or an answer: its own, that of a mapping's `text`, or a list's lines."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -262,9 +321,9 @@ def value_as_text(value: Json) -> str:
 
 
 def paragraph_texts(value: Json) -> list[str]:
-    """The paragraphs of a field, whether plain or objects with a text."""
+    """The texts of a field's paragraphs, which are texts or objects with a `text`."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [value_as_text(one) for one in value]
+        return [value_as_text(paragraph) for paragraph in value]
     return [value_as_text(value)]
 
 
@@ -273,42 +332,44 @@ def split_words(text: str) -> list[str]:
 
 
 def _word_places(text: str) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    """Where each word begins and ends. Unicode categories: L letters, N numbers, M marks."""
+    places: list[tuple[int, int]] = []
     inside = False
-    for at, c in enumerate(text):
-        kind = category(c)[0]
-        if inside and (kind in "LNM" or c in "'’"):
-            found[-1] = found[-1][0], at + 1
-        elif inside := kind in "LN":
-            found.append((at, at + 1))
-    return found
+    for index, char in enumerate(text):
+        group = category(char)[0]
+        if inside and (group in "LNM" or char in "'’"):
+            places[-1] = places[-1][0], index + 1
+        elif inside := group in "LN":
+            places.append((index, index + 1))
+    return places
 
 
 def begins_with_words(text: str, start: str) -> bool:
-    """Whether a text starts with these words, case aside."""
+    """Whether a text begins with the given words, in any case, and its word ends there."""
     same = text[: len(start)].lower() == start.lower()
     return same and not _is_letter(text[len(start) : len(start) + 1])
 
 
 def contains_words(text: str, part: str) -> bool:
-    """Whether whole words of a text, with what is between them, are another one, as written."""
+    """Whether a text contains the part as it is written, beginning and ending with whole words."""
     places = _word_places(text)
-    at = text.find(part) if part else -1
-    while at >= 0:
-        end = at + len(part)
-        met = [(a, b) for a, b in places if a < end and at < b]
-        if met and at <= met[0][0] and met[-1][1] <= end:
+    start = text.find(part) if part else -1
+    while start >= 0:
+        end = start + len(part)
+        touched = [place for place in places if place[0] < end and start < place[1]]
+        if touched and start <= touched[0][0] and touched[-1][1] <= end:
             return True
-        at = text.find(part, at + 1)
+        start = text.find(part, start + 1)
     return False
 
 
-def _is_letter(c: str) -> bool:
-    return bool(c) and category(c)[0] in "LN"
+def _is_letter(char: str) -> bool:
+    return bool(char) and category(char)[0] in "LN"
 
 
 def _word_stem(word: str) -> str:
-    return re.sub(r"['’]s?$", "", word.lower())
+    """A word in lower case without a final 's or apostrophe."""
+    return _POSSESSIVE.sub("", word.lower())
 
 
 def _is_telling(word: str) -> bool:
@@ -316,14 +377,25 @@ def _is_telling(word: str) -> bool:
 
 
 def _has_digit(word: str) -> bool:
-    return any(category(c)[0] == "N" for c in word)
+    return any(category(char)[0] == "N" for char in word)
 
 
-def _first_missing(wanted: Iterator[str], text: str) -> str:
-    have = {_word_stem(word) for word in split_words(text)}
-    return ", ".join(list(dict.fromkeys(w for w in wanted if _word_stem(w) not in have))[:3])
+# Missing words that a message names: enough to see what is meant, and short on a phone.
+_MISSING_SHOWN = 3
+
+
+def _first_missing(required: Iterator[str], text: str) -> str:
+    """The first few of the required words that a text lacks, separated by commas."""
+    stems = {_word_stem(word) for word in split_words(text)}
+    missing = dict.fromkeys(word for word in required if _word_stem(word) not in stems)
+    return ", ".join([*missing][:_MISSING_SHOWN])
 
 
 def _begins_with_a_word(text: str) -> bool:
-    first = next((c for c in text if category(c)[0] in "LN" or c == "_"), "_")
-    return first != "_"
+    """Whether a word stands before the first blank of a cloze, which is written as `_`."""
+    for char in text:
+        if char == "_":
+            return False
+        if _is_letter(char):
+            return True
+    return False

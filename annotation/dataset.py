@@ -29,11 +29,11 @@ from factdrift.builders.release.version import published_versions
 
 Row = dict[str, Any]
 _ROWS = 1024
+# Values take turns: `code` is a row's value, `key` the hash of its group.
 _IN_TURNS = """
     SELECT place FROM drawn
     ORDER BY dense_rank() OVER (PARTITION BY code ORDER BY key), key, place
 """
-"""Values take turns: `code` is a row's value, `key` the hash of its group."""
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,20 @@ class DatasetRows:
     def rows(
         self, columns: Sequence[str] | None = None, places: Collection[int] | None = None
     ) -> Iterator[tuple[int, Row]]:
-        """Every row with its place in the dataset, from 0; `columns` and `places` alone, where
-        given. Rows of other places are not decoded."""
+        """Yield the rows with their places in the dataset, counted from 0.
+
+        `columns` and `places` limit what is read; rows of other places are not decoded.
+        """
         if not _is_parquet(self.files[0]):
-            rows = enumerate(_json_rows(self.files[0]))
-            yield from (one for one in rows if places is None or one[0] in places)
+            for place, row in enumerate(_json_rows(self.files[0])):
+                if places is None or place in places:
+                    yield place, row
             return
         first = 0
-        for batch in (one for path in self.files for one in _record_batches(path, columns)):
-            inside = [n for n in range(batch.num_rows) if places is None or first + n in places]
-            whole = len(inside) == batch.num_rows
-            found = (batch if whole else batch.take(inside)).to_pylist()
-            yield from zip((first + n for n in inside), found, strict=True)
-            first += batch.num_rows
+        for path in self.files:
+            for batch in _record_batches(path, columns):
+                yield from _rows_of_batch(batch, first, places)
+                first += batch.num_rows
 
     def sibling(self, config: str) -> Path | None:
         """The folder of another config of the same release; None where there is none."""
@@ -77,56 +78,62 @@ class DatasetRows:
 
 
 def row_id_of(row: Row) -> str:
-    """The id of a row: its own, or a hash of all of it."""
+    """The id of a row: the one that it has, or a hash of all its values."""
     return stored_id(row) or digest(to_json_value(row))
 
 
 def stored_id(row: Row) -> str:
-    """The id that a row has of its own, a text or a whole number; empty for none."""
-    own = row.get("id")
-    number = isinstance(own, int) and not isinstance(own, bool)
-    return str(own) if number or isinstance(own, str) else ""
+    """The id in the column `id`, a text or a whole number; empty where the row has none."""
+    value = row.get("id")
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_number or isinstance(value, str) else ""
 
 
 def open_dataset(
-    given: str, releases: Path, *, config: str | None = None, split: str | None = None
+    source: str, releases: Path, *, config: str | None = None, split: str | None = None
 ) -> DatasetRows:
-    """A release folder, the name of a dataset (its newest release), a Parquet or a JSONL file.
+    """Open a release folder, the newest release of a dataset's name, a Parquet or a JSONL file.
 
-    `config`: by default the first of the release; `split`: by default all of them.
+    `config` is by default the first of the release, and all splits are taken unless `split` names
+    one. `UserError`: there is no such dataset, config or split.
     """
-    path = Path(given)
+    path = Path(source)
     if path.is_file():
         if config or split:
-            raise UserError("a file has no configs and splits", where=given)
-        columns = None
-        if _is_parquet(path):
-            columns = tuple(_open_parquet(path).schema_arrow.names)
-        elif path.suffix.lower() not in (".jsonl", ".ndjson"):
-            raise UserError("not a Parquet or JSONL file", where=given)
-        return DatasetRows(path.name, file_sha256(path), None, (), (path,), columns)
-    if not given or not path.is_dir():
-        path = _newest_release(given, releases)
-    found = manifest.load_manifest(path)
-    names = [one.name for one in found.configs]
-    chosen = found.config(config or (names or [""])[0])
+            raise UserError("a file has no configs and splits", where=source)
+        return _open_file(path, source)
+    if not source or not path.is_dir():
+        path = _newest_release(source, releases)
+    return _open_release(path, config, split)
+
+
+def _open_file(path: Path, source: str) -> DatasetRows:
+    columns = None
+    if _is_parquet(path):
+        columns = tuple(_open_parquet(path).schema_arrow.names)
+    elif path.suffix.lower() not in (".jsonl", ".ndjson"):
+        raise UserError("not a Parquet or JSONL file", where=source)
+    return DatasetRows(path.name, file_sha256(path), None, (), (path,), columns)
+
+
+def _open_release(path: Path, config_name: str | None, split_name: str | None) -> DatasetRows:
+    release = manifest.load_manifest(path)
+    config_names = [config.name for config in release.configs]
+    chosen = release.config(config_name or (config_names or [""])[0])
     if chosen is None:
-        raise UserError(
-            f"no config {config!r}", where=display_path(path), hint=near_hint(config, names)
-        )
-    splits = [one for one in chosen.splits if split in (None, one.name)]
+        hint = near_hint(config_name, config_names)
+        raise UserError(f"no config {config_name!r}", where=display_path(path), hint=hint)
+    splits = [split for split in chosen.splits if split_name in (None, split.name)]
     if not splits:
-        have = [one.name for one in chosen.splits]
-        raise UserError(
-            f"no split {split!r}", where=display_path(path), hint=near_hint(split, have)
-        )
+        hint = near_hint(split_name, [split.name for split in chosen.splits])
+        raise UserError(f"no split {split_name!r}", where=display_path(path), hint=hint)
     return DatasetRows(
-        name=f"{found.dataset} {found.version}",
+        name=f"{release.dataset} {release.version}",
         sha256=file_sha256(path / manifest.FILE),
         config=chosen.name,
-        splits=tuple(one.name for one in splits),
-        files=tuple(manifest.locate_file(path, one.file) for one in splits),
-        columns=tuple(one.name for one in chosen.columns),
+        splits=tuple(split.name for split in splits),
+        files=tuple(manifest.locate_file(path, split.file) for split in splits),
+        columns=tuple(column.name for column in chosen.columns),
     )
 
 
@@ -139,8 +146,10 @@ def _newest_release(name: str, releases: Path) -> Path:
         gold = " --gold judgments" if "GOLD=" in recipe.read_text("utf-8") else ""
         hint = f"factdrift release {name}{gold} makes it"
     else:
-        have = sorted(p.name for p in releases.iterdir()) if releases.is_dir() else []
-        near = did_you_mean(name, have)
+        release_names = (
+            sorted(path.name for path in releases.iterdir()) if releases.is_dir() else []
+        )
+        near = did_you_mean(name, release_names)
         hint = f"did you mean {near}?" if near else "give a release folder, a Parquet or JSONL file"
     raise UserError(f"no dataset {name!r} in {display_path(releases)}", hint=hint)
 
@@ -158,12 +167,28 @@ def _open_parquet(path: Path) -> pq.ParquetFile:
 
 def _record_batches(path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
     with _open_parquet(path) as file:
-        have = file.schema_arrow.names
-        wanted = None if columns is None else [c for c in columns if c in have]
+        file_columns = file.schema_arrow.names
+        read_columns = None
+        if columns is not None:
+            read_columns = [column for column in columns if column in file_columns]
         try:
-            yield from file.iter_batches(_ROWS, columns=wanted, use_threads=False)
+            yield from file.iter_batches(_ROWS, columns=read_columns, use_threads=False)
         except (OSError, pa.ArrowException) as error:
             raise UserError(f"damaged: {error}".splitlines()[0], where=path) from None
+
+
+def _rows_of_batch(
+    batch: pa.RecordBatch, first: int, places: Collection[int] | None
+) -> Iterator[tuple[int, Row]]:
+    """The rows of a batch at the given places; `first` is the place of its first row."""
+    batch_places = range(first, first + batch.num_rows)
+    if places is not None:
+        chosen = [place for place in batch_places if place in places]
+        if len(chosen) < batch.num_rows:
+            batch = batch.take([place - first for place in chosen])
+        yield from zip(chosen, batch.to_pylist(), strict=True)
+    else:
+        yield from zip(batch_places, batch.to_pylist(), strict=True)
 
 
 def _json_rows(path: Path) -> Iterator[Row]:
@@ -174,58 +199,73 @@ def _json_rows(path: Path) -> Iterator[Row]:
 
 
 def to_json_value(value: Any) -> Json:
-    """A value of a row as JSON holds it; days as `2019-04-05`, what is no number as null."""
-    found: Json = to_jsonable_python(value, inf_nan_mode="null", bytes_mode="base64")
-    return found
+    """A value of a row in JSON's types: days as `2019-04-05`, NaN and infinities as null."""
+    json_value: Json = to_jsonable_python(value, inf_nan_mode="null", bytes_mode="base64")
+    return json_value
 
 
 def sample_rows(
-    dataset: DatasetRows, layout: Layout, seed: int, sent: set[str], wanted: set[str] | None = None
+    dataset: DatasetRows,
+    layout: Layout,
+    seed: int,
+    sent: set[str],
+    allowed: set[str] | None = None,
 ) -> tuple[Any, dict[str, int], bool]:
-    """The places of all rows that may be sent, an array in random order; why others are left out;
-    and whether all rows have ids of their own, in a column that can be read alone.
+    """Put the rows that may be sent into random order.
 
-    20 bytes a row are held. Rows whose id is in `sent` are left out and counted, and so are those
-    that are not `wanted`, where that is given. With `together`, rows with the same values in these
-    columns follow each other as one group; with `balance`, the values of that column take turns.
+    Returns an array of their places, counts of the rows that are left out, and whether every row
+    has an id of its own in a column that can be read alone. Rows whose id is in `sent` are left
+    out and counted, and so are those not in `allowed`, where that is given. With `together`, rows
+    with the same values in these columns follow each other as one group; with `balance`, the
+    values of that column take turns. 20 bytes a row are held.
     """
-    tops = [one.split(".")[0] for one in (*layout.together, layout.balance or "id")]
-    require_columns(dataset, tops[: len(tops) if layout.balance else -1])
+    needed_columns = [*layout.together, *([layout.balance] if layout.balance else [])]
+    top_columns = [column.split(".")[0] for column in needed_columns]
+    require_columns(dataset, top_columns)
     keys, codes, places = array("Q"), array("i"), array("q")
-    values: dict[str, int] = {}
+    code_by_value: dict[str, int] = {}
     counts = {"rows": 0, "sent_before": 0}
     # where a row has no id of its own, its id is a hash of all that it holds, and all of it is read
     columns = dataset.columns or ()
     has_ids = "id" in columns and all(stored_id(row) for _, row in dataset.rows(["id"]))
-    for place, row in dataset.rows(["id", *tops] if has_ids else None):
-        name = row_id_of(row)
+    for place, row in dataset.rows(["id", *top_columns] if has_ids else None):
+        row_id = row_id_of(row)
         counts["rows"] += 1
-        if name in sent:
+        if row_id in sent:
             counts["sent_before"] += 1
-            continue
-        if wanted is not None and name not in wanted:
+        elif allowed is not None and row_id not in allowed:
             counts["not_open"] = counts.get("not_open", 0) + 1
-            continue
-        common = [column_value(row, column) for column in layout.together]
-        group = digest(common) if common else name
-        value = str(column_value(row, layout.balance)) if layout.balance else ""
-        keys.append(seeded_hash(seed, group))
-        codes.append(values.setdefault(value, len(values)))
-        places.append(place)
+        else:
+            value = str(column_value(row, layout.balance)) if layout.balance else ""
+            keys.append(seeded_hash(seed, _group_of(row, layout) or row_id))
+            codes.append(code_by_value.setdefault(value, len(code_by_value)))
+            places.append(place)
+    return _take_turns(keys, codes, places), counts, has_ids
+
+
+def _group_of(row: Row, layout: Layout) -> str:
+    """A hash of the values that the rows of a group share; empty where rows are not grouped."""
+    common = [column_value(row, column) for column in layout.together]
+    return digest(common) if common else ""
+
+
+def _take_turns(keys: Any, codes: Any, places: Any) -> Any:
+    """The places in order of their keys, with the codes of values taking turns."""
     drawn = {"key": keys, "code": codes, "place": places}
     with duck.connect() as db:
-        db.register("drawn", pa.table({name: np.asarray(x) for name, x in drawn.items()}))
-        return db.execute(_IN_TURNS).fetchnumpy()["place"], counts, has_ids
+        db.register("drawn", pa.table({name: np.asarray(data) for name, data in drawn.items()}))
+        return db.execute(_IN_TURNS).fetchnumpy()["place"]
 
 
 def column_value(row: Any, column: str) -> Any:
-    """The value of a dotted column; of a list of objects, the list of their values."""
+    """The value of a dotted column; for a list of objects, the list of their values."""
+    value = row
     for name in column.split("."):
-        if isinstance(row, list):
-            row = [one.get(name) for one in row if isinstance(one, Mapping)]
+        if isinstance(value, list):
+            value = [entry.get(name) for entry in value if isinstance(entry, Mapping)]
         else:
-            row = row.get(name) if isinstance(row, Mapping) else None
-    return row
+            value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
 def require_columns(dataset: DatasetRows, columns: Sequence[str]) -> None:

@@ -34,20 +34,20 @@ from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import Articles
 from factdrift.filters.search_index import Index
 
+# Passages that a search shows.
 PASSAGES = 10
-"""Passages that a search shows."""
+# What each key leads to: sentences of an article, paragraphs of a page, passages.
 TextsByKey = Mapping[str, Json]
-"""What each key leads to: sentences of an article, paragraphs of a page, passages."""
+# Columns that may hold a join's key, where the layout names none: the first that a row has.
 KEY_COLUMNS = {
     "article": ("evidence_id", "article", "draw.article", "id"),
     "page": ("subject", "item", "title"),
     "search": ("search", "query", "question", "cloze"),
 }
-"""Columns that may hold a join's key, where the layout names none: the first that a row has."""
 _FACT_COLUMNS = ("subject_label", "relation", "relation_label", "object_label")
 _SPAN_KEYS = ("paragraph", "start", "end", "kind")
+# Rows that are looked at together, at least.
 _FEWEST_DRAWN = 50
-"""Rows that are looked at together, at least."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +64,18 @@ class TextSources:
     workspace: Workspace
 
     def find(self, join: str, keys: Iterable[str]) -> TextsByKey:
-        """What these keys lead to, as far as it is there."""
-        wanted = sorted(set(keys))
+        """The texts to which the keys lead, as far as they exist."""
+        wanted_keys = sorted(set(keys))
+        if not wanted_keys:
+            return {}
         if join == "article":
-            articles = read_articles(list(self.news), wanted, strict=False) if wanted else ()
+            articles = read_articles(list(self.news), wanted_keys, strict=False)
             return {article.id: list(article.sentences) for article in articles}
         if join == "page":
-            return self._pages(wanted) if wanted else {}
-        find = self.searcher() if wanted else None
-        return {query: hits for query in wanted if find and (hits := find(query))}
+            return self._pages(wanted_keys)
+        find = self.searcher()
+        passages = {query: find(query) for query in wanted_keys}
+        return {query: hits for query, hits in passages.items() if hits}
 
     def _pages(self, names: list[str]) -> TextsByKey:
         """Paragraphs by item, or by title where no page has such an item."""
@@ -82,26 +85,24 @@ class TextSources:
         if self.pages is None:
             hint = "give --pages: the folder data/pages of a release of timeqa that holds text"
             raise UserError("this layout shows pages", hint=hint)
-        own = self.pages / "pages.parquet"
-        path = own if own.is_file() else self.pages
+        path = self.pages / "pages.parquet"
+        if not path.is_file():
+            path = self.pages
         if not path.exists():
             raise UserError("no such file or folder", where=path)
         columns = ["item", "title", "paragraphs"]
-        found: dict[str, Json] = {}
+        pages: dict[str, Json] = {}
         try:
             table = ds.dataset(path, format="parquet")
-            chosen = pc.field("item").isin(names) | pc.field("title").isin(names)
-            for batch in table.to_batches(columns=columns, filter=chosen):
+            named_pages = pc.field("item").isin(names) | pc.field("title").isin(names)
+            for batch in table.to_batches(columns=columns, filter=named_pages):
                 for page in batch.to_pylist():
-                    paragraphs = [
-                        {"text": p["text"], "heading": p["section"], "kind": p["kind"]}
-                        for p in page["paragraphs"]
-                    ]
-                    found.setdefault(page["title"], paragraphs)
-                    found[page["item"]] = paragraphs
+                    paragraphs = [_page_paragraph(paragraph) for paragraph in page["paragraphs"]]
+                    pages.setdefault(page["title"], paragraphs)
+                    pages[page["item"]] = paragraphs
         except (OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:
             raise UserError(f"not a table of pages: {error}".splitlines()[0], where=path) from None
-        return found
+        return pages
 
     def searcher(self) -> Callable[[str], list[dict[str, str]]]:
         """What finds passages of the corpus for a query, the best first; makes the index."""
@@ -119,17 +120,24 @@ class TextSources:
         return find
 
 
+def _page_paragraph(paragraph: Mapping[str, Json]) -> Json:
+    return {
+        "text": paragraph["text"],
+        "heading": paragraph["section"],
+        "kind": paragraph["kind"],
+    }
+
+
 @dataclass
 class ItemSelection:
-    """Items in the order in which they fill HITs, the group of each, and counts of what is left
-    out."""
+    """Items in the order in which they fill HITs, their groups, and counts of rows left out."""
 
     items: list[Item]
     groups: list[str]
     counts: dict[str, int]
 
     def add(self, item: Item | str, group: str, ledger: Ledger) -> None:
-        """Take an item, unless its like is in the ledger; a text says why there is none."""
+        """Take an item, unless the ledger has the item or its row; count a text as a reason."""
         if not isinstance(item, str):
             if item.id not in ledger.items and item.row not in ledger.rows:
                 ledger.items.add(item.id)
@@ -150,43 +158,56 @@ def make_items(
     seed: int,
     ledger: Ledger,
 ) -> ItemSelection:
-    """Up to `number` items of rows sampled from a dataset.
+    """Make up to `number` items of rows sampled from a dataset.
 
-    `counts`: `rows` seen, `sent_before`, `not_open`, `missing <field>`, `same_item`, `same_id`.
-    Where two rows show the same, or have one id, the first stays. With `together`, a group that
-    does not fit is left for the next batch, unless it is the only one. `UserError` where none is
-    left, or a column is missing.
+    The counts are of `rows` seen, and of rows left out: `sent_before`, `not_open`,
+    `missing <field>`, `same_item`, `same_id`. Where two rows show the same, or have one id, the
+    first stays. With `together`, a group that does not fit is left for the next batch, unless it
+    is the only one. `UserError`: no row is left, or the dataset lacks a column.
     """
-    for field_name, field in layout.fields.items():
-        computed = field.join or field.kind in ("spans", "fact")
-        if not field.optional and (field.column or not computed):
-            require_columns(dataset, [(field.column or field_name).split(".")[0]])
+    _require_field_columns(layout, dataset)
     places, counts, has_ids = sample_rows(dataset, layout, seed, ledger.rows, ledger.open)
-    made = ItemSelection([], [], counts)
+    columns = _needed_columns(layout) if has_ids else None
+    selection = ItemSelection([], [], counts)
     seen = Ledger(items=set(ledger.items))
-    taken, size = 0, max(number, _FEWEST_DRAWN)
-    while len(made.items) < number and taken < len(places):
-        drawn = places[taken : taken + size]
-        columns = _needed_columns(layout) if has_ids else None
-        found = _items_at(layout, dataset, drawn, columns, sources)
-        for item, group in found:
-            if len(made.items) == number:
+    taken_count, draw_size = 0, max(number, _FEWEST_DRAWN)
+    while len(selection.items) < number and taken_count < len(places):
+        drawn_places = places[taken_count : taken_count + draw_size]
+        for item, group in _items_at(layout, dataset, drawn_places, columns, sources):
+            if len(selection.items) == number:
                 break
-            taken += 1
-            made.add(item, group, seen)
-        size *= 2
-    if layout.together and taken < len(places):
-        _, following = next(dataset.rows(None, {int(places[taken])}))
-        group = _group_key(layout, following)
-        start = made.groups.index(group) if group in made.groups else 0
-        if start:  # the group goes on after the last item: all of it is left out
-            del made.items[start:], made.groups[start:]
-    if not made.items:
-        why = ", ".join(f"{reason}: {n}" for reason, n in made.counts.items() if n)
-        again = "--open sends once more what is not decided, --again everything"
-        hint = again if made.counts["sent_before"] else None
-        raise UserError(f"no row of {dataset.name} can be sent ({why})", hint=hint)
-    return made
+            taken_count += 1
+            selection.add(item, group, seen)
+        draw_size *= 2  # each draw reads the dataset once: few reads even if most rows are left out
+    if layout.together and taken_count < len(places):
+        _, following_row = next(dataset.rows(None, {int(places[taken_count])}))
+        _cut_unfinished_group(selection, _group_key(layout, following_row))
+    if not selection.items:
+        raise _no_row_error(dataset, selection.counts)
+    return selection
+
+
+def _require_field_columns(layout: Layout, dataset: DatasetRows) -> None:
+    """`UserError` where the dataset lacks the column of a field that every item needs."""
+    for field_name, field in layout.fields.items():
+        is_computed = field.join or field.kind in ("spans", "fact")
+        if not field.optional and (field.column or not is_computed):
+            require_columns(dataset, [(field.column or field_name).split(".")[0]])
+
+
+def _cut_unfinished_group(selection: ItemSelection, next_group: str) -> None:
+    """Take a group out that goes on after the last item, unless it is the only group."""
+    if next_group in selection.groups:
+        start = selection.groups.index(next_group)
+        if start:
+            del selection.items[start:], selection.groups[start:]
+
+
+def _no_row_error(dataset: DatasetRows, counts: Mapping[str, int]) -> UserError:
+    reasons = ", ".join(f"{reason}: {count}" for reason, count in counts.items() if count)
+    again = "--open sends once more what is not decided, --again everything"
+    hint = again if counts["sent_before"] else None
+    return UserError(f"no row of {dataset.name} can be sent ({reasons})", hint=hint)
 
 
 def _items_at(
@@ -198,31 +219,32 @@ def _items_at(
 ) -> list[tuple[Item | str, str]]:
     """The items of the rows at these places, in their order, and the group of each.
 
-    The dataset and the texts are read through, whatever the number of places; no row is held.
+    An item is a text where it cannot be made: the reason. The dataset and the texts are read
+    through once, whatever the number of places; no row is held.
     """
-    numbers = {place: n for n, place in enumerate(places.tolist())}
-    joins = [field for field in layout.fields.values() if field.join]
-    keys: dict[str, set[str]] = {str(field.join): set() for field in joins}
-    for _, row in dataset.rows(columns, numbers) if joins else ():
-        for field in joins:
+    order = {place: index for index, place in enumerate(places.tolist())}
+    joined_fields = [field for field in layout.fields.values() if field.join]
+    keys: dict[str, set[str]] = {str(field.join): set() for field in joined_fields}
+    for _, row in dataset.rows(columns, order) if joined_fields else ():
+        for field in joined_fields:
             keys[str(field.join)].add(_join_key(field, row) or "")
-    texts = {join: sources.find(join, wanted - {""}) for join, wanted in keys.items()}
-    found: list[Any] = [None] * len(numbers)
-    for place, row in dataset.rows(columns, numbers):
-        found[numbers[place]] = _make_item(layout, row, texts), _group_key(layout, row)
-    return found
+    texts = {join: sources.find(join, join_keys - {""}) for join, join_keys in keys.items()}
+    items: list[Any] = [None] * len(order)
+    for place, row in dataset.rows(columns, order):
+        items[order[place]] = _make_item(layout, row, texts), _group_key(layout, row)
+    return items
 
 
 def _needed_columns(layout: Layout) -> list[str]:
-    """The columns of a row that its item is made from."""
-    found = ["id", *_FACT_COLUMNS, *_SPAN_KEYS, *layout.together]
+    """The columns of a row from which its item is made."""
+    columns = ["id", *_FACT_COLUMNS, *_SPAN_KEYS, *layout.together]
     for name, field in layout.fields.items():
-        found += [field.column or name, *(KEY_COLUMNS[field.join] if field.join else ())]
-    return sorted({column.split(".")[0] for column in found})
+        columns += [field.column or name, *(KEY_COLUMNS[field.join] if field.join else ())]
+    return sorted({column.split(".")[0] for column in columns})
 
 
 def _make_item(layout: Layout, row: Row, texts: Mapping[str, TextsByKey]) -> Item | str:
-    """The item of a row; `missing <field>` where the row lacks one that is shown."""
+    """The item of a row; `missing <field>` where the row lacks a field that every item needs."""
     fields: dict[str, Json] = {}
     for field_name, field in layout.fields.items():
         value = _field_value(field_name, field, row, texts)
@@ -248,8 +270,11 @@ def _group_key(layout: Layout, row: Row) -> str:
 
 def _join_key(field: LayoutField, row: Row) -> str | None:
     columns = (field.column,) if field.column else KEY_COLUMNS[field.join or "article"]
-    found = (column_value(row, column) for column in columns)
-    return next((key for key in found if isinstance(key, str) and key), None)
+    for column in columns:
+        key = column_value(row, column)
+        if isinstance(key, str) and key:
+            return key
+    return None
 
 
 def _field_value(name: str, field: LayoutField, row: Row, texts: Mapping[str, TextsByKey]) -> Json:
@@ -279,16 +304,15 @@ def _relations() -> Mapping[str, Relation]:
 
 
 def _fact_sentence(row: Row) -> str:
-    """A fact as its relation's first template has it; without one, its three parts."""
-    names = [
-        _label_or_text(to_json_value(column_value(row, f"{what}_label")))
-        for what in ("subject", "object")
-    ]
+    """A fact as its relation's first template states it; without a template, its three parts."""
+    subject, relation_label, object_ = (
+        _label_or_text(to_json_value(column_value(row, column)))
+        for column in ("subject_label", "relation_label", "object_label")
+    )
     relation = _relations().get(str(column_value(row, "relation")))
     if relation is None:
-        relation_label = _label_or_text(to_json_value(column_value(row, "relation_label")))
-        return f"{names[0]}: {relation_label}: {names[1]}"
-    return sentence(relation.cloze[0], names[0], names[1])
+        return f"{subject}: {relation_label}: {object_}"
+    return sentence(relation.cloze[0], subject, object_)
 
 
 def _as_list(value: Json) -> Sequence[Json]:
@@ -299,7 +323,7 @@ def _as_list(value: Json) -> Sequence[Json]:
 
 def _label_or_text(value: Json) -> str:
     if isinstance(value, Mapping):
-        value = next((value[k] for k in ("label", "text", "name") if value.get(k)), None)
+        value = next((value[key] for key in ("label", "text", "name") if value.get(key)), None)
     return "" if value is None else str(value)
 
 

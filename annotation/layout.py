@@ -1,4 +1,4 @@
-"""What a layout is: a folder with `layout.yaml` and `task.html.j2`; adding one needs no Python."""
+"""Layouts: a folder with `layout.yaml` and `task.html.j2` each; adding one needs no Python."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -13,25 +13,29 @@ from factdrift.builders.core.files import resource
 
 FOLDER = resource("annotation/layouts")
 
+# Where a mistake in `layout.yaml` is, and what is wrong there.
+Mistake = tuple[Loc, str]
 FieldKind = Literal["choice", "choices", "flag", "text", "span", "spans", "group", "search"]
 FieldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
 class LayoutField(Strict):
-    """A field of an item: text (or a list of paragraphs) that the worker sees.
+    """A field of an item: text, or a list of paragraphs, that the worker sees.
 
-    `column` is where it comes from in the dataset's row, dotted for nested ones
-    (`draw.article`), the field's own name by default; `join` names the text that the row's article
-    or page id leads to; of kind `list`, its sentences. `marks`: another field with spans to
-    highlight in it; `dates`: highlight what looks like a date in it, too.
+    `column` is the column of the dataset's row that it comes from, dotted for a nested one
+    (`draw.article`); by default it has the field's name. `join` takes the text to which an id in
+    the row leads: an article's or a page's (for kind `list`, the article's sentences), or the
+    passages of a search. `marks` names another field with spans to highlight in this one, and
+    `dates` highlights what looks like a date.
 
-    On the page: a `date` is a day (`2020-05-06`) or UTC seconds, and is written out, and so is a
-    `partial_date` of releases (`2019-07`, `201X`, `2019-03-01/2019-05-31`); a `fact` is the row's
-    subject, relation and object as a sentence by the relation's template; of
-    `paragraphs` each is a text, or an object with `text` and perhaps `heading` and `kind`
-    (`builders.rows.Paragraph`); `spans` is a list of `{"start", "end"}` in code points (with
-    "paragraph" for `paragraphs`, and perhaps "kind", one of mention or date). Where the row has
-    no column of that name, its own `paragraph`, `start` and `end` are the one span; none, if null.
+    The kinds: a `date` is a day (`2020-05-06`) or UTC seconds, and the page writes it out; so it
+    does a `partial_date` of releases (`2019-07`, `201X`, `2019-03-01/2019-05-31`). A `fact` is
+    the row's subject, relation and object as a sentence of the relation's template. Each of
+    `paragraphs` is a text, or an object with `text` and perhaps `heading` and `kind`
+    (`builders.rows.Paragraph`). `spans` are a list of `{"start", "end"}` in code points, with
+    "paragraph" for `paragraphs` and perhaps "kind" (mention or date). Where the row has no column
+    of that name, its own `paragraph`, `start` and `end` are the only span; if they are null there
+    is none.
     """
 
     label: str | None = None
@@ -48,7 +52,7 @@ class LayoutField(Strict):
 class Choice(Strict):
     """One value of a choice; `key` is its key on the keyboard.
 
-    `needs`: a shown field; where a row has nothing in it, this cannot be chosen.
+    `needs` names a field. Where a row has nothing in that field, the value cannot be chosen.
     """
 
     value: str
@@ -59,14 +63,14 @@ class Choice(Strict):
 
 
 class Check(Strict):
-    """What a text must be like; the page says it as one types and the import checks it again.
+    """The rules for a text. The page checks them as one types, and the import checks them again.
 
-    `not_field` and `has_field`: the text of that shown field must not, or must, be in it (case
-    and spaces aside). `words_from`: no capitalised word or number that the named field lacks, its
-    first word aside; `keeps_words`: each one that the field has, its first word and what stands in
-    [brackets] aside; `keeps_numbers`: each number that it has. A word counts without its case and
-    a final 's. `starts_with` is whole words, case aside; the others are exact. Each name may be a
-    field or an earlier answer.
+    Rules that name a field may name an earlier answer as well. The text must not contain the text
+    of `not_field`, and must contain that of `has_field`, whatever case and spaces. With
+    `words_from` it has no capitalised word or number that the field lacks, except its first word.
+    With `keeps_words` it has every such word of the field, except the first and what stands in
+    [brackets]; with `keeps_numbers`, every number of the field. Words are compared in lower case
+    without a final 's. `starts_with` lists whole words in any case; the other rules are exact.
     """
 
     min_length: int = Field(default=1, ge=0)
@@ -83,16 +87,17 @@ class Check(Strict):
 
 
 class LayoutAnswer(Strict):
-    """One thing that is asked for.
+    """An answer that a layout asks for.
 
-    `field`: of a span, the shown field to mark in; of a choice, a shown `list` field whose
-    entries are the choices; of a search, the shown `paragraphs` to which passages are added that
-    the worker opens (see `annotation.checks`). `hints`: of a choice from a list, a shown `list`
-    field with a small text for each entry. `when`: asked only where an earlier answer has one of
-    these values. `answers`: of a group, what each of its `min_items` to `max_items` entries holds.
-    `agree`: how two workers' values are compared: the same value, the same text after SQuAD
-    normalisation, overlapping spans, or not at all. `within`: of a choice from a list, an earlier
-    answer; only entries that are words of it can be chosen, and they are clicked in its text.
+    `field` names the field to mark a span in, the `list` field whose entries are the choices, or
+    the `paragraphs` to which a search adds the passages that the worker opens (see
+    `annotation.checks`). For a choice from a list, `hints` names a `list` field with a small text
+    for each entry, and `within` an earlier answer: only entries that are words of that answer can
+    be chosen, by a click in its text. `when` asks only if an earlier answer has one of these
+    values, `unless` only if it has none of them, `needs` only if that field is not empty.
+    `answers` are those of each of the `min_items` to `max_items` entries of a group. `agree` says
+    how two workers' values are compared: by value, by the text after SQuAD normalisation, by
+    overlapping spans, or not at all.
     """
 
     kind: FieldKind
@@ -139,9 +144,9 @@ class Qualifications(Strict):
     adult: bool = False
 
 
+# What an attention item is: one whose answer is known, one that says what to answer, one that
+# makes no sense.
 CheckKind = Literal["known", "instruction", "nonsense"]
-"""What an attention item is: one whose answer is known, one that says what to answer, one that
-makes no sense."""
 
 
 class KnownItem(Strict):
@@ -153,11 +158,12 @@ class KnownItem(Strict):
 
 
 class Rejection(Strict):
-    """What rejects a submission, and so its pay; a platform has its own defaults.
+    """When a submission is rejected, so that it is not paid; a platform has its own defaults.
 
-    That many failed attention items of these kinds: `failures`, or `long_failures` where a HIT is
-    paid for `long_minutes` or more. `experts`: an expert's no to a worker's batch, too. One failed
-    item sets the answers of a submission aside in any case.
+    It is rejected for `failures` failed attention items of the kinds in `checks`, or for
+    `long_failures` where a HIT is paid for `long_minutes` or more. With `experts` it is also
+    rejected if an expert rejects the worker's batch. One failed item sets the answers of a
+    submission aside in any case.
     """
 
     checks: tuple[CheckKind, ...] = ("known", "instruction", "nonsense")
@@ -167,18 +173,19 @@ class Rejection(Strict):
     experts: bool = True
 
     def failures_to_reject(self, pay: Pay) -> int:
-        """How many failures reject a HIT that is paid so."""
+        """The number of failed attention items that rejects a HIT with this pay."""
         return self.long_failures if pay.minutes_per_hit >= self.long_minutes else self.failures
 
 
 class Rule(Strict):
     """When a row is decided.
 
-    `majority` or `unanimous` over the answer `of` (all answers that are compared, without it);
-    `any`: every counted judgment is taken as it is; `sampled`: per-worker batches of which an
-    expert checks `sampled` items, the batch accepted or rejected whole. `accept`: the values of
-    `of` that accept a row; another agreed value rejects it. `reject`: values of `of` that reject
-    one where `accept` names none. What is said to be broken (see `Layout`) is never accepted.
+    `majority` and `unanimous` compare the answer `of`, or all answers that are compared where no
+    `of` is given. `any` takes every judgment that counts as it is. Under `sampled` an expert
+    checks `sampled` items of each worker's batch, which is accepted or rejected as a whole.
+    `accept` lists the values of `of` that accept a row; any other agreed value rejects it. Where
+    `accept` is empty, `reject` lists the values that reject it. A row that workers call broken
+    (see `Layout`) is never accepted.
     """
 
     by: Literal["majority", "unanimous", "any", "sampled"] = "majority"
@@ -187,7 +194,7 @@ class Rule(Strict):
     reject: tuple[str, ...] = ()
     sampled: int = Field(default=2, ge=1)
     max_error: float | None = Field(default=None, gt=0, lt=1)
-    """Of `sampled`: the share of wrong judgments that an expert's checks of a batch exclude."""
+    """For `sampled`: the share of wrong judgments that an expert's checks have to rule out."""
 
 
 class Consent(Strict):
@@ -199,13 +206,13 @@ class Consent(Strict):
 
 
 class Practice(KnownItem):
-    """An item to learn on: after it the worker is told whether it was right, and `why`."""
+    """An item to practise on; afterwards the worker learns whether it was right, and `why`."""
 
     why: str
 
 
+# Answers that a layout need not define: what is wrong with an item, and a remark on it.
 BROKEN, COMMENT = "broken", "comment"
-"""Answers that a layout need not define: what is wrong with an item, and a remark on it."""
 WAYS_OUT = (BROKEN, COMMENT)
 _BROKEN = (
     {"value": "unreadable", "label": "A text is missing or cannot be read"},
@@ -267,107 +274,150 @@ class Layout(Strict):
         return self._folder.name
 
     def with_folder(self, folder: Path) -> "Layout":
-        """The same layout, lying in this folder."""
-        found = self.model_copy()
-        found._folder = folder
-        return found
+        """A copy of the layout that lies in `folder`."""
+        layout = self.model_copy()
+        layout._folder = folder
+        return layout
 
     @model_validator(mode="before")
     @classmethod
-    def _with_ways_out(cls, given: object) -> object:
-        """The answers `broken` and `comment`, where the layout has them."""
-        if not isinstance(given, Mapping) or not isinstance(given.get("answers"), Mapping):
-            return given
-        answers = dict(given["answers"])
-        broken = given.get("broken")
+    def _with_ways_out(cls, settings: object) -> object:
+        """Add the answers `broken` and `comment`, where the layout asks for them."""
+        if not isinstance(settings, Mapping) or not isinstance(settings.get("answers"), Mapping):
+            return settings
+        answers = dict(settings["answers"])
+        broken = settings.get("broken")
         choices = _BROKEN if broken is True else broken
         if isinstance(choices, list | tuple) and choices and BROKEN not in answers:
-            values = [one["value"] for one in choices if isinstance(one, Mapping)]
+            values = [choice["value"] for choice in choices if isinstance(choice, Mapping)]
             for name, answer in answers.items():
                 if isinstance(answer, Mapping):
                     unless = {**(answer.get("unless") or {}), BROKEN: values}
                     answers[name] = {**answer, "unless": unless}
             label = "This item cannot be answered, because"
-            ask = {"kind": "choices", "required": False, "label": label, "agree": "none"}
-            answers = {BROKEN: {**ask, "choices": choices}, **answers}
-        if given.get("comment") is True and COMMENT not in answers:
-            ask = {"kind": "text", "required": False, "label": "Your remark", "agree": "none"}
-            answers[COMMENT] = {**ask, "check": {"max_length": 1000}}
-        return {**given, "answers": answers}
+            question = {"kind": "choices", "required": False, "label": label, "agree": "none"}
+            answers = {BROKEN: {**question, "choices": choices}, **answers}
+        if settings.get("comment") is True and COMMENT not in answers:
+            question = {"kind": "text", "required": False, "label": "Your remark", "agree": "none"}
+            answers[COMMENT] = {**question, "check": {"max_length": 1000}}
+        return {**settings, "answers": answers}
 
     @model_validator(mode="after")
     def _check_names_and_values(self) -> "Layout":
-        rule, found = self.rule, list[tuple[Loc, str]]()
+        rule, found_mistakes = self.rule, list[Mistake]()
         for name, field in self.fields.items():
             if field.marks and self._kind(field.marks) != "spans":
-                found.append((("fields", name, "marks"), f"no field {field.marks!r} of kind spans"))
+                text = f"no field {field.marks!r} of kind spans"
+                found_mistakes.append((("fields", name, "marks"), text))
         for name in self.answers.keys() & self.fields:
-            found.append((("answers", name), "a field has this name"))
+            found_mistakes.append((("answers", name), "a field has this name"))
         if rule.of and rule.of not in self.answers:
-            found.append((("rule", "of"), f"no answer {rule.of!r}"))
+            found_mistakes.append((("rule", "of"), f"no answer {rule.of!r}"))
         for place, answer, before in _walk_answers(("answers",), self.answers, {}):
-            found += self._answer_mistakes(place, answer, before)
+            found_mistakes += self._answer_mistakes(place, answer, before)
         decided = _possible_values(self.answers.get(rule.of or ""))
-        found += _unknown_values(("rule", "accept"), rule.accept, decided, repr(rule.of))
-        if found:
-            raise mistakes(found)
+        accept_place = ("rule", "accept")
+        found_mistakes += _unknown_values(accept_place, rule.accept, decided, repr(rule.of))
+        if found_mistakes:
+            raise mistakes(found_mistakes)
         return self
 
     def _answer_mistakes(
         self, place: Loc, answer: LayoutAnswer, before: Mapping[str, LayoutAnswer]
-    ) -> Iterator[tuple[Loc, str]]:
-        fields = [*self.fields]
-        names = [(what, getattr(answer, what)) for what in ("field", "initial", "within", "hints")]
-        names += [("check", getattr(answer.check, what)) for what in _NAMING_CHECKS]
-        for what, name in names:
+    ) -> Iterator[Mistake]:
+        """Yield what is wrong with an answer; `before` are the answers that are asked earlier."""
+        yield from self._name_mistakes(place, answer, before)
+        yield from _condition_mistakes(place, answer, before)
+        yield from self._needs_mistakes(place, answer)
+        yield from self._kind_mistakes(place, answer)
+        yield from _repeated_choices(place, answer)
+
+    def _name_mistakes(
+        self, place: Loc, answer: LayoutAnswer, before: Mapping[str, LayoutAnswer]
+    ) -> Iterator[Mistake]:
+        """Names of fields or earlier answers that do not exist."""
+        name_by_option = {option: getattr(answer, option) for option in _NAMING_OPTIONS}
+        for option in _NAMING_CHECKS:
+            name_by_option[option] = getattr(answer.check, option)
+        for option, name in name_by_option.items():
             if name and name not in self.fields and name not in before:
-                near = did_you_mean(name, [*fields, *before])
+                near = did_you_mean(name, [*self.fields, *before])
                 hint = f", did you mean {near!r}?" if near else ""
-                yield (*place, what), f"no field {name!r}{hint}"
-        for what in ("when", "unless"):
-            for other, values in getattr(answer, what).items():
-                if other not in before:
-                    yield (*place, what), f"{other!r} is not asked before"
-                known = _possible_values(before.get(other))
-                yield from _unknown_values((*place, what, other), values, known, repr(other))
-        needing = [(place, answer.needs)]
-        needing += [((*place, "choices", n), one.needs) for n, one in enumerate(answer.choices)]
-        for where, needs in needing:
-            given = [needs] if needs else []
-            yield from _unknown_values((*where, "needs"), given, fields, "the fields")
-        wanted = _FIELD_KINDS.get(answer.kind)
+                # the options of the check are told at `check`, where they are written
+                key = option if option in _NAMING_OPTIONS else "check"
+                yield (*place, key), f"no field {name!r}{hint}"
+
+    def _needs_mistakes(self, place: Loc, answer: LayoutAnswer) -> Iterator[Mistake]:
+        """Fields that `needs` of the answer or of a choice names and that do not exist."""
+        needed_by = [(place, answer.needs)]
+        for number, choice in enumerate(answer.choices):
+            needed_by.append(((*place, "choices", number), choice.needs))
+        for option_place, field_name in needed_by:
+            if field_name:
+                field_names = [*self.fields]
+                yield from _unknown_values(
+                    (*option_place, "needs"), [field_name], field_names, "the fields"
+                )
+
+    def _kind_mistakes(self, place: Loc, answer: LayoutAnswer) -> Iterator[Mistake]:
+        """Options that the answer lacks for its kind, and a field whose kind does not fit."""
+        field_kinds = _FIELD_KINDS.get(answer.kind)
         is_choice = answer.kind in ("choice", "choices")
         if is_choice and not answer.choices and not answer.field:
             yield place, "a choice needs `choices`, or the `field` that lists them"
-        if wanted and not is_choice and not answer.field:
+        if field_kinds and not is_choice and not answer.field:
             yield place, f"a {answer.kind} needs the `field` to mark in"
         if (answer.kind == "group") != bool(answer.answers):
             yield place, "a group, and only a group, has `answers`"
         kind = self._kind(answer.field or "")
-        if wanted and kind and kind not in wanted:
-            yield (*place, "field"), f"{answer.field!r} is not of kind {' or '.join(wanted)}"
-        for what in ("key", "value"):
-            own = [getattr(choice, what) for choice in answer.choices]
-            for number, one in enumerate(own):
-                if one is not None and one in own[:number]:
-                    yield (*place, "choices", number), f"two choices have the {what} {one!r}"
+        if field_kinds and kind and kind not in field_kinds:
+            yield (*place, "field"), f"{answer.field!r} is not of kind {' or '.join(field_kinds)}"
 
     def _kind(self, field: str) -> str | None:
         return self.fields[field].kind if field in self.fields else None
 
 
+# The options of an answer that name a field or an earlier answer.
+_NAMING_OPTIONS = ("field", "initial", "within", "hints")
+# The options of a check that do so.
 _NAMING_CHECKS = ("not_field", "has_field", "words_from", "keeps_words", "keeps_numbers")
+# The kinds of field that an answer of a kind can refer to.
 _FIELD_KINDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("choice", "choices"), ("list",)),
     **dict.fromkeys(("span", "spans"), ("text", "paragraphs")),
     "search": ("paragraphs",),
 }
-"""By kind of answer, the kinds of field that it can be of."""
+
+
+def _condition_mistakes(
+    place: Loc, answer: LayoutAnswer, before: Mapping[str, LayoutAnswer]
+) -> Iterator[Mistake]:
+    """Conditions on answers that are not asked before, or on values that they cannot have."""
+    for option in ("when", "unless"):
+        for name, values in getattr(answer, option).items():
+            if name not in before:
+                yield (*place, option), f"{name!r} is not asked before"
+            possible_values = _possible_values(before.get(name))
+            yield from _unknown_values((*place, option, name), values, possible_values, repr(name))
+
+
+def _repeated_choices(place: Loc, answer: LayoutAnswer) -> Iterator[Mistake]:
+    """Choices that have the key or the value of an earlier choice."""
+    for attribute in ("key", "value"):
+        seen: set[str] = set()
+        for number, choice in enumerate(answer.choices):
+            content = getattr(choice, attribute)
+            if content in seen:
+                text = f"two choices have the {attribute} {content!r}"
+                yield (*place, "choices", number), text
+            if content is not None:
+                seen.add(content)
 
 
 def _walk_answers(
     place: Loc, answers: Mapping[str, LayoutAnswer], before: Mapping[str, LayoutAnswer]
 ) -> Iterator[tuple[Loc, LayoutAnswer, Mapping[str, LayoutAnswer]]]:
+    """Yield every answer, also those inside of groups, with its place and the answers before it."""
     for name, answer in answers.items():
         yield (*place, name), answer, before
         yield from _walk_answers((*place, name, "answers"), answer.answers, before)
@@ -384,11 +434,11 @@ def _possible_values(answer: LayoutAnswer | None) -> list[str] | None:
 
 
 def _unknown_values(
-    place: Loc, values: Sequence[str], known: list[str] | None, where: str
+    place: Loc, values: Sequence[str], known_values: list[str] | None, where: str
 ) -> Iterator[tuple[Loc, str]]:
     for number, value in enumerate(values):
-        if known is not None and value not in known:
-            yield (*place, number), f"{value!r} is not of {where}, {near_hint(value, known)}"
+        if known_values is not None and value not in known_values:
+            yield (*place, number), f"{value!r} is not of {where}, {near_hint(value, known_values)}"
 
 
 def near_hint(word: str | None, choices: Iterable[str]) -> str:
@@ -399,17 +449,18 @@ def near_hint(word: str | None, choices: Iterable[str]) -> str:
 
 
 def layout_names(folder: Path = FOLDER) -> list[str]:
-    return sorted(p.parent.name for p in folder.glob("*/layout.yaml"))
+    return sorted(path.parent.name for path in folder.glob("*/layout.yaml"))
 
 
 def load_layout(name: str | Path) -> Layout:
-    """A layout of ours by name, or one by the path of its folder.
+    """Load a layout of ours by its name, or any layout by the path of its folder.
 
-    `UserError`: there is none, or with file:line what is wrong in it.
+    `UserError`: there is no such layout, or it has mistakes, with file and line of each.
     """
-    found = (path for path in (FOLDER / name, Path(name)) if (path / "layout.yaml").is_file())
-    path = next(found, None)
-    if path is None:
+    path = FOLDER / name
+    if not (path / "layout.yaml").is_file():
+        path = Path(name)
+    if not (path / "layout.yaml").is_file():
         hint = near_hint(str(name), layout_names())
         raise UserError(f"no layout {str(name)!r} in {display_path(FOLDER)}", hint=hint)
     layout = load(path / "layout.yaml", Layout).with_folder(path.resolve())

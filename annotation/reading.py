@@ -52,14 +52,13 @@ def json_documents(path: Path) -> Entries:
     return _entries(path, _json_lines if lines else _json_values, "\n")
 
 
-def require_entries(found: Entries) -> Iterator[Entry]:
-    """The entries of a file that is no platform's; `UserError` for one that is broken."""
-    for one in found:
-        if isinstance(one, Refused):
-            raise UserError(
-                f"{one.reason}: {one.detail}".rstrip(": "), where=one.where, line=one.line
-            )
-        yield one
+def require_entries(entries: Entries) -> Iterator[Entry]:
+    """Yield the entries of a file that is no platform's; `UserError` for one that is broken."""
+    for entry in entries:
+        if isinstance(entry, Refused):
+            text = f"{entry.reason}: {entry.detail}".rstrip(": ")
+            raise UserError(text, where=entry.where, line=entry.line)
+        yield entry
 
 
 def csv_rows(path: Path) -> Entries:
@@ -80,10 +79,11 @@ def _entries(
 
 def _table_rows(file: io.TextIOWrapper, where: str) -> Entries:
     csv.field_size_limit(LONGEST)
-    first = file.readline(LONGEST)
+    first_line = file.readline(LONGEST)
     file.seek(0)
     lines = iter(lambda: file.readline(LONGEST), "")
-    reader = csv.reader(lines, delimiter=max(",;\t", key=first.count), strict=True)
+    delimiter = max(",;\t", key=first_line.count)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     names: list[str] = []
     while True:
         line = reader.line_num + 1
@@ -96,22 +96,34 @@ def _table_rows(file: io.TextIOWrapper, where: str) -> Entries:
             if not names:
                 return
             continue
-        if not names:
-            names = [name.strip() for name in cells]
-            while names and not names[-1]:
-                names.pop()
-            if not names or len(set(names)) < len(names) or not all(names):
-                yield Refused(where, line, "no CSV header", "columns without a name of their own")
-                return
-        elif _has_broken_bytes("".join(cells)):
-            yield Refused(where, line, "not UTF-8")
-        elif not any(map(str.strip, cells)):
+        if names:
+            if entry := _table_row(names, cells, where, line):
+                yield entry
             continue
-        elif len(cells) < len(names) or any(map(str.strip, cells[len(names) :])):
-            detail = f"{len(cells)} cells in {len(names)} columns"
-            yield Refused(where, line, "not a CSV row", detail)
-        else:
-            yield Entry(line, dict(zip(names, cells, strict=False)))
+        names = _column_names(cells)
+        if not names:
+            yield Refused(where, line, "no CSV header", "columns without a name of their own")
+            return
+
+
+def _column_names(cells: list[str]) -> list[str]:
+    """The columns that a header names, without empty ones at its end; empty where it is none."""
+    names = [name.strip() for name in cells]
+    while names and not names[-1]:
+        names.pop()
+    return names if all(names) and len(set(names)) == len(names) else []
+
+
+def _table_row(names: list[str], cells: list[str], where: str, line: int) -> Entry | Refused | None:
+    """The entry of one row; None for a blank row."""
+    if _has_broken_bytes("".join(cells)):
+        return Refused(where, line, "not UTF-8")
+    if not any(map(str.strip, cells)):
+        return None
+    if len(cells) < len(names) or any(map(str.strip, cells[len(names) :])):
+        detail = f"{len(cells)} cells in {len(names)} columns"
+        return Refused(where, line, "not a CSV row", detail)
+    return Entry(line, dict(zip(names, cells, strict=False)))
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from factdrift.scoring import commands as scoring
 from factdrift.scoring.export import FormatName
 
 if TYPE_CHECKING:
+    from factdrift.builders.wikidata.finish import MinedTables
     from factdrift.builders.wikidata.mine import DumpReader
     from factdrift.builders.wikidata.reader import Share
 
@@ -96,9 +97,9 @@ class _Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         for given in ctx.params.values():
-            for one in given if isinstance(given, list) else [given]:
-                if isinstance(one, Path | str) and is_pipe(Path(one)):
-                    raise UserError("this is a pipe, not a file", where=one)
+            for context_value in given if isinstance(given, list) else [given]:
+                if isinstance(context_value, Path | str) and is_pipe(Path(context_value)):
+                    raise UserError("this is a pipe, not a file", where=context_value)
         return super().invoke(ctx)
 
 
@@ -216,14 +217,18 @@ def clean(
     from factdrift.builders.core.tidy import clean as remove
     from factdrift.builders.core.tidy import look, table
 
-    found = look(build)
+    build_entries = look(build)
     with locked(build, "wait for it to end"):
-        for line in table(found, everything):
+        for line in table(build_entries, everything):
             echo(line)
-        kept = sum(one.size for one in found if one.stays(everything))
-        size = sum(one.size for one in found) - kept if dry_run else remove(found, everything)
+        kept_bytes = sum(entry.size for entry in build_entries if entry.stays(everything))
+        size = (
+            sum(entry.size for entry in build_entries) - kept_bytes
+            if dry_run
+            else remove(build_entries, everything)
+        )
     verb = "would be removed" if dry_run else "removed"
-    echo(f"{size / 1e6:,.1f} MB {verb}, {kept / 1e6:,.1f} MB kept")
+    echo(f"{size / 1e6:,.1f} MB {verb}, {kept_bytes / 1e6:,.1f} MB kept")
 
 
 @command()
@@ -267,54 +272,67 @@ def mine(
     from factdrift.builders.facts.relations import relations_with_own, select_relations
     from factdrift.builders.facts.steps import properties_to_mine
     from factdrift.builders.recipes.recipe import fetched
-    from factdrift.builders.wikidata.mine import SHARE_FILE, merge_shares, mine_share
-    from factdrift.builders.wikidata.mine import mine as mine_dump
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
 
     known = relations_with_own(templates)
-    named = re.findall(r"[^\s,]+", relations or "")
-    if relations is not None and not named:
+    relation_ids = re.findall(r"[^\s,]+", relations or "")  # `P54, P39` as well as `P54,P39`
+    if relations is not None and not relation_ids:
         raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
-    wanted = properties_to_mine(
-        select_relations(known, named, templates) if named else known.whole()
-    )
+    chosen = select_relations(known, relation_ids, templates) if relation_ids else known.whole()
+    properties = properties_to_mine(chosen)
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
-    if dump and named:
+    if dump and relation_ids:
         raise UserError("a dump is mined for every relation", hint="leave --relations out")
     reading = _reading(engine, shards, jobs, out, alone=bool(endpoint or shard))
-    paths, day = without_day(dump or [])
-    if day and snapshot not in (None, day):
-        raise UserError(f"two days are given: {day} and {snapshot}")
-    day = snapshot or day
+    paths, path_day = without_day(dump or [])
+    if path_day and snapshot not in (None, path_day):
+        raise UserError(f"two days are given: {path_day} and {snapshot}")
+    day = snapshot or path_day
+    mined: MinedTables | None
     if endpoint:
         mined = mine_sparql(
             endpoint,
             out,
-            relations=wanted,
+            relations=properties,
             user_agent=user_agent,
             cache=out / "answers",
             snapshot=snapshot_day([], day) if day else None,
             memory=memory,
         )
     else:
-        dumps = fetched("wikidata", paths, out / "inputs", say)
-        shares = [Path(one) for one in dumps if (Path(one) / SHARE_FILE).is_file()]
-        undated = [relation for relation, keep in wanted.items() if keep]
-        given: dict[str, Any] = {"undated": undated, "snapshot": day, "jobs": jobs, "say": say}
-        if shares and reading:
-            text = "these are shares that have been read"
-            raise UserError(text, where=shares[0], hint="leave --engine out to merge them")
-        if shares:
-            mined = merge_shares(shares, out, memory=memory, jobs=jobs, say=say)
-        elif shard:
-            mine_share(dumps, out, _share(shard), **given)
-            say(f"share {shard} in {out}; when all are there: factdrift mine FOLDER… --out MINED")
-            return
-        else:
-            mined = mine_dump(dumps, out, memory=memory, reading=reading, **given)
-    say(f"{mined.counts['counts']['statements']:,} statements of {mined.snapshot} in {out}")
+        undated = [relation for relation, keeps_undated in properties.items() if keeps_undated]
+        how = {"undated": undated, "snapshot": day, "jobs": jobs, "say": say}
+        dump_files = fetched("wikidata", paths, out / "inputs", say)
+        mined = _mine_dump(dump_files, out, shard, reading, memory, how)
+    if mined is not None:
+        say(f"{mined.counts['counts']['statements']:,} statements of {mined.snapshot} in {out}")
+
+
+def _mine_dump(
+    dump_files: list[str],
+    out: Path,
+    shard: str | None,
+    reading: "DumpReader | None",
+    memory: str,
+    how: dict[str, Any],
+) -> "MinedTables | None":
+    """Mine a dump, one share of it, or merge shares that were read; None after one share."""
+    from factdrift.builders.wikidata.mine import SHARE_FILE, merge_shares, mine_share
+    from factdrift.builders.wikidata.mine import mine as mine_dump
+
+    shares = [Path(file) for file in dump_files if (Path(file) / SHARE_FILE).is_file()]
+    if shares and reading:
+        text = "these are shares that have been read"
+        raise UserError(text, where=shares[0], hint="leave --engine out to merge them")
+    if shares:
+        return merge_shares(shares, out, memory=memory, jobs=how["jobs"], say=how["say"])
+    if shard:
+        mine_share(dump_files, out, _share(shard), **how)
+        say(f"share {shard} in {out}; when all are there: factdrift mine FOLDER… --out MINED")
+        return None
+    return mine_dump(dump_files, out, memory=memory, reading=reading, **how)
 
 
 def _reading(
@@ -340,11 +358,11 @@ def _share(text: str) -> "Share":
     """`2/8` is the second of eight shares."""
     from factdrift.builders.wikidata.reader import Share
 
-    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
-    index, of = (int(found[1]), int(found[2])) if found else (0, 0)
-    if not 1 <= index <= of:
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    index, share_count = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= index <= share_count:
         raise UserError(f"not a share: {text!r}", hint="write 1/3, 2/3, 3/3")
-    return Share(index - 1, of)
+    return Share(index - 1, share_count)
 
 
 @command()
@@ -373,10 +391,13 @@ def corpus(
     if release is not None:
         from factdrift.builders.release.contexts import restore_contexts
 
-        done = restore_contexts(release, archives, out, jobs=jobs)
-        say(f"{done.rows:,} rows with their text in {out}")
-        if done.changed or done.missing:
-            say(f"{done.changed:,} rows have another text in these pages, {done.missing:,} no page")
+        comparison = restore_contexts(release, archives, out, jobs=jobs)
+        say(f"{comparison.rows:,} rows with their text in {out}")
+        if comparison.changed or comparison.missing:
+            say(
+                f"{comparison.changed:,} rows have another text in these pages, "
+                f"{comparison.missing:,} no page"
+            )
         return
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wmt.passages import write_passages
@@ -513,8 +534,11 @@ def templates(
     if (table is None) is not (out is None):
         raise UserError("--import FILE.csv and --out FOLDER go together")
     if table and out:
-        made = import_templates(table, out)
-        say(f"{len(made)} templates in {out}; set mode, exclusive and undated where they differ")
+        template_paths = import_templates(table, out)
+        say(
+            f"{len(template_paths)} templates in {out}; "
+            "set mode, exclusive and undated where they differ"
+        )
         templates = out
     for line in check(templates):
         echo(line)

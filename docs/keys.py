@@ -10,12 +10,14 @@ import inspect
 import re
 import textwrap
 import types
-from collections.abc import Iterator
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+
+from factdrift.builders.core.config import field_hint, models_in
+from factdrift.builders.core.extensions import OpenUnion
 
 
 class Key(NamedTuple):
@@ -32,7 +34,7 @@ def keys(model: type[BaseModel]) -> list[Key]:
     return [
         Key(
             field.alias or name,
-            kind(field.annotation),
+            kind(field_hint(field)),
             default(field),
             _whole(
                 field.description
@@ -50,7 +52,7 @@ def nested(model: type[BaseModel]) -> list[type[BaseModel]]:
     """The models that stand inside a model, each once, in the order in which they are met."""
     found: list[type[BaseModel]] = []
     for field in model.model_fields.values():
-        for inner in _models(field.annotation):
+        for inner in models_in(field_hint(field)):
             for one in (inner, *nested(inner)):
                 if one not in found and one is not model:
                     found.append(one)
@@ -62,18 +64,12 @@ def title(model: type[BaseModel]) -> str:
     return inspect.cleandoc(model.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
 
 
-def _models(hint: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
-        yield hint
-    for inner in get_args(hint):
-        yield from _models(inner)
-
-
 def kind(hint: Any) -> str:
     """A type as a reader of YAML says it."""
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return kind(args[0])
+        union = next((mark for mark in args[1:] if isinstance(mark, OpenUnion)), None)
+        return kind(Union[union.ours]) if union else kind(args[0])  # noqa: UP007 - of a tuple
     if origin in (Union, types.UnionType):
         inner = [kind(one) for one in args if one is not type(None)]
         return " or ".join(dict.fromkeys(inner)) + (", or null" if type(None) in args else "")
@@ -116,7 +112,7 @@ def chosen(field: FieldInfo) -> str:
 
 def inner(field: FieldInfo) -> str:
     """What a key that holds a model means: what that model is, or that one of several is chosen."""
-    models = list(_models(field.annotation))
+    models = models_in(field_hint(field))
     return title(models[0]) if len(models) == 1 else "One of these models" if models else ""
 
 

@@ -87,13 +87,13 @@ class ReleaseConfig:
 
     def _read(self, split: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
         if split is not None and split not in self.splits:
-            known = ", ".join(self.splits)
-            raise UserError(f"{self.name} has no split {split!r}", hint=f"there are {known}")
-        for one in self.entry.splits:
-            if split in (None, one.name):
-                with reading(manifest.locate_file(self.folder, one.file)) as file:
+            split_names = ", ".join(self.splits)
+            raise UserError(f"{self.name} has no split {split!r}", hint=f"there are {split_names}")
+        for split_entry in self.entry.splits:
+            if split in (None, split_entry.name):
+                with reading(manifest.locate_file(self.folder, split_entry.file)) as file:
                     for batch in file.iter_batches(_ROWS):
-                        yield from ((one.name, values) for values in batch.to_pylist())
+                        yield from ((split_entry.name, values) for values in batch.to_pylist())
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,10 @@ class DatasetRelease:
     @cached_property
     def configs(self) -> Mapping[str, ReleaseConfig]:
         """The configs by name, in the order of the manifest."""
-        found = {one.name: ReleaseConfig(self.folder, one) for one in self.manifest.configs}
-        return MappingProxyType(found)
+        configs_by_name = {
+            entry.name: ReleaseConfig(self.folder, entry) for entry in self.manifest.configs
+        }
+        return MappingProxyType(configs_by_name)
 
     def rows(self) -> Iterator[PromptRow]:
         """Every row that asks something, config by config."""
@@ -155,14 +157,16 @@ class ReleaseScores:
 
         Of a single config, the mean over all is its own.
         """
-        overall = [m for m in self.table if (m.split, m.stratum) == (None, "all")]
-        configs = {m.config for m in overall}
-        wanted = config or (next(iter(configs)) if len(configs) == 1 else None)
-        for one in overall:
-            if (one.metric, one.config) == (metric, wanted):
-                return one.mean
-        known = ", ".join(dict.fromkeys(m.metric for m in overall))
-        raise UserError(f"no {metric!r} of {config or 'all rows'}", hint=f"there are {known}")
+        overall = [row for row in self.table if (row.split, row.stratum) == (None, "all")]
+        configs = {row.config for row in overall}
+        wanted_config = config or (next(iter(configs)) if len(configs) == 1 else None)
+        for row in overall:
+            if (row.metric, row.config) == (metric, wanted_config):
+                return row.mean
+        metric_names = ", ".join(dict.fromkeys(row.metric for row in overall))
+        raise UserError(
+            f"no {metric!r} of {config or 'all rows'}", hint=f"there are {metric_names}"
+        )
 
 
 def build(
@@ -182,12 +186,14 @@ def build(
     intermediate tables; `version`: `1.2.3`, or `auto` for the smallest that the change allows, by
     default the recipe's; `snapshot`: the day of an input whose name does not say it.
     """
-    given = {
-        name: [str(one) for one in ([paths] if isinstance(paths, str | Path) else paths)]
+    input_paths = {
+        name: [
+            str(input_path) for input_path in ([paths] if isinstance(paths, str | Path) else paths)
+        ]
         for name, paths in (inputs or {}).items()
     }
     options = ReleaseOptions(
-        given=given,
+        given=input_paths,
         snapshot=snapshot.isoformat() if snapshot else None,
         version=version,
         out=Path(out),
@@ -201,9 +207,9 @@ def build(
 
 def open_release(folder: str | Path) -> DatasetRelease:
     """Open a release folder, `releases/<dataset>/<version>`. `UserError`: it is none."""
-    found = DatasetRelease(Path(folder))
-    found.configs  # noqa: B018 - a broken manifest is found here
-    return found
+    dataset_release = DatasetRelease(Path(folder))
+    dataset_release.configs  # noqa: B018 - a broken manifest is found here
+    return dataset_release
 
 
 def score(
@@ -227,7 +233,10 @@ def score(
     with TemporaryDirectory() as scratch:
         if isinstance(predictions, Mapping):
             file = Path(scratch, "predictions.jsonl")
-            lines = (json.dumps({"id": i, "prediction": p}) for i, p in predictions.items())
+            lines = (
+                json.dumps({"id": row_id, "prediction": prediction})
+                for row_id, prediction in predictions.items()
+            )
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         else:
             file = Path(predictions)

@@ -27,15 +27,17 @@ def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
     or the name of a dataset whose package is installed; `folder`: an empty one to work in.
     """
     releases = [open_release(_built(recipe, folder / seed, seed, jobs)) for seed, jobs in _WAYS]
-    for one in releases:
-        assert not (problems := one.problems()), "\n".join(problems)
-    release, other = releases
-    sums = [one.manifest.sha256s() for one in releases]
+    for built_release in releases:
+        assert not (problems := built_release.problems()), "\n".join(problems)
+    release, second_release = releases
+    sums = [built_release.manifest.sha256s() for built_release in releases]
     differing = sorted(
-        p for p in sums[0].keys() | sums[1].keys() if sums[0].get(p) != sums[1].get(p)
+        inner_path
+        for inner_path in sums[0].keys() | sums[1].keys()
+        if sums[0].get(inner_path) != sums[1].get(inner_path)
     )
     assert not differing, f"files that differ between two builds: {', '.join(differing)}"
-    assert release.manifest == other.manifest, "the manifests of two builds differ"
+    assert release.manifest == second_release.manifest, "the manifests of two builds differ"
     asking = [config for config in release.configs.values() if config.asks]
     assert asking, "no config asks anything: a row type needs id, prompt and targets"
     for config in asking:
@@ -45,14 +47,14 @@ def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
 
 def _built(recipe: str | Path, folder: Path, seed: str, jobs: int) -> Path:
     """The folder of a release, built by a process of its own."""
-    words = [sys.executable, "-m", "factdrift", "release", str(recipe), "--jobs", str(jobs)]
-    words += ["--out", str(folder / "releases"), "--build", str(folder / "build")]
+    command_line = [sys.executable, "-m", "factdrift", "release", str(recipe), "--jobs", str(jobs)]
+    command_line += ["--out", str(folder / "releases"), "--build", str(folder / "build")]
     paths = os.pathsep.join(path for path in sys.path if path)
     env = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": paths}
-    done = subprocess.run(words, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    (found,) = (folder / "releases").glob("*/*/manifest.json")
-    return found.parent
+    completed = subprocess.run(command_line, env=env, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    (manifest_path,) = (folder / "releases").glob("*/*/manifest.json")
+    return manifest_path.parent
 
 
 def _check_rows(config: ReleaseConfig) -> None:

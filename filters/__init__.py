@@ -1,39 +1,59 @@
-"""Filters of generated questions. `AnyFilter` is the one list of them.
+"""Filters of generated questions. `FILTERS` is the one list of ours.
 
-A new filter of the wording alone is a class in `filters.wording`, which is in the list as a whole;
-another one is a file here and a line there. Each drop reason has a sentence in
-`data_cards/drop_reasons.yaml`.
+A new filter of the wording alone is a class in `filters.wording`; another one is a file here. Each
+gets a line in `FILTERS` and a table of cases in `tests/filter_cases`. Other packages offer filters
+as entry points of the group `factdrift.filters`.
 """
 
 if __name__ != "factdrift.filters":
     raise ImportError(f"{__name__} is a part of factdrift: import factdrift.filters")
 
 
-from typing import Annotated, Any, get_args
+from collections.abc import Mapping
+from typing import Annotated
 
-from pydantic import Field
-
+from factdrift.builders.core.extensions import ExtensionPoint, OpenUnion
+from factdrift.filters.base import Filter
 from factdrift.filters.duplicate_question import DuplicateQuestion
 from factdrift.filters.entity_required import EntityRequired
 from factdrift.filters.lm_judge import LMJudge
 from factdrift.filters.round_trip import RoundTrip
 from factdrift.filters.search import SearchFinds
 from factdrift.filters.toxicity_filter import Toxicity
-from factdrift.filters.wording import WordingFilter
+from factdrift.filters.wording import (
+    AnswerInQuestion,
+    AnswerNotInArticle,
+    Boilerplate,
+    ContextReference,
+    Length,
+    PronounWithoutAntecedent,
+    QuestionMark,
+)
 
-AnyFilter = Annotated[
-    WordingFilter
-    | EntityRequired
-    | DuplicateQuestion
-    | SearchFinds
-    | RoundTrip
-    | LMJudge
-    | Toxicity,
-    Field(discriminator="filter"),
-]
-"""One filter of a recipe, the cheap ones first: a good order for a recipe."""
-
-FILTERS: dict[str, type[Any]] = {
-    one.model_fields["filter"].default: one for one in get_args(get_args(AnyFilter)[0])
+FILTERS: Mapping[str, type[Filter]] = {
+    "answer_not_in_article": AnswerNotInArticle,
+    "question_mark": QuestionMark,
+    "length": Length,
+    "answer_in_question": AnswerInQuestion,
+    "context_reference": ContextReference,
+    "pronoun_without_antecedent": PronounWithoutAntecedent,
+    "boilerplate": Boilerplate,
+    "entity_required": EntityRequired,
+    "duplicate_question": DuplicateQuestion,
+    "search": SearchFinds,
+    "round_trip": RoundTrip,
+    "lm_judge": LMJudge,
+    "toxicity": Toxicity,
 }
-"""Every filter by its name in a recipe."""
+"""Our filters by their names in a recipe, the cheap ones first: a good order for a recipe."""
+
+FILTER_POINT: ExtensionPoint[type[Filter]] = ExtensionPoint(
+    kind="filter",
+    ours=FILTERS,
+    accepts=lambda found: isinstance(found, type) and issubclass(found, Filter),
+    expected="a Filter (a subclass of factdrift.filters.base.Filter)",
+)
+"""Our filters and those of installed packages."""
+
+AnyFilter = Annotated[Filter, OpenUnion(FILTER_POINT, "filter", tuple(FILTERS.values()))]
+"""One filter of a recipe, chosen by its name."""

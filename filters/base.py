@@ -1,7 +1,11 @@
-"""What a filter is: it gets questions with their articles and gives a verdict on each."""
+"""What a filter is: it gets questions with their articles and gives a verdict on each.
+
+A filter of one question alone subclasses `ItemFilter`, any other one `Filter`. Both work the same
+in `factdrift.filters` and in a package that offers them as `factdrift.filters` entry points.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -39,14 +43,14 @@ class FilterVerdict:
 Items = Sequence[QuestionItem]
 Verdicts = Sequence[FilterVerdict]
 KEEP = FilterVerdict(True, "")
-"""The verdict of a filter that keeps an item and measures nothing."""
+"""The verdict that keeps an item and measures nothing."""
 
 
 class AnsweringModel(Protocol):
-    """What the round trip needs of a question backend (`builders.generate.protocol.Backend`)."""
+    """A model that answers questions, as the round trip needs it; language models are such."""
 
     def answer(self, queries: Sequence[Query]) -> Sequence[Result]:
-        """One result a query, in their order; its text is None where it finds no answer."""
+        """Return a result for each query, in order; its text is None where it has no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ class NameFinder(Protocol):
 
 @dataclass(frozen=True)
 class FilterContext:
-    """What a run gives to its filters; `FilterRun` gives each filter its own `memory`."""
+    """What a run gives to its filters. Each filter gets a `memory` of its own."""
 
     answering: AnsweringModel | None = None
     search: Search | None = None
@@ -90,52 +94,61 @@ class FilterContext:
     )
 
     def answering_model(self, own: AnyModel | None) -> AnsweringModel | None:
-        """The model that a filter asks: its own, or the one that wrote the questions."""
+        """Return a filter's own model, or without one the model that wrote the questions."""
         if own is None:
             return self.answering
         return self.model(own) if self.model else None
 
 
-Need = Literal["answering", "search", "names", "model", "nothing"]
-"""What a filter takes of its context: a field of `FilterContext`; `nothing`: it is free."""
+Need = Literal["answering", "search", "names", "model"]
+"""What a filter can take of its context: the name of a field of `FilterContext`."""
 
 
-class Filter(Protocol):
-    """What the run needs of a filter, which is a frozen pydantic model with its parameters."""
+class Filter(Strict, ABC):
+    """One filter of a recipe: a frozen model that holds its parameters and judges questions.
 
-    needs: ClassVar[frozenset[Need]]
+    A subclass gives its name as `filter: Literal["no-acronyms"] = "no-acronyms"`, declares its
+    parameters as fields, and writes `judge`.
+    """
+
+    needs: ClassVar[frozenset[Need]] = frozenset()
     """What of the context it cannot do without."""
+    cheap: ClassVar[bool] = False
+    """Whether it costs next to nothing and looks at each question by itself. Such filters run
+    first, while questions are still being written, so that a bad question is replaced."""
+    reasons: ClassVar[Mapping[str, str]] = {}
+    """A sentence for every reason that it drops a question for; cards print them."""
 
-    @property
-    def filter(self) -> str:
-        """Its name in the recipe, and the `step` of the rows it drops."""
+    filter: str
+    """Its name in the recipe, and the `step` of the rows that it drops."""
 
+    @abstractmethod
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
-        """One verdict an item, in their order."""
+        """Return one verdict for each item, in their order."""
 
 
-class ItemFilter(Strict, ABC):
-    """A filter that decides on each item by itself and asks the run for nothing."""
+class ItemFilter(Filter):
+    """A filter that decides on each item by itself and needs nothing of the run."""
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"nothing"})
+    cheap: ClassVar[bool] = True
 
     @abstractmethod
     def verdict(self, item: QuestionItem) -> FilterVerdict:
-        """Whether to keep the item."""
+        """Decide whether to keep the item."""
 
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
-        """One verdict an item, in their order."""
+        """Return one verdict for each item, in their order."""
         return [self.verdict(item) for item in items]
 
 
-def missing_resource(name: str, what: str, step: str) -> UserError:
+def missing_resource(need: Need, description: str, filter_name: str) -> UserError:
     """The error of a filter whose run was not given what it needs."""
     return UserError(
-        f"the filter {step!r} needs {what}",
-        hint=f"give the run one (`{name}`), or leave {step!r} out of the recipe's filters",
+        f"the filter {filter_name!r} needs {description}",
+        hint=f"give the run one (`{need}`), or leave {filter_name!r} out of the recipe's filters",
     )
 
 
-def drop_if(bad: str | None, detail: str | None = None) -> FilterVerdict:
-    """The verdict of a filter that measures nothing: `bad` is the reason to drop, None to keep."""
-    return KEEP if bad is None else FilterVerdict(False, bad, detail=detail)
+def drop_if(reason: str | None, detail: str | None = None) -> FilterVerdict:
+    """The verdict of a filter that measures nothing: it keeps the item where `reason` is None."""
+    return KEEP if reason is None else FilterVerdict(False, reason, detail=detail)

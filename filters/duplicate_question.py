@@ -1,33 +1,36 @@
 """Drop a question that an earlier row asks already."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import fast_hash
 from factdrift.builders.text.en.answers import answer_key
 from factdrift.builders.text.words import folded_tokens
-from factdrift.filters.base import FilterContext, Items, Need, QuestionItem, Verdicts, drop_if
+from factdrift.filters.base import Filter, FilterContext, Items, QuestionItem, Verdicts, drop_if
 
 
-class DuplicateQuestion(Strict):
+class DuplicateQuestion(Filter):
     """An earlier row asks the same: the same words, folded, but for determiners.
 
     Their answers agree, too (the last word of each, so that `Cook` is `Tim Cook`). Earlier is what
     stands before it in the archive; about 160 bytes a question are held in memory, never its text.
     """
 
-    needs: ClassVar[frozenset[Need]] = frozenset()
+    reasons: ClassVar[Mapping[str, str]] = {
+        "duplicate_question": "Another question asks the same.",
+    }
+
     filter: Literal["duplicate_question"] = "duplicate_question"
 
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Keep the first row of those that ask the same."""
-        found = []
+        verdicts = []
         for item in items:
-            own = item.question.id
-            first = context.memory.setdefault(_key(item), own)
-            reason = None if own == first else "duplicate_question"
-            found.append(drop_if(reason, f"the same as {first}"))
-        return found
+            own_id = item.question.id
+            first_id = context.memory.setdefault(_key(item), own_id)
+            reason = None if own_id == first_id else "duplicate_question"
+            verdicts.append(drop_if(reason, f"the same as {first_id}"))
+        return verdicts
 
 
 def _key(item: QuestionItem) -> bytes:

@@ -1,13 +1,14 @@
 """Drop a question that a language model, given the article and the answer, finds bad."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from factdrift.builders.core.config import Strict
 from factdrift.builders.generate.backends import AnyModel, CachedModel
 from factdrift.builders.generate.prompts import YES
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.filters.base import (
     KEEP,
+    Filter,
     FilterContext,
     FilterVerdict,
     Items,
@@ -16,6 +17,7 @@ from factdrift.filters.base import (
     missing_resource,
 )
 
+# What a model answers (`builders.generate.prompts.parse_verdict`), and the drop reason of it.
 _REASONS = {
     "no: answerable": "not_answerable",
     "no: one_answer": "several_answers",
@@ -23,7 +25,7 @@ _REASONS = {
 }
 
 
-class LMJudge(Strict):
+class LMJudge(Filter):
     """A language model says whether the article answers the question, with this answer alone, and
     whether the question can be understood without the article.
 
@@ -32,24 +34,33 @@ class LMJudge(Strict):
     """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"model"})
+    reasons: ClassVar[Mapping[str, str]] = {
+        "not_answerable": "The article does not answer the question so.",
+        "several_answers": "The question has other right answers in its article.",
+        "not_alone": "The question cannot be understood without its article.",
+        "no_verdict": "The judging model said neither yes nor no.",
+    }
+
     filter: Literal["lm_judge"] = "lm_judge"
     backend: AnyModel | None = None
 
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
-        """Drop what the model says no to, and what it says neither yes nor no to."""
+        """Drop what the model rejects, and what it gives no clear verdict on."""
         model = context.answering_model(self.backend)
         if not isinstance(model, CachedModel):
             raise missing_resource("model", "a language model", self.filter)
         if not items:
             return []
-        asked = [
-            Query(i.article, q.question, q.draw.question_day, q.answer)
-            for i in items
-            for q in [i.question]
-        ]
-        return [self._one(result) for result in model.judge(asked)]
+        queries = []
+        for item in items:
+            question = item.question
+            query = Query(
+                item.article, question.question, question.draw.question_day, question.answer
+            )
+            queries.append(query)
+        return [self._verdict(result) for result in model.judge(queries)]
 
-    def _one(self, result: Result) -> FilterVerdict:
+    def _verdict(self, result: Result) -> FilterVerdict:
         if result.text is None:
             return FilterVerdict(False, "no_verdict", detail=result.detail or result.reason)
         return KEEP if result.text == YES else FilterVerdict(False, _REASONS[result.text])

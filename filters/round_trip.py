@@ -1,9 +1,9 @@
 """Drop a question that a backend, given the article, answers differently."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from factdrift.builders.core.config import Strict
 from factdrift.builders.generate.backends import AnyModel
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import AnswerType
@@ -11,6 +11,7 @@ from factdrift.builders.text.dates import MONTH_NUMBER, ORDINALS, WEEKDAYS
 from factdrift.builders.text.en.answers import bare_answer, numbers_in_digits
 from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, folded_tokens
 from factdrift.filters.base import (
+    Filter,
     FilterContext,
     FilterVerdict,
     Items,
@@ -24,7 +25,7 @@ from factdrift.filters.toxicity.scores import Share
 _WEEKDAYS = frozenset(day.casefold() for day in WEEKDAYS)
 
 
-class RoundTrip(Strict):
+class RoundTrip(Filter):
     """An answering backend gets the article and the question (appendix A.4, ii).
 
     Its answer must be the original one: exactly, after normalisation, for entities and dates; with
@@ -35,6 +36,11 @@ class RoundTrip(Strict):
     """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"answering"})
+    reasons: ClassVar[Mapping[str, str]] = {
+        "no_answer": "No answer was found when the question was asked back.",
+        "other_answer": "Another answer was found when the question was asked back.",
+    }
+
     filter: Literal["round_trip"] = "round_trip"
     overlap: Share = 0.40
     backend: AnyModel | None = None
@@ -46,22 +52,23 @@ class RoundTrip(Strict):
             raise missing_resource("answering", "a backend that answers questions", self.filter)
         if not items:
             return []
-        queries = [
-            Query(i.article, i.question.question, i.question.draw.question_day) for i in items
-        ]
+        queries = []
+        for item in items:
+            question = item.question
+            queries.append(Query(item.article, question.question, question.draw.question_day))
         results = answering.answer(queries)
-        return [self._one(i, result) for i, result in zip(items, results, strict=True)]
+        return [self._verdict(item, result) for item, result in zip(items, results, strict=True)]
 
-    def _one(self, item: QuestionItem, result: Result) -> FilterVerdict:
-        wanted, answer = item.question.answer, result.text
-        score = agreement(wanted.text, answer, wanted.type)
-        seen = f"{wanted.text!r} is wanted, the answer was {answer!r}"
+    def _verdict(self, item: QuestionItem, result: Result) -> FilterVerdict:
+        expected, answer = item.question.answer, result.text
+        score = agreement(expected.text, answer, expected.type)
+        detail = f"{expected.text!r} is wanted, the answer was {answer!r}"
         if answer is None or not answer.strip():
             why = ": ".join(part for part in (result.reason, result.detail) if part)
-            return FilterVerdict(False, "no_answer", 0.0, why or seen)
-        if score >= (self.overlap if wanted.type == "phrase" else 1.0) and score > 0:
+            return FilterVerdict(False, "no_answer", 0.0, why or detail)
+        if score >= (self.overlap if expected.type == "phrase" else 1.0) and score > 0:
             return FilterVerdict(True, "", score)
-        return FilterVerdict(False, "other_answer", score, seen)
+        return FilterVerdict(False, "other_answer", score, detail)
 
 
 def agreement(answer: str, other: str | None, kind: AnswerType) -> float:

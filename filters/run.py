@@ -1,4 +1,8 @@
-"""Run filters over items, in batches: the kept, the dropped, counts and examples."""
+"""Run the filters of a recipe over questions, in batches; count and keep examples of what goes.
+
+Cheap filters come first. Where questions are still being written they are screened one by one, so
+that a bad question can be replaced; the other filters then see what is left, in batches.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +13,8 @@ from factdrift.builders.rows import Article, Dropped, Question
 from factdrift.filters.base import Filter, FilterContext, FilterVerdict, QuestionItem
 
 BATCH = 256
-"""Items that a filter is given at once."""
+"""Items that a filter is given at once: enough for a scorer or a server to work on in parallel, few
+enough to lie in memory with their articles."""
 EXAMPLES = 3
 """Dropped items that are shown for each reason of a filter."""
 
@@ -34,19 +39,56 @@ class Tally:
     )
 
     def drop(self, item: QuestionItem, verdict: FilterVerdict) -> Dropped:
-        """The row of an item that it drops, counted."""
+        """Count a dropped item, and return its row."""
         detail = verdict.detail or item.question.question
-        score = verdict.score
-        dropped = Dropped(self.filter, verdict.reason, item.question.id, score=score, detail=detail)
+        dropped = Dropped(
+            self.filter, verdict.reason, item.question.id, score=verdict.score, detail=detail
+        )
         self.dropped += 1
-        shown = self.examples.setdefault(verdict.reason, [])
-        if len(shown) < EXAMPLES:
-            shown.append(dropped)
+        examples = self.examples.setdefault(verdict.reason, [])
+        if len(examples) < EXAMPLES:
+            examples.append(dropped)
         return dropped
 
 
+@dataclass(frozen=True)
+class _RunningFilter:
+    """A filter with what it is given and what it has done so far."""
+
+    filter: Filter
+    context: FilterContext
+    tally: Tally
+
+    def judge(self, kept: Sequence[KeptItem]) -> tuple[list[KeptItem], list[Dropped]]:
+        """Return the items that the filter keeps, and rows for those that it drops.
+
+        `LookupError`: the filter gives a reason that it does not explain, which is a bug in it.
+        """
+        still_kept: list[KeptItem] = []
+        dropped: list[Dropped] = []
+        items = [passed.item for passed in kept]
+        verdicts = self.filter.judge(items, self.context) if items else ()
+        for passed, verdict in zip(kept, verdicts, strict=True):
+            self.tally.seen += 1
+            if verdict.keep:
+                still_kept.append(KeptItem(passed.item, (*passed.verdicts, verdict)))
+                continue
+            if verdict.reason not in self.filter.reasons:
+                raise LookupError(
+                    f"the filter {self.filter.filter!r} drops for {verdict.reason!r}, "
+                    "which its `reasons` do not explain"
+                )
+            dropped.append(self.tally.drop(passed.item, verdict))
+        return still_kept, dropped
+
+
+def cheap_first(filters: Iterable[Filter]) -> tuple[Filter, ...]:
+    """Return the filters in the order in which they run: cheap ones first, else as given."""
+    return tuple(sorted(filters, key=lambda chosen: not chosen.cheap))
+
+
 class FilterRun:
-    """Filters that items pass in their order, no further than the first that drops them.
+    """Filters that items pass, cheap ones first, no further than the first that drops them.
 
     `tallies` count what each saw. `UserError` at once where a filter lacks something of the
     context.
@@ -54,27 +96,37 @@ class FilterRun:
 
     def __init__(self, filters: Sequence[Filter], context: FilterContext | None = None) -> None:
         shared = context or FilterContext()
-        self._filters = [(one, replace(shared, memory={}), Tally(one.filter)) for one in filters]
-        self.tallies = [tally for *_, tally in self._filters]
-        for one, own, _ in self._filters:
-            one.judge([], own)  # a filter that lacks something says so now, not after an hour
+        self._filters = [
+            _RunningFilter(chosen, replace(shared, memory={}), Tally(chosen.filter))
+            for chosen in cheap_first(filters)
+        ]
+        self.tallies = [running.tally for running in self._filters]
+        for running in self._filters:
+            # a filter that lacks something says so now, and not after an hour
+            running.filter.judge([], running.context)
 
-    def run(self, items: Iterable[QuestionItem], size: int = BATCH) -> Iterator[KeptItem | Dropped]:
-        """`KeptItem` for what every filter keeps, and `Dropped` for the rest, `size` at a time."""
-        for group in batches(items, size):
-            kept = [KeptItem(item) for item in group]
-            for one, own, tally in self._filters:
-                given, kept = kept, []
-                verdicts = one.judge([k.item for k in given], own) if given else ()
-                for k, verdict in zip(given, verdicts, strict=True):
-                    tally.seen += 1
-                    if verdict.keep:
-                        kept.append(KeptItem(k.item, (*k.verdicts, verdict)))
-                    else:
-                        yield tally.drop(k.item, verdict)
+    def run(
+        self, items: Iterable[QuestionItem], size: int = BATCH, *, screened: bool = False
+    ) -> Iterator[KeptItem | Dropped]:
+        """Yield a `KeptItem` for what all filters keep and a `Dropped` for the rest.
+
+        `size` items are judged at a time. Where they are `screened` they have passed the cheap
+        filters before, and those do not run again.
+        """
+        filters = [one for one in self._filters if not (screened and one.filter.cheap)]
+        for batch in batches(items, size):
+            kept = [KeptItem(item) for item in batch]
+            for running in filters:
+                kept, dropped = running.judge(kept)
+                yield from dropped
             yield from kept
 
     def screen(self, question: Question, article: Article) -> Dropped | None:
-        """Why one question goes, if it does."""
-        found = next(self.run([QuestionItem(question, article)]))
-        return found if isinstance(found, Dropped) else None
+        """Judge one question by the cheap filters; return its row if one of them drops it."""
+        kept = [KeptItem(QuestionItem(question, article))]
+        for running in self._filters:
+            if running.filter.cheap:
+                kept, dropped = running.judge(kept)
+                if dropped:
+                    return dropped[0]
+        return None

@@ -1,13 +1,14 @@
 """Drop a question whose answer a search does not find."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from factdrift.builders.core.config import Strict
 from factdrift.builders.text.en.answers import names_answer
 from factdrift.builders.wmt.passages import day_in_words
 from factdrift.filters.base import (
+    Filter,
     FilterContext,
     FilterVerdict,
     Items,
@@ -19,7 +20,7 @@ from factdrift.filters.base import (
 )
 
 
-class SearchFinds(Strict):
+class SearchFinds(Filter):
     """The answer stands in none of the first `k` results (appendix A.4, iii).
 
     The query is the question and the article's day of publication; only passages published up
@@ -30,6 +31,11 @@ class SearchFinds(Strict):
     """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"search"})
+    reasons: ClassVar[Mapping[str, str]] = {
+        "no_results": "A search for the question finds nothing.",
+        "answer_not_found": "The articles that a search finds do not have the answer.",
+    }
+
     filter: Literal["search"] = "search"
     k: PositiveInt = 10
 
@@ -37,9 +43,9 @@ class SearchFinds(Strict):
         """Keep where the text of a result names the answer; the date before it names nothing."""
         if context.search is None:
             raise missing_resource("search", "a search index", self.filter)
-        return [self._one(item, context.search) for item in items]
+        return [self._verdict(item, context.search) for item in items]
 
-    def _one(self, item: QuestionItem, search: Search) -> FilterVerdict:
+    def _verdict(self, item: QuestionItem, search: Search) -> FilterVerdict:
         question, draw = item.question, item.question.draw
         query = f"{question.question} {day_in_words(draw.article_day)}"
         answer = question.answer.text

@@ -1,15 +1,22 @@
 """Drop a question that a scorer finds toxic; keep every score."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal, cast
 
-from factdrift.builders.core.config import Strict
-from factdrift.filters.base import FilterContext, FilterVerdict, Items, Need, QuestionItem, Verdicts
+from factdrift.filters.base import (
+    Filter,
+    FilterContext,
+    FilterVerdict,
+    Items,
+    QuestionItem,
+    Verdicts,
+)
 from factdrift.filters.toxicity import AnyScorer
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.scores import Scoring, ToxicityScores
 
 
-class Toxicity(Strict):
+class Toxicity(Filter):
     """A score of the question reaches the scorer's threshold (StreamingQA, section 7).
 
     Each verdict carries the six scores, of kept and dropped items alike; a dropped item has them
@@ -18,7 +25,16 @@ class Toxicity(Strict):
     `scorer`: what gives the scores.
     """
 
-    needs: ClassVar[frozenset[Need]] = frozenset()
+    reasons: ClassVar[Mapping[str, str]] = {
+        "no_scores": "The text could not be scored.",
+        "toxic_identity_attack": "The score of attacks on identity reaches its limit.",
+        "toxic_insult": "The score of insults reaches its limit.",
+        "toxic_profanity": "The score of profanity reaches its limit.",
+        "toxic_severe_toxicity": "The score of severe toxicity reaches its limit.",
+        "toxic_sexually_explicit": "The score of sexually explicit text reaches its limit.",
+        "toxic_threat": "The score of threats reaches its limit.",
+    }
+
     filter: Literal["toxicity"] = "toxicity"
     scorer: AnyScorer = Local()
 
@@ -27,14 +43,16 @@ class Toxicity(Strict):
         if "scoring" not in context.memory:
             context.memory["scoring"] = self.scorer.start(context.cache, context.say)
         scoring = cast(Scoring, context.memory["scoring"])
-        found = scoring([item.question.question for item in items])
-        return [self._one(i, scores) for i, scores in zip(items, found, strict=True)]
+        question_scores = scoring([item.question.question for item in items])
+        return [self._verdict(i, scores) for i, scores in zip(items, question_scores, strict=True)]
 
-    def _one(self, item: QuestionItem, scores: ToxicityScores) -> FilterVerdict:
+    def _verdict(self, item: QuestionItem, scores: ToxicityScores) -> FilterVerdict:
         if scores.empty:
             return FilterVerdict(False, "no_scores", scores=scores)
-        over = self.scorer.thresholds.over(scores)
-        if over is None:
+        attribute = self.scorer.thresholds.over(scores)
+        if attribute is None:
             return FilterVerdict(True, "", scores=scores)
         detail = f"{scores}: {item.question.question}"
-        return FilterVerdict(False, f"toxic_{over}", getattr(scores, over), detail, scores)
+        return FilterVerdict(
+            False, f"toxic_{attribute}", getattr(scores, attribute), detail, scores
+        )

@@ -1,6 +1,7 @@
 """Filters that look at one question and its article, and at nothing else."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import PositiveInt, model_validator
 
@@ -16,17 +17,24 @@ from factdrift.filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem
 class AnswerNotInArticle(ItemFilter):
     """The article's text does not have the answer at the answer's offsets, as whole words."""
 
+    reasons: ClassVar[Mapping[str, str]] = {
+        "other_article": "The question was made of another article.",
+        "span_does_not_match": "The answer does not lie where it should in the article.",
+        "span_cuts_word": "The answer begins or ends inside a word or a number of the article.",
+    }
+
     filter: Literal["answer_not_in_article"] = "answer_not_in_article"
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
-        """Drop where the span does not match, or the article is another one."""
+        """Drop where the span does not match, or where the article is another one."""
         answer, article = item.question.answer, item.article
-        expected = item.question.draw.article
-        if expected != article.id:
-            return drop_if("other_article", f"{expected!r} is wanted, this is {article.id!r}")
-        found = article.text[answer.start : answer.end] if 0 <= answer.start < answer.end else ""
-        if not found or found != answer.text:
-            detail = f"{answer.text!r} is wanted, the article has {found!r}"
+        article_id = item.question.draw.article
+        if article_id != article.id:
+            return drop_if("other_article", f"{article_id!r} is wanted, this is {article.id!r}")
+        has_span = 0 <= answer.start < answer.end
+        span_text = article.text[answer.start : answer.end] if has_span else ""
+        if not span_text or span_text != answer.text:
+            detail = f"{answer.text!r} is wanted, the article has {span_text!r}"
             return drop_if("span_does_not_match", detail)
         if cuts_word(article.text, answer.start, answer.end):
             around = article.text[max(0, answer.start - 20) : answer.end + 20]
@@ -40,10 +48,18 @@ class QuestionMark(ItemFilter):
     Marks in quotation marks are a title's.
     """
 
+    reasons: ClassVar[Mapping[str, str]] = {
+        "no_question_mark": "The question does not end in a question mark.",
+        "not_plain_text": (
+            "The text has more than a question, an empty slot, labels, markup, half a bracket."
+        ),
+        "not_a_question": "The text asks nothing.",
+    }
+
     filter: Literal["question_mark"] = "question_mark"
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
-        """Keep a text of one line that ends with its only question mark, and asks."""
+        """Keep one line of text that asks something and ends with its only question mark."""
         return drop_if(malformation(item.question.question))
 
 
@@ -56,7 +72,15 @@ class Length(ItemFilter):
     answer; `longest`: the most characters of a word.
     """
 
+    reasons: ClassVar[Mapping[str, str]] = {
+        "too_short": "The question has fewer words than the limit.",
+        "too_long": "The text is longer than the limit.",
+        "answer_too_long": "The answer has more words than the limit.",
+    }
+
     filter: Literal["length"] = "length"
+    # "Who won?" asks too little; the longest word of an English dictionary has 45 letters. The two
+    # limits of length only catch what is no question at all.
     fewest: PositiveInt = 3
     most: PositiveInt = 40
     most_answer: PositiveInt = 20
@@ -69,17 +93,17 @@ class Length(ItemFilter):
         return self
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
-        """Drop outside the limits; the score is the number of words."""
-        parts = [w for w in item.question.question.split() if any(map(str.isalnum, w))]
-        n = len(parts)
-        answer = len(item.question.answer.text.split())
-        if n < self.fewest:
-            return FilterVerdict(False, "too_short", n)
-        if n > self.most or any(len(w) > self.longest for w in parts):
-            return FilterVerdict(False, "too_long", n)
-        if answer > self.most_answer:
-            return FilterVerdict(False, "answer_too_long", answer, item.question.answer.text)
-        return FilterVerdict(True, "", n)
+        """Drop what is outside the limits; the score is the number of words."""
+        answer_text = item.question.answer.text
+        words = [word for word in item.question.question.split() if any(map(str.isalnum, word))]
+        word_count, answer_count = len(words), len(answer_text.split())
+        if word_count < self.fewest:
+            return FilterVerdict(False, "too_short", word_count)
+        if word_count > self.most or any(len(word) > self.longest for word in words):
+            return FilterVerdict(False, "too_long", word_count)
+        if answer_count > self.most_answer:
+            return FilterVerdict(False, "answer_too_long", answer_count, answer_text)
+        return FilterVerdict(True, "", word_count)
 
 
 class AnswerInQuestion(ItemFilter):
@@ -88,10 +112,15 @@ class AnswerInQuestion(ItemFilter):
     Compared by whole words, folded, determiners ignored: `the US` stands in `Who leads U.S.?`.
     """
 
+    reasons: ClassVar[Mapping[str, str]] = {
+        "empty_answer": "The answer has no words.",
+        "answer_in_question": "The question has the answer in its words.",
+    }
+
     filter: Literal["answer_in_question"] = "answer_in_question"
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
-        """Drop where the answer stands in the question, or has no words at all."""
+        """Drop where the question holds the answer, or where the answer has no words at all."""
         question, answer = item.question.question, item.question.answer.text
         if not folded_tokens(answer):
             return drop_if("empty_answer")
@@ -109,11 +138,19 @@ class ContextReference(ItemFilter):
     `relative`: what becomes of such questions.
     """
 
+    reasons: ClassVar[Mapping[str, str]] = {
+        "refers_to_context": (
+            "The question points at its article, or at something that only its article names."
+        ),
+        "undated_day": "The text names a day without its year, or a weekday without its date.",
+        "relative_day": "The question or its answer points at a day that depends on the article's.",
+    }
+
     filter: Literal["context_reference"] = "context_reference"
     relative: Literal["keep", "drop"] = "drop"
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
-        """Drop, with the words that point outwards as `detail`."""
+        """Drop where words point outside the question; `detail` has these words."""
         question, draw = item.question, item.question.draw
         relative = self.relative == "drop" and draw.article_day != draw.question_day
         reason, words = outside_reference(question.question, relative=relative)
@@ -133,10 +170,15 @@ class PronounWithoutAntecedent(ItemFilter):
     never have one. What stands in quotation marks is not looked at.
     """
 
+    reasons: ClassVar[Mapping[str, str]] = {
+        "first_person": "The question speaks in the first person.",
+        "pronoun_without_antecedent": "A pronoun in the question stands for nothing in it.",
+    }
+
     filter: Literal["pronoun_without_antecedent"] = "pronoun_without_antecedent"
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
-        """Drop, with the pronoun as `detail`."""
+        """Drop where a pronoun has no antecedent; `detail` has the pronoun."""
         question = item.question.question
         reason, pronoun = unresolved_pronoun(question)
         return drop_if(reason, f"{pronoun!r} in {question!r}" if reason else None)
@@ -145,22 +187,15 @@ class PronounWithoutAntecedent(ItemFilter):
 class Boilerplate(ItemFilter):
     """The answer's sentence is no news: a caption, a byline, a call."""
 
+    reasons: ClassVar[Mapping[str, str]] = {
+        "boilerplate": "The answer stands in a caption, a byline or the like, which is no news.",
+    }
+
     filter: Literal["boilerplate"] = "boilerplate"
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
-        """Drop, with the sentence as `detail`."""
-        place, sentences = item.question.answer.sentence, item.article.sentences
-        kind = boilerplate_kind(sentences[place]) if 0 < place < len(sentences) else None
-        return drop_if("boilerplate", f"{kind}: {sentences[place]}") if kind else KEEP
-
-
-WordingFilter = (
-    AnswerNotInArticle
-    | QuestionMark
-    | Length
-    | AnswerInQuestion
-    | ContextReference
-    | PronounWithoutAntecedent
-    | Boilerplate
-)
-"""Every filter of this module: a new one is a class above and a line here."""
+        """Drop where the answer's sentence is boilerplate; `detail` has the sentence."""
+        index, sentences = item.question.answer.sentence, item.article.sentences
+        # 0 is the headline, which no answer is taken from
+        kind = boilerplate_kind(sentences[index]) if 0 < index < len(sentences) else None
+        return drop_if("boilerplate", f"{kind}: {sentences[index]}") if kind else KEEP

@@ -10,8 +10,7 @@ import typer
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import echo, say
-
-Baseline = Literal["bm25", "day", "newest", "embedding"]
+from factdrift.scoring.option_values import Baseline
 
 
 def score(
@@ -176,7 +175,7 @@ def run_model(
         str, typer.Option(help="Name on the Hub, folder, .gguf, or a server's name for it.")
     ],
     backend: Annotated[
-        Literal["transformers", "openai"], typer.Option(help="This machine, or a server.")
+        str, typer.Option(help="`transformers`: this machine; `openai`: a server; or a package's.")
     ] = "transformers",
     view: Annotated[
         Literal["generate", "mask", "rank", "likelihood", "choices"] | None,
@@ -259,7 +258,7 @@ def run_model(
     local = {"revision": revision, "batch": batch, "dtype": dtype, "device": device, "chat": chat}
     local |= {"threads": threads}
     keys.grant(key_variable, base_url)
-    settings = model_settings(backend, common | (server if backend == "openai" else local))
+    settings = model_settings(backend, common | server | local)
     run(
         ModelOrder(
             release=release,

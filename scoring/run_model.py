@@ -16,10 +16,11 @@ import factdrift
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import Progress, progress
-from factdrift.builders.generate.backends import CachedModel
-from factdrift.builders.generate.openai_servers import OpenAI
-from factdrift.builders.generate.prompts import PromptedModel
-from factdrift.builders.generate.transformers_models import Kind, Transformers, model_kind
+from factdrift.builders.generate.backends import MODEL_POINT, CachedModel
+from factdrift.builders.generate.batch_files import BatchChat
+from factdrift.builders.generate.prompts import ModelSettings, PromptedModel
+from factdrift.builders.generate.protocol import Kind
+from factdrift.builders.generate.transformers_models import Transformers
 from factdrift.builders.release.manifest import Manifest, load_manifest
 from factdrift.builders.release.tasks import answer_gaps
 from factdrift.builders.rows.frames import read_frames
@@ -48,7 +49,7 @@ class ModelOrder:
     """
 
     release: Path
-    settings: Transformers | OpenAI
+    settings: ModelSettings
     say: Callable[[str], None]
     view: View | None = None
     configs: Sequence[str] = ()
@@ -63,10 +64,17 @@ class ModelOrder:
     offline: bool = False
 
 
-def model_settings(backend: str, values: Mapping[str, object]) -> Transformers | OpenAI:
-    """The settings of a backend. `UserError` with the option that is wrong."""
+def model_settings(backend: str, values: Mapping[str, object]) -> ModelSettings:
+    """Return the settings of a backend, from those of the values that it has fields for.
+
+    `UserError`: there is no such backend, or the option that is wrong.
+    """
+    settings = MODEL_POINT.find(backend)
+    if settings is BatchChat:
+        raise UserError("the backend `batch` is for recipes", hint="take `openai` here")
+    own_values = {name: value for name, value in values.items() if name in settings.model_fields}
     try:
-        return (OpenAI if backend == "openai" else Transformers).model_validate(values)
+        return settings.model_validate({"backend": backend} | own_values)
     except ValidationError as error:
         first = error.errors()[0]
         option = str(first["loc"][0]).replace("_", "-") if first["loc"] else "options"
@@ -78,10 +86,9 @@ def run_model(order: ModelOrder) -> Path:
 
     `UserError` before any work: PyTorch, the model, a config, or a view that does not suit them.
     """
-    server = isinstance(order.settings, OpenAI)
-    kind = model_kind(order.settings) if isinstance(order.settings, Transformers) else "causal"
+    kind = order.settings.kind()
     view = order.view or ("mask" if kind == "masked" else "generate")
-    _check(view, kind, server)
+    _check(view, kind, order.settings)
     manifest = load_manifest(order.release)
     chosen = _chosen(manifest, order, view)
     prompter = RowPrompter(
@@ -91,7 +98,7 @@ def run_model(order: ModelOrder) -> Path:
         blank=order.blank,
         characters=order.settings.characters,
         masked=kind == "masked",
-        writes=server,
+        writes=order.settings.only_writes,
     )
     answer_folder = order.build / "work" / "predictions"
     model = CachedModel(
@@ -236,15 +243,16 @@ class _Run:
         return each_once(right_answers, wrong)
 
 
-def _check(view: View, kind: Kind, server: bool) -> None:
+def _check(view: View, kind: Kind, settings: ModelSettings) -> None:
     """`UserError` where a view is nothing for this model."""
     views: tuple[View, ...] = ("generate", "likelihood", "choices")
     if kind == "masked":
         views = ("mask", "rank", "likelihood", "choices")
-    elif server:
+    elif settings.only_writes:
         views = ("generate", "choices")
     if view not in views:
-        what = "a server" if server else f"a {kind} model"
+        model = f"the backend {settings.backend!r}" if settings.only_writes else f"a {kind} model"
+        what = "a server" if settings.backend == "openai" else model
         raise UserError(f"{what} has no view {view!r}", hint=f"its views are {', '.join(views)}")
 
 
@@ -285,8 +293,10 @@ def _suits_view(roles: ColumnRoles, view: View) -> bool:
 
 def _model(order: ModelOrder, view: View, kind: Kind) -> PromptedModel:
     settings = order.settings
-    if isinstance(settings, OpenAI) or view == "generate":
+    if settings.only_writes or view == "generate":
         return settings.open(order.seed)
+    if not isinstance(settings, Transformers):
+        raise TypeError(f"{type(settings).__name__}: only subclasses of Transformers give numbers")
     return (MaskedModel if kind == "masked" else GenerativeModel)(settings, view, kind, order.blank)
 
 

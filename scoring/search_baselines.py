@@ -23,8 +23,8 @@ from factdrift.builders.core.progress import progress
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.transformers_models import require_torch
 from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
-from factdrift.scoring.commands import Baseline
 from factdrift.scoring.export.beir import CORPUS, QUERIES
+from factdrift.scoring.option_values import Baseline
 
 _DEPTH = 100
 """Results a query."""

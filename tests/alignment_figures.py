@@ -109,7 +109,7 @@ def _kinds(page: rows.Page, cases: Sequence[MarkedAnswer]) -> Iterator[str]:
     found = dict(zip(segments, aligned, strict=True))
     for segment, marks in cases:
         row = found[segment]
-        mentions = text.named(all_names(segment.object_label, (), None), None)
+        mentions = text.named_mentions(all_names(segment.object_label, (), None), None)
         wanted, paragraphs = {m[0] for m in marks}, [m.paragraph for m in mentions]
         places = {case.marks for case in cases if case.segment.object == segment.object}
         kinds = {

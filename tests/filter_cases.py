@@ -1,10 +1,18 @@
-"""The tables of cases for filters (`tests/filter_cases/*.txt`), and what each filter says of them.
+"""The tables of cases for filters, `tests/filter_cases/*.txt`, and the verdict of each filter.
 
-A line is a case, its cells are parted by ` | `, the last one says why. `⏎` is a line end. A verdict
-is `keep` or `drop`, with or without the reason of the filter.
+The table of a filter is `NAME.txt`; a second one is `NAME-topic.txt`. Its first line, a comment,
+names the columns, and each further line is a case with its cells between ` | `:
+
+    # verdict | question | why
+    drop | Who leads Apple | no question mark
+    keep | Who leads Apple? | a question
+
+The columns of a filter's table are `verdict` (`keep`, `drop`, or `drop` with the reason) and any of
+those that `make_item` and `filter_context` read; `why` says what the case is about. `⏎` in a cell
+is a line end. Tables of other functions are in `FUNCTIONS`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -13,36 +21,36 @@ from factdrift.builders.generate.candidates import SpacyFinder
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import Article, Candidate, Draw, Question
 from factdrift.builders.text.dates import time_in_question
-from factdrift.builders.text.en.boilerplate import boilerplate_kind
 from factdrift.filters import FILTERS
-from factdrift.filters.base import Filter, FilterContext, QuestionItem
+from factdrift.filters.base import FilterContext, QuestionItem
 from factdrift.filters.search_index import Index
 from factdrift.filters.time_spec import add_time_spec, ask_in_past
 
 FOLDER = Path(__file__).with_name("filter_cases")
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
-_DAY = date(2012, 6, 1)
 FINDER = SpacyFinder()
+_ARTICLE_DAY, _QUESTION_DAY = date(2012, 5, 1), date(2012, 6, 1)
+
+Row = Mapping[str, str]
 
 
 class Case(NamedTuple):
-    """One line of a table: its place, its cells, and what is wanted of it."""
+    """One line of a table: where it stands, and its cells by column."""
 
-    where: str
-    wanted: str
-    cells: tuple[str, ...]
+    place: str
+    row: Row
 
 
-def cases(table: str) -> list[Case]:
-    """The cases of a table, in order."""
-    found = []
-    for n, line in enumerate((FOLDER / f"{table}.txt").read_text("utf-8").splitlines(), 1):
+def read_cases(table: str) -> list[Case]:
+    """Read the cases of a table, in order."""
+    header, *lines = (FOLDER / f"{table}.txt").read_text("utf-8").splitlines()
+    columns = header.removeprefix("# ").split(" | ")
+    cases = []
+    for number, line in enumerate(lines, 2):
         if not line.startswith("#") and line.strip():
-            cells = tuple(cell.strip().replace("⏎", "\n") for cell in f"{line} ".split(" | "))
-            wanted = cells[2] if table in _TOLD else cells[0]
-            wanted = cells[3] if table == "office_holder_time" else wanted
-            found.append(Case(f"{table}.txt:{n}", wanted, cells))
-    return found
+            cells = [cell.strip().replace("⏎", "\n") for cell in f"{line} ".split(" | ")]
+            cases.append(Case(f"{table}.txt:{number}", dict(zip(columns, cells, strict=True))))
+    return cases
 
 
 def item(
@@ -51,29 +59,37 @@ def item(
     *,
     kind: str = "entity",
     sentences: Sequence[str] = (),
-    day: date = date(2012, 5, 1),
-    asked: date = _DAY,
+    day: date = _ARTICLE_DAY,
+    question_day: date = _QUESTION_DAY,
     id: str = "q1",
-    subset: str = "past",
 ) -> QuestionItem:
     """A question with its article, in which the answer stands where it can be found."""
     lines = ("Headline", *(sentences or (f"It says {answer} here.",)))
     body = "\n".join(lines)
     start = max(body.find(answer, len(lines[0])), 0)
     sentence = body[:start].count("\n")
-    draw = Draw(
-        "d1", "a1", "eval", cast(Any, subset), day, asked, f"{asked.year}Q{(asked.month + 2) // 3}"
-    )
+    quarter = f"{question_day.year}Q{(question_day.month + 2) // 3}"
+    draw = Draw("d1", "a1", "eval", "past", day, question_day, quarter)
     span = Candidate(start, start + len(answer), answer, cast(Any, kind), None, sentence)
     return QuestionItem(Question(id, draw, text, span, "rules"), Article("a1", day, lines, body))
 
 
-def _judged(name: str, one: QuestionItem, context: FilterContext | None = None) -> str:
-    (verdict,) = cast(Filter, FILTERS[name]()).judge([one], context or FilterContext())
-    return "keep" if verdict.keep else f"drop {verdict.reason}"
+def make_item(row: Row) -> QuestionItem:
+    """The question of a case: columns `question`, `answer`, `answer type`, `article`, `sentence`.
+
+    `sentence` is the only one of the article, and all of it is the answer.
+    """
+    sentence = row.get("sentence", "")
+    article = row.get("article", sentence)
+    return item(
+        row.get("question", "Who is it?"),
+        row.get("answer", sentence or "Ivo Josipović"),
+        kind=row.get("answer type", "entity"),
+        sentences=article.split("\n") if article else (),
+    )
 
 
-class Says:
+class FixedAnswer:
     """An answering backend with one answer for all."""
 
     def __init__(self, text: str) -> None:
@@ -83,52 +99,70 @@ class Says:
         return [Result(self.text or None, None if self.text else "unsure") for _ in queries]
 
 
-def _duplicate(first: str, answer: str, second: str, other: str) -> str:
-    one, context = FILTERS["duplicate_question"](), FilterContext()
-    items = [item(first, answer, id="a"), item(second, other, id="b")]
-    kept = [verdict.keep for verdict in one.judge(items, context)]
-    return "keep" if kept == [True, True] else "drop"
+def filter_context(row: Row, folder: Path) -> FilterContext:
+    """What a run gives the filter: columns `model's answer`, and `passage` for a search."""
+    search = None
+    if "passage" in row:
+        passage = row["passage"]
+        article = Article("a2", _ARTICLE_DAY, tuple(passage.split("\n")), passage)
+        search = Index.build([article], folder / "index")
+    return FilterContext(
+        answering=FixedAnswer(row.get("model's answer", "")), search=search, names=FINDER
+    )
 
 
-def _search(answer: str, passage: str, tmp: Path) -> str:
-    article = Article("a2", date(2012, 5, 1), tuple(passage.split("\n")), passage)
-    context = FilterContext(search=Index.build([article], tmp / "index"))
-    return _judged("search", item("Who is asked about?", answer), context)
+def verdict_of_filter(name: str, row: Row, folder: Path) -> str:
+    """`keep`, or `drop` and the reason; an `earlier question` of the row is judged before it."""
+    filter_class = FILTERS[name]
+    context = filter_context(row, folder)
+    items = [make_item(row)]
+    if "earlier question" in row:
+        items.insert(0, item(row["earlier question"], row["earlier answer"], id="q0"))
+    verdict = filter_class.model_validate({"filter": name}).judge(items, context)[-1]
+    return "keep" if verdict.keep else f"drop {verdict.reason}"
 
 
-def _office(question: str, article: str, asked: str, wanted: str) -> str:
-    one = item(question, day=date.fromisoformat(article), asked=date.fromisoformat(asked))
-    dated = add_time_spec(one.question, 0).text
-    ends = [end.strip() for end in wanted.replace(" or ", ", ").split(",")]
-    return wanted if any(end.casefold() in dated.casefold() for end in ends) else dated
+def _question_in_past(row: Row) -> str:
+    return ask_in_past(row["question"], row["time"])
 
 
-_TOLD = ("tense",)
-_HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
-    "answer_in_question": lambda c, _: _judged("answer_in_question", item(c[1], c[2])),
-    "answer_not_in_article": lambda c, _: _judged(
-        "answer_not_in_article", item("Who is it?", c[2], sentences=c[1].split("\n"))
-    ),
-    "boilerplate": lambda c, _: "drop" if boilerplate_kind(c[1]) else "keep",
-    "context_reference": lambda c, _: _judged("context_reference", item(c[1])),
-    "duplicate_question": lambda c, _: _duplicate(*c[1:5]),
-    "entity_required": lambda c, _: _judged(
-        "entity_required", item(c[2], kind=c[1]), FilterContext(names=FINDER)
-    ),
-    "length": lambda c, _: _judged("length", item(c[1])),
-    "office_holder_time": lambda c, _: _office(*c[:4]),
-    "pronoun_without_antecedent": lambda c, _: _judged("pronoun_without_antecedent", item(c[1])),
-    "question_mark": lambda c, _: _judged("question_mark", item(c[1])),
-    "round_trip": lambda c, _: _judged(
-        "round_trip", item("Who is it?", c[2], kind=c[1]), FilterContext(answering=Says(c[3]))
-    ),
-    "search": lambda c, tmp: _search(c[1], c[2], tmp),
-    "tense": lambda c, _: ask_in_past(c[0], c[1]),
-    "time_answer": lambda c, _: _judged("context_reference", item(c[2], c[3], kind=c[1])),
-    "time_in_question": lambda c, _: "time" if time_in_question(c[1]) else "none",
+def _office_holder_time(row: Row) -> str:
+    """The expected end where the dated question has it, or one of several that are right."""
+    article_day = date.fromisoformat(row["day of the article"])
+    question_day = date.fromisoformat(row["day of the question"])
+    question = item(row["question"], day=article_day, question_day=question_day).question
+    dated = add_time_spec(question, 0).text
+    ends = row["expected end"].replace(" or ", ", ").split(",")
+    return (
+        row["expected end"]
+        if any(e.strip().casefold() in dated.casefold() for e in ends)
+        else dated
+    )
+
+
+def _has_time(row: Row) -> str:
+    return "time" if time_in_question(row["question"]) else "none"
+
+
+class TestedFunction(NamedTuple):
+    """A function with a table of its own, and the column that has its results."""
+
+    result_column: str
+    function: Callable[[Row], str]
+
+
+FUNCTIONS: Mapping[str, TestedFunction] = {
+    "tense": TestedFunction("expected question", _question_in_past),
+    "office_holder_time": TestedFunction("expected end", _office_holder_time),
+    "time_in_question": TestedFunction("verdict", _has_time),
 }
+"""Functions that filters and time specifications use, by the names of their tables."""
 
 
-def said(table: str, case: Case, tmp: Path) -> str:
-    """What the filter of a table says of a case; the wanted word where it is right."""
-    return _HOW[table](case.cells, tmp)
+def is_right(table: str, case: Case, folder: Path) -> tuple[bool, str]:
+    """Whether the filter or function of a table is right about a case, and what it gave."""
+    if tested := FUNCTIONS.get(table):
+        result = tested.function(case.row)
+        return result == case.row[tested.result_column], result
+    verdict = verdict_of_filter(table.partition("-")[0], case.row, folder)
+    return case.row["verdict"] in (verdict, verdict.partition(" ")[0]), verdict

@@ -5,7 +5,8 @@
 
 import ast
 from collections import Counter, defaultdict
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 import grimp
@@ -36,6 +37,27 @@ def package_imports() -> dict[str, Counter[str]]:
 def top_down(graph: dict[str, Counter[str]]) -> list[str]:
     """The packages, those that import nothing last; a circle is a `graphlib.CycleError`."""
     return [*TopologicalSorter(graph).static_order()][::-1]
+
+
+def import_circles() -> list[str]:
+    """Modules that import each other in a circle, also within a package: `a <- b <- a`.
+
+    The layers of import-linter hold between packages alone. Each circle is named once, and its
+    modules part before the next is looked for.
+    """
+    graph = grimp.build_graph("factdrift", cache_dir=None)
+    graph.remove_import(importer="factdrift", imported="factdrift.api")  # it imports on demand
+    imported = {m: graph.find_modules_directly_imported_by(m) - {m} for m in graph.modules}
+    circles: list[str] = []
+    while True:
+        try:
+            TopologicalSorter(imported).prepare()
+            return sorted(circles)
+        except CycleError as error:
+            circle: list[str] = error.args[1]
+            circles.append(" <- ".join(circle))
+            for first, second in pairwise(circle):
+                imported[second].discard(first)
 
 
 def product_modules() -> list[Path]:

@@ -1,15 +1,16 @@
 """The run: order, counts, examples, what filters lack."""
 
 from datetime import date
-from typing import ClassVar
+from typing import Literal
 
 import pytest
 from pydantic import TypeAdapter
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.extensions import names_of
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
 from factdrift.filters import FILTERS, AnyFilter
-from factdrift.filters.base import Filter, FilterContext, Items, Need, QuestionItem, Verdicts
+from factdrift.filters.base import Filter, FilterContext, Items, QuestionItem, Verdicts
 from factdrift.filters.duplicate_question import DuplicateQuestion
 from factdrift.filters.round_trip import RoundTrip
 from factdrift.filters.run import FilterRun, KeptItem
@@ -81,11 +82,10 @@ def test_says_at_once_what_is_missing(needy: Filter) -> None:
         FilterRun([needy])
 
 
-class Short:
+class Short(Filter):
     """A filter that gives too few verdicts."""
 
-    needs: ClassVar[frozenset[Need]] = frozenset()
-    filter = "short"
+    filter: Literal["short"] = "short"
 
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         return []
@@ -98,6 +98,6 @@ def test_a_verdict_for_each() -> None:
 
 def test_table_and_recipe() -> None:
     recipe: TypeAdapter[Filter] = TypeAdapter(AnyFilter)
-    for name, made in FILTERS.items():
-        assert recipe.validate_python({"filter": name}) == made()
-        assert made().filter == name
+    for name, filter_class in FILTERS.items():
+        assert recipe.validate_python({"filter": name}) == filter_class.model_validate({})
+        assert names_of(filter_class, "filter") == (name,)

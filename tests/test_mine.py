@@ -49,11 +49,11 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def test_the_tables(tmp_path: Path) -> None:
-    found = run(compressed(array(world(2)), tmp_path / "dump.json"), tmp_path / "out")
+    tables_found = run(compressed(array(world(2)), tmp_path / "dump.json"), tmp_path / "out")
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(TABLES)
-    folder = facts_of(found, tmp_path / "build", ["P27", "P54"], UNDATED)
+    folder = facts_of(tables_found, tmp_path / "build", ["P27", "P54"], UNDATED)
     facts = rows(folder / "facts.parquet")
-    assert [" ".join((f["subject"], f["relation"], f["object"])) for f in facts] == [
+    assert [" ".join((fact["subject"], fact["relation"], fact["object"])) for fact in facts] == [
         *("Q1000 P27 Q10", "Q1000 P54 Q10", "Q1000 P54 Q13"),
         *("Q1001 P27 Q10", "Q1001 P54 Q11", "Q1001 P54 Q14"),
     ]
@@ -62,24 +62,29 @@ def test_the_tables(tmp_path: Path) -> None:
         *("Q1000$P54-0", "Q1000", "P54", "Q10"),
         *(*days, False, False, False, "normal", DAY),
     ]
-    entities = {e["id"]: e for e in rows(folder / "entities.parquet")}
+    entities = {entity["id"]: entity for entity in rows(folder / "entities.parquet")}
     assert list(entities) == ["P54", "Q10", "Q11", "Q13", "Q14", "Q1000", "Q1001"]
     nothing = dict.fromkeys(("began_first", "began_last", "ended_first", "ended_last"))
     names = {"id": "Q1000", "label": "Player 0", "aliases": [], "enwiki": "Player 0", "classes": []}
     assert entities["Q1000"] == names | nothing | {"sitelinks": 1, "statements": 3, "facts": 2}
     assert entities["P54"]["label"] == "member of sports team"
     assert not rows(folder / "gaps.parquet")
-    assert not rows(found.dropped)
+    assert not rows(tables_found.dropped)
     for path, row in zip(
-        (found.statements, found.entities, found.dropped), (Statement, Entity, Dropped), strict=True
+        (tables_found.statements, tables_found.entities, tables_found.dropped),
+        (Statement, Entity, Dropped),
+        strict=True,
     ):
         kinds = [
-            [(f.name, str(f.type).replace("element", "item").replace(" not null", "")) for f in one]
+            [
+                (fact.name, str(fact.type).replace("element", "item").replace(" not null", ""))
+                for fact in one
+            ]
             for one in (pq.read_schema(path), arrow_schema(row))
         ]
         assert kinds[0] == kinds[1]
-    summary = json.loads(found.summary.read_text("utf-8"))
-    assert summary == found.counts
+    summary = json.loads(tables_found.summary.read_text("utf-8"))
+    assert summary == tables_found.counts
     assert summary["snapshot"] == "2026-01-01"
     assert summary["relations"] == {"P27": {"statements": 2}, "P54": {"statements": 4}}
     assert summary["counts"]["lines"] == 15
@@ -101,11 +106,11 @@ def test_every_layout_gives_the_same_facts(
 ) -> None:
     start, comma, end = (text.encode("latin-1") for text in (before, between, behind))
     path = compressed(start + comma.join(lines(world())) + end, tmp_path / name)
-    found = run(path, tmp_path / "out", tuning=tuning)
-    assert not rows(found.dropped)
-    made = checksums(tmp_path / "out")
-    del made["mined.json"]  # it counts lines, and there may be more of them
-    assert made.items() <= expected.items()
+    expected_tables = run(path, tmp_path / "out", tuning=tuning)
+    assert not rows(expected_tables.dropped)
+    mined_tables = checksums(tmp_path / "out")
+    del mined_tables["mined.json"]  # it counts lines, and there may be more of them
+    assert mined_tables.items() <= expected.items()
 
 
 @pytest.mark.parametrize(
@@ -123,10 +128,10 @@ def test_any_number_of_processes_and_shards_gives_the_same_bytes(
     # the order in which shards are given says nothing either
     paths = shards(world(), tmp_path, *forms)[::-1]
     run(paths, tmp_path / "out", jobs=jobs, tuning=SMALL)
-    made = checksums(tmp_path / "out")
+    mined_tables = checksums(tmp_path / "out")
     if len(forms) > 1:
-        assert made.pop("mined.json")
-    assert made.items() <= expected.items()
+        assert mined_tables.pop("mined.json")
+    assert mined_tables.items() <= expected.items()
 
 
 def tables(
@@ -134,20 +139,23 @@ def tables(
 ) -> tuple[MinedTables, Path, list[str]]:
     """What was mined, the folder of facts, and these as `subject object`."""
     path = compressed(array([prop("P54", "member"), *entities]), tmp_path / "dump.json")
-    found = run(path, tmp_path / "out", **more)
-    folder = facts_of(found, tmp_path / "build", ["P54"])
-    facts = [f"{f['subject']} {f['object']}" for f in rows(folder / "facts.parquet")]
-    return found, folder, facts
+    mined_tables = run(path, tmp_path / "out", **more)
+    folder = facts_of(mined_tables, tmp_path / "build", ["P54"])
+    facts = [f"{fact['subject']} {fact['object']}" for fact in rows(folder / "facts.parquet")]
+    return mined_tables, folder, facts
 
 
 def dropped_in(folder: Path) -> list[str]:
     """Dropped rows as `reason item detail`."""
-    found = rows(folder / "dropped.parquet")
-    return [f"{d['reason']} {d['item']} {d['detail']}" for d in found]
+    mined_tables = rows(folder / "dropped.parquet")
+    return [
+        f"{dropped_row['reason']} {dropped_row['item']} {dropped_row['detail']}"
+        for dropped_row in mined_tables
+    ]
 
 
 def member_of(*clubs: str) -> dict[str, list[Json]]:
-    return {"P54": [statement(c, "2019") for c in clubs]}
+    return {"P54": [statement(member_id, "2019") for member_id in clubs]}
 
 
 def test_what_cannot_be_named_is_dropped_or_a_gap(tmp_path: Path) -> None:
@@ -171,7 +179,9 @@ def test_what_cannot_be_named_is_dropped_or_a_gap(tmp_path: Path) -> None:
         "unlabelled_object Q1$P54-3 Q5",
         "unlabelled_subject Q6$P54-0 Q2",
     ]
-    gaps = [(g["object"], g["reason"], g["start_first"]) for g in rows(folder / "gaps.parquet")]
+    gaps = [
+        (gap["object"], gap["reason"], gap["start_first"]) for gap in rows(folder / "gaps.parquet")
+    ]
     day = date(2019, 1, 1)
     assert gaps == [
         (None, "unknown_value", day),
@@ -179,7 +189,12 @@ def test_what_cannot_be_named_is_dropped_or_a_gap(tmp_path: Path) -> None:
         ("Q4", "object_kind", day),
         ("Q5", "unlabelled_object", day),
     ]
-    assert [e["id"] for e in rows(folder / "entities.parquet")] == ["Q1", "Q2", "Q4", "P54"]
+    assert [entity["id"] for entity in rows(folder / "entities.parquet")] == [
+        "Q1",
+        "Q2",
+        "Q4",
+        "P54",
+    ]
     counts = json.loads((folder / "counts.json").read_text("utf-8"))
     assert (counts["facts"], counts["gaps"], counts["dropped"]) == (1, 4, 5)
     assert (counts["unlabelled_object"], counts["statements"]) == (2, 6)
@@ -187,7 +202,7 @@ def test_what_cannot_be_named_is_dropped_or_a_gap(tmp_path: Path) -> None:
 
 def test_redirects_are_resolved(tmp_path: Path) -> None:
     chain = [{"entity": f"Q{n}", "redirect": f"Q{n + 1}"} for n in range(1000, 1300)]
-    found, folder, facts = tables(
+    mined_tables, folder, facts = tables(
         [
             *chain,
             item("Q1300", "End", member_of("Q1150")),
@@ -206,9 +221,9 @@ def test_redirects_are_resolved(tmp_path: Path) -> None:
         tmp_path,
     )
     assert facts == ["Q1 Q2"] * 4 + ["Q1 Q41", "Q1300 Q1300"]
-    assert [d.split()[2] for d in dropped_in(folder)] == ["Q30", "Q31", "Q32"]
-    assert found.counts["counts"]["redirect_loops"] == 3
-    assert found.counts["counts"]["redirects"] == 308
+    assert [dropped_row.split()[2] for dropped_row in dropped_in(folder)] == ["Q30", "Q31", "Q32"]
+    assert mined_tables.counts["counts"]["redirect_loops"] == 3
+    assert mined_tables.counts["counts"]["redirects"] == 308
 
 
 @pytest.mark.parametrize(
@@ -226,10 +241,10 @@ def test_of_two_lines_of_an_entity_the_later_revision_counts(
     clubs = [item("Q2", "A club"), item("Q3", "Another")]
     heard: list[str] = []
     dump = compressed(array([two[0], *clubs, two[1]]), tmp_path / "dump.json")
-    found = run(dump, tmp_path / "out", tuning=SMALL, say=heard.append)
-    assert [s["statement"] for s in rows(found.statements)] == [f"Q1${label}"]
-    assert {e["id"]: e["label"] for e in rows(found.entities)}["Q1"] == label
-    assert found.counts["counts"]["repeated_entities"] == 1
+    mined_tables = run(dump, tmp_path / "out", tuning=SMALL, say=heard.append)
+    assert [s["statement"] for s in rows(mined_tables.statements)] == [f"Q1${label}"]
+    assert {entity["id"]: entity["label"] for entity in rows(mined_tables.entities)}["Q1"] == label
+    assert mined_tables.counts["counts"]["repeated_entities"] == 1
     assert heard[-1].startswith("1 lines passed over")
 
 

@@ -44,13 +44,15 @@ def test_bad_lines_are_dropped_rows_that_name_their_place(jobs: int, tmp_path: P
         given.insert(place, line + b",\r")
         places[f"dump.json.gz:{place + 1}"] = reason
     path = compressed(b"\n".join([*given, b"]"]), tmp_path / "dump.json.gz")
-    found = run(path, tmp_path / "out", jobs=jobs, tuning=SMALL)
-    dropped = {d["item"]: d["reason"] for d in rows(found.dropped)}
+    mined_tables = run(path, tmp_path / "out", jobs=jobs, tuning=SMALL)
+    dropped = {
+        dropped_row["item"]: dropped_row["reason"] for dropped_row in rows(mined_tables.dropped)
+    }
     assert dropped == places
-    assert {d["step"] for d in rows(found.dropped)} == {"read"}
-    assert all("bytes" in d["detail"] for d in rows(found.dropped))
-    assert found.counts["counts"]["lines"] == len(given) + 1
-    assert found.counts["counts"]["malformed_line"] == len(BAD) - 1
+    assert {dropped_row["step"] for dropped_row in rows(mined_tables.dropped)} == {"read"}
+    assert all("bytes" in dropped_row["detail"] for dropped_row in rows(mined_tables.dropped))
+    assert mined_tables.counts["counts"]["lines"] == len(given) + 1
+    assert mined_tables.counts["counts"]["malformed_line"] == len(BAD) - 1
     run(compressed(array(world()), tmp_path / "good.json"), tmp_path / "good")
     for table in ("statements.parquet", "entities.parquet"):
         assert checksums(tmp_path / "out")[table] == checksums(tmp_path / "good")[table]
@@ -58,19 +60,19 @@ def test_bad_lines_are_dropped_rows_that_name_their_place(jobs: int, tmp_path: P
 
 def test_a_line_of_any_length_takes_bounded_memory(tmp_path: Path) -> None:
     path = tmp_path / "dump.json.gz"
-    with igzip.open(path, "wb", compresslevel=1) as f:  # type: ignore[no-untyped-call]
-        f.write(b"[\n" + lines(world(2))[1] + b',\n{"id":"Q7","x":"')
+    with igzip.open(path, "wb", compresslevel=1) as file:  # type: ignore[no-untyped-call]
+        file.write(b"[\n" + lines(world(2))[1] + b',\n{"id":"Q7","x":"')
         for _ in range(200):
-            f.write(b"x" * 1_000_000)
-        f.write(b'"},\n' + b",\n".join(lines(world(2))) + b"\n]\n")
+            file.write(b"x" * 1_000_000)
+        file.write(b'"},\n' + b",\n".join(lines(world(2))) + b"\n]\n")
     tracemalloc.start()
-    found = run(path, tmp_path / "out", tuning=Tuning(block=1 << 20, longest=4 << 20))
+    mined_tables = run(path, tmp_path / "out", tuning=Tuning(block=1 << 20, longest=4 << 20))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    [dropped] = rows(found.dropped)
+    [dropped] = rows(mined_tables.dropped)
     assert (dropped["reason"], dropped["item"]) == ("line_too_long", "dump.json.gz:3")
     assert "200,000,0" in dropped["detail"]
-    assert found.counts["counts"]["statements"] == 6
+    assert mined_tables.counts["counts"]["statements"] == 6
     assert peak < 100_000_000
 
 

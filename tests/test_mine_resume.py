@@ -91,8 +91,8 @@ def killed(folder: Path, jobs: int, at: Callable[[], bool]) -> None:
 
 def children(process: subprocess.Popen[str]) -> list[int]:
     """The processes that read for this one; multiprocessing has another, the resource tracker."""
-    found = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    lines = {int(p): Path(f"/proc/{p}/cmdline").read_bytes() for p in found}
+    child_ids = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    lines = {int(p): Path(f"/proc/{p}/cmdline").read_bytes() for p in child_ids}
     return [p for p, line in lines.items() if b"resource_tracker" not in line]
 
 

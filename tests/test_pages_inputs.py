@@ -14,7 +14,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
 from factdrift.builders.release.contexts import restore_contexts
-from factdrift.builders.wikipedia.html import is_html, text_of_html
+from factdrift.builders.wikipedia.html import html_to_text, is_html
 from factdrift.builders.wikipedia.inputs import check_pages
 from factdrift.builders.wikipedia.read import read_pages
 from tests.conftest import ROOT, run_cli
@@ -155,7 +155,7 @@ def test_the_layout_of_the_hub(given: str, tmp_path: Path, monkeypatch: pytest.M
 )
 def test_html_is_read_as_text(text: str, lines: list[str], links: list[tuple[str, str]]) -> None:
     assert is_html(text)
-    shown, found = text_of_html(text)
+    shown, found = html_to_text(text)
     assert [s for s in (" ".join(s.split()) for s in shown.split("\n")) if s] == lines
     assert [(shown[x.start : x.end], x.target) for x in found] == links
 

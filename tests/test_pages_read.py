@@ -234,14 +234,14 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_titles_are_found_by_hash(tmp_path: Path) -> None:
-    from factdrift.builders.wikipedia.titles import hash_of
+    from factdrift.builders.wikipedia.titles import title_hash
 
     made = Titles.of((f"title {n}", f"Q{n + 1}") for n in range(5000))
     made.save(tmp_path / "t.npy")
     back = Titles.load(tmp_path / "t.npy")
     assert len(back.hashes) == 5000
-    assert all(back.find(hash_of(f"Title {n}")) == n + 1 for n in range(5000))
-    assert back.find(hash_of("Title 5000")) == -1 and back.find(0) == -1
+    assert all(back.find(title_hash(f"Title {n}")) == n + 1 for n in range(5000))
+    assert back.find(title_hash("Title 5000")) == -1 and back.find(0) == -1
     assert back.find(2**64 - 1) == -1
     assert back.has_item(5000) and not back.has_item(5001)
     assert Titles.of({}).find(1) == -1

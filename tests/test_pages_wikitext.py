@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from bench import pages
 from factdrift.builders.rows import Paragraph
-from factdrift.builders.wikipedia.titles import normalise
-from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_of
+from factdrift.builders.wikipedia.titles import normalise_title
+from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_target
 from tests.conftest import ROOT
 from tests.tables import read_table
 
@@ -64,13 +64,13 @@ def test_sections_and_lists() -> None:
     ],
 )  # fmt: skip
 def test_titles(title: str, expected: str) -> None:
-    assert normalise(title) == expected
+    assert normalise_title(title) == expected
 
 
 def test_redirects() -> None:
-    assert redirect_of("#REDIRECT [[A b#c]] {{R}}") == "A b#c"
-    assert redirect_of("\n#redirect: [[a|b]]") == "a"
-    assert redirect_of("see #REDIRECT [[A]]") is None
+    assert redirect_target("#REDIRECT [[A b#c]] {{R}}") == "A b#c"
+    assert redirect_target("\n#redirect: [[a|b]]") == "a"
+    assert redirect_target("see #REDIRECT [[A]]") is None
 
 
 PIECES = st.sampled_from(
@@ -92,7 +92,7 @@ def test_whatever_the_text_lines_are_plain_and_links_lie_in_them(given: list[str
             assert end <= link.start < link.end <= len(p.text)
             end = link.end
             assert not p.text[link.start].isspace() and not p.text[link.end - 1].isspace()
-            assert link.target == normalise(link.target) != ""
+            assert link.target == normalise_title(link.target) != ""
         assert not set("\x00\x01\x02\x03\x04") & set(p.text)
 
 
@@ -134,7 +134,7 @@ def test_mwparserfromhell_sees_the_same_links_on_whole_pages(
         code = parser.parse(text)
         for ref in code.filter_tags(matches=lambda tag: tag.tag == "ref", recursive=False):
             code.remove(ref)
-        links = [normalise(str(x.title)) for x in code.filter_wikilinks()]
+        links = [normalise_title(str(x.title)) for x in code.filter_wikilinks()]
         want = [title for title in links if ":" not in title]
         same = [x.target for p in paragraphs(text) for x in p.links] == want
         equal, unlike = equal + same, unlike + (not same)

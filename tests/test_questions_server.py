@@ -221,7 +221,7 @@ def test_the_cache_goes_on_where_a_run_died(server: str, tmp_path: Path) -> None
     whole.model = backend(server, "ok")
     results = whole.generate(REQUESTS)
     assert all(r.text for r in results)
-    assert whole.asked["writing"] - whole.misses == len(kept)
+    assert whole.prompt_counts["writing"] - whole.misses == len(kept)
     again = CachedModel(ok, tmp_path, offline=True)
     assert again.generate([*REQUESTS, REQUESTS[0]]) == [*results, results[0]]
     assert again.misses == 0

@@ -123,7 +123,7 @@ STEPS = {
     "factdrift.builders.wmt.steps": ("wmt.archive", "wikidata.mine", "pybase64", "matplotlib"),
     "factdrift.builders.streamingqa.corpus": ("text.sentences", "generate.questions", "tantivy",
                                               "alt-profanity-check"),
-    "factdrift.builders.streamingqa.steps": ("generate.questions", "release.card",
+    "factdrift.builders.streamingqa.questions": ("generate.questions", "release.card",
                                              "en_core_web_sm", "torch"),
 }  # fmt: skip
 
@@ -139,7 +139,7 @@ def test_the_projects_own_steps(module: str) -> None:
 
 
 def test_extras_count_where_a_field_names_them() -> None:
-    module = "factdrift.builders.streamingqa.steps"
+    module = "factdrift.builders.streamingqa.questions"
     pytest.importorskip("torch")
     assert "torch" in reach(module, frozenset({"torch"})).libraries
 

@@ -78,8 +78,8 @@ def test_a_broken_statement_is_dropped_alone(broken: Any) -> None:
 def test_bad_utf_8_in_a_statement_drops_it_alone() -> None:
     line = json.dumps(item("Q1", "A", {"P6": [statement("Q2", "2019", id="Q1$?")]})).encode()
     rows = read(line.replace(b"$?", b"$\xff"))
-    assert [d.reason for d in rows.dropped] == ["malformed_statement"]
-    assert [e.id for e in rows.entities] == ["Q1"]
+    assert [dropped_row.reason for dropped_row in rows.dropped] == ["malformed_statement"]
+    assert [entity.id for entity in rows.entities] == ["Q1"]
     assert not rows.statements
 
 
@@ -100,8 +100,8 @@ def test_undated_statements_are_kept_beside_dated_ones_and_where_the_relation_as
         "P19": [statement("Q7")],
     }
     rows = read(item("Q1", "A", claims))
-    found = [(s.object, s.reason) for s in rows.statements]
-    assert found == [("Q2", None), ("Q3", "undated"), ("Q7", "undated")]
+    statements = [(s.object, s.reason) for s in rows.statements]
+    assert statements == [("Q2", None), ("Q3", "undated"), ("Q7", "undated")]
     assert rows.counts == {"items": 1, "P6/deprecated": 1, "P17/undated": 2}
 
 
@@ -136,7 +136,7 @@ def test_other_kinds_of_entities() -> None:
         {"type": "mediainfo", "id": "M7", "statements": []},
         {"id": "Q9", "labels": {}},
     )
-    assert [e.id for e in rows.entities] == ["P6", "Q9"]
+    assert [entity.id for entity in rows.entities] == ["P6", "Q9"]
     assert not rows.statements
     kinds = ("properties", "lexemes", "other_entities", "items")
     assert [rows.counts[k] for k in kinds] == [1, 2, 1, 1]

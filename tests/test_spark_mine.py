@@ -45,7 +45,9 @@ class Nodes:
     def __call__(self, given: DumpReading, todo: RemainingWork) -> None:
         (given.parts / ALIVE_FILE).touch()
         code = self.changed.pop("code", reach(tasks.__name__).digest)
-        found = {one.dump_reading.share.place: one for one in tasks.share_tasks(given, todo, self.of)}
+        found = {
+            one.dump_reading.share.place: one for one in tasks.share_tasks(given, todo, self.of)
+        }
         for task in (found[place] for place in self.places if place in found):
             task = task._replace(sizes=self.changed.get("sizes", task.sizes))
             where = {k: v for k, v in self.changed.items() if k != "sizes"}

@@ -58,17 +58,19 @@ def assert_same(
     The facts of an entity are those of every relation, of which an endpoint was not asked.
     """
     compared = 0
-    kept = [relation for relation, keep in relations.items() if keep]
+    kept_columns = [relation for relation, keep in relations.items() if keep]
     folders = [
-        facts_of(mined, build / name, list(relations), kept)
+        facts_of(mined, build / name, list(relations), kept_columns)
         for name, mined in (("dump", dump), ("sparql", sparql))
     ]
     for name in ("facts", "gaps", "entities", "dropped"):
         paths = [folder / f"{name}.parquet" for folder in folders]
-        expected, found = ([{**row, "facts": None} for row in rows(path)] for path in paths)
-        for one, other in zip(expected, found, strict=False):
-            assert one == other
-        assert len(expected) == len(found)
+        expected, endpoint_tables = (
+            [{**row, "facts": None} for row in rows(path)] for path in paths
+        )
+        for endpoint_row, dump_row in zip(expected, endpoint_tables, strict=False):
+            assert endpoint_row == dump_row
+        assert len(expected) == len(endpoint_tables)
         compared += len(expected)
     for relation in relations:
         told = [mined.counts["relations"].get(relation, {}) for mined in (dump, sparql)]

@@ -64,11 +64,11 @@ def test_what_rdf_does_not_keep(
 ) -> None:
     """Impossible days: the losses that the docstring of the route names, and no others."""
     written = xsd_time(f"{text}T00:00:00Z", precision, GREGORIAN).value
-    found = (
+    rdf_rows = (
         possible_days(text, precision, GREGORIAN),
         full_value_days(written, precision, GREGORIAN),
     )
-    assert [days and " to ".join(map(str, days)) for days in found] == [in_json, in_rdf]
+    assert [days and " to ".join(map(str, days)) for days in rdf_rows] == [in_json, in_rdf]
 
 
 def _row(predicate: str, value: str, **more: str) -> Row:
@@ -87,24 +87,24 @@ def _read(*rows: Row) -> StatementRows:
 
 
 def test_a_statement_without_a_rank_is_gone() -> None:
-    found = _read(_row(f"{PROPERTY}statement/P39", f"{ENTITY}Q2"))
-    assert (found.statements, found.counts) == ([], {})
+    statement_rows = _read(_row(f"{PROPERTY}statement/P39", f"{ENTITY}Q2"))
+    assert (statement_rows.statements, statement_rows.counts) == ([], {})
 
 
 def test_a_time_without_its_full_value_is_not_lost() -> None:
     """A store may lack the node of a value: the qualifier is there, and its day unknown."""
     time = "2020-01-01T00:00:00Z"
-    found = _read(
+    statement_rows = _read(
         _row(f"{PROPERTY}statement/P39", f"{ENTITY}Q2"),
         _row(f"{ONTOLOGY}rank", f"{ONTOLOGY}NormalRank"),
         _row(f"{PROPERTY}qualifier/P582", "2019-01-01T00:00:00Z"),
         _row(f"{PROPERTY}qualifier/P580", time),
         _row(f"{PROPERTY}qualifier/value/P580", time, precision="9", calendar=GREGORIAN),
     )
-    (one,) = found.statements
+    (one,) = statement_rows.statements
     assert (one.start_first, one.start_last) == (date(2020, 1, 1), date(2020, 12, 31))
     assert (one.end_first, one.end_last, one.end_open) == (date(2020, 1, 1), None, False)
-    assert found.counts == {"P39/coarse_time": 1}
+    assert statement_rows.counts == {"P39/coarse_time": 1}
 
 
 def test_counts_stand_on_the_item_or_on_its_document() -> None:

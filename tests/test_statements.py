@@ -32,7 +32,10 @@ def snaks(text: str) -> list[Snak]:
         "-": ("novalue", None),
         "*": ("value", None),
     }
-    return [Snak(*special[t]) if t in special else Snak("value", day(t)) for t in text.split()]
+    return [
+        Snak(*special[time_text]) if time_text in special else Snak("value", day(time_text))
+        for time_text in text.split()
+    ]
 
 
 def interval(text: str) -> Validity:
@@ -55,23 +58,23 @@ def side(text: str) -> tuple[date | None, date | None]:
 def times(text: str) -> dict[str, list[Snak]]:
     """`s 2019 2020; e ?; p 2018`: P580, P582, P585; the bounds by their ids."""
     names = {"s": "P580", "e": "P582", "p": "P585"}
-    found = {}
+    snaks_by_property = {}
     for part in filter(None, text.split("; ")):
         name, _, values = part.partition(" ")
-        found[names.get(name, name)] = snaks(values)
-    return found
+        snaks_by_property[names.get(name, name)] = snaks(values)
+    return snaks_by_property
 
 
 @pytest.mark.parametrize(("given", "expected"), read_table("statement_times"))
 def test_what_a_statement_says(given: str, expected: str) -> None:
-    found = stated_intervals(times(given))
+    stated_times = stated_intervals(times(given))
     if expected == "@/2005-12-31!":  # seen in 2005, and ended in 2007 at the earliest
         one = Validity(None, date(2005, 12, 31), date(2007, 1, 1), None, False, True)
-        assert found == StatedTimes([one], False)
+        assert stated_times == StatedTimes([one], False)
     elif expected == "!":
-        assert found == StatedTimes([], True)
+        assert stated_times == StatedTimes([], True)
     else:
-        assert found == StatedTimes([interval(e) for e in expected.split()], False)
+        assert stated_times == StatedTimes([interval(e) for e in expected.split()], False)
 
 
 @pytest.mark.parametrize(
@@ -92,5 +95,5 @@ def test_when_something_began_or_ended(given: str, began: str, ended: str) -> No
         [LifeDate(ranks.get(one[-1], "normal"), snaks(one.rstrip("!~"))[0]) for one in some.split()]
         for some in given.split(";")
     ]
-    found = [life_boundary(dates, latest) for latest in (True, False)]
-    assert found == [None if text == "-" else day(text) for text in (began, ended)]
+    life_day = [life_boundary(dates, latest) for latest in (True, False)]
+    assert life_day == [None if text == "-" else day(text) for text in (began, ended)]

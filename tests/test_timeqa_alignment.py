@@ -24,7 +24,7 @@ from factdrift.builders.timeqa.alignment import (
     align_page,
     keep_pairs,
 )
-from factdrift.builders.timeqa.evidence import Naming, PageStates
+from factdrift.builders.timeqa.evidence import ObjectWords, PageStates
 from factdrift.builders.timeqa.mentions import PageText
 from tests import alignment_figures as measure
 from tests.conftest import DATA
@@ -164,7 +164,7 @@ def test_paragraphs_that_may_name_an_object(
     text: str, subject: str, names: Names, wanted: set[int]
 ) -> None:
     [row] = align(text, [(segment("2003", "2005"), names)])
-    assert PageStates(PageText(page(text))).naming(Naming(row, subject)) == wanted
+    assert PageStates(PageText(page(text))).naming(ObjectWords(row, subject)) == wanted
 
 
 def test_the_days_that_a_page_states() -> None:
@@ -175,9 +175,14 @@ def test_the_days_that_a_page_states() -> None:
     )
     states = PageStates(PageText(page(text)))
     [row] = align(text, [(segment("2003", "2005"), LEEDS)])
-    assert [first.year for first, _ in states.near_evidence([row])] == [1990, 1992, 1992, 2003]
+    assert [first.year for first, _ in states.dates_near_evidence([row])] == [
+        1990,
+        1992,
+        1992,
+        2003,
+    ]
     listed = replace(row, paragraph=5)
-    assert [first.year for first, _ in states.near_evidence([listed])] == [1999, 2003]
+    assert [first.year for first, _ in states.dates_near_evidence([listed])] == [1999, 2003]
     assert states.lengths == (4, 11, 7, 5, 2, 3, 1)
 
 
@@ -239,7 +244,9 @@ def test_the_measure_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(("label", "text", "wanted"), read_table("names_in_pages"))
 def test_names(label: str, text: str, wanted: str) -> None:
     paragraphs = (rows.Paragraph("text", "", "Não é.", ()), rows.Paragraph("text", "", text, ()))
-    found = PageText(rows.Page("Q1", "T", 1, 1, paragraphs)).named(all_names(label, (), None), None)
+    found = PageText(rows.Page("Q1", "T", 1, 1, paragraphs)).named_mentions(
+        all_names(label, (), None), None
+    )
     assert all(m.paragraph == 1 for m in found)
     assert "; ".join(text[m.start : m.end] for m in found) == wanted
 

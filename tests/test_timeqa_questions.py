@@ -220,7 +220,9 @@ def year(y: int, until: int = 0) -> tuple[date, date]:
 def test_before_and_after_are_not_asked_where_the_page_states_others(
     other: int | None, never: str
 ) -> None:
-    pair = pair_of(segment("Q2", "2003", "2009"), near_evidence=(year(other),) if other else ())
+    pair = pair_of(
+        segment("Q2", "2003", "2009"), dates_near_evidence=(year(other),) if other else ()
+    )
     for kind in SPECIFIERS:
         how: dict[str, Any] = {"mix": {kind: 1}, "unanswerable": {}}
         made = ask_pair(pair, relation(), Questions(**how), SEED)
@@ -241,7 +243,7 @@ def test_before_and_after_are_not_asked_where_the_page_states_others(
 def test_points_in_time_that_the_page_states_of_others(
     listed: tuple[date, date], mode: str, wanted: set[str]
 ) -> None:
-    pair = pair_of(segment("Q2", "2003", "2003"), of_others=(listed,))
+    pair = pair_of(segment("Q2", "2003", "2003"), other_dates=(listed,))
     seen = set()
     for asked in asked_of(pair, 20, relation(mode=mode), mix={"between": 1}, months=0):
         for a in asked:
@@ -342,7 +344,7 @@ def test_windows_are_near_and_empty(
 ) -> None:
     life = date(born, 1, 1) if born else None, date(died, 12, 30) if died else None
     one = segment("Q2", "2003", "2005", **more)
-    pair = pair_of(one, near_evidence=tuple(map(year, near)), life=life)
+    pair = pair_of(one, dates_near_evidence=tuple(map(year, near)), life=life)
     found = asked_of(pair, 300, unanswerable={"hard": 0.6}, windows=1)
     empty = [a for asked in found for a in asked if a.answerable == "nothing_holds"]
     assert {d.year for a in empty for d in a.time.days() if d} == wanted

@@ -24,9 +24,9 @@ from factdrift.builders.timeqa.times import (
     YEAR,
     Time,
     day_interval,
-    index,
     select,
     unit,
+    unit_index,
 )
 from tests import random_histories, spec_oracle
 from tests.histories import Interval, day
@@ -217,7 +217,7 @@ def test_select_on_a_small_calendar(kind: str) -> None:
             one = replace(one, end_first=snapshot, end_last=snapshot, end_open=True)
         grain = chance.choice((DAY, MONTH, YEAR))
         numbers = sorted(
-            index(grain, (date(2010, 1, 1) + timedelta(chance.randint(0, 1400))).toordinal())
+            unit_index(grain, (date(2010, 1, 1) + timedelta(chance.randint(0, 1400))).toordinal())
             for _ in range(2)
         )
         a, b = (unit(grain, n) for n in numbers)

@@ -12,8 +12,8 @@ from tests.tables import read_table
 T = "T00:00:00Z"
 
 
-def days_of(text: str) -> PartialDate | None:
-    first, _, last = text.partition("/")
+def days_of(days_text: str) -> PartialDate | None:
+    first, _, last = days_text.partition("/")
     if first == "none":
         return None
     return PartialDate(date.fromisoformat(first), date.fromisoformat(last or first))
@@ -23,8 +23,8 @@ def days_of(text: str) -> PartialDate | None:
 def test_a_value(form: str, time: str, precision: str, days: str) -> None:
     calendar = {"G": GREGORIAN, "J": JULIAN, "R": ""}[form]
     read = rdf_possible_days(time + T, int(precision))
-    made = read if form == "R" else possible_days(time + T, int(precision), calendar)
-    assert made == days_of(days)
+    possible_range = read if form == "R" else possible_days(time + T, int(precision), calendar)
+    assert possible_range == days_of(days)
 
 
 @pytest.mark.parametrize("time", ["", "last summer", "+" + "9" * 5000 + "-01-01"])

@@ -120,9 +120,9 @@ def test_bytes_do_not_depend_on_jobs_or_blocks(tmp_path: Path, near: float) -> N
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".zst"])
 def test_forms_of_files(tmp_path: Path, suffix: str) -> None:
     path = archive(tmp_path, line(), line(whole="other"), name=NAME + suffix)
-    made = indexed(tmp_path, tmp_path / "out")
-    assert [r.line for r in sorted(made, key=lambda r: r.line)] == [1, 2]
-    assert [a.text for a in read_articles(path, made)] == ["A.\nB."] * 2
+    archive_path = indexed(tmp_path, tmp_path / "out")
+    assert [r.line for r in sorted(archive_path, key=lambda r: r.line)] == [1, 2]
+    assert [a.text for a in read_articles(path, archive_path)] == ["A.\nB."] * 2
 
 
 def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
     ]
     lines = [json.dumps(r).encode() for r in records]
     made = indexed(archive(tmp_path, *lines, b"{", name="n.jsonl"), tmp_path / "a")
-    reasons = [d["reason"] for d in dropped_in(tmp_path / "a")]
+    reasons = [day["reason"] for day in dropped_in(tmp_path / "a")]
     assert reasons == ["bad_date", "empty_text", "malformed_line"]
     found = {a.day.isoformat(): a for a in read_articles(tmp_path / "n.jsonl", made)}
     assert found["2019-02-07"].id == key("20190207", str(records[0]["text"]))
@@ -165,10 +165,16 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(
     index_archive(path, tmp_path / "out", near_duplicates=near, block=20, say=said.append)
     assert said[0].endswith(" articles of 2 lines")
     articles = indexed(path, tmp_path / "out")
-    assert [r.line for r in articles] == [1, 2]
-    assert [r.id for r in articles] == [key(day, "A. B.") for day in ("20190207", "20190208")]
-    assert [a.id for a in read_articles(path, articles)] == [r.id for r in articles]
-    assert [a.id for a in read_articles(path, [r.id for r in articles])] == [r.id for r in articles]
+    assert [record.line for record in articles] == [1, 2]
+    assert [record.id for record in articles] == [
+        key(day, "A. B.") for day in ("20190207", "20190208")
+    ]
+    assert [article.id for article in read_articles(path, articles)] == [
+        record.id for record in articles
+    ]
+    assert [article.id for article in read_articles(path, [record.id for record in articles])] == [
+        record.id for record in articles
+    ]
     path.write_bytes(b"\xef\xbb\xbf")
     with pytest.raises(UserError, match="no line of it is an article"):
         index_archive(path, tmp_path / "out")
@@ -210,7 +216,10 @@ def test_near_duplicates(name: str, first_day: str, day: str, tmp_path: Path) ->
     first = line(first_day, " ".join(WORDS), "1")
     path = archive(tmp_path, line(day, text, "2"), first, line(split="x", whole="3"))
     index_archive(path, tmp_path / "out", near_duplicates=0.7)
-    found = [(d["reason"], d["item"], d["detail"]) for d in dropped_in(tmp_path / "out")]
+    found = [
+        (dropped_row["reason"], dropped_row["item"], dropped_row["detail"])
+        for dropped_row in dropped_in(tmp_path / "out")
+    ]
     expected = [("near_duplicate", f"{NAME}.gz:1", f"as {NAME}.gz:2")]
     assert found == (expected if near else [])
 
@@ -220,8 +229,10 @@ def test_keep_list(tmp_path: Path, escape: Any) -> None:
     path = archive(tmp_path, line(whole="a"), line(whole="b"), line("20190208", whole="a"))
     one = escape(key("20190207", "a")).encode()
     keys = archive(tmp_path / "k", one, b"", name="keys.txt.gz")
-    assert [r.line for r in indexed(path, tmp_path / "out", keep=keys)] == [1]
-    assert [d["reason"] for d in dropped_in(tmp_path / "out")] == ["not_in_keep_list"] * 2
+    assert [article_ref.line for article_ref in indexed(path, tmp_path / "out", keep=keys)] == [1]
+    assert [dropped_row["reason"] for dropped_row in dropped_in(tmp_path / "out")] == [
+        "not_in_keep_list"
+    ] * 2
     keys = archive(tmp_path / "k", one, b"hello", name="keys.txt.gz")
     with pytest.raises(UserError, match=r"keys.txt.gz:2: not an article's id"):
         index_archive(path, tmp_path / "out", keep=keys)
@@ -230,9 +241,10 @@ def test_keep_list(tmp_path: Path, escape: Any) -> None:
 def test_until(tmp_path: Path) -> None:
     path = archive(tmp_path, line("20190331"), line("20190401"))
     index_archive(path, tmp_path / "out", until=date(2019, 3, 31))
-    assert [(d["reason"], d["detail"]) for d in dropped_in(tmp_path / "out")] == [
-        ("future_date", "2019-04-01")
-    ]
+    assert [
+        (dropped_row["reason"], dropped_row["detail"])
+        for dropped_row in dropped_in(tmp_path / "out")
+    ] == [("future_date", "2019-04-01")]
 
 
 def test_a_file_cut_short_says_how_far(tmp_path: Path) -> None:
@@ -269,15 +281,18 @@ def test_files_that_are_no_archive(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_reading_by_place_by_table_and_by_id(tmp_path: Path, jobs: int) -> None:
-    known = indexed(SAMPLES, tmp_path / "out")
-    some = known[::37]
+    known_ids = indexed(SAMPLES, tmp_path / "out")
+    some_refs = known_ids[::37]
     options = {"jobs": jobs, "block": 4096}
-    by_place = list(read_articles(SAMPLES, reversed(some), **options))  # type: ignore[arg-type]
-    assert [a.id for a in by_place] == [r.id for r in some]
-    assert by_place == list(read_articles(SAMPLES, [r.id for r in some], **options))  # type: ignore[arg-type]
+    by_place = list(read_articles(SAMPLES, reversed(some_refs), **options))  # type: ignore[arg-type]
+    assert [article.id for article in by_place] == [article_ref.id for article_ref in some_refs]
+    some_ids = [article_ref.id for article_ref in some_refs]
+    assert by_place == list(read_articles(SAMPLES, some_ids, **options))  # type: ignore[arg-type]
     everything = list(read_articles(SAMPLES, tmp_path / "out/articles.parquet", **options))  # type: ignore[arg-type]
-    assert [a.id for a in everything] == [r.id for r in known]
-    assert [len(a.sentences) for a in everything] == [r.sentences for r in known]
+    assert [article.id for article in everything] == [article_ref.id for article_ref in known_ids]
+    assert [len(article.sentences) for article in everything] == [
+        article_ref.sentences for article_ref in known_ids
+    ]
 
 
 def test_reading_what_is_not_there(tmp_path: Path) -> None:

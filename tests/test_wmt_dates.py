@@ -42,8 +42,10 @@ def articles(path: Path, days: dict[date, int]) -> Path:
     for day in sorted(days):
         for sha in sorted(rng.bytes(32) for _ in range(days[day])):
             rows.append((sorting_key(day, sha), day, 0, "f", len(rows) + 1, 5, sha.hex()))
-    columns = [list(c) for c in zip(*rows, strict=True)]
-    table = pa.Table.from_arrays([pa.array(c) for c in columns], schema=arrow_schema(ArticleRef))
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    table = pa.Table.from_arrays(
+        [pa.array(column) for column in columns], schema=arrow_schema(ArticleRef)
+    )
     pq.write_table(table, path)
     return path
 
@@ -52,8 +54,8 @@ def articles(path: Path, days: dict[date, int]) -> Path:
 def uneven(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """2007 to 2020, every third day without articles, later years with up to 20 times more."""
     first, last = date(2007, 1, 1), date(2020, 12, 31)
-    days = [first + timedelta(n) for n in range((last - first).days + 1)]
-    counts = {d: 2 + (d.year - 2007) * 3 for n, d in enumerate(days) if n % 3}
+    days = [first + timedelta(index) for index in range((last - first).days + 1)]
+    counts = {day: 2 + (day.year - 2007) * 3 for index, day in enumerate(days) if index % 3}
     return articles(tmp_path_factory.mktemp("uneven") / "articles.parquet", counts)
 
 

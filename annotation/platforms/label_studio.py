@@ -12,10 +12,10 @@ in code points. An export is read by the batch's own layout and items.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -33,84 +33,99 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 
 FORMAT = "factdrift-task/1"
+# The key of a task's data under which it says which item it is.
 META = "factdrift"
-"""The key of a task's data under which it says which item it is."""
 _BETWEEN = "\n\n"
+# Stands for a text that an item lacks: Label Studio asks for every value that is named.
 _EMPTY = "(none)"
-"""Stands for a text that an item lacks: Label Studio asks for every value that is named."""
 _NOT_OURS = "not an export of Label Studio"
 
 
 def labelling_config(layout: Layout) -> str:
-    """The labelling configuration, XML; `UserError` where Label Studio cannot express a layout."""
-    conditions = (c for one in _walk_answers(layout.answers) for c in (one.when, one.unless))
-    if any("," in value for one in conditions for values in one.values() for value in values):
-        raise UserError(f"{layout.name}: Label Studio cannot tell values with a comma apart")
-    listed, read = _choice_lists(layout), _lists_shown_first(layout)
-    shown = {
-        f"{META}_{name}" if name in listed else name: field.label or _default_label(name)
-        for name, field in layout.fields.items()
-        if field.kind != "spans" and (name not in listed or name in read)
-    }
+    """The labelling configuration, as XML.
+
+    `UserError`: Label Studio cannot express the layout.
+    """
+    _require_values_without_commas(layout)
+    choice_lists, shown_first = _choice_lists(layout), _lists_shown_first(layout)
+    shown_fields = {}
+    for name, field in layout.fields.items():
+        if field.kind != "spans" and (name not in choice_lists or name in shown_first):
+            key = f"{META}_{name}" if name in choice_lists else name
+            shown_fields[key] = field.label or _default_label(name)
 
     def conditions_of(
         answer: LayoutAnswer, siblings: Mapping[str, LayoutAnswer]
     ) -> list[tuple[str, tuple[str, ...], bool]]:
-        """Other answers, values of theirs, and whether one of these must be selected, or none."""
-        found = [(other, values, False) for other, values in answer.unless.items()]
-        for other, values in answer.when.items():
-            found += conditions_of(siblings.get(other) or layout.answers[other], siblings)
-            found.append((other, values, True))
-        return list(dict.fromkeys(found))
+        """Other answers, some of their values, and whether one must be selected (or none)."""
+        conditions = [(name, values, False) for name, values in answer.unless.items()]
+        for name, values in answer.when.items():
+            conditions += conditions_of(siblings.get(name) or layout.answers[name], siblings)
+            conditions.append((name, values, True))
+        return list(dict.fromkeys(conditions))
 
     def label_of(name: str, siblings: Mapping[str, LayoutAnswer]) -> str:
-        about = siblings.get(name) or layout.answers.get(name) or layout.fields[name]
-        return about.label or _default_label(name)
+        labelled = siblings.get(name) or layout.answers.get(name) or layout.fields[name]
+        return labelled.label or _default_label(name)
 
+    # a word joiner after each dollar sign keeps Label Studio from taking it for a variable
     templates = template_environment(resource("annotation/platforms"), dollar="$\u2060")
     return templates.get_template("label_studio.xml.j2").render(
         layout=layout,
         plain=any(field.marks or field.dates for field in layout.fields.values()),
-        shown=shown,
-        first=next(iter(shown), f"{META}_item"),
+        shown=shown_fields,
+        first=next(iter(shown_fields), f"{META}_item"),
         conditions_of=conditions_of,
         label_of=label_of,
     )
 
 
+def _require_values_without_commas(layout: Layout) -> None:
+    """`UserError` where a condition names a value with a comma, which separates values there."""
+    for answer in _walk_answers(layout.answers):
+        for values in (*answer.when.values(), *answer.unless.values()):
+            if any("," in value for value in values):
+                text = "Label Studio cannot tell values with a comma apart"
+                raise UserError(f"{layout.name}: {text}")
+
+
 def make_task(layout: Layout, batch: str, hit: Hit, item: Item) -> dict[str, Any]:
-    """The task of an item: what is shown, and under `META` what it belongs to."""
+    """The task of an item: the texts to show, and under `META` the ids of batch, HIT and item."""
     data: dict[str, Any] = {f"{META}_item": item.id}
     data[META] = {"format": FORMAT, "batch": batch, "hit": hit.id, "item": item.id}
-    listed, read = _choice_lists(layout), _lists_shown_first(layout)
+    choice_lists, shown_first = _choice_lists(layout), _lists_shown_first(layout)
     for name, field in layout.fields.items():
         value = item.fields.get(name)
-        if name in listed:
-            own = [*dict.fromkeys(_texts(value)), *listed[name]]
-            data[name] = [{"value": text} for text in own]
-        if field.kind != "spans" and (name not in listed or name in read):
-            data[f"{META}_{name}" if name in listed else name], _ = _field_text(field, value)
+        if name in choice_lists:
+            texts = [*dict.fromkeys(_texts(value)), *choice_lists[name]]
+            data[name] = [{"value": text} for text in texts]
+        if field.kind != "spans" and (name not in choice_lists or name in shown_first):
+            key = f"{META}_{name}" if name in choice_lists else name
+            data[key], _ = _field_text(field, value)
     return {"data": data}
 
 
 def _choice_lists(layout: Layout) -> dict[str, list[str]]:
     """The list fields that are chosen from, with the further choices of their answers."""
-    found: dict[str, list[str]] = {}
+    lists: dict[str, list[str]] = {}
     for answer in _walk_answers(layout.answers):
         if answer.field and answer.kind in ("choice", "choices"):
-            found.setdefault(answer.field, []).extend(one.value for one in answer.choices)
-    return found
+            lists.setdefault(answer.field, []).extend(choice.value for choice in answer.choices)
+    return lists
 
 
 def _lists_shown_first(layout: Layout) -> set[str]:
     """List fields to be read before they are chosen from: no choice shows them from the start."""
-    lists = [
-        a for a in _walk_answers(layout.answers) if a.kind in ("choice", "choices") and not a.within
-    ]
-    return {a.field for a in lists if a.field and a.when} - {a.field for a in lists if not a.when}
+    conditional: set[str] = set()
+    unconditional: set[str] = set()
+    for answer in _walk_answers(layout.answers):
+        if answer.field and answer.kind in ("choice", "choices") and not answer.within:
+            (conditional if answer.when else unconditional).add(answer.field)
+    return conditional - unconditional
 
 
 def _walk_answers(answers: Mapping[str, LayoutAnswer]) -> Iterator[LayoutAnswer]:
+    """Yield all answers, also those inside of groups."""
     for answer in answers.values():
         yield answer
         yield from _walk_answers(answer.answers)
@@ -120,8 +135,8 @@ def _default_label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
+# Where each paragraph begins and ends in the text of a field.
 Places = list[tuple[int, int]]
-"""Where each paragraph begins and ends in the text of a field."""
 
 
 def _field_text(field: LayoutField, value: Json) -> tuple[str, Places | None]:
@@ -131,22 +146,30 @@ def _field_text(field: LayoutField, value: Json) -> tuple[str, Places | None]:
     if field.kind != "paragraphs" or isinstance(value, str):
         text = "\n".join(_texts(value)) if field.kind == "list" else value_as_text(value)
         return text or field.empty or _EMPTY, None
-    text, before = "", ""
+    text, places = _join_paragraphs(value if isinstance(value, list | tuple) else ())
+    return text or field.empty or _EMPTY, places
+
+
+def _join_paragraphs(paragraphs: Sequence[Json]) -> tuple[str, Places]:
+    """The paragraphs as one text, each new heading above its first, and where each stands."""
+    text, heading_before = "", ""
     places: Places = []
-    for one in value if isinstance(value, list | tuple) else ():
-        heading = one.get("heading") or one.get("section") if isinstance(one, Mapping) else ""
-        if heading and heading != before:
+    for paragraph in paragraphs:
+        heading: Any = ""
+        if isinstance(paragraph, Mapping):
+            heading = paragraph.get("heading") or paragraph.get("section")
+        if heading and heading != heading_before:
             text += f"== {heading} =={_BETWEEN}"
-        before = str(heading or "")
-        own = value_as_text(one)
-        places.append((len(text), len(text) + len(own)))
-        text += own + _BETWEEN
-    return text.removesuffix(_BETWEEN) or field.empty or _EMPTY, places
+        heading_before = str(heading or "")
+        paragraph_text = value_as_text(paragraph)
+        places.append((len(text), len(text) + len(paragraph_text)))
+        text += paragraph_text + _BETWEEN
+    return text.removesuffix(_BETWEEN), places
 
 
 def _texts(value: Json) -> list[str]:
-    many = value if isinstance(value, list | tuple) else [value]
-    return [value_as_text(one) for one in many if one is not None]
+    entries = value if isinstance(value, list | tuple) else [value]
+    return [value_as_text(entry) for entry in entries if entry is not None]
 
 
 class LabelStudio(Platform):
@@ -158,7 +181,7 @@ class LabelStudio(Platform):
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         readme = resource("annotation/platforms/label_studio_readme.txt").read_text("utf-8")
         tasks = (make_task(layout, batch.id, hit, item) for hit in batch.hits for item in hit.items)
-        lines = (json.dumps(one, ensure_ascii=False, sort_keys=True) for one in tasks)
+        lines = (json.dumps(item_task, ensure_ascii=False, sort_keys=True) for item_task in tasks)
         files = {
             "config.xml": labelling_config(layout),
             "README.txt": readme.format(n=layout.assignments),
@@ -178,13 +201,13 @@ class LabelStudio(Platform):
     def read(
         self, path: Path, find: FindItem = lambda *ids: None
     ) -> Iterator[Submission | Refused]:
-        """A submission for each annotation of a task; what is skipped or a draft is refused."""
+        """Yield a submission for each annotation of a task; refuse skipped tasks and drafts."""
         where = display_path(path)
-        for found in json_documents(path):
-            if isinstance(found, Refused):
-                yield found
+        for entry in json_documents(path):
+            if isinstance(entry, Refused):
+                yield entry
             else:
-                yield from _submissions(found.value, where, found.line, find)
+                yield from _submissions(entry.value, where, entry.line, find)
 
 
 class ControlValue(BaseModel):
@@ -213,111 +236,149 @@ class TaskAnnotation(BaseModel):
 
 
 class BadResultError(Exception):
-    """Why an annotation cannot be read: a short reason, and what was seen."""
+    """An annotation cannot be read; its arguments are a short reason, and what was seen."""
+
+
+class _TaskIds(NamedTuple):
+    """The ids by which a task says what it belongs to."""
+
+    batch: str
+    hit: str
+    item: str
 
 
 def _submissions(
     value: Any, where: str, line: int, find: FindItem
 ) -> Iterator[Submission | Refused]:
+    """Yield the submissions of one exported task, which has an annotation for each annotator."""
     data = value.get("data") if isinstance(value, dict) else None
     meta = data.get(META) if isinstance(data, dict) else None
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         detail = f"its data has no {META} of {FORMAT}"
         yield Refused(where, line, "not a task of ours", detail)
         return
-    batch, hit, item = (str(meta.get(name) or "") for name in ("batch", "hit", "item"))
+    ids = _TaskIds(*(str(meta.get(name) or "") for name in _TaskIds._fields))
     drafts, annotations = value.get("drafts") or [], value.get("annotations") or []
     if not isinstance(drafts, list) or not isinstance(annotations, list):
         yield Refused(where, line, _NOT_OURS, "annotations is not a list")
         return
     for _ in drafts:
-        yield Refused(where, line, "draft", f"item {item}: not submitted")
-    for given in annotations:
-        if isinstance(given, dict) and given.get("was_cancelled") is True:
-            yield Refused(where, line, "skipped", f"item {item}")
-            continue
-        try:
-            one = TaskAnnotation.model_validate(given)
-            known = find(batch, hit, item)
-            answers = annotation_answers(one.result, *known) if known else {}
-        except ValidationError as error:
-            place = ".".join(map(str, error.errors()[0]["loc"]))
-            yield Refused(where, line, _NOT_OURS, f"item {item}: {place or 'no annotation'}")
-        except BadResultError as error:
-            reason, detail = error.args
-            yield Refused(where, line, reason, f"item {item}: {detail}")
+        yield Refused(where, line, "draft", f"item {ids.item}: not submitted")
+    for annotation in annotations:
+        if isinstance(annotation, dict) and annotation.get("was_cancelled") is True:
+            yield Refused(where, line, "skipped", f"item {ids.item}")
         else:
-            by = one.completed_by
-            submitted = {
-                "format": SUBMISSION,
-                "batch": batch,
-                "hit": hit,
-                "worker": str(by.get("id", "") if isinstance(by, dict) else by),
-                "assignment": str(one.id),
-                "seconds": one.lead_time,
-                "answers": {item: answers},
-                "item_seconds": {} if one.lead_time is None else {item: one.lead_time},
-            }
-            yield submission_from_value(submitted, where, line)
+            yield _annotation_submission(annotation, ids, where, line, find)
+
+
+def _annotation_submission(
+    value: Any, ids: _TaskIds, where: str, line: int, find: FindItem
+) -> Submission | Refused:
+    """The submission in one annotation of a task."""
+    try:
+        annotation = TaskAnnotation.model_validate(value)
+        known_item = find(*ids)
+        answers = annotation_answers(annotation.result, *known_item) if known_item else {}
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        return Refused(where, line, _NOT_OURS, f"item {ids.item}: {place or 'no annotation'}")
+    except BadResultError as error:
+        reason, detail = error.args
+        return Refused(where, line, reason, f"item {ids.item}: {detail}")
+    annotator = annotation.completed_by
+    if isinstance(annotator, dict):
+        annotator = annotator.get("id", "")
+    seconds = annotation.lead_time
+    submission = {
+        "format": SUBMISSION,
+        "batch": ids.batch,
+        "hit": ids.hit,
+        "worker": str(annotator),
+        "assignment": str(annotation.id),
+        "seconds": seconds,
+        "answers": {ids.item: answers},
+        "item_seconds": {} if seconds is None else {ids.item: seconds},
+    }
+    return submission_from_value(submission, where, line)
 
 
 def annotation_answers(
     results: Sequence[ControlResult], layout: Layout, item: Item
 ) -> dict[str, Any]:
-    """The answers in an annotation of an item; `BadResultError` for what the layout does not ask.
+    """The answers in an annotation of an item.
 
     Answers that are not asked, because an earlier one has changed since, are left out, as on our
-    own pages. Nothing is checked against the layout yet.
+    own pages. Nothing is checked against the layout yet. `BadResultError`: the layout does not ask
+    for an answer, or a span or a choice cannot be read.
     """
-    given: dict[str, list[ControlValue]] = {}
-    for one in results:
-        given.setdefault(one.from_name, []).append(one.value)
+    values_by_control: dict[str, list[ControlValue]] = {}
+    for result in results:
+        values_by_control.setdefault(result.from_name, []).append(result.value)
 
-    def scope(
-        asked: Mapping[str, LayoutAnswer], prefix: str, before: Mapping[str, Any]
+    def take_answers(
+        asked_answers: Mapping[str, LayoutAnswer], prefix: str, before: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The answers of the layout, or of an entry of a group; takes them out of `given`."""
-        found: dict[str, Any] = {}
-        for name, answer in asked.items():
-            values = given.pop(prefix + name, [])
-            named = {**before, **found}
+        """The answers of the layout, or of one entry of a group; removes their control values."""
+        answers: dict[str, Any] = {}
+        for name, answer in asked_answers.items():
+            values = values_by_control.pop(prefix + name, [])
+            context = {**before, **answers}
             if answer.kind == "group":
-                pattern = re.compile(re.escape(f"{prefix}{name}-") + r"(\d{1,3})-")
-                numbers = sorted({int(m[1]) for m in map(pattern.match, given) if m})
-                entries = [scope(answer.answers, f"{prefix}{name}-{n}-", named) for n in numbers]
-                value: Any = [entry for entry in entries if entry]
+                value: Any = []
+                for number in _entry_numbers(f"{prefix}{name}", values_by_control):
+                    entry = take_answers(answer.answers, f"{prefix}{name}-{number}-", context)
+                    if entry:
+                        value.append(entry)
             else:
                 value = _answer_value(name, answer, values, layout, item)
-            if is_asked(answer, named) and value not in (None, "", []):
-                found[name] = value
-        return found
+            if is_asked(answer, context) and value not in (None, "", []):
+                answers[name] = value
+        return answers
 
-    answers = scope(layout.answers, "", item.fields)
-    if given:
-        raise BadResultError("unknown answer", f"{next(iter(given))[:40]!r} is not asked")
+    answers = take_answers(layout.answers, "", item.fields)
+    if values_by_control:
+        unknown = next(iter(values_by_control))
+        raise BadResultError("unknown answer", f"{unknown[:40]!r} is not asked")
     return answers
+
+
+def _entry_numbers(group: str, controls: Iterable[str]) -> list[int]:
+    """The numbers of a group's entries: of `questions`, 2 by the control `questions-2-answer`."""
+    pattern = re.compile(re.escape(f"{group}-") + r"(\d{1,3})-")
+    matches = map(pattern.match, controls)
+    return sorted({int(match[1]) for match in matches if match})
 
 
 def _answer_value(
     name: str, answer: LayoutAnswer, values: Sequence[ControlValue], layout: Layout, item: Item
 ) -> Any:
+    """The value of an answer that is no group; None where nothing was entered."""
+    entries: list[Any] = []
     if answer.kind in ("span", "spans"):
         field = answer.field or ""
         text, places = _field_text(layout.fields[field], item.fields.get(field))
-        many: list[Any] = [_span_in_field(name, value, text, places) for value in values]
-        many.sort(key=lambda s: (s.get("paragraph", 0), s["start"], s["end"]))
+        entries = [_span_in_field(name, value, text, places) for value in values]
+        entries.sort(key=lambda span: (span.get("paragraph", 0), span["start"], span["end"]))
     elif answer.kind == "text":
-        parts = [[v.text] if isinstance(v.text, str) else v.text or [] for v in values]
-        many = [text.strip() for texts in parts for text in texts if text.strip()]
+        entries = _entered_texts(values)
     else:
-        many = [choice for value in values for choice in value.choices]
+        for value in values:
+            entries += value.choices
     if answer.kind in ("choices", "spans"):
-        return many
-    if len(many) > 1:
-        raise BadResultError("too many", f"{name}: {len(many)} values")
+        return entries
+    if len(entries) > 1:
+        raise BadResultError("too many", f"{name}: {len(entries)} values")
     if answer.kind == "flag":
-        many = [{"true": True, "false": False}.get(one, one) for one in many]
-    return many[0] if many else None
+        entries = [{"true": True, "false": False}.get(entry, entry) for entry in entries]
+    return entries[0] if entries else None
+
+
+def _entered_texts(values: Sequence[ControlValue]) -> list[str]:
+    texts: list[str] = []
+    for value in values:
+        entered = [value.text] if isinstance(value.text, str) else value.text or []
+        texts += [text.strip() for text in entered if text.strip()]
+    return texts
 
 
 def _span_in_field(
@@ -325,13 +386,13 @@ def _span_in_field(
 ) -> dict[str, Any]:
     """A span without the white space around it, in its paragraph where there are `places`."""
     start, end = value.start or 0, value.end or 0
-    own = text[start:end]
-    quoted = value.text if isinstance(value.text, str) else own
-    if end > len(text) or not own.strip() or _visible_text(own) != _visible_text(quoted):
+    marked = text[start:end]
+    quoted = value.text if isinstance(value.text, str) else marked
+    if end > len(text) or not marked.strip() or _visible_text(marked) != _visible_text(quoted):
         raise BadResultError("bad span", f"{name}: its text is not at its place")
-    start += len(own) - len(own.lstrip())
-    own = own.strip()
-    span: dict[str, Any] = {"start": start, "end": start + len(own), "text": own}
+    start += len(marked) - len(marked.lstrip())
+    marked = marked.strip()
+    span: dict[str, Any] = {"start": start, "end": start + len(marked), "text": marked}
     if places is None:
         return span
     for number, (first, last) in enumerate(places):
@@ -342,4 +403,5 @@ def _span_in_field(
 
 
 def _visible_text(text: str) -> str:
+    """A text with single spaces; an export writes line breaks of a span as a backslash and n."""
     return " ".join(text.replace("\\n", " ").split())

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from factdrift.annotation.batch import Item
 from factdrift.annotation.layout import Layout
-from factdrift.annotation.quality.expert import worker_batches
+from factdrift.annotation.quality.expert import WorkerBatch, worker_batches
 from factdrift.annotation.quality.rules import (
     ACCEPTED_BATCH,
     EXPERT,
@@ -37,53 +37,80 @@ def settle_rows(
     verdicts: Mapping[str, bool] | None = None,
     accepted: Collection[str] = (),
 ) -> tuple[list[Judgment], list[Gold]]:
-    """The judgments with flags, those set aside not `counted`, and a gold row for each row.
+    """Flag the judgments of a layout and decide its rows.
 
-    `judgments` come bare, but for `duplicate_worker` on a worker's further submission for a HIT;
-    their order does not matter. `experts` are hashes of worker ids, and are experts in
-    `expert_batches` alone: anybody can give an id in a worker's batch. `verdicts`, by the id of a
-    judgment, an expert's word on a sampled one. Under the rule `sampled` an expert's own judgment
-    of a row is taken before any worker's; other judgments of a worker's batch that was rejected
-    are set aside (`rejected_batch`), and the row is open again; in a batch that was not checked
-    yet they count, and the row is open. `accepted`: judgments that had passed an expert before
-    more of the worker's batch came in; they stay so unless one that was sampled is found wrong.
+    Returns all judgments, with `counted` false for those set aside, and a gold row for each row.
+    The judgments come without flags, except `duplicate_worker` on a worker's further submission
+    for a HIT; their order does not matter. `experts` are hashes of worker ids. They count as
+    experts only in `expert_batches`, since anybody can give an id in a worker's batch. `verdicts`
+    are an expert's words on sampled judgments, by their ids.
+
+    Under the rule `sampled`, an expert's own judgment of a row is taken before any worker's. The
+    judgments of a worker's batch that was rejected are set aside (`rejected_batch`), and their
+    rows are open again; in a batch that was not checked yet they count, and the row is open.
+    `accepted` are the judgments that had passed an expert before more of the worker's batch came
+    in. They stay accepted unless one of those sampled is found wrong.
     """
-    found = flag_judgments(layout, judgments, items, experts, expert_batches)
+    flagged = flag_judgments(layout, judgments, items, experts, expert_batches)
     passed: set[str] = set()
-    sampled = layout.rule.by == "sampled"
-    if sampled:
-        rejected: set[str] = set()
-        for batch in worker_batches(layout, found, verdicts):
-            own = {one.id for one in batch.judgments}
-            before = own.intersection(accepted)
-            if batch.accepted is False:
-                rejected |= own
-            elif batch.accepted:
-                passed |= own
-            elif batch.right >= min(layout.rule.sampled, len(before)):
-                passed |= before
-        found = [
-            _with_flag(one, REJECTED_BATCH, counted=False)
-            if one.id in rejected
-            else _with_flag(one, ACCEPTED_BATCH)
-            if one.id in passed
-            else one
-            for one in found
-        ]
+    is_sampled = layout.rule.by == "sampled"
+    if is_sampled:
+        batches = worker_batches(layout, flagged, verdicts)
+        rejected, passed = _checked_ids(layout, batches, accepted)
+        flagged = [_with_check(judgment, rejected, passed) for judgment in flagged]
     by_row: dict[str, list[Judgment]] = {}
-    for one in found:
-        if one.row:
-            by_row.setdefault(one.row, []).append(one)
-    rows = []
-    for row, about in sorted(by_row.items()):
-        by_experts = [one for one in about if one.counted and EXPERT in one.flags]
-        good = by_experts or [one for one in about if one.id in passed]
-        ready = sampled and (bool(by_experts) or len(good) >= layout.assignments)
-        rows.append(gold_row(layout, row, good if ready else about, items, settled=ready))
-        if sampled and not ready:
-            rows[-1] = replace(rows[-1], decision="open")
-    return found, rows
+    for judgment in flagged:
+        if judgment.row:
+            by_row.setdefault(judgment.row, []).append(judgment)
+    gold_rows = []
+    for row, row_judgments in sorted(by_row.items()):
+        if is_sampled:
+            gold_rows.append(_sampled_gold_row(layout, row, row_judgments, items, passed))
+        else:
+            gold_rows.append(gold_row(layout, row, row_judgments, items))
+    return flagged, gold_rows
 
 
-def _with_flag(one: Judgment, flag: str, *, counted: bool = True) -> Judgment:
-    return replace(one, flags=tuple(sorted((*one.flags, flag))), counted=one.counted and counted)
+def _checked_ids(
+    layout: Layout, batches: Sequence[WorkerBatch], accepted: Collection[str]
+) -> tuple[set[str], set[str]]:
+    """The ids of the judgments in rejected batches, and of those that passed an expert."""
+    rejected: set[str] = set()
+    passed: set[str] = set()
+    for batch in batches:
+        batch_ids = {judgment.id for judgment in batch.judgments}
+        accepted_before = batch_ids.intersection(accepted)
+        if batch.accepted is False:
+            rejected |= batch_ids
+        elif batch.accepted:
+            passed |= batch_ids
+        elif batch.right >= min(layout.rule.sampled, len(accepted_before)):
+            passed |= accepted_before
+    return rejected, passed
+
+
+def _with_check(judgment: Judgment, rejected: set[str], passed: set[str]) -> Judgment:
+    """A judgment with the flag of its batch's check, and not counted in a rejected batch."""
+    if judgment.id in rejected:
+        flags = tuple(sorted((*judgment.flags, REJECTED_BATCH)))
+        return replace(judgment, flags=flags, counted=False)
+    if judgment.id in passed:
+        return replace(judgment, flags=tuple(sorted((*judgment.flags, ACCEPTED_BATCH))))
+    return judgment
+
+
+def _sampled_gold_row(
+    layout: Layout,
+    row: str,
+    judgments: Sequence[Judgment],
+    items: Mapping[str, Item],
+    passed: set[str],
+) -> Gold:
+    """The gold row under the rule `sampled`: by experts, else by judgments that passed one."""
+    by_experts = [
+        judgment for judgment in judgments if judgment.counted and EXPERT in judgment.flags
+    ]
+    trusted = by_experts or [judgment for judgment in judgments if judgment.id in passed]
+    if by_experts or len(trusted) >= layout.assignments:
+        return gold_row(layout, row, trusted, items, settled=True)
+    return replace(gold_row(layout, row, judgments, items), decision="open")

@@ -41,10 +41,10 @@ _SEED = 0
 
 @dataclass(frozen=True)
 class WorkerBatch:
-    """A worker's judgments of a batch of HITs.
+    """A worker's judgments of one batch of HITs.
 
-    `sampled`: those that the expert looks at, and of each whether it was found right; None: the
-    expert has not judged it yet.
+    `sampled` holds the judgments that the expert looks at, and whether each was found right; None
+    where the expert has not looked at it yet.
     """
 
     batch: str
@@ -54,84 +54,107 @@ class WorkerBatch:
 
     @property
     def right(self) -> int:
+        """The number of sampled judgments that were found right."""
         return sum(verdict is True for verdict in self.sampled.values())
 
     @property
     def wrong(self) -> int:
+        """The number of sampled judgments that were found wrong."""
         return sum(verdict is False for verdict in self.sampled.values())
 
     @property
     def accepted(self) -> bool | None:
-        """Whether all that was sampled was found right: one that is wrong rejects the whole; None:
-        not known yet."""
+        """Whether the batch is accepted: one wrong judgment rejects it. None: not known yet."""
         return False if self.wrong else self.right == len(self.sampled) or None
 
 
 def worker_batches(
     layout: Layout, judgments: Collection[Judgment], verdicts: Mapping[str, bool] | None = None
 ) -> list[WorkerBatch]:
-    """The batches of all workers but experts, by batch and worker.
+    """The batches of all workers except experts, sorted by batch and worker.
 
-    `checks_wanted` says how many of each are sampled, by a hash of batch, worker and item; those
-    that an expert was sent in another batch, or that `verdicts` name, stay in the sample when a
-    batch grows. `verdicts`, by the id of a judgment, are what an expert wrote into the table of
-    checks; without one, a sampled judgment is right if it agrees with one of an expert for the
-    same item, in `rule.of` or in all compared answers. Where a layout compares none, only the
-    table tells.
+    `checks_wanted` says how many judgments of each are sampled; a hash of batch, worker and item
+    draws them. Judgments that an expert was sent in another batch, or that `verdicts` name, stay
+    in the sample when a batch grows. `verdicts` are what an expert wrote into the table of checks,
+    by the judgment's id. Without a verdict, a sampled judgment is right if it agrees with an
+    expert's judgment of the same item, in `rule.of` or in all compared answers. Where a layout
+    compares no answers, only the table decides.
     """
-    by_item: dict[str, list[Judgment]] = {}
+    expert_by_item: dict[str, list[Judgment]] = {}
     by_worker: dict[tuple[str, str], list[Judgment]] = {}
-    for one in sorted(judgments, key=lambda one: one.id):
-        if one.row and one.counted and EXPERT in one.flags:
-            by_item.setdefault(one.item, []).append(one)
-        elif one.row and (one.counted or REJECTED_BATCH in one.flags):
-            by_worker.setdefault((one.batch, one.worker), []).append(one)
-    verdicts = verdicts or {}
-    sizes = Counter[str]()
-    for (batch, _), own in by_worker.items():
-        sizes[batch] += len(own)
-    found = []
-    for (batch, worker), own in sorted(by_worker.items()):
-        order = sorted(own, key=lambda one: (seeded_hash(_SEED, batch, worker, one.item), one.id))
-        wanted = checks_wanted(layout, own, sizes[batch])
-        sampled: dict[Judgment, bool | None] = {}
-        for n, one in enumerate(order):
-            by_experts = by_item.get(one.item, ())
-            verdict = verdicts.get(one.id)
-            if verdict is None and by_experts and compared_answers(layout):
-                verdict = any(judgments_agree(layout, one, expert) for expert in by_experts)
-            elsewhere = any(other.batch != batch for other in by_experts)
-            if n < wanted or one.id in verdicts or (verdict is not None and elsewhere):
-                sampled[one] = verdict
-        found.append(WorkerBatch(batch, worker, tuple(own), sampled))
-    return found
+    for judgment in sorted(judgments, key=lambda judgment: judgment.id):
+        if judgment.row and judgment.counted and EXPERT in judgment.flags:
+            expert_by_item.setdefault(judgment.item, []).append(judgment)
+        elif judgment.row and (judgment.counted or REJECTED_BATCH in judgment.flags):
+            by_worker.setdefault((judgment.batch, judgment.worker), []).append(judgment)
+    batch_sizes = Counter[str]()
+    for (batch, _), worker_judgments in by_worker.items():
+        batch_sizes[batch] += len(worker_judgments)
+    batches = []
+    for (batch, worker), worker_judgments in sorted(by_worker.items()):
+        wanted_count = checks_wanted(layout, worker_judgments, batch_sizes[batch])
+        sampled = _sample(layout, worker_judgments, wanted_count, expert_by_item, verdicts or {})
+        batches.append(WorkerBatch(batch, worker, tuple(worker_judgments), sampled))
+    return batches
 
 
-def checks_wanted(layout: Layout, own: Sequence[Judgment], judgments: int) -> int:
-    """How many of a worker's judgments of a batch are checked, of `judgments` of all workers.
+def _sample(
+    layout: Layout,
+    judgments: Sequence[Judgment],
+    wanted_count: int,
+    expert_by_item: Mapping[str, Sequence[Judgment]],
+    verdicts: Mapping[str, bool],
+) -> dict[Judgment, bool | None]:
+    """The judgments of a worker's batch that an expert looks at, each with its verdict."""
+    sampled: dict[Judgment, bool | None] = {}
+    for number, judgment in enumerate(sorted(judgments, key=_sampling_order)):
+        by_experts = expert_by_item.get(judgment.item, ())
+        verdict = verdicts.get(judgment.id)
+        if verdict is None and by_experts and compared_answers(layout):
+            verdict = any(judgments_agree(layout, judgment, expert) for expert in by_experts)
+        was_sent = any(expert.batch != judgment.batch for expert in by_experts)
+        is_kept = judgment.id in verdicts or (verdict is not None and was_sent)
+        if number < wanted_count or is_kept:
+            sampled[judgment] = verdict
+    return sampled
 
-    `rule.sampled` of them. With `rule.max_error` the share of the worker in a sample of the whole
-    batch that could hardly miss so many wrong ones, however few or many workers there are: at
-    least one, and at least `rule.sampled` of who did more than one HIT.
+
+def _sampling_order(judgment: Judgment) -> tuple[int, str]:
+    key = seeded_hash(_SEED, judgment.batch, judgment.worker, judgment.item)
+    return key, judgment.id
+
+
+def checks_wanted(layout: Layout, worker_judgments: Sequence[Judgment], batch_size: int) -> int:
+    """The number of a worker's judgments of a batch that an expert checks.
+
+    It is `rule.sampled`. With `rule.max_error` it is the worker's share of a sample of the whole
+    batch (`batch_size` judgments of all workers) that would hardly miss so many wrong ones,
+    whatever the number of workers: at least one, and at least `rule.sampled` for a worker who did
+    more than one HIT.
     """
     rule = layout.rule
     if rule.max_error is None:
         return rule.sampled
-    share = ceil(sample_size(judgments, rule.max_error) * len(own) / judgments)
-    fewest = rule.sampled if len({one.hit for one in own}) > 1 else 1
+    share = ceil(sample_size(batch_size, rule.max_error) * len(worker_judgments) / batch_size)
+    hits = {judgment.hit for judgment in worker_judgments}
+    fewest = rule.sampled if len(hits) > 1 else 1
     return max(share, fewest)
 
 
-def checked_share(found: Iterable[WorkerBatch]) -> ErrorBound:
-    """How many of the judgments are wrong at most, by what was found in the samples."""
-    return error_bound((len(one.judgments), one.right + one.wrong, one.wrong) for one in found)
+def checked_share(batches: Iterable[WorkerBatch]) -> ErrorBound:
+    """The share of judgments that are wrong, at most, by what the samples showed."""
+    return error_bound(
+        (len(batch.judgments), batch.right + batch.wrong, batch.wrong) for batch in batches
+    )
 
 
-def waiting_judgments(found: Sequence[WorkerBatch]) -> Iterator[Judgment]:
-    """The sampled judgments that an expert has still to look at."""
-    for batch in found:
+def waiting_judgments(batches: Sequence[WorkerBatch]) -> Iterator[Judgment]:
+    """Yield the sampled judgments that an expert has still to look at."""
+    for batch in batches:
         if batch.accepted is None:
-            yield from (one for one, verdict in batch.sampled.items() if verdict is None)
+            for judgment, verdict in batch.sampled.items():
+                if verdict is None:
+                    yield judgment
 
 
 def rejection_reason(
@@ -141,40 +164,61 @@ def rejection_reason(
     checked: Sequence[WorkerBatch],
     rejection: Rejection,
 ) -> str | None:
-    """Why the submission is rejected; empty: approved; None: an expert has not checked it yet.
+    """Why a submission is rejected; empty if it is approved, None while an expert has to check it.
 
-    Two things reject, as `rejection` has it: items with a known answer that were failed, and an
-    expert's check of the worker's batch. Work that is fast, monotonous or done twice is flagged for
-    people to look at, and approved.
+    Two things reject, by the rule `rejection`: failed items with a known answer, and an expert's
+    check of the worker's batch. Work that is fast, monotonous or done twice is flagged for people
+    to look at, and approved.
     """
-    if any(FAILED_ATTENTION in one.flags for one in submission):
-        failed = [
-            found
-            for one in submission
-            if (found := failed_answers(layout, one, items))
-            and attention_kind(layout, items[one.item]) in rejection.checks
-        ]
-        if len(failed) < rejection.failures_to_reject(layout.pay):
-            return ""
-        names = {name for found in failed for name in found}
-        asked = [one.label for name, one in layout.answers.items() if name in names]
-        one = len(failed) == 1
-        known = "an item whose answer is" if one else f"{len(failed)} items whose answers are"
-        return (
-            f"This HIT holds {known} known and {'follows' if one else 'follow'} from the "
-            f"instructions. {'It was' if one else 'They were'} answered otherwise: "
-            f"{'; '.join(asked)}"
-        )
-    again = any(DUPLICATE in one.flags for one in submission)
-    if not rejection.experts or layout.rule.by != "sampled" or again:
+    if any(FAILED_ATTENTION in judgment.flags for judgment in submission):
+        return _failed_items_reason(layout, submission, items, rejection)
+    is_repeated = any(DUPLICATE in judgment.flags for judgment in submission)
+    if not rejection.experts or layout.rule.by != "sampled" or is_repeated:
         return ""
-    ids = {one.id for one in submission}
-    batch = next((b for b in checked if ids & {one.id for one in b.judgments}), None)
-    if batch is None or batch.accepted:
+    submission_ids = {judgment.id for judgment in submission}
+    for batch in checked:
+        if submission_ids.intersection(judgment.id for judgment in batch.judgments):
+            return _batch_reason(batch, submission)
+    return ""
+
+
+def _failed_items_reason(
+    layout: Layout,
+    submission: Sequence[Judgment],
+    items: Mapping[str, Item],
+    rejection: Rejection,
+) -> str:
+    """The reason where enough items with known answers were failed; empty where they are fewer."""
+    failed_count = 0
+    failed_names: set[str] = set()
+    for judgment in submission:
+        names = failed_answers(layout, judgment, items)
+        if names and attention_kind(layout, items[judgment.item]) in rejection.checks:
+            failed_count += 1
+            failed_names.update(names)
+    if failed_count < rejection.failures_to_reject(layout.pay):
+        return ""
+    labels = [answer.label for name, answer in layout.answers.items() if name in failed_names]
+    if failed_count == 1:
+        return (
+            "This HIT holds an item whose answer is known and follows from the instructions. "
+            f"It was answered otherwise: {'; '.join(labels)}"
+        )
+    return (
+        f"This HIT holds {failed_count} items whose answers are known and follow from the "
+        f"instructions. They were answered otherwise: {'; '.join(labels)}"
+    )
+
+
+def _batch_reason(batch: WorkerBatch, submission: Sequence[Judgment]) -> str | None:
+    """The reason by an expert's check of the worker's batch; None where it is not known yet."""
+    if batch.accepted:
         return ""
     if batch.accepted is None:
-        passed = all(ACCEPTED_BATCH in one.flags for one in submission if one.row)
-        return "" if passed else None
+        has_passed = all(
+            ACCEPTED_BATCH in judgment.flags for judgment in submission if judgment.row
+        )
+        return "" if has_passed else None
     return (
         f"An expert checked {batch.right + batch.wrong} of your {len(batch.judgments)} items of "
         f"this batch, drawn at random, and found {batch.wrong} not to follow the instructions. "
@@ -188,71 +232,74 @@ def read_experts(out: Path) -> frozenset[str]:
     return frozenset(path.read_text("utf-8").split()) if path.is_file() else frozenset()
 
 
-def add_experts(out: Path, given: Path, salt: bytes, platforms: Iterable[str]) -> None:
-    """Take the worker ids of a file, one a line, as experts' on every platform.
+def add_experts(out: Path, id_file: Path, salt: bytes, platforms: Iterable[str]) -> None:
+    """Take the worker ids of a file, one a line, as experts' ids on every platform.
 
-    The hashes alone are kept. `UserError`: the file cannot be read, or has no id.
+    Only their hashes are kept. `UserError`: the file cannot be read, or has no id.
     """
     try:
-        lines = given.read_text("utf-8-sig").splitlines()
+        lines = id_file.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeError) as error:
-        raise UserError(f"cannot be read: {error}", where=display_path(given)) from None
+        raise UserError(f"cannot be read: {error}", where=display_path(id_file)) from None
     names = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if not names:
         hint = "one platform's worker id a line"
-        raise UserError("no worker ids", where=display_path(given), hint=hint)
-    new = {hash_id(salt, "worker", by, name) for by in platforms for name in names}
+        raise UserError("no worker ids", where=display_path(id_file), hint=hint)
+    hashes = set(read_experts(out))
+    for platform in platforms:
+        hashes.update(hash_id(salt, "worker", platform, name) for name in names)
     with replacing(out / EXPERTS) as path:
-        text = "".join(f"{one}\n" for one in sorted(read_experts(out) | new))
+        text = "".join(f"{worker}\n" for worker in sorted(hashes))
         path.write_text(text, "utf-8", newline="\n")
 
 
 def read_expert_verdicts(folder: Path) -> dict[str, bool]:
-    """What an expert wrote into the table of checks, by the id of the judgment."""
+    """The verdicts that an expert wrote into the table of checks, by the id of the judgment.
+
+    `UserError`, with the line: a column is missing, or a verdict is another word.
+    """
     path = folder / CHECKS
-    found: dict[str, bool] = {}
+    verdicts: dict[str, bool] = {}
     for row in require_entries(csv_rows(path)) if path.is_file() else ():
         word = row.value.get("verdict", "").strip().lower()
         if missing := [name for name in ("judgment", "verdict") if name not in row.value]:
             raise UserError(f"no column {missing[0]!r}", where=display_path(path), line=1)
         if word and word not in _VERDICTS:
             hint = "write accept, reject or nothing"
-            raise UserError(
-                f"verdict {word[:40]!r}", where=display_path(path), line=row.line, hint=hint
-            )
+            text = f"verdict {word[:40]!r}"
+            raise UserError(text, where=display_path(path), line=row.line, hint=hint)
         if word:
-            found[row.value["judgment"].strip()] = _VERDICTS[word]
-    return found
+            verdicts[row.value["judgment"].strip()] = _VERDICTS[word]
+    return verdicts
 
 
 def write_checks(
     folder: Path,
-    found: Sequence[WorkerBatch],
+    batches: Sequence[WorkerBatch],
     items: Mapping[str, Item],
     verdicts: Mapping[str, bool],
 ) -> None:
-    """Write the table of checks anew: `verdict` as it was written, `found` what the checks say.
+    """Write the table of checks: `verdict` as the expert wrote it, `found` as the checks say.
 
-    What people wrote is in cells that begin with a brace, which no spreadsheet runs.
+    What people wrote is in cells that begin with a brace, which no spreadsheet runs as a formula.
     """
-    rows = [
-        {
-            "judgment": one.id,
-            "batch": batch.batch,
-            "worker": batch.worker,
-            "item": one.item,
-            "shown": json.dumps(items[one.item].fields, sort_keys=True, ensure_ascii=False),
-            "answers": one.answers,
-            "found": _WORDS[verdict],
-            "verdict": _WORDS[verdicts.get(one.id)],
-        }
-        for batch in found
-        for one, verdict in batch.sampled.items()
-    ]
     with (
         replacing(folder / CHECKS) as path,
         path.open("w", encoding="utf-8", newline="") as file,
     ):
         write = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         write.writeheader()
-        write.writerows(rows)
+        for batch in batches:
+            for judgment, verdict in batch.sampled.items():
+                fields = items[judgment.item].fields
+                row = {
+                    "judgment": judgment.id,
+                    "batch": batch.batch,
+                    "worker": batch.worker,
+                    "item": judgment.item,
+                    "shown": json.dumps(fields, sort_keys=True, ensure_ascii=False),
+                    "answers": judgment.answers,
+                    "found": _WORDS[verdict],
+                    "verdict": _WORDS[verdicts.get(judgment.id)],
+                }
+                write.writerow(row)

@@ -1,4 +1,8 @@
-"""Answers of slow or paid services kept by content, so that nothing is asked for twice."""
+"""Answers of slow or paid services kept by content, so that nothing is asked for twice.
+
+diskcache would do the same, but evicts at a size limit unless told otherwise and stores values by
+pickle, and its files could be read by nothing else; one table of SQLite needs no package.
+"""
 
 import sqlite3
 from contextlib import suppress

@@ -1,4 +1,9 @@
-"""Files opened for streaming, whether plain, gz, bz2 or zst; damage is told in plain words."""
+"""Files opened for streaming, whether plain, gz, bz2 or zst; damage is told in plain words.
+
+xopen opens the same formats, with bz2 on several cores only by a program that has to be installed.
+It has no reading of some streams of a bz2 file, no position in the packed file for progress, and
+leaves damage to the words of each decompressor. It stands on isal, too, as this module does.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -115,17 +120,17 @@ class Compressed:
 
     def readinto(self, buffer: memoryview, start: int, stop: int) -> int:
         """Fill `buffer[start:stop]` unless the file ends before; the number of bytes."""
-        at = start
+        filled = start
         try:
-            while at < stop:
-                n = self._stream.readinto(buffer[at : min(at + _PIECE, stop)])
-                if not n:
+            while filled < stop:
+                byte_count = self._stream.readinto(buffer[filled : min(filled + _PIECE, stop)])
+                if not byte_count:
                     break
-                at += n
+                filled += byte_count
         except _BROKEN as error:
-            raise self._damaged(error, at - start) from error
-        self.read_bytes += at - start
-        return at - start
+            raise self._damaged(error, filled - start) from error
+        self.read_bytes += filled - start
+        return filled - start
 
     def position(self) -> int:
         """How many bytes of the file itself have been read, for progress."""
@@ -146,16 +151,16 @@ class Compressed:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _damaged(self, error: Exception, more: int) -> UserError:
+    def _damaged(self, error: Exception, unfinished_bytes: int) -> UserError:
         if isinstance(error, OSError) and error.errno is not None:
             return UserError(f"cannot be read: {error.strerror}", where=self.path)
-        at = f"{self.read_bytes + more:,} bytes of its text"
+        place = f"{self.read_bytes + unfinished_bytes:,} bytes of its text"
         if self._within is not None:
-            at = f"byte {self._within[0] + 1:,} of {self.size:,}"
+            place = f"byte {self._within[0] + 1:,} of {self.size:,}"
         elif not self._raw.closed:
-            at += f", about byte {self.position():,} of {self.size:,}"
+            place += f", about byte {self.position():,} of {self.size:,}"
         return UserError(
-            f"the file is cut short or damaged after {at} ({error or type(error).__name__})",
+            f"the file is cut short or damaged after {place} ({error or type(error).__name__})",
             where=self.path,
             hint=self._hint,
         )
@@ -181,4 +186,4 @@ def _packing_of(path: Path, head: bytes, foreign: Mapping[bytes, str]) -> Packin
         if head.startswith(magic):
             hint = "unpack it" if what in _PACKED else None
             raise UserError(f"this is {what}, not plain, gz, bz2 or zst", where=path, hint=hint)
-    return next((p for magic, p in _MAGIC.items() if head.startswith(magic)), "plain")
+    return next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), "plain")

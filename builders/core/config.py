@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from factdrift.builders.core.errors import UserError
@@ -35,26 +36,30 @@ def load(path: Path, model: type[M]) -> M:
     UserError that lists every mistake, a line each: `file:line: field: what is wrong`.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        yaml_text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        near = did_you_mean(path.name, sorted(p.name for p in path.parent.glob("*.y*ml")))
+        near = did_you_mean(
+            path.name, sorted(sibling.name for sibling in path.parent.glob("*.y*ml"))
+        )
         hint = f"did you mean {display_path(path.parent / near)}?" if near else None
         raise UserError("no such file", where=display_path(path), hint=hint) from None
-    except (OSError, UnicodeDecodeError) as e:
-        raise UserError(f"cannot be read: {e}", where=display_path(path)) from None
-    tree = _Tree(text, display_path(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
+    tree = _Tree(yaml_text, display_path(path))
     errors: list[ErrorDetails] = []
     for _ in range(2):  # the second time with the text that fields of text want
         try:
             return model.model_validate(tree.data, context={"path": path})
-        except ValidationError as e:
-            errors = e.errors(include_url=False)
-        if not sum(tree.as_text(e["loc"]) for e in errors if e["type"] == "string_type"):
+        except ValidationError as error:
+            errors = error.errors(include_url=False)
+        if not sum(
+            tree.as_text(error["loc"]) for error in errors if error["type"] == "string_type"
+        ):
             break
     raise UserError("\n".join(_lines(errors, model, tree)))
 
 
-def mistakes(found: Iterable[tuple[Loc, str]]) -> ValidationError:
+def mistakes(messages: Iterable[tuple[Loc, str]]) -> ValidationError:
     """An error for a validator to raise that puts each message at its own place in the model.
 
     `found` holds (path below the validated model, message): `(("cloze", 2), "no <object>")`.
@@ -63,14 +68,14 @@ def mistakes(found: Iterable[tuple[Loc, str]]) -> ValidationError:
         InitErrorDetails(
             type=PydanticCustomError("mistake", "{text}", {"text": text}), loc=loc, input=None
         )
-        for loc, text in found
+        for loc, text in messages
     ]
     return ValidationError.from_exception_data("mistakes", errors)
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str | None:
     """The choice that looks most like `word`, letter case aside; None where none comes near."""
-    folded = {c.casefold(): c for c in reversed(list(choices))}
+    folded = {choice.casefold(): choice for choice in reversed(list(choices))}
     close = get_close_matches(word.casefold(), folded, n=1)
     return folded[close[0]] if close else None
 
@@ -134,17 +139,17 @@ class _Tree:
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, loc)
         if isinstance(node, yaml.SequenceNode):
-            return [self._build(item, (*loc, i)) for i, item in enumerate(node.value)]
+            return [self._build(item, (*loc, index)) for index, item in enumerate(node.value)]
         data: dict[str, Any] = {}
         for key, value in node.value:
-            at = key.start_mark.line + 1
+            line_number = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
-                raise UserError("a key must be plain text", where=self.where, line=at)
+                raise UserError("a key must be plain text", where=self.where, line=line_number)
             place = (*loc, key.value)
             if key.value in data:
                 twice = f"{_dotted(place)}: given twice, first on line {self.line[place]}"
-                raise UserError(twice, where=self.where, line=at)
-            self.line[place] = at
+                raise UserError(twice, where=self.where, line=line_number)
+            self.line[place] = line_number
             data[key.value] = self._build(value, place)
         return data
 
@@ -161,10 +166,10 @@ class _Tree:
 
     def place(self, loc: Loc) -> Loc:
         """`loc` without the parts that the file does not have (tags of unions)."""
-        found: Loc = ()
+        known_place: Loc = ()
         for part in loc:
-            found = (*found, part) if (*found, part) in self.line else found
-        return found
+            known_place = (*known_place, part) if (*known_place, part) in self.line else known_place
+        return known_place
 
     def as_text(self, loc: Loc) -> bool:
         """Put the scalar at `loc` back as it was written; false where it was text already."""
@@ -180,29 +185,50 @@ class _Tree:
 
 def _dotted(loc: Sequence[int | str]) -> str:
     """`("examples", 0, "reads")` as `examples[0].reads`."""
-    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in loc).lstrip(".")
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
 
 
-def _models(hint: Any) -> list[type[BaseModel]]:
-    """Every model that a type hint names."""
+def models_in(hint: Any) -> list[type[BaseModel]]:
+    """Every model that a type hint names, those of an open union (`core.extensions`) included."""
+    for mark in getattr(hint, "__metadata__", ()):
+        if hasattr(mark, "models"):
+            return list(mark.models())
     if isinstance(hint, type) and not get_args(hint):
         return [hint] if issubclass(hint, BaseModel) else []
-    return [m for arg in get_args(hint) for m in _models(arg)]
+    return [model for argument in get_args(hint) for model in models_in(argument)]
+
+
+def field_hint(field: FieldInfo) -> Any:
+    """The type hint of a field as it was written: pydantic keeps the mark of a union beside it."""
+    marks = [mark for mark in field.metadata if hasattr(mark, "models")]
+    return Annotated[field.annotation, marks[0]] if marks else field.annotation
 
 
 def _fields(model: type[BaseModel], loc: Loc) -> list[str]:
     """The fields that may stand beside the last part of `loc`."""
-    here = [model]
+    models = [model]
     for part in loc[:-1]:
-        inside = [f.annotation for m in here for name, f in m.model_fields.items() if name == part]
-        below = [m for hint in inside for m in _models(hint)]
-        here = below or [m for m in here if _is_tag(m, part)] or here
-    return list(dict.fromkeys(f.alias or name for m in here for name, f in m.model_fields.items()))
+        inner_models: list[type[BaseModel]] = []
+        for candidate in models:
+            if part in candidate.model_fields:
+                inner_models += models_in(field_hint(candidate.model_fields[str(part)]))
+        models = (
+            inner_models
+            or [candidate for candidate in models if _is_tag(candidate, part)]
+            or models
+        )
+    return list(
+        dict.fromkeys(
+            field.alias or name
+            for candidate in models
+            for name, field in candidate.model_fields.items()
+        )
+    )
 
 
 def _is_tag(model: type[BaseModel], part: int | str) -> bool:
     """Whether a union names `model` by `part`: class name, or a field's literal."""
-    hints = [f.annotation for f in model.model_fields.values()]
+    hints = [field.annotation for field in model.model_fields.values()]
     literals = [get_args(hint) for hint in hints if get_origin(hint) is Literal]
     return part == model.__name__ or any(part in words for words in literals)
 
@@ -214,32 +240,32 @@ _WANTED |= dict.fromkeys(("dict_type", "model_type"), "should be a mapping")
 
 def _lines(errors: Sequence[ErrorDetails], model: type[BaseModel], tree: _Tree) -> list[str]:
     """One line for each mistake, in the order of the file."""
-    out: list[tuple[int, str]] = []
-    meant: set[Loc] = set()
-    above = {e["loc"][:i] for e in errors for i in range(len(e["loc"]))}
-    for e in sorted(errors, key=lambda e: e["type"] != "extra_forbidden"):
-        loc = e["loc"]
-        text = e["msg"].removeprefix("Value error, ")
-        if e["type"] == "extra_forbidden":
+    numbered_lines: list[tuple[int, str]] = []
+    guessed_fields: set[Loc] = set()
+    parent_places = {error["loc"][:depth] for error in errors for depth in range(len(error["loc"]))}
+    for error in sorted(errors, key=lambda error: error["type"] != "extra_forbidden"):
+        loc = error["loc"]
+        text = error["msg"].removeprefix("Value error, ")
+        if error["type"] == "extra_forbidden":
             fields = _fields(model, loc)
             near = did_you_mean(str(loc[-1]), fields)
-            meant |= {(*loc[:-1], near)} if near else set()
+            guessed_fields |= {(*loc[:-1], near)} if near else set()
             text = "unknown field, " + (
                 f"did you mean {near!r}?" if near else f"the fields are {', '.join(fields)}"
             )
-        elif loc in meant or (e["type"] == "too_short" and loc in above):
+        elif loc in guessed_fields or (error["type"] == "too_short" and loc in parent_places):
             continue  # follows from another mistake
-        elif e["type"] == "missing":
+        elif error["type"] == "missing":
             text = "missing"
-        elif e["type"] not in ("mistake", "value_error"):
-            text = _WANTED.get(e["type"], re.sub(r"^\w+ should", "should", text))
+        elif error["type"] not in ("mistake", "value_error"):
+            text = _WANTED.get(error["type"], re.sub(r"^\w+ should", "should", text))
             text = text.replace(" after validation", "")
-            text += "" if ", not " in text else f", not {_got(e['input'])}"
+            text += "" if ", not " in text else f", not {_got(error['input'])}"
         place = tree.place(loc)
         line = tree.line[place]
-        name = _dotted((*place, loc[-1]) if e["type"] == "missing" else place)
-        out.append((line, f"{tree.where}:{line}: {name + ': ' if name else ''}{text}"))
-    return list(dict.fromkeys(text for _, text in sorted(out, key=lambda x: x[0])))
+        name = _dotted((*place, loc[-1]) if error["type"] == "missing" else place)
+        numbered_lines.append((line, f"{tree.where}:{line}: {name + ': ' if name else ''}{text}"))
+    return list(dict.fromkeys(text for _, text in sorted(numbered_lines, key=lambda x: x[0])))
 
 
 def _got(value: object) -> str:

@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 import pyarrow as pa
 from pydantic import AfterValidator, ConfigDict, Field
 
+from factdrift.builders.core.schema import ROW_GROUP
+
 
 def _inside(path: str) -> str:
     pure = PurePosixPath(path)
@@ -66,7 +68,7 @@ class Table:
     row: type
     description: str
     splits: Mapping[str, RowSource]
-    group: int = 65_536
+    group: int = ROW_GROUP
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ class Dataset:
     """Everything a release holds that comes from data.
 
     `dropped` are sources of `rows.Dropped` in any order; they are merged and sorted. `examples`:
-    the facts that prompts show (`rows.PromptFact`).
+    the facts that prompts show (`rows.PromptFact`). `reasons`: sentences for drop reasons of this
+    dataset, such as those of a filter; they come before those of `data_cards/drop_reasons.yaml`.
     """
 
     tables: tuple[Table, ...]
@@ -115,6 +118,7 @@ class Dataset:
     statistics: tuple[Statistics, ...] = ()
     plots: tuple[Plot, ...] = ()
     examples: FromParquet | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

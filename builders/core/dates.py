@@ -34,10 +34,10 @@ class Period:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read `2021Q3`, `2021M07` or `2021`; `UserError` for anything else."""
-        found = _PERIOD.fullmatch(str(text))
-        if not found or found[1] == "0000":
+        match = _PERIOD.fullmatch(str(text))
+        if not match or match[1] == "0000":
             raise UserError(f"not a period: {text!r} (write 2021Q3, 2021M07 or 2021)")
-        year, quarter, month = int(found[1]), found[2], found[3]
+        year, quarter, month = int(match[1]), match[2], match[3]
         if quarter:
             return cls("quarter", year * 4 + int(quarter) - 1)
         if month:

@@ -20,13 +20,13 @@ def options(
     `memory`: a limit such as `600MB`, by default DuckDB's own; `threads`: by default all cores.
     `ordered`: whether rows without ORDER BY keep the order of their file, which takes memory.
     """
-    given: dict[str, str | int | None] = {"memory_limit": memory, "threads": threads}
+    limits: dict[str, str | int | None] = {"memory_limit": memory, "threads": threads}
     return {
         "temp_directory": str(spill),
         "preserve_insertion_order": ordered,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        **{name: value for name, value in given.items() if value is not None},
+        **{name: value for name, value in limits.items() if value is not None},
     }
 
 
@@ -51,17 +51,19 @@ def connect(
 
 def query(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     """The rows of one small query, such as counts over Parquet files; paths may be parameters."""
-    given = [str(p) if isinstance(p, Path) else p for p in parameters]
+    values = [
+        str(parameter) if isinstance(parameter, Path) else parameter for parameter in parameters
+    ]
     with connect() as connection:
-        return connection.execute(sql, given).fetchall()
+        return connection.execute(sql, values).fetchall()
 
 
 def records(sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
     """The rows of one small query as the query names their columns: a table of a card."""
     with connect() as connection:
-        found = connection.execute(sql, [str(p) for p in parameters])
-        names = [column[0] for column in found.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        result = connection.execute(sql, [str(parameter) for parameter in parameters])
+        names = [column[0] for column in result.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def text(value: str) -> str:

@@ -20,13 +20,10 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck, spark
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.schema import arrow_schema, declared, reading, regrouped
+from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, declared, reading, regrouped
 
 EngineName = str
 """`duckdb`, `spark`, or where a Spark is: `local[2]`, `spark://host:7077`, `sc://host:15002`."""
-
-ROW_GROUP = 65_536
-"""Rows of a row group of every written file but its last."""
 
 IDS = frozenset({"subject", "relation", "object", "id"})
 """Columns sorted by length, then text, so that Q9 stands before Q10."""
@@ -107,7 +104,9 @@ class Engine(ABC):
 
 class _DuckDB(Engine):
     def _read(self, files: list[str]) -> ir.Table:
-        return self.con.read_parquet([duck.escape_globs(f) for f in files], hive_partitioning=False)
+        return self.con.read_parquet(
+            [duck.escape_globs(file) for file in files], hive_partitioning=False
+        )
 
     def _keep(self, expr: ir.Table, name: str) -> ir.Table:
         return self.con.create_table(name, expr, temp=True)
@@ -164,15 +163,15 @@ def engine(
     """
     address = _address(name)
     scratch.mkdir(parents=True, exist_ok=True)
-    own = Path(tempfile.mkdtemp(prefix="engine_", dir=scratch)).absolute()
+    scratch_folder = Path(tempfile.mkdtemp(prefix="engine_", dir=scratch)).absolute()
     try:
         if name == "duckdb":
-            yield from _open_duckdb(own, memory, threads)
+            yield from _open_duckdb(scratch_folder, memory, threads)
         else:
-            with spark.session(address, own, memory, threads) as session:
-                yield _Spark(session, own)
+            with spark.session(address, scratch_folder, memory, threads) as session:
+                yield _Spark(session, scratch_folder)
     finally:
-        shutil.rmtree(own, ignore_errors=True)
+        shutil.rmtree(scratch_folder, ignore_errors=True)
 
 
 def ready(name: EngineName, scratch: Path) -> None:
@@ -204,10 +203,10 @@ def _open_duckdb(scratch: Path, memory: str | None, threads: int | None) -> Iter
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
-        found = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-        if not found or not found[0].is_file():
+        file_paths = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        if not file_paths or not file_paths[0].is_file():
             raise UserError("no such Parquet file", where=path)
-        yield from found
+        yield from file_paths
 
 
 def _keys(expr: ir.Table, name: str) -> list[Any]:

@@ -40,9 +40,11 @@ class UserError(Exception):
 
 def _on_a_line(name: str) -> str:
     """A name as messages print it, its control characters escaped."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in name
+    )
 
 
 def printable(text: str) -> str:
     """A text for a terminal; its control characters are escaped, but for tabs and line ends."""
-    return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
+    return _CONTROLS.sub(lambda replaced: repr(replaced[0])[1:-1], text)

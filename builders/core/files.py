@@ -38,10 +38,10 @@ def resource(*parts: str) -> Path:
 
 def read_texts(path: Path) -> dict[str, Any]:
     """What a YAML file of ours says, by name; every scalar is text: `on`, `no`, `1990`."""
-    found = yaml.load(path.read_text("utf-8"), _TextLoader)  # noqa: S506 - it makes nothing but text
-    if not isinstance(found, dict):
+    texts = yaml.load(path.read_text("utf-8"), _TextLoader)  # noqa: S506 - it makes nothing but text
+    if not isinstance(texts, dict):
         raise TypeError(f"{path}: names are expected")
-    return found
+    return texts
 
 
 def recipe_path(recipe: Path, path: str) -> Path:
@@ -87,23 +87,27 @@ def find_files(
     Of a folder, the files whose name is `taken`. `UserError` where one names nothing; `what` is
     what there should be (a dump), `hint` how its files are named.
     """
-    found: dict[Path, None] = {}
-    for one in [given] if isinstance(given, str | Path) else given:
-        path = Path(one)
+    found_files: dict[Path, None] = {}
+    for entry in [given] if isinstance(given, str | Path) else given:
+        path = Path(entry)
         if path.is_dir():
-            files = [p for p in path.iterdir() if p.is_file() and taken(p.name)]
+            files = [
+                candidate
+                for candidate in path.iterdir()
+                if candidate.is_file() and taken(candidate.name)
+            ]
             if not files:
                 raise UserError(f"no {what} in this folder", where=path, hint=hint)
         elif path.is_file():
             files = [path]
         else:
-            files = [Path(p) for p in glob(str(one)) if Path(p).is_file()]  # noqa: PTH207
+            files = [Path(candidate) for candidate in glob(str(entry)) if Path(candidate).is_file()]  # noqa: PTH207
             if not files:
-                raise UserError("no such file", where=str(one))
-        found.update(dict.fromkeys(sorted(files)))
-    if not found:
+                raise UserError("no such file", where=str(entry))
+        found_files.update(dict.fromkeys(sorted(files)))
+    if not found_files:
         raise UserError(f"no {what} is given")
-    return list(found)
+    return list(found_files)
 
 
 def is_pipe(path: Path) -> bool:

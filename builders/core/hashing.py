@@ -32,8 +32,8 @@ def text_sha256(text: str) -> str:
 def file_sha256(path: Path) -> str:
     """The sha256 of a file, in hex, read in bounded memory."""
     try:
-        with path.open("rb") as f:
-            return hashlib.file_digest(f, "sha256").hexdigest()
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", where=path) from error
 

@@ -1,6 +1,10 @@
 """Calls over HTTP: time limits, retries, and a key that is shown to nobody.
 
 `retry` is the policy for any transport; `JsonClient` is our transport, JSON by POST.
+
+The retries are not left to the adapters of `requests`: urllib3's `Retry` waits for whatever
+`Retry-After` asks for, begins its time limit anew with each byte of a body, does not repeat a
+request whose body breaks off, and gives up by number alone. Its reading of `Retry-After` is used.
 """
 
 import json
@@ -94,16 +98,16 @@ def retry(
         pause = min(policy.first_wait * spread * 2 ** (attempt - 1), policy.longest_wait)
         if failure.wait is not None:
             pause = failure.wait
-        over = f"still {failure.reason} after {attempt} attempt{'s' * (attempt != 1)}"
-        end = ""
+        exhausted = f"still {failure.reason} after {attempt} attempt{'s' * (attempt != 1)}"
+        final_reason = ""
         if pause > policy.longest_wait:
-            end = f"{failure.reason}, to be asked again in {pause:.0f} seconds"
+            final_reason = f"{failure.reason}, to be asked again in {pause:.0f} seconds"
         elif attempt >= policy.attempts:
-            end = over
+            final_reason = exhausted
         elif now + pause - first_failure - asked_waits > policy.give_up and attempt > 1:
-            end = f"{over} in {now - first_failure:.0f} seconds"
-        if end:
-            text = str(RetryError(end, failure.message))
+            final_reason = f"{exhausted} in {now - first_failure:.0f} seconds"
+        if final_reason:
+            text = str(RetryError(final_reason, failure.message))
             raise UserError(text, where=where, hint=hint)
         if attempt == 1:
             report(f"  {where}: {failure}; it is tried again in {pause:.0f} s")
@@ -118,16 +122,16 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     Time-outs of sockets begin anew with every byte, so that a server could send one now and then
     for ever. What is given up ends with its connection, at the latest with this process.
     """
-    done: Future[T] = Future()
+    outcome: Future[T] = Future()
 
     def run() -> None:
         try:
-            done.set_result(call())
+            outcome.set_result(call())
         except BaseException as error:
-            done.set_exception(error)
+            outcome.set_exception(error)
 
     Thread(target=run, daemon=True).start()
-    return done.result(seconds)
+    return outcome.result(seconds)
 
 
 class Sessions(local):
@@ -172,7 +176,7 @@ def pieces(
 
     So many `seconds` bring at least so many bytes, or its end.
     """
-    begun, came = time.monotonic(), 0
+    period_start, byte_count = time.monotonic(), 0
     while True:
         try:
             piece = response.raw.read1(_PIECE, decode_content=unpacked)
@@ -182,11 +186,11 @@ def pieces(
         if not piece:
             return
         yield piece
-        came += len(piece)
-        if time.monotonic() - begun >= seconds:
-            if came < least:
-                raise CutShortError(f"too slow: {came:,} bytes in {seconds:g} seconds")
-            begun, came = time.monotonic(), 0
+        byte_count += len(piece)
+        if time.monotonic() - period_start >= seconds:
+            if byte_count < least:
+                raise CutShortError(f"too slow: {byte_count:,} bytes in {seconds:g} seconds")
+            period_start, byte_count = time.monotonic(), 0
 
 
 def retry_after(headers: Mapping[str, str] | Message) -> float | None:
@@ -271,20 +275,20 @@ class JsonClient:
 
     def _send(self, body: Any) -> Reply:
         self._take_turn()
-        timeout, most, found = self.policy.timeout, self._max_bytes, bytearray()
+        timeout, byte_limit, body_bytes = self.policy.timeout, self._max_bytes, bytearray()
         more = {"json": body, "auth": self._sign, "allow_redirects": False}
         with answered(self._sessions, "POST", self.address, timeout, **more) as response:
             if response.is_redirect:
-                to = urlsplit(response.headers["Location"]).hostname or "another page"
-                text = f"HTTP {response.status_code}: it sends callers on to {to}"
+                target_host = urlsplit(response.headers["Location"]).hostname or "another page"
+                text = f"HTTP {response.status_code}: it sends callers on to {target_host}"
                 hint = "give the address of the service itself"
                 raise UserError(text, where=without_credentials(self.address), hint=hint)
-            for piece in pieces(response, timeout, most, unpacked=True):
-                found += piece
-                if len(found) > most:
-                    text = f"its answer is longer than {most:,} bytes"
+            for piece in pieces(response, timeout, byte_limit, unpacked=True):
+                body_bytes += piece
+                if len(body_bytes) > byte_limit:
+                    text = f"its answer is longer than {byte_limit:,} bytes"
                     raise UserError(text, where=self.address)
-            return Reply(response.status_code, response.headers, bytes(found))
+            return Reply(response.status_code, response.headers, bytes(body_bytes))
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if self._key:
@@ -323,7 +327,7 @@ def message_in(body: bytes) -> str:
 
 def short(text: str) -> str:
     """A message as one line of at most 160 characters, without words that look like a key."""
-    words = ["…" if len(w) > 24 or w.startswith("sk-") else w for w in text.split()]
+    words = ["…" if len(word) > 24 or word.startswith("sk-") else word for word in text.split()]
     return " ".join(words)[:160]
 
 

@@ -70,9 +70,9 @@ def with_inputs(command: Callable[..., None], *names: str) -> Callable[..., None
         options[row.name] = Annotated[list[str] | None, option]
 
     def run(**values: Any) -> None:
-        given = {row.name: values.pop(row.name) or [] for row in rows}
-        named = values.pop("input") or []
-        command(**values, given=gather(given, named, strict=bool(names)))
+        own_options = {row.name: values.pop(row.name) or [] for row in rows}
+        named_inputs = values.pop("input") or []
+        command(**values, given=gather(own_options, named_inputs, strict=bool(names)))
 
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
@@ -98,7 +98,7 @@ def gather(
     `strict`: only the names of `short` may be given. `UserError`: a name is missing or not one of
     these.
     """
-    given = {name: list(paths) for name, paths in short.items()}
+    input_paths = {name: list(paths) for name, paths in short.items()}
     for text in long:
         name, equals, path = text.partition("=")
         if not (equals and path and re.fullmatch(r"[a-z]\w*", name)):
@@ -106,8 +106,8 @@ def gather(
             raise UserError(f"--input {without_credentials(text)}: no NAME=PATH", hint=hint)
         if strict and name not in short:
             raise UserError(f"no input {name!r} here", hint=f"there are {', '.join(short)}")
-        given.setdefault(name, []).append(path)
-    return {name: paths for name, paths in given.items() if paths}
+        input_paths.setdefault(name, []).append(path)
+    return {name: paths for name, paths in input_paths.items() if paths}
 
 
 def is_remote(text: str) -> bool:
@@ -124,14 +124,14 @@ def without_credentials(text: str) -> str:
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
-def without_day(given: Sequence[str]) -> tuple[list[str], str | None]:
+def without_day(dated_paths: Sequence[str]) -> tuple[list[str], str | None]:
     """The paths of an input without their `@YYYY-MM-DD`, and that day, if any says one.
 
     A file whose own name ends so is taken by its name. `UserError`: they say different days.
     """
     paths: list[str] = []
     days: list[str] = []
-    for text in given:
+    for text in dated_paths:
         dated = re.fullmatch(r"(.+)@(\d{4}-\d\d-\d\d)", text)
         if dated and not _exists(text):
             days.append(dated[2])

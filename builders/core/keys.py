@@ -79,17 +79,21 @@ def settings() -> Path:
 
 
 def _granted() -> Iterator[tuple[str, str]]:
-    for one in os.environ.get(VARIABLE, "").split():
-        variable, equals, address = one.partition("=")
+    for grant_text in os.environ.get(VARIABLE, "").split():
+        variable, equals, address = grant_text.partition("=")
         if not equals:
-            raise UserError(f"{VARIABLE} has {one!r}", hint="write VARIABLE=https://host")
+            raise UserError(f"{VARIABLE} has {grant_text!r}", hint="write VARIABLE=https://host")
         yield variable, _origin(address)
     path = settings()
     if not path.is_file():
         return
     try:
-        found = yaml.safe_load(path.read_text("utf-8")) or {}
-        pairs = [(str(name), str(one)) for name, many in found.items() for one in many]
+        granted_addresses = yaml.safe_load(path.read_text("utf-8")) or {}
+        pairs = [
+            (str(name), str(grant_text))
+            for name, many in granted_addresses.items()
+            for grant_text in many
+        ]
     except (yaml.YAMLError, AttributeError, TypeError, UnicodeDecodeError) as error:
         hint = "write a line for each variable: OPENAI_API_KEY: [https://host]"
         text = f"is no list of addresses by variable ({error})"

@@ -22,11 +22,11 @@ class Progress:
     def __init__(self, bar: "tqdm[Never]", more: Callable[[], str] | None) -> None:
         self._bar, self._more = bar, more
 
-    def advance(self, n: int) -> None:
+    def advance(self, amount: int) -> None:
         """Say that `n` more units are done."""
         if self._more:
             self._bar.set_postfix_str(self._more(), refresh=False)
-        self._bar.update(n)
+        self._bar.update(amount)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ a facade is taken one name from, and know nothing of data files and versions.
 import ast
 import importlib.metadata
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec, resolve_name
@@ -77,14 +77,20 @@ class Module(NamedTuple):
 
 
 @cache
-def reach(module: str, extras: frozenset[str] = frozenset()) -> Reach:
+def reach(
+    module: str, extras: frozenset[str] = frozenset(), plugins: frozenset[str] = frozenset()
+) -> Reach:
     """Everything that a module reaches; `extras` are the optional distributions that count.
+
+    `plugins` are modules of other packages whose models a step holds: nothing of ours imports
+    them, and they count like the step's own module.
 
     `LookupError`: there is no such module; `TypeError`: a data file is not named by literals.
     """
-    _entered_packages.add(module.partition(".")[0])
+    for name in (module, *plugins):
+        _entered_packages.add(name.partition(".")[0])
     modules: dict[str, Module] = {}
-    waiting = {module}
+    waiting = {module, *plugins}
     outside_packages: set[str] = set()
     while waiting:
         module_name = waiting.pop()
@@ -97,6 +103,7 @@ def reach(module: str, extras: frozenset[str] = frozenset()) -> Reach:
                 waiting |= {m for m in own_modules if m not in modules and not is_outside_keys(m)}
     data: dict[str, str] = {}
     libraries = _versions(frozenset(outside_packages), extras)
+    libraries |= _plugin_versions({name.partition(".")[0] for name in (module, *plugins)} - {ROOT})
     for parsed in modules.values():
         for place in parsed.data:
             data |= _file_sums(place)
@@ -300,6 +307,20 @@ def _versions(packages: frozenset[str], extras: frozenset[str]) -> dict[str, str
             if _distribution_name(distribution) not in ignored:
                 versions[distribution] = importlib.metadata.version(distribution)
     return versions
+
+
+def _plugin_versions(packages: Collection[str]) -> dict[str, str]:
+    """Name and version of the distributions that offer us something from these packages.
+
+    They are found by their entry points, for a development install does not list its modules.
+    """
+    found = {}
+    for distribution in importlib.metadata.distributions() if packages else ():
+        for entry in distribution.entry_points:
+            ours = entry.group.startswith(f"{ROOT}.")
+            if ours and entry.module.partition(".")[0] in packages:
+                found[distribution.name] = distribution.version
+    return found
 
 
 _distributions = cache(importlib.metadata.packages_distributions)

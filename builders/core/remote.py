@@ -9,6 +9,10 @@ it was.
 `http` and `https` need no further package; others need fsspec's package for them, and take their
 keys from where that package does (`AWS_PROFILE`, `~/.aws`, …). Users, passwords and all that
 stands behind `?` in an address are never shown, written or hashed: they may be keys.
+
+fsspec opens what is not http. Its caches (`filecache::`, `simplecache::`) and pooch are not used:
+they begin an interrupted file anew, and pooch repeats after any failure, whatever `Retry-After`
+asks for.
 """
 
 import json
@@ -80,12 +84,12 @@ def local(
     of its folders, too. `UserError`: no such file, refused, no package for it, no room, or still
     nothing when the policy ends.
     """
-    found: dict[str, str] = {}
+    local_paths: dict[str, str] = {}
     for text in given:
         clean = without_credentials(text)
         if not is_remote(text) or text.lower().startswith("file://"):
             path = unquote(text[len("file://") :]) if is_remote(text) else text
-            found[path] = text
+            local_paths[path] = text
             continue
         if clean.count("/") < 3:
             raise UserError("no file is named", where=clean)
@@ -108,10 +112,10 @@ def local(
             copy = folder / digest(base) / _safe(name)
             with locked(copy.parent):
                 _fetch(files, again, policy.least_bytes, address, copy, say)
-            if found.setdefault(str(copy), address) != address:
+            if local_paths.setdefault(str(copy), address) != address:
                 message = "two addresses that differ only in what is not shown"
                 raise UserError(message, where=clean, hint="give their files other names")
-    return list(found)
+    return list(local_paths)
 
 
 def _safe(name: str) -> str:
@@ -268,8 +272,8 @@ class _Fsspec:
         with _errors(without_credentials(base)):
             root = self._files._strip_protocol(base).rstrip("/") + "/"
             self._files.invalidate_cache()
-            found = self._files.find(root.rstrip("/"), maxdepth=None if deep else 1)
-        names = [name[len(root) :] for name in sorted(found) if name.startswith(root)]
+            file_names = self._files.find(root.rstrip("/"), maxdepth=None if deep else 1)
+        names = [name[len(root) :] for name in sorted(file_names) if name.startswith(root)]
         if pattern:
             chosen = [name for name in names if fnmatchcase(name, pattern)]
         else:

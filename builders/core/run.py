@@ -86,8 +86,8 @@ class DatasetBuilder(Strict):
 
     def limited(self, rows: int) -> Self:
         """The same builder for a sample of at most so many rows; `UserError` where it has none."""
-        text = f"the builder {self.builder!r} makes no limited release"
-        raise UserError(text, hint="--limit is for streamingqa")
+        message = f"the builder {self.builder!r} makes no limited release"
+        raise UserError(message, hint="--limit is for streamingqa")
 
     def build(self, run: Run) -> Dataset:
         """The dataset that this run makes."""

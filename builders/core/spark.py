@@ -201,8 +201,8 @@ def redact_address(address: str) -> str:
 
 def _endpoints(address: str) -> list[tuple[str, int]]:
     """Hosts and ports of a Connect server, or of a standalone master and those that stand by."""
-    scheme, found, rest = address.partition("://")
-    if not found or scheme == "k8s":
+    scheme, endpoint_list, rest = address.partition("://")
+    if not endpoint_list or scheme == "k8s":
         return []
     usual, what, form = (
         (15002, "Connect server", "sc://host:15002, or sc://host:15002/;use_ssl=true")
@@ -210,8 +210,8 @@ def _endpoints(address: str) -> list[tuple[str, int]]:
         else (None, "master", "spark://host:7077")
     )
     try:
-        parts = [urlsplit(f"//{one}") for one in rest.partition("/;")[0].split(",")]
-        ends = [(one.hostname, one.port or usual) for one in parts]
+        parts = [urlsplit(f"//{endpoint}") for endpoint in rest.partition("/;")[0].split(",")]
+        ends = [(endpoint.hostname, endpoint.port or usual) for endpoint in parts]
         if all(host and port for host, port in ends) and not any(o.path.strip("/") for o in parts):
             return [(str(host), int(port or 0)) for host, port in ends]
     except ValueError:
@@ -251,7 +251,7 @@ def _require_shared(opened: Any, scratch: Path, address: str) -> None:
     try:
         opened.read.parquet(literal(sent)).write.parquet(uri(came))
         seen = [pq.read_table(part) for part in sorted(came.glob("*.parquet"))]
-        reason = "" if sum(one.num_rows for one in seen) == 1 else "what Spark wrote is not there"
+        reason = "" if sum(path.num_rows for path in seen) == 1 else "what Spark wrote is not there"
     except (PySparkException, Py4JError) as error:
         reason = _first(error)
     finally:
@@ -292,9 +292,9 @@ def _require_java() -> None:
     version = ""
     if java:
         version = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
-    found = re.search(r'version "(?:1\.)?(\d+)', version)
-    if not found or int(found[1]) < 17:
-        was = f"found Java {found[1]}" if found else "found none"
+    java_version = re.search(r'version "(?:1\.)?(\d+)', version)
+    if not java_version or int(java_version[1]) < 17:
+        was = f"found Java {java_version[1]}" if java_version else "found none"
         raise UserError(
             f"the engine spark needs Java 17 or newer; {was}",
             hint="install Java 17 (Debian: apt-get install openjdk-17-jre-headless), "

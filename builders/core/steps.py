@@ -24,7 +24,7 @@ from factdrift.builders.core.engine import Engine, EngineName, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked, replacing
 from factdrift.builders.core.hashing import digest, file_sha256
-from factdrift.builders.core.reach import Reach, reach
+from factdrift.builders.core.reach import ROOT, Reach, reach
 
 __outside_step_keys__ = True
 __methods_work_in__ = {"engine": "factdrift.builders.core.engine"}
@@ -68,10 +68,13 @@ class Step(Strict):
 
     def code(self) -> Reach:
         """The code, data files and libraries that `make` depends on."""
-        inside = (one for one in self._inside() if not isinstance(one, Step))
-        models = (self, *(one for one in inside if isinstance(one, BaseModel)))
+        field_values = (one for one in self._inside() if not isinstance(one, Step))
+        models = (self, *(one for one in field_values if isinstance(one, BaseModel)))
         extras = {name for one in models for name in getattr(one, "libraries", ())}
-        return reach(type(self).__module__, frozenset(extras))
+        modules = {type(model).__module__ for model in models}
+        plugins = {name for name in modules if name.partition(".")[0] != ROOT}
+        own = type(self).__module__
+        return reach(own, frozenset(extras), frozenset(plugins - {own}))
 
     def _inside(self) -> Iterator[Any]:
         """Everything that the fields hold."""
@@ -86,7 +89,7 @@ class Step(Strict):
     @cached_property
     def upstream(self) -> frozenset[str]:
         """The keys of all steps that this one is made from, however far back."""
-        return frozenset().union(*({one.key} | one.upstream for one in self.inputs))
+        return frozenset().union(*({step.key} | step.upstream for step in self.inputs))
 
 
 @dataclass(frozen=True)
@@ -119,30 +122,30 @@ class Workspace:
         self.note(step)
         if (path := step.prebuilt_folder() or self.found.get(step.key)) is not None:
             return path
-        name = f"{step.name}-{step.key}"
-        done = self.root / name
-        if done.is_dir():
-            self.say(f"  {step.name}: reused ({name})")
+        folder_name = f"{step.name}-{step.key}"
+        finished_folder = self.root / folder_name
+        if finished_folder.is_dir():
+            self.say(f"  {step.name}: reused ({folder_name})")
             with suppress(OSError):  # a build folder that only others may write
-                os.utime(done)
-            self.found[step.key] = done
-            return done
-        for one in step.inputs:
-            self.folder(one)
-        self.say(f"  {step.name}: making ({name})")
-        temporary = self.root / f".{name}.tmp"
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        step.make(temporary, replace(self, making=step))
-        temporary.rename(done)
-        self.found[step.key] = done
-        return done
+                os.utime(finished_folder)
+            self.found[step.key] = finished_folder
+            return finished_folder
+        for input_step in step.inputs:
+            self.folder(input_step)
+        self.say(f"  {step.name}: making ({folder_name})")
+        unfinished_folder = self.root / f".{folder_name}.tmp"
+        shutil.rmtree(unfinished_folder, ignore_errors=True)
+        unfinished_folder.mkdir(parents=True)
+        step.make(unfinished_folder, replace(self, making=step))
+        unfinished_folder.rename(finished_folder)
+        self.found[step.key] = finished_folder
+        return finished_folder
 
     def note(self, step: Step) -> None:
         """Remember a step, after those that it is made from."""
         if step.key not in self.steps:
-            for one in step.inputs:
-                self.note(one)
+            for input_step in step.inputs:
+                self.note(input_step)
             self.steps[step.key] = step
 
     def engine(self) -> AbstractContextManager[Engine]:
@@ -162,19 +165,19 @@ class Workspace:
     def checksum(self, path: Path) -> str:
         """The sha256 of an input file; remembered while its size and time of change stay."""
         known_path = self.root / "checksums.json"
-        known: dict[str, str] = {}
+        known_sums: dict[str, str] = {}
         with suppress(FileNotFoundError, ValueError):
-            known = json.loads(known_path.read_text("utf-8"))
+            known_sums = json.loads(known_path.read_text("utf-8"))
         with disk_errors(path):
             stat = path.stat()
-        name = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
-        if name not in known:
+        file_identity = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
+        if file_identity not in known_sums:
             if stat.st_size > 1 << 30:
                 self.say(f"  checksum of {path.name} ({stat.st_size / 1e9:.1f} GB), once")
-            known[name] = file_sha256(path)
+            known_sums[file_identity] = file_sha256(path)
             with replacing(known_path) as unfinished:
-                unfinished.write_text(json.dumps(known, indent=1, sort_keys=True), "utf-8")
-        return known[name]
+                unfinished.write_text(json.dumps(known_sums, indent=1, sort_keys=True), "utf-8")
+        return known_sums[file_identity]
 
 
 class NotMadeError(LookupError):
@@ -202,7 +205,9 @@ class Plan(Workspace):
         if prebuilt or self.is_made(step):
             return prebuilt or self.root / f"{step.name}-{step.key}"
         earlier = [
-            p for p in self.root.glob(f"{step.name}-*") if len(p.name) - len(step.name) == 17
+            candidate
+            for candidate in self.root.glob(f"{step.name}-*")
+            if len(candidate.name) - len(step.name) == 17
         ]
         if not earlier:
             raise NotMadeError(step.name)
@@ -234,18 +239,18 @@ def key_data(value: Any) -> Any:
         case set() | frozenset():
             return sorted((key_data(one) for one in value), key=lambda one: json.dumps(one))
     if is_dataclass(value) and not isinstance(value, type):
-        named = {f.name: key_data(getattr(value, f.name)) for f in fields(value)}
-        return [type(value).__name__, named]
+        field_values = {f.name: key_data(getattr(value, f.name)) for f in fields(value)}
+        return [type(value).__name__, field_values]
     raise TypeError(f"a step's field cannot hold {value!r}: its content is not known")
 
 
 def _of_model(model: BaseModel) -> Any:
-    counted = {
+    counted_fields = {
         name: key_data(getattr(model, name))
-        for name, about in type(model).model_fields.items()
-        if NOT_IN_KEY not in about.metadata
+        for name, field_info in type(model).model_fields.items()
+        if NOT_IN_KEY not in field_info.metadata
     }
-    return [type(model).__name__, counted]
+    return [type(model).__name__, counted_fields]
 
 
 def _of_path(path: Path) -> Any:
@@ -276,5 +281,5 @@ def _parts(value: Any) -> Iterator[Any]:
             inner = value.values()
         case tuple() | list() | set() | frozenset():
             inner = value
-    for one in inner:
-        yield from _parts(one)
+    for inner_value in inner:
+        yield from _parts(inner_value)

@@ -53,8 +53,8 @@ class BuildEntry:
 
     def stays(self, everything: bool = False) -> bool:
         """Whether `clean` leaves it; of `everything` only what nobody knows stays."""
-        kept = ("unknown",) if everything else _KEPT
-        return self.why in kept
+        kept_reasons = ("unknown",) if everything else _KEPT
+        return self.why in kept_reasons
 
 
 def note_use(root: Path, dataset: str, release: Path, keys: Collection[str]) -> None:
@@ -67,17 +67,20 @@ def note_use(root: Path, dataset: str, release: Path, keys: Collection[str]) -> 
 
 def needed(root: Path) -> dict[str, list[str]]:
     """The datasets whose newest release came from a step, by its key; only releases still there."""
-    found: dict[str, list[str]] = defaultdict(list)
+    datasets_by_key: dict[str, list[str]] = defaultdict(list)
     for path in sorted((root / USED).glob("*.json")):
         try:
             note = json.loads(path.read_text("utf-8"))
-            there, keys = Path(note["release"]).is_dir(), [str(key) for key in note["steps"]]
+            release_exists, keys = (
+                Path(note["release"]).is_dir(),
+                [str(key) for key in note["steps"]],
+            )
         except (ValueError, KeyError, TypeError, OSError):
             text = "broken note about a release"
             raise UserError(text, where=path, hint="make that release again") from None
-        for key in keys if there else ():
-            found[key].append(path.stem)
-    return dict(found)
+        for key in keys if release_exists else ():
+            datasets_by_key[key].append(path.stem)
+    return dict(datasets_by_key)
 
 
 def look(root: Path) -> list[BuildEntry]:
@@ -88,7 +91,11 @@ def look(root: Path) -> list[BuildEntry]:
     if not root.is_dir():
         raise UserError("no such folder", where=display_path(root), hint="name it: --build FOLDER")
     keys = needed(root)
-    places = [p for p in sorted(root.iterdir()) if p.name not in (USED, "checksums.json", "work")]
+    places = [
+        place
+        for place in sorted(root.iterdir())
+        if place.name not in (USED, "checksums.json", "work")
+    ]
     places += sorted((root / "work").glob("*"))
     return [_entry(root, path, keys) for path in places]
 
@@ -96,41 +103,48 @@ def look(root: Path) -> list[BuildEntry]:
 def clean(entries: Iterable[BuildEntry], everything: bool = False) -> int:
     """Remove what does not stay; how many bytes that were."""
     size = 0
-    for one in entries:
-        if one.stays(everything):
+    for entry in entries:
+        if entry.stays(everything):
             continue
-        with disk_errors(one.path):
-            if one.path.is_dir() and not one.path.is_symlink():
-                gone = one.path.with_name(f".{one.path.name.lstrip('.')}.tmp")
-                if gone != one.path:  # so that half a step is never taken for one
-                    shutil.rmtree(gone, ignore_errors=True)
-                    one.path.rename(gone)
-                shutil.rmtree(gone)
+        with disk_errors(entry.path):
+            if entry.path.is_dir() and not entry.path.is_symlink():
+                doomed_folder = entry.path.with_name(f".{entry.path.name.lstrip('.')}.tmp")
+                if doomed_folder != entry.path:  # so that half a step is never taken for one
+                    shutil.rmtree(doomed_folder, ignore_errors=True)
+                    entry.path.rename(doomed_folder)
+                shutil.rmtree(doomed_folder)
             else:
-                one.path.unlink()
-        size += one.size
+                entry.path.unlink()
+        size += entry.size
     return size
 
 
 def table(entries: Iterable[BuildEntry], everything: bool = False) -> Iterator[str]:
     """A line an entry: keep or remove, size, last use, name, and its datasets or why."""
-    for one in sorted(entries, key=lambda x: (not x.stays(everything), -x.size, x.path.name)):
-        verdict = "keep" if one.stays(everything) else "remove"
-        of = ", ".join(one.datasets) or one.why
-        yield f"  {verdict:7}{one.size / 1e6:9.1f} MB  {one.used}  {one.path.name}  ({of})"
+    for entry in sorted(
+        entries, key=lambda row: (not row.stays(everything), -row.size, row.path.name)
+    ):
+        verdict = "keep" if entry.stays(everything) else "remove"
+        reason = ", ".join(entry.datasets) or entry.why
+        size = f"{entry.size / 1e6:9.1f} MB"
+        yield f"  {verdict:7}{size}  {entry.used}  {entry.path.name}  ({reason})"
 
 
 def _entry(root: Path, path: Path, keys: dict[str, list[str]]) -> BuildEntry:
     place = path.relative_to(root).as_posix()
     why = next(why for form, why in _KINDS if form.fullmatch(place))
-    of = tuple(keys.get(path.name[-16:], ())) if why == "no release" else ()
-    files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
+    dataset_names = tuple(keys.get(path.name[-16:], ())) if why == "no release" else ()
+    files = (
+        [path]
+        if path.is_file()
+        else [inner_path for inner_path in path.rglob("*") if inner_path.is_file()]
+    )
     return BuildEntry(
         path=path,
-        datasets=of,
+        datasets=dataset_names,
         size=sum(_size(file) for file in files),
         used=datetime.fromtimestamp(path.lstat().st_mtime, UTC).date(),
-        why="a release" if of else why,
+        why="a release" if dataset_names else why,
     )
 
 

@@ -162,6 +162,7 @@ def year_of(boundary: DayInterval) -> DayInterval:
 
 # --- Relations between two names ----------------------------------------------------------------
 
+# Long sentences tell of several things; the limit is a guess.
 _LONGEST = 60
 """Words of a sentence that can be evidence."""
 _NEAR = 4

@@ -1,9 +1,11 @@
-"""The one list of backends that write questions and answer them; a further one is added here.
+"""The backends that write questions and answer them: `MODELS` is the one list of language models.
 
-What language models write is kept by content: a rebuild asks only for what is not answered yet."""
+Other packages offer models as entry points of the group `factdrift.backends`. What language models
+write is kept by content, so that a rebuild asks only for what is not answered yet.
+"""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,18 +15,41 @@ from pydantic import Field
 from factdrift.builders.core.cache import AnswerCache
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.extensions import ExtensionPoint, OpenUnion
 from factdrift.builders.core.hashing import digest
 from factdrift.builders.generate.batch_files import BatchChat
 from factdrift.builders.generate.openai_servers import OpenAI
-from factdrift.builders.generate.prompts import ParseText, PromptedModel
+from factdrift.builders.generate.prompts import ModelSettings, ParseText, PromptedModel
 from factdrift.builders.generate.protocol import WAITING, OnResult, Result, Shape
 from factdrift.builders.generate.transformers_models import Transformers
 
-AnyImmediateModel = Annotated[Transformers | OpenAI, Field(discriminator="backend")]
-"""Settings of the language models that answer at once."""
+MODELS: Mapping[str, type[ModelSettings]] = {
+    "transformers": Transformers,
+    "openai": OpenAI,
+    "batch": BatchChat,
+}
+"""The settings of our language models by their names in a recipe."""
 
-AnyModel = Annotated[Transformers | OpenAI | BatchChat, Field(discriminator="backend")]
+
+def _is_backend(found: object) -> bool:
+    return isinstance(found, type) and issubclass(found, ModelSettings)
+
+
+MODEL_POINT: ExtensionPoint[type[ModelSettings]] = ExtensionPoint(
+    kind="backend",
+    ours=MODELS,
+    accepts=_is_backend,
+    expected="a backend (a subclass of factdrift.builders.generate.prompts.ModelSettings)",
+)
+"""Our language models and those of installed packages."""
+
+AnyModel = Annotated[ModelSettings, OpenUnion(MODEL_POINT, "backend", tuple(MODELS.values()))]
 """Settings of every language model."""
+
+AnyImmediateModel = Annotated[
+    ModelSettings, OpenUnion(MODEL_POINT, "backend", (Transformers, OpenAI))
+]
+"""Settings of the language models that answer at once."""
 
 
 class Parsed(Strict):
@@ -33,8 +58,13 @@ class Parsed(Strict):
     backend: Literal["parse"] = "parse"
 
 
+_AfterFacts = Annotated[
+    Parsed | ModelSettings, OpenUnion(MODEL_POINT, "backend", (Parsed, *MODELS.values()))
+]
+
+
 class Grounded(Strict):
-    """Questions about the facts of a dump that sentences state; what has none is asked otherwise.
+    """Questions about the facts of a dump that sentences state.
 
     `share`: of the lines that could be asked about a relation has at most so much; `otherwise`: the
     backend for articles without such a sentence, and for all where there is no dump; none: they are
@@ -43,13 +73,18 @@ class Grounded(Strict):
 
     backend: Literal["facts"] = "facts"
     share: float = Field(default=0.25, gt=0, le=1)
-    otherwise: (
-        Annotated[Parsed | Transformers | OpenAI | BatchChat, Field(discriminator="backend")] | None
-    ) = Parsed()
+    otherwise: _AfterFacts | None = Parsed()
 
+
+BACKENDS: Mapping[str, type[Grounded | Parsed | ModelSettings]] = {
+    "facts": Grounded,
+    "parse": Parsed,
+    **MODELS,
+}
+"""Everything of ours that writes questions, by its name in a recipe."""
 
 AnyBackend = Annotated[
-    Grounded | Parsed | Transformers | OpenAI | BatchChat, Field(discriminator="backend")
+    Grounded | Parsed | ModelSettings, OpenUnion(MODEL_POINT, "backend", tuple(BACKENDS.values()))
 ]
 """Settings of every backend; in a recipe `backend` names it."""
 
@@ -73,8 +108,8 @@ class CachedModel(PromptedModel):
 
     Where `texts_only`, an answer without a text is not kept, and is asked for again by a later run.
 
-    `asked` counts different prompts by their form, kept ones too; `on_answer` is called after each
-    answer.
+    `prompt_counts` counts different prompts by their form, kept ones too; `on_answer` is called
+    after each answer.
     """
 
     def __init__(
@@ -90,7 +125,7 @@ class CachedModel(PromptedModel):
         self.prompts, self.characters = model.prompts, model.characters
         self.usage, self.waits = model.usage, model.waits
         self.offline = offline
-        self.asked: Counter[str] = Counter()
+        self.prompt_counts: Counter[str] = Counter()
         self.hits = self.misses = 0
         self.on_answer: Callable[[], None] = lambda: None
         self.path = folder / f"{model.name.split(':')[0]}-{digest(model.identity)}.sqlite"
@@ -116,7 +151,7 @@ class CachedModel(PromptedModel):
                 results[key] = msgspec.json.decode(known, type=Result)
             else:
                 missing[key] = text
-        self.asked[_TASKS[shape]] += len(results) + len(missing)
+        self.prompt_counts[_TASKS[shape]] += len(results) + len(missing)
         self.hits += len(keys) - len(missing)
         self.misses += len(missing)
         if missing and self.offline:

@@ -26,12 +26,8 @@ _OF_ONE = frozenset({400, 413, 422})
 
 
 class Chat(p.ModelSettings):
-    """What calls of the chat protocol have in common, whichever way they are sent.
+    """What calls of the chat protocol have in common, whichever way they are sent."""
 
-    `model`: its name, as the server knows it.
-    """
-
-    model: str
     new_tokens: int = Field(
         default=512,
         ge=1,

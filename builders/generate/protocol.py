@@ -40,6 +40,9 @@ class Result:
     detail: str | None = None
 
 
+Kind = Literal["causal", "seq2seq", "masked"]
+"""What a model does: it continues a text, writes another one, or fills in masks."""
+
 Shape = Literal["question", "answer", "verdict"]
 """What a model is to write, where it can be held to a form (JSON by a schema)."""
 

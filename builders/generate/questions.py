@@ -42,10 +42,8 @@ class GenerateSettings(Strict):
 
     @property
     def model(self) -> AnyModel | None:
-        """The language model that writes questions, if one does."""
-        writer = self.backend
-        if isinstance(writer, Grounded):
-            writer = writer.otherwise or Parsed()
+        """The language model that writes questions; None where none does."""
+        writer = self.backend.otherwise if isinstance(self.backend, Grounded) else self.backend
         return None if isinstance(writer, Parsed) else writer
 
 

@@ -15,13 +15,11 @@ from factdrift.builders.core.files import ModelName
 from factdrift.builders.core.hashing import digest, seeded_index
 from factdrift.builders.core.hints import install_extra
 from factdrift.builders.generate import prompts as p
-from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
+from factdrift.builders.generate.protocol import Kind, OnResult, Result, Shape, Usage
 
 _GGUF = ".gguf"
 _END = 1 << 20
 """Bytes of a model's file that are compared: its last ones, which are all of a small one."""
-Kind = Literal["causal", "seq2seq", "masked"]
-"""What a model does: continues a text, writes another one, or fills in masks."""
 _LOADERS: Mapping[Kind, str] = {
     "causal": "AutoModelForCausalLM",
     "seq2seq": "AutoModelForSeq2SeqLM",
@@ -36,6 +34,7 @@ class Transformers(p.ModelSettings):
     """
 
     libraries: ClassVar[tuple[str, ...]] = ("torch", "accelerate")
+    only_writes: ClassVar[bool] = False
 
     backend: Literal["transformers"] = "transformers"
     model: ModelName = Field(
@@ -47,7 +46,6 @@ class Transformers(p.ModelSettings):
     threads: int | None = Field(default=None, ge=1, description="processors that it uses")
     device: str = Field(default="cpu", description="cpu, cuda, cuda:1, mps, or auto (accelerate)")
     new_tokens: int = Field(default=48, ge=1, description="longest output, in tokens")
-    characters: int = Field(default=4000, ge=200, description="most of an article that is shown")
     chat: bool = Field(default=False, description="put prompts into the tokenizer's chat template")
     template: Mapping[str, JsonValue] = Field(
         default={}, description="what the chat template is told: {enable_thinking: false}"
@@ -58,6 +56,10 @@ class Transformers(p.ModelSettings):
         super().check()
         if not offline:
             model_kind(self)
+
+    def kind(self) -> Kind:
+        """What the model's configuration says that it does; no weights are loaded."""
+        return model_kind(self)
 
     def open(self, seed: int) -> "TransformersBackend":
         """The model; its weights are loaded at the first request."""

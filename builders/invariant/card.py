@@ -15,23 +15,30 @@ LAMA = (
 
 
 def by_relation(chosen: Path, labels: Mapping[str, str]) -> Statistics:
-    """Pairs of each relation (`labels`: property id -> label) that were kept or left out."""
-    kept, drops = str(chosen / "facts.parquet"), str(chosen / "dropped.parquet")
+    """Return a table of the pairs of each relation that were kept, and left out by reason.
+
+    `labels` maps property ids to labels.
+    """
+    kept_path, dropped_path = str(chosen / "facts.parquet"), str(chosen / "dropped.parquet")
     query = "select relation, count(*) from read_parquet(?) group by 1"
-    facts = dict(duck.query(query, [kept]))
+    kept_counts = dict(duck.query(query, [kept_path]))
     query = """
         select relation, reason, count(*) from read_parquet(?)
         where step = 'invariant' group by 1, 2
     """
-    left = {(r, why): n for r, why, n in duck.query(query, [drops])}
-    reasons = [why for why in invariant.REASONS if any(w == why for _, w in left)]
+    dropped_counts = {
+        (relation, reason): row_count
+        for relation, reason, row_count in duck.query(query, [dropped_path])
+    }
+    used_reasons = {reason for _, reason in dropped_counts}
+    reasons = [reason for reason in invariant.REASONS if reason in used_reasons]
     return Statistics(
         "relations",
         "Facts by relation",
         [
-            {"relation": r, "label": label, "kept": facts.get(r, 0)}
-            | {why: left.get((r, why), 0) for why in reasons}
-            for r, label in labels.items()
+            {"relation": relation, "label": label, "kept": kept_counts.get(relation, 0)}
+            | {reason: dropped_counts.get((relation, reason), 0) for reason in reasons}
+            for relation, label in labels.items()
         ],
         "Pairs of subject and relation: those kept, and those left out by the first reason that "
         "holds. Each pair that is kept has a row for each template of its relation.",
@@ -39,12 +46,12 @@ def by_relation(chosen: Path, labels: Mapping[str, str]) -> Statistics:
 
 
 def plot(cloze: Path) -> Plot:
-    """Facts of each relation."""
+    """Return a bar chart of the number of facts of each relation."""
     query = """
         select relation_label, count(*) from read_parquet(?) where template like '%/1'
         group by 1 order by 2 desc, 1
     """
-    found = duck.query(query, [str(cloze)])
+    counts = duck.query(query, [str(cloze)])
     caption = "Facts of each relation; each has a row for each template."
-    data = {label: {"facts": n} for label, n in found}
+    data = {label: {"facts": fact_count} for label, fact_count in counts}
     return Plot("relations", "bars", "Facts by relation", caption, data, unit="facts")

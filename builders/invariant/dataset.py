@@ -35,12 +35,13 @@ RELATIONS = tuple(
 class InvariantLAMA(ClozeBuilder):
     """Parameters of the dataset; the defaults are the paper's (Jang et al. 2022, appendix B.1).
 
-    `relations`: property ids, of which each has a template. `common_nouns`: relations whose answers
-    are common nouns by nature, where a label in lower case is an answer like any other; numbers and
-    dates are none anywhere. `functional`: leave out relations whose template does not say
-    `functional: true`. `require_pages`: the subject has an English Wikipedia page (T-REx does not
-    say). `per_relation`: so many subjects of a relation, the most popular ones, all with null.
-    `wording`: the cloze sentences, `ours` or a named set of the templates.
+    `relations` are property ids, each of which has a template. `common_nouns` are relations whose
+    answers are common nouns by nature, so that a label in lower case is an answer like any other;
+    numbers and dates are never answers. `functional` leaves out relations whose template does not
+    say `functional: true`. `require_pages` leaves out subjects without an English Wikipedia page;
+    it has no effect on T-REx, which does not list pages. `per_relation` limits the subjects of a
+    relation to the most popular ones; null keeps all. `wording` names the cloze sentences: `ours`
+    or a set of the templates.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
@@ -55,7 +56,7 @@ class InvariantLAMA(ClozeBuilder):
     wording: str = OURS
 
     def build(self, run: Run) -> Dataset:
-        """From the `trex` files if given, else from `dump`, and `older` where it is there."""
+        """Build from the input `trex` if it is given, else from `dump` and, if given, `older`."""
         relations = select_relations(steps.all_relations(run), self.relations, run.templates)
         templates = cloze_templates(relations, self.wording, run.templates)
         facts = self._facts(run, relations, templates)
@@ -106,7 +107,11 @@ class InvariantLAMA(ClozeBuilder):
             relations=tuple(relations),
             rules=steps.time_rules(relations),
             common_nouns=self.common_nouns,
-            many=tuple(r for r, about in relations.items() if not about.functional)
+            excluded_relations=tuple(
+                property_id
+                for property_id, relation in relations.items()
+                if not relation.functional
+            )
             if self.functional
             else (),
             require_pages=self.require_pages and not isinstance(source, TrexFacts),

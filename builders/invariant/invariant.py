@@ -1,8 +1,8 @@
-"""Facts that do not change: which are kept.
+"""The rules that select facts which do not change.
 
-After: CKL (paper 004), appendix B.1, which takes single facts of 28 relations and leaves out
-answers that overlap the subject and answers that are no entity. The rules on starts, ends,
-doubts, queries that read alike, popularity and two snapshots are ours.
+They follow CKL (Jang et al. 2022, appendix B.1), which takes single facts of 28 relations and
+leaves out answers that overlap the subject and answers that are no entity. The rules on starts,
+ends, doubts, queries that read alike, popularity and two snapshots are ours.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,135 +24,148 @@ REASONS = (
     "no_sitelink", "overlap", "non_entity", "common_subject", "ambiguous_name", "whole_country",
     "same_query", "less_popular", "over_cap", "example",
 )  # fmt: skip
-"""Why a pair is left out, in the order in which they are asked."""
+"""The reasons to leave out a pair, in the order in which they are checked; the first is stated."""
 
 _PAIR = ["subject", "relation"]
 _DATE = dates.whole_date_pattern("label")
 _PLACES = ("P19", "P20", "P740")
-"""Relations whose answer is a town, or a place in one."""
+"""Relations whose answer is a town, or a place in one: birth, death and a company's founding."""
 _COUNTRY = "P17"
 
 
 def unchanging_pairs(facts: ir.Table, gaps: ir.Table, older: ir.Table | None = None) -> ir.Table:
-    """(subject, relation, object, reason) of `rows.Fact`: one row a pair, with one of its objects.
+    """Return a row for each pair of subject and relation, with one of its objects and a reason.
 
-    `older`: the facts of an older dump, whose ends count too: a capital that moved.
+    `facts` are `rows.Fact`, and `gaps` are `rows.Gap`. `older` are the facts of an older dump,
+    whose ends count too, as that of a capital that moved. Columns are subject, relation, object
+    and reason; reason is null where the pair may be kept, or else one of:
 
-    `several_objects`: at any time; `ended`: an end or one day alone is stated; `began`: a start is
-    stated, before which the answer was another or none; `in_doubt`: a `rows.Gap` says that there
-    is a value that cannot be named.
+    - `several_objects`: the pair has more than one object, at any time.
+    - `ended`: an end is stated, or that it was on one day only.
+    - `began`: a start is stated, before which the answer was another one or none.
+    - `in_doubt`: a gap says that there is a value that cannot be named.
     """
-    found = facts.group_by(_PAIR).agg(
+    pair_table = facts.group_by(_PAIR).agg(
         object=facts.object.min(),
         objects=facts.object.nunique(),
         began=facts.start_last.notnull().any(),
     )
-    ended = _ended(facts) if older is None else _ended(facts).union(_ended(older))
-    doubt = gaps.select(*_PAIR).distinct().mutate(doubt=True)
-    for more in (ended.distinct().mutate(ended=True), doubt):
-        found = found.left_join(more, _PAIR).drop(*(f"{c}_right" for c in _PAIR))
+    ended_pairs = _ended(facts) if older is None else _ended(facts).union(_ended(older))
+    doubtful_pairs = gaps.select(*_PAIR).distinct().mutate(doubt=True)
+    for marks in (ended_pairs.distinct().mutate(ended=True), doubtful_pairs):
+        pair_table = pair_table.left_join(marks, _PAIR).drop(
+            *(f"{column}_right" for column in _PAIR)
+        )
     reason = ibis.cases(
-        (found.objects > 1, "several_objects"),
-        (found.ended.fill_null(False), "ended"),
-        (found.began, "began"),
-        (found.doubt.fill_null(False), "in_doubt"),
+        (pair_table.objects > 1, "several_objects"),
+        (pair_table.ended.fill_null(False), "ended"),
+        (pair_table.began, "began"),
+        (pair_table.doubt.fill_null(False), "in_doubt"),
     )
-    return found.select(*_PAIR, "object", reason=reason)
+    return pair_table.select(*_PAIR, "object", reason=reason)
 
 
 def _ended(facts: ir.Table) -> ir.Table:
-    """The pairs of which a fact has an end, or happened on one day."""
+    """The pairs with a fact that has an end, or that happened on one day."""
     ends = ~facts.end_open | facts.point | facts.end_last.notnull()
     return facts.filter(ends).select(*_PAIR)
 
 
-def compare_with_older(found: ir.Table, changes: ir.Table) -> ir.Table:
-    """`pairs` of the newer dump with `not_in_both` for those that are not the same in the older.
+def compare_with_older(newer_pairs: ir.Table, changes: ir.Table) -> ir.Table:
+    """Give pairs of the newer dump that the older one has not, or differently, `not_in_both`.
 
-    `changes` are `rows.FactChange`. Pairs that only the older dump has are added with it.
+    `newer_pairs` are those of `unchanging_pairs`, and `changes` are `rows.FactChange` between the
+    dumps. Pairs that only the older dump has are added with the same reason.
     """
     static = (changes.change == "static") & changes.old_end_open.fill_null(False)
-    same = changes.group_by(_PAIR).agg(
+    unchanged = changes.group_by(_PAIR).agg(
         only=changes.count(), static=static.all(), old=changes.object.min()
     )
-    same = same.mutate(same=(same.only == 1) & same.static).select(*_PAIR, "same", "old")
-    met = same.left_join(found, _PAIR)
-    missing = ibis.ifelse(met.same, ibis.null("string"), "not_in_both")
-    return met.select(
-        *_PAIR, object=met.object.coalesce(met.old), reason=met.reason.coalesce(missing)
+    unchanged = unchanged.mutate(same=(unchanged.only == 1) & unchanged.static).select(
+        *_PAIR, "same", "old"
+    )
+    joined_pairs = unchanged.left_join(newer_pairs, _PAIR)
+    missing = ibis.ifelse(joined_pairs.same, ibis.null("string"), "not_in_both")
+    return joined_pairs.select(
+        *_PAIR,
+        object=joined_pairs.object.coalesce(joined_pairs.old),
+        reason=joined_pairs.reason.coalesce(missing),
     )
 
 
-def with_labels(found: ir.Table, entities: ir.Table) -> ir.Table:
-    """`pairs` with the columns of `rows.NamedInvariant`; `page`: the title of the subject's."""
+def with_labels(pair_table: ir.Table, entities: ir.Table) -> ir.Table:
+    """Add labels and popularity, the columns of `rows.NamedInvariant`, and the subject's `page`."""
     popularity = ("sitelinks", "statements")
     subjects = entities.select(*popularity, subject="id", subject_label="label", page="enwiki")
     objects = entities.select("aliases", object="id", object_label="label")
-    return found.join(subjects, "subject").join(objects, "object")
+    return pair_table.join(subjects, "subject").join(objects, "object")
 
 
 def trex_pairs(lines: ir.Table) -> tuple[ir.Table, ir.Table]:
-    """`rows.TrexFact` as `named` pairs, and what is left out: a line said before (`duplicate`).
+    """Return `rows.TrexFact` as pairs with labels, and the drops of repeated lines (`duplicate`).
 
     A pair with several objects has one of them and the reason `several_objects`.
     """
-    by = ibis.window(group_by=[*_PAIR, "object"], order_by=["file", "line"])
-    placed = lines.mutate(place=ibis.row_number().over(by))
-    first = placed.filter(placed.place == 0)
-    by = ibis.window(group_by=_PAIR, order_by=["object"])
-    first = first.mutate(one=ibis.row_number().over(by))
-    objects = first.group_by(_PAIR).agg(objects=first.count())
-    one = first.filter(first.one == 0).join(objects, _PAIR)
-    several = ibis.ifelse(one.objects > 1, "several_objects", ibis.null("string"))
-    again = placed.filter(placed.place > 0)
-    none = ibis.null("string")
-    drops = again.select(
+    window = ibis.window(group_by=[*_PAIR, "object"], order_by=["file", "line"])
+    numbered_lines = lines.mutate(place=ibis.row_number().over(window))
+    first_lines = numbered_lines.filter(numbered_lines.place == 0)
+    window = ibis.window(group_by=_PAIR, order_by=["object"])
+    first_lines = first_lines.mutate(one=ibis.row_number().over(window))
+    objects = first_lines.group_by(_PAIR).agg(objects=first_lines.count())
+    single_objects = first_lines.filter(first_lines.one == 0).join(objects, _PAIR)
+    several = ibis.ifelse(single_objects.objects > 1, "several_objects", ibis.null("string"))
+    repeated_lines = numbered_lines.filter(numbered_lines.place > 0)
+    null_string = ibis.null("string")
+    drops = repeated_lines.select(
         step=ibis.literal("trex"),
         reason=ibis.literal("duplicate"),
-        item=again.file + ":" + again.line.cast("string"),
-        subject=again.subject,
-        relation=again.relation,
-        period=none,
+        item=repeated_lines.file + ":" + repeated_lines.line.cast("string"),
+        subject=repeated_lines.subject,
+        relation=repeated_lines.relation,
+        period=null_string,
         score=ibis.null("float64"),
-        detail=none,
+        detail=null_string,
     )
     columns = arrow_schema(rows.NamedInvariant).names
-    return one.select(*columns, reason=several, page=none), drops
+    return single_objects.select(*columns, reason=several, page=null_string), drops
 
 
 def with_reasons(
-    found: ir.Table,
+    pair_table: ir.Table,
     common_nouns: Collection[str],
-    many: Collection[str] = (),
+    excluded_relations: Collection[str] = (),
     pages: bool = False,
     alike: Mapping[str, str] | None = None,
 ) -> ir.Table:
-    """Named pairs with further reasons, for those that have none yet.
+    """Give pairs with labels further reasons, where they have none yet.
 
-    `not_functional`, before all others: the relation is one of `many`; `no_sitelink`, where
-    `pages`; `overlap`: `name_overlap.labels_overlap`; `non_entity`: the answer is a number or a
-    date or, unless its relation is one of `common_nouns`, has letters in lower case alone;
-    `common_subject`: the subject has; `ambiguous_name`: Wikipedia needs more than the label to name
-    the subject, as in `Trinity College, Oxford`; `whole_country`: see `_whole_country`;
-    `same_query`: see `_asked_twice`.
+    - `not_functional`, which goes before all others: the relation is an excluded one.
+    - `no_sitelink`: the subject has no page, where `pages` asks for one.
+    - `overlap`: the subject's label and the answer overlap, see `name_overlap.labels_overlap`.
+    - `non_entity`: the answer is a number or a date, or it is a common noun and its relation is
+      not one of `common_nouns`. A label in lower case is a common noun.
+    - `common_subject`: the subject is a common noun.
+    - `ambiguous_name`: Wikipedia needs more than the label to name the subject, as in
+      `Trinity College, Oxford`.
+    - `whole_country` and `same_query`: see `_whole_country` and `_same_query`.
     """
-    answer, page = found.object_label, found.page.lower()
-    label = found.subject_label.lower()
-    noun = found.relation.isin(sorted(common_nouns))
-    number = ~answer.re_search(r"\p{L}") | answer.re_search(_DATE)
-    qualified = page.startswith(label + ", ") | page.startswith(label + " (")
-    why = ibis.cases(
-        (found.relation.isin(sorted(many)), "not_functional"),
-        (found.reason.notnull(), found.reason),
+    answer, page = pair_table.object_label, pair_table.page.lower()
+    label = pair_table.subject_label.lower()
+    takes_nouns = pair_table.relation.isin(sorted(common_nouns))
+    is_number = ~answer.re_search(r"\p{L}") | answer.re_search(_DATE)
+    is_qualified = page.startswith(label + ", ") | page.startswith(label + " (")
+    reason = ibis.cases(
+        (pair_table.relation.isin(sorted(excluded_relations)), "not_functional"),
+        (pair_table.reason.notnull(), pair_table.reason),
         (ibis.literal(pages) & page.isnull(), "no_sitelink"),
-        (name_overlap.labels_overlap(found.subject_label, answer), "overlap"),
-        (number | (_common(answer) & ~noun), "non_entity"),
-        (_common(found.subject_label) & ~noun, "common_subject"),
-        (qualified.fill_null(False), "ambiguous_name"),
-        (_whole_country(found), "whole_country"),
-        (_asked_twice(found, many, pages, alike or {}), "same_query"),
+        (name_overlap.labels_overlap(pair_table.subject_label, answer), "overlap"),
+        (is_number | (_common(answer) & ~takes_nouns), "non_entity"),
+        (_common(pair_table.subject_label) & ~takes_nouns, "common_subject"),
+        (is_qualified.fill_null(False), "ambiguous_name"),
+        (_whole_country(pair_table), "whole_country"),
+        (_same_query(pair_table, excluded_relations, pages, alike or {}), "same_query"),
     )
-    return found.mutate(reason=why)
+    return pair_table.mutate(reason=reason)
 
 
 def _common(label: ir.StringColumn) -> ir.BooleanValue:
@@ -160,102 +173,113 @@ def _common(label: ir.StringColumn) -> ir.BooleanValue:
     return label.re_search(r"\p{Ll}") & ~label.re_search(r"[\p{Lu}\p{Lt}]")
 
 
-def _whole_country(found: ir.Table) -> ir.BooleanValue:
-    """Whether a country stands where a town is asked for: the birthplace that is Greece.
+def _whole_country(pair_table: ir.Table) -> ir.BooleanValue:
+    """Whether a country is given where a town is asked for, as Greece for a birthplace.
 
-    A country is what more of the pairs have as their country than as the place of `_PLACES`.
+    An object counts as a country where more pairs have it as their country than as such a place.
     """
-    place = found.relation.isin(sorted(_PLACES))
-    same = ibis.window(group_by=found.object)
-    as_country = (found.relation == _COUNTRY).cast("int64").sum().over(same)
-    return place & (as_country > place.cast("int64").sum().over(same))
+    asks_for_town = pair_table.relation.isin(sorted(_PLACES))
+    same_object = ibis.window(group_by=pair_table.object)
+    as_country = (pair_table.relation == _COUNTRY).cast("int64").sum().over(same_object)
+    return asks_for_town & (as_country > asks_for_town.cast("int64").sum().over(same_object))
 
 
-def _asked_twice(
-    found: ir.Table, many: Collection[str], pages: bool, alike: Mapping[str, str]
+def _same_query(
+    pair_table: ir.Table, excluded_relations: Collection[str], pages: bool, alike: Mapping[str, str]
 ) -> ir.BooleanValue:
     """Whether a query reads like that of another pair with another answer.
 
-    Such are pairs of one relation whose subjects have the same label, in any case, and pairs of
-    relations with a query in common (`alike`: relation -> the first of those that it reads like).
-    Those that are left out for another reason count too: that the country Georgia has had two
-    capitals does not make "the capital of Georgia" the state's. Subjects without a page do not,
-    where `pages`.
+    Queries read alike where the relation is the same, or one that `alike` groups with it, and the
+    subjects have the same label in any case. Pairs that are left out for another reason count as
+    well: the country Georgia has had two capitals, but "the capital of Georgia" does not ask for
+    that of the state. Where `pages` asks for a page, pairs without one do not count.
     """
-    relation = found.relation.substitute(alike) if alike else found.relation
-    counts = ~found.relation.isin(sorted(many))
+    relation = pair_table.relation.substitute(alike) if alike else pair_table.relation
+    counts = ~pair_table.relation.isin(sorted(excluded_relations))
     if pages:
-        counts = counts & found.page.notnull()
+        counts = counts & pair_table.page.notnull()
     # A pair with several objects shows one of them: it differs from every other pair.
-    several = (found.reason == "several_objects").fill_null(False)
-    answer = ibis.ifelse(several, found.subject + "/" + found.relation, found.object)
-    same = ibis.window(group_by=[relation, found.subject_label.lower()])
+    several = (pair_table.reason == "several_objects").fill_null(False)
+    answer = ibis.ifelse(several, pair_table.subject + "/" + pair_table.relation, pair_table.object)
+    same = ibis.window(group_by=[relation, pair_table.subject_label.lower()])
     answer = ibis.ifelse(counts, answer, ibis.null("string"))
     return answer.min().over(same) != answer.max().over(same)
 
 
 def alike_relations(templates: Mapping[str, ClozeTemplates]) -> dict[str, str]:
-    """Relation -> the first one that has a query in common with it, directly or through others."""
-    first = {relation: relation for relation in templates}
+    """Map a relation to the first one that shares a query with it, directly or through others.
+
+    Relations that share no query with an earlier one are left out.
+    """
+    group_of = {relation: relation for relation in templates}
     by_text: dict[str, list[str]] = {}
-    for relation, about in templates.items():
-        for text in about.cloze.values():
+    for relation, templates_of_relation in templates.items():
+        for text in templates_of_relation.cloze.values():
             by_text.setdefault(query(text, "S"), []).append(relation)
     for relations in by_text.values():
-        joined = {first[one] for one in relations}
-        for relation, one in first.items():
-            first[relation] = min(joined) if one in joined else one
-    return {relation: one for relation, one in first.items() if relation != one}
+        groups = {group_of[group] for group in relations}
+        for relation, group in group_of.items():
+            group_of[relation] = min(groups) if group in groups else group
+    return {relation: group for relation, group in group_of.items() if relation != group}
 
 
-def cap_relations(found: ir.Table, cap: int, seed: int) -> ir.Table:
+def cap_relations(pair_table: ir.Table, cap: int, seed: int) -> ir.Table:
     """The `cap` pairs of a relation with the most popular subjects; the others have a reason.
 
     `less_popular`: by number of sitelinks, then of statements; `over_cap`: nothing is known of
     the popularity (T-REx). Ties by the hash of seed and pair.
     """
-    found = found.mutate(
-        chance=seeded_order(seed, found.subject, found.relation),
-        kept=found.reason.isnull(),
-        **{f"by_{c}": -found[c].fill_null(0) for c in ("sitelinks", "statements")},
+    pair_table = pair_table.mutate(
+        chance=seeded_order(seed, pair_table.subject, pair_table.relation),
+        kept=pair_table.reason.isnull(),
+        **{
+            f"by_{column}": -pair_table[column].fill_null(0)
+            for column in ("sitelinks", "statements")
+        },
     )
     order = ["by_sitelinks", "by_statements", "chance", "subject"]
     by = ibis.window(group_by=["relation", "kept"], order_by=order)
-    found = found.mutate(place=ibis.row_number().over(by))
-    over = found.kept & (found.place >= cap)
-    why = ibis.ifelse(found.sitelinks.isnull(), "over_cap", "less_popular")
-    return found.mutate(reason=ibis.ifelse(over, why, found.reason))
+    pair_table = pair_table.mutate(place=ibis.row_number().over(by))
+    over = pair_table.kept & (pair_table.place >= cap)
+    why = ibis.ifelse(pair_table.sitelinks.isnull(), "over_cap", "less_popular")
+    return pair_table.mutate(reason=ibis.ifelse(over, why, pair_table.reason))
 
 
-def hold_out_examples(found: ir.Table, seed: int) -> ir.Table:
+def hold_out_examples(pair_table: ir.Table, seed: int) -> ir.Table:
     """The pairs with `example` as the reason of those that prompts show, and of their subjects.
 
     Of each relation up to `SHOWN` pairs, but no more than a tenth: those whose subject has the
     fewest, then by the hash of seed and pair.
     """
-    found = found.mutate(
-        chance=seeded_order(seed, "example", found.subject, found.relation),
-        kept=found.reason.isnull(),
+    pair_table = pair_table.mutate(
+        chance=seeded_order(seed, "example", pair_table.subject, pair_table.relation),
+        kept=pair_table.reason.isnull(),
     )
     of_subject = ibis.window(group_by="subject")
-    found = found.mutate(others=found.kept.cast("int64").sum().over(of_subject))
-    by = ibis.window(group_by=["relation", "kept"], order_by=["others", "chance", "subject"])
-    every = ibis.window(group_by=["relation", "kept"])
-    shown = ibis.least(found.kept.count().over(every) // 10, EXAMPLE_COUNT)
-    found = found.mutate(example=found.kept & (ibis.row_number().over(by) < shown))
-    theirs = found.example.any().over(of_subject)
-    return found.mutate(reason=ibis.ifelse(found.kept & theirs, "example", found.reason))
+    pair_table = pair_table.mutate(others=pair_table.kept.cast("int64").sum().over(of_subject))
+    order_in_group = ibis.window(
+        group_by=["relation", "kept"], order_by=["others", "chance", "subject"]
+    )
+    group = ibis.window(group_by=["relation", "kept"])
+    example_count = ibis.least(pair_table.kept.count().over(group) // 10, EXAMPLE_COUNT)
+    pair_table = pair_table.mutate(
+        example=pair_table.kept & (ibis.row_number().over(order_in_group) < example_count)
+    )
+    subject_is_example = pair_table.example.any().over(of_subject)
+    return pair_table.mutate(
+        reason=ibis.ifelse(pair_table.kept & subject_is_example, "example", pair_table.reason)
+    )
 
 
-def dropped_pairs(found: ir.Table) -> ir.Table:
+def dropped_pairs(pair_table: ir.Table) -> ir.Table:
     """Pairs with a reason as `rows.Dropped`; `detail` is the answer, or one of several."""
-    left = found.filter(found.reason.notnull())
-    return left.select(
+    dropped = pair_table.filter(pair_table.reason.notnull())
+    return dropped.select(
         "reason",
         *_PAIR,
         step=ibis.literal("invariant"),
-        item=left.subject + "/" + left.relation,
+        item=dropped.subject + "/" + dropped.relation,
         period=ibis.null("string"),
         score=ibis.null("float64"),
-        detail=left.object_label,
+        detail=dropped.object_label,
     ).select(arrow_schema(rows.Dropped).names)

@@ -41,9 +41,10 @@ class TrexFacts(Step):
 class InvariantFacts(Step):
     """The facts that do not change: `facts.parquet` (`rows.NamedInvariant`), `dropped.parquet`.
 
-    `source`: T-REx, or the tables of one or two dumps, the older first; `many`: the relations that
-    are not functional and left out for it; `alike`: `invariant.alike_relations`. The other fields are
-    parameters of the dataset. `shown.parquet` holds the facts that prompts show.
+    `source` is T-REx, or the tables of one or two dumps, the older first. `excluded_relations` are
+    left out because they are not functional. `alike` is the result of
+    `invariant.alike_relations`. The other fields are parameters of the dataset. `shown.parquet`
+    holds the facts that prompts show as examples.
     """
 
     name: ClassVar[str] = "invariant"
@@ -52,41 +53,49 @@ class InvariantFacts(Step):
     relations: tuple[str, ...]
     rules: Mapping[str, TimeRule]
     common_nouns: tuple[str, ...]
-    many: tuple[str, ...]
+    excluded_relations: tuple[str, ...]
     require_pages: bool
     alike: Mapping[str, str]
     per_relation: int | None
     seed: int
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Give every pair that is left out its reason, and keep the rest."""
-        with workspace.engine() as eng:
+        """Give every pair that is left out its reason, and write the others as facts."""
+        with workspace.engine() as engine:
             if isinstance(self.source, TrexFacts):
-                lines = eng.read(workspace.folder(self.source) / "trex.parquet", rows.TrexFact)
-                named, drops = invariant.trex_pairs(lines)
+                lines = engine.read(workspace.folder(self.source) / "trex.parquet", rows.TrexFact)
+                pair_table, drops = invariant.trex_pairs(lines)
             else:
-                folders = [workspace.folder(one) for one in self.source]
-                named = _of_dumps(eng, folders, self.rules)
-                drops = steps.read_dropped(eng, *folders)
-            met = invariant.with_reasons(
-                eng.keep(named), self.common_nouns, self.many, self.require_pages, self.alike
+                folders = [workspace.folder(dump_step) for dump_step in self.source]
+                pair_table = _of_dumps(engine, folders, self.rules)
+                drops = steps.read_dropped(engine, *folders)
+            judged_pairs = invariant.with_reasons(
+                engine.keep(pair_table),
+                self.common_nouns,
+                self.excluded_relations,
+                self.require_pages,
+                self.alike,
             )
             if self.per_relation is not None:
-                met = invariant.cap_relations(met, self.per_relation, self.seed)
-            met = eng.keep(invariant.hold_out_examples(eng.keep(met), self.seed))
-            shown = met.filter(met.example)
-            eng.write(shown, out / "shown.parquet", rows.NamedInvariant, ("relation", "chance"))
-            kept = met.filter(met.reason.isnull())
+                judged_pairs = invariant.cap_relations(judged_pairs, self.per_relation, self.seed)
+            judged_pairs = engine.keep(
+                invariant.hold_out_examples(engine.keep(judged_pairs), self.seed)
+            )
+            examples = judged_pairs.filter(judged_pairs.example)
+            engine.write(
+                examples, out / "shown.parquet", rows.NamedInvariant, ("relation", "chance")
+            )
+            kept_pairs = judged_pairs.filter(judged_pairs.reason.isnull())
             order = ("relation", "subject")
-            eng.write(kept, out / "facts.parquet", rows.NamedInvariant, order)
-            drops = invariant.dropped_pairs(met).select(drops.columns).union(drops)
-            eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
+            engine.write(kept_pairs, out / "facts.parquet", rows.NamedInvariant, order)
+            drops = invariant.dropped_pairs(judged_pairs).select(drops.columns).union(drops)
+            engine.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
 
 class InvariantClozeRows(Step):
-    """The facts as cloze rows, one a template: `cloze.parquet` (`rows.InvariantCloze`).
+    """The facts as cloze rows, one for each template: `cloze.parquet` (`rows.InvariantCloze`).
 
-    `templates`: property id -> label and cloze sentences.
+    `templates` maps property ids to the relation's label and cloze sentences.
     """
 
     name: ClassVar[str] = "invariant-cloze"
@@ -105,26 +114,28 @@ class InvariantClozeRows(Step):
             pq.ParquetWriter(out / "cloze.parquet", schema) as writer,
         ):
             for batch in file.iter_batches(4096):
-                found = batch.to_pylist()
+                facts = batch.to_pylist()
                 if counter:
-                    counter.counts(fact["object_label"] for fact in found)
-                made = [row for fact in found for row in self._variants(fact, counter)]
-                writer.write_batch(pa.RecordBatch.from_pylist(made, schema=schema))
+                    counter.counts(fact["object_label"] for fact in facts)
+                cloze_rows = [row for fact in facts for row in self._variants(fact, counter)]
+                writer.write_batch(pa.RecordBatch.from_pylist(cloze_rows, schema=schema))
         with (
             reading(folder / "shown.parquet") as file,
-            writing(out / "examples.parquet", rows.PromptFact) as kept,
+            writing(out / "examples.parquet", rows.PromptFact) as prompt_facts,
         ):
             for fact in file.read().to_pylist():
                 row = next(self._variants(fact, counter))
-                named = (row["relation"], row["subject"], row["prompt"], row["answer"]["label"])
-                kept.append(rows.PromptFact(*named))
+                columns = (row["relation"], row["subject"], row["prompt"], row["answer"]["label"])
+                prompt_facts.append(rows.PromptFact(*columns))
 
     def _variants(
         self, fact: Mapping[str, Any], counter: TokenCounter | None
     ) -> Iterator[dict[str, Any]]:
         relation = self.templates[fact["relation"]]
         label, aliases = fact["object_label"], fact["aliases"]
-        common = {c: fact[c] for c in ("subject", "subject_label", "relation", "sitelinks")}
+        common = {
+            column: fact[column] for column in ("subject", "subject_label", "relation", "sitelinks")
+        }
         common |= {
             "relation_label": relation.label,
             "answer": {"id": fact["object"], "label": label, "aliases": aliases},
@@ -132,8 +143,8 @@ class InvariantClozeRows(Step):
             "source": "trex" if isinstance(self.facts.source, TrexFacts) else "wikidata",
             **self.views.single_answer_columns(counter, label),
         }
-        for template, text in relation.cloze.items():
-            blanked = query(text, fact["subject_label"], self.blank, relation.articles)
+        for template, sentence in relation.cloze.items():
+            blanked = query(sentence, fact["subject_label"], self.blank, relation.articles)
             yield common | {
                 "id": row_id(fact["subject"], fact["relation"], template),
                 "prompt": blanked,
@@ -142,14 +153,16 @@ class InvariantClozeRows(Step):
             }
 
 
-def _of_dumps(eng: Engine, folders: Sequence[Path], rules: Rules) -> ir.Table:
+def _of_dumps(engine: Engine, folders: Sequence[Path], rules: Rules) -> ir.Table:
     """The pairs of the newest of one or two dumps, oldest first, with names and reasons."""
-    dumps = [steps.read_dump(eng, folder, rules) for folder in folders]
-    gaps = [one.gaps for one in dumps]
+    dumps = [steps.read_dump(engine, folder, rules) for folder in folders]
+    gaps = [dump.gaps for dump in dumps]
     in_doubt = gaps[0].union(*gaps[1:]) if gaps[1:] else gaps[0]
     older = dumps[0].facts if dumps[1:] else None
     pairs = invariant.unchanging_pairs(dumps[-1].facts, in_doubt, older)
     if len(dumps) == 2:
-        changes = eng.keep(snapshot_diff.changes(eng, dumps[0], dumps[1], rules))
-        pairs = invariant.compare_with_older(eng.keep(pairs), changes)
-    return invariant.with_labels(eng.keep(pairs), eng.keep(steps.newest_entities(eng, folders)))
+        changes = engine.keep(snapshot_diff.changes(engine, dumps[0], dumps[1], rules))
+        pairs = invariant.compare_with_older(engine.keep(pairs), changes)
+    return invariant.with_labels(
+        engine.keep(pairs), engine.keep(steps.newest_entities(engine, folders))
+    )

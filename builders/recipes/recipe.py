@@ -75,13 +75,17 @@ class Recipe(Strict):
 
     def waits_for(self, given: Collection[str]) -> set[str]:
         """The inputs that it still needs, beside the given ones; given ones put its own aside."""
-        needed = {name for name, i in self.inputs.items() if not i.optional}
-        own = () if self.sources(given) else {n for n, i in self.inputs.items() if i.path}
-        return needed - set(given) - set(own)
+        needed_names = {name for name, entry in self.inputs.items() if not entry.optional}
+        own_names = (
+            () if self.sources(given) else {n for n, entry in self.inputs.items() if entry.path}
+        )
+        return needed_names - set(given) - set(own_names)
 
     def sources(self, given: Collection[str]) -> list[str]:
         """Of the given inputs those that put the recipe's own aside: all but gold rows."""
-        return [n for n in given if n not in self.inputs or self.inputs[n].kind != "gold"]
+        return [
+            name for name in given if name not in self.inputs or self.inputs[name].kind != "gold"
+        ]
 
 
 def _builder(name: str) -> str:
@@ -118,13 +122,21 @@ def find_recipe(named: str | Path) -> Path:
     path = Path(named)
     if path.is_file() or path.parent not in (Path(), Path("builders/recipes")):
         return path
-    bundled = {p.stem: p for p in sorted(FOLDER.glob("*.yaml"), key=lambda p: p.stem)}
+    bundled = {
+        bundled_path.stem: bundled_path
+        for bundled_path in sorted(
+            FOLDER.glob("*.yaml"), key=lambda bundled_path: bundled_path.stem
+        )
+    }
     name = path.name.removesuffix(".yaml")
     if name in bundled:
         return bundled[name]
-    if found := recipe_of(name):
-        return found
-    near = did_you_mean(name, [*(p.name for p in sorted(path.parent.glob("*.y*ml"))), *bundled])
+    if plugin_recipe := recipe_of(name):
+        return plugin_recipe
+    near = did_you_mean(
+        name,
+        [*(bundled_path.name for bundled_path in sorted(path.parent.glob("*.y*ml"))), *bundled],
+    )
     hint = f"{f'did you mean {near}? ' if near else ''}bundled are {', '.join(bundled)}"
     text = "no such file, and no bundled recipe of this name"
     raise UserError(text, where=str(named), hint=hint)
@@ -132,8 +144,8 @@ def find_recipe(named: str | Path) -> Path:
 
 def recipe_name(path: Path, recipe: Recipe) -> str:
     """What names a recipe on the command line: its name, where it comes with its builder."""
-    own = recipe_of(recipe.build.builder)
-    if own and own.resolve() == path.resolve():
+    own_recipe = recipe_of(recipe.build.builder)
+    if own_recipe and own_recipe.resolve() == path.resolve():
         return recipe.build.builder
     return path.stem if path.resolve().parent == FOLDER else path.name
 
@@ -319,13 +331,15 @@ def _following_day(entry: _ChosenInput, newest: date) -> date:
 def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None) -> date:
     """The day of an input: as given or as the recipe says, else as its names say it."""
     day: str | date | None = given or about.snapshot
-    if about.kind == "wikidata" and tuple(f.name for f in files) == TABLES:
+    if about.kind == "wikidata" and tuple(file.name for file in files) == TABLES:
         day = read_summary(files[-1])["snapshot"]
     if day is not None or about.kind in ("wikidata", "gold"):
         return snapshot_day(files, day)
-    such = "2020-12-31"
+    example_day = "2020-12-31"
     path = display_path(files[0])
-    hint = f"say its last day: --input {name}={path}@{such}, or --snapshot-date {such}"
+    hint = (
+        f"say its last day: --input {name}={path}@{example_day}, or --snapshot-date {example_day}"
+    )
     return _last_day(files, hint if about.path else hint + ", or `snapshot:` in the recipe")
 
 
@@ -339,8 +353,8 @@ def _last_day(files: Sequence[Path], hint: str) -> date:
     """
     days = []
     for path in files:
-        found = _DAY.findall(path.name) or _DAY.findall(path.resolve().parent.name)
-        for digits in found:
+        day_digits = _DAY.findall(path.name) or _DAY.findall(path.resolve().parent.name)
+        for digits in day_digits:
             try:
                 days.append(date.fromisoformat(digits))
             except ValueError:
@@ -348,7 +362,11 @@ def _last_day(files: Sequence[Path], hint: str) -> date:
                 raise UserError(text, where=path, hint=hint) from None
     if days:
         return max(days)
-    years = [int(y) for f in files for y in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", f.name)]
+    years = [
+        int(year_digits)
+        for file in files
+        for year_digits in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", file.name)
+    ]
     if not years:
         raise UserError("its name does not say its year", where=files[0], hint=hint)
     return date(max(years), 12, 31)

@@ -154,9 +154,9 @@ def load_manifest(folder: Path) -> Manifest:
         raise UserError(f"cannot be read: {error.strerror}", where=path, hint=hint) from error
     except ValidationError as error:
         lines = [
-            f"{'.'.join(str(part) for part in one['loc']) or 'the file'}: "
-            f"{one['msg'].removeprefix('Value error, ')}"
-            for one in error.errors(include_url=False, include_input=False)
+            f"{'.'.join(str(part) for part in problem['loc']) or 'the file'}: "
+            f"{problem['msg'].removeprefix('Value error, ')}"
+            for problem in error.errors(include_url=False, include_input=False)
         ]
         more = f" (and {len(lines) - 5} more)" if len(lines) > 5 else ""
         raise UserError("broken manifest: " + "; ".join(lines[:5]) + more, where=path) from error

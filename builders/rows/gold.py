@@ -1,4 +1,4 @@
-"""Gold rows: what people's judgments came to, as `factdrift judgments` wrote it."""
+"""Find and read gold rows, the results of people's judgments that `factdrift judgments` wrote."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,35 +16,37 @@ from factdrift.builders.rows import Gold
 
 FILE = "gold.parquet"
 _ROWS = 256
-"""Rows read at a time: each may show a whole page."""
+"""Rows read at a time: few, because each may hold a whole page."""
 
 
 class NoGoldError(UserError):
-    """No gold row of the layouts that are asked for: nobody has judged such items yet."""
+    """There is no gold row of the layouts in question: nobody has judged such items yet."""
 
 
-def find_gold(given: Sequence[str], *layouts: str) -> list[Path]:
-    """The gold tables that are named: a file, a layout's folder, or the folder of them all.
+def find_gold(locations: Sequence[str], *layouts: str) -> list[Path]:
+    """Return the gold tables at these locations.
 
-    Of several, those with rows of `layouts`, where any are given; `NoGoldError`: none has.
+    A location is a gold table, the folder of a layout, or the folder that holds the layouts'
+    folders. Where `layouts` are given, only tables with rows of them are returned; `NoGoldError`
+    where no table has any.
     """
-    found: dict[Path, None] = {}
-    for name in given:
+    paths: dict[Path, None] = {}
+    for name in locations:
         path = Path(name)
         inside = sorted(path.glob(f"*/{FILE}")) if not (path / FILE).is_file() else [path / FILE]
-        found.update(dict.fromkeys(inside if path.is_dir() and inside else [path]))
+        paths.update(dict.fromkeys(inside if path.is_dir() and inside else [path]))
     hint = "factdrift judgments results.jsonl writes it"
-    files = find_files(list(found), lambda n: n == FILE, "gold table", hint)
-    kept = [path for path in files if _holds(path, layouts)]
-    if not kept:
+    files = find_files(list(paths), lambda file_name: file_name == FILE, "gold table", hint)
+    matching_files = [path for path in files if _holds(path, layouts)]
+    if not matching_files:
         raise _no_gold(files, layouts)
-    return kept
+    return matching_files
 
 
 def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
-    """The gold rows of these layouts, file by file, each sorted by row.
+    """Yield the gold rows of these layouts, file by file; each file is sorted by row.
 
-    `UserError`: a file is no gold table; `NoGoldError`: no row of the layouts is in any.
+    `UserError` where a file is no gold table, and `NoGoldError` where no file has such a row.
     """
     any_found = False
     for path in files:
@@ -62,13 +64,15 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
 
 
 def _holds(path: Path, layouts: Sequence[str]) -> bool:
-    """Whether rows of a layout are in a table; what is no gold table is for `read_gold` to say."""
+    """Whether a table has rows of the layouts; true for a broken one, which `read_gold` reports."""
     try:
         table = pq.read_table(path, columns=["layout"])
     except (pa.ArrowInvalid, OSError):
         return True
-    known = "layout" in table.column_names
-    return not layouts or not known or not set(layouts).isdisjoint(table["layout"].to_pylist())
+    has_layouts = "layout" in table.column_names
+    return (
+        not layouts or not has_layouts or not set(layouts).isdisjoint(table["layout"].to_pylist())
+    )
 
 
 def _no_gold(files: Sequence[Path], layouts: Sequence[str]) -> NoGoldError:
@@ -79,7 +83,10 @@ def _no_gold(files: Sequence[Path], layouts: Sequence[str]) -> NoGoldError:
 
 
 def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The answers of a gold row and what people saw; both empty where either is no JSON object."""
+    """Return the answers of a gold row and the fields that people saw.
+
+    Both are empty where either of them is not a JSON object.
+    """
     try:
         answers, seen = json.loads(gold.answers), json.loads(gold.shown)
         json.dumps([answers, seen], ensure_ascii=False).encode()  # no half characters
@@ -89,9 +96,17 @@ def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def outcome_lines(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """A line for each layout that had gold rows: how many, by outcome."""
+    """Return a line for each layout that had gold rows, with the number of rows by outcome."""
     parts = {
-        layout: ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(by_outcome.items()) if n)
+        layout: ", ".join(
+            f"{row_count:,} {outcome}"
+            for outcome, row_count in sorted(by_outcome.items())
+            if row_count
+        )
         for layout, by_outcome in counts.items()
     }
-    return [f"  gold rows of {layout}: {what}" for layout, what in parts.items() if what]
+    return [
+        f"  gold rows of {layout}: {outcome_text}"
+        for layout, outcome_text in parts.items()
+        if outcome_text
+    ]

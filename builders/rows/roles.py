@@ -1,6 +1,7 @@
-"""What the columns of a row type are for: whoever asks, scores or exports rows reads it here.
+"""The roles of columns: which column is the prompt, which the answers, and so on.
 
-A row type that asks something says so as its class attribute `roles`; manifests repeat it.
+A row type whose rows ask something has the class attribute `roles`. Manifests repeat it, so that
+tools which ask, score or export rows know what to read.
 """
 
 from dataclasses import dataclass, fields
@@ -9,12 +10,12 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 Column = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
-"""The name of a column; a dot leads into a struct."""
+"""The name of a column; a dot leads into a struct: `answer.label`, but not `answer.` or `2nd`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnRoles:
-    """The columns of one row type by what they are for. The types below are those of Arrow."""
+    """The columns of one row type by their role. The types named below are those of Arrow."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -64,13 +65,18 @@ class ColumnRoles:
     """How well known the subject is, best measure first: `int64`, null where not known."""
 
     def columns(self) -> set[str]:
-        """Every column that one of the roles names, structs by their own name."""
-        named = (getattr(self, one.name) for one in fields(self) if one.name != "free")
-        names = (name for one in named if one for name in ((one,) if isinstance(one, str) else one))
+        """Return every column that a role names; of a column in a struct, the struct."""
+        names: set[str] = set()
+        for role in fields(self):
+            value = getattr(self, role.name)
+            if isinstance(value, str):
+                names.add(value)
+            elif isinstance(value, tuple):
+                names.update(value)
         return {name.partition(".")[0] for name in names}
 
 
 def column_roles(row: type) -> ColumnRoles | None:
-    """What the columns of a row type are for; None where its rows ask nothing."""
-    found: ColumnRoles | None = getattr(row, "roles", None)
-    return found
+    """Return the roles of a row type's columns, or None where its rows ask nothing."""
+    roles: ColumnRoles | None = getattr(row, "roles", None)
+    return roles

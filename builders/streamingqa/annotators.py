@@ -23,7 +23,7 @@ from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import exact_match, f1
 from factdrift.builders.text.words import folded_tokens
 from factdrift.builders.wmt.dates import DateSettings
-from factdrift.filters import FILTERS
+from factdrift.filters import FILTER_POINT
 from factdrift.filters.base import QuestionItem
 
 WRITE, JUDGE, ANSWER = LAYOUTS = ("write_questions", "judge_question", "answer_question")
@@ -54,8 +54,8 @@ class AnnotatorSettings(Strict):
     @classmethod
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
-            if name not in FILTERS:
-                near = did_you_mean(name, FILTERS)
+            if name not in FILTER_POINT.names():
+                near = did_you_mean(name, FILTER_POINT.names())
                 raise ValueError(
                     f"no filter {name!r}" + (f", did you mean {near}?" if near else "")
                 )

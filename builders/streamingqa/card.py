@@ -1,7 +1,7 @@
 """Statistics and plots for the card, and the configuration of the human baseline."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import FromParquet, Plot, Scalar, Statistics, Table
 from factdrift.builders.generate.backends import AnyModel
 from factdrift.builders.generate.prompts import load_prompts, prompt_template
-from factdrift.builders.streamingqa.steps import BASELINE, QUESTIONS
+from factdrift.builders.streamingqa.common import BASELINE, QUESTIONS
 from factdrift.builders.wmt.card import day_plots, draw_statistics, series_data
 
 _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12.4 % date answers."
@@ -37,16 +37,14 @@ _PROMPTS = (
 
 
 def writers(
-    models: Mapping[str, AnyModel], steps: Sequence[str], summary: Mapping[str, Any]
+    models: Mapping[str, AnyModel], summary: Mapping[str, Any], *, stated: bool
 ) -> tuple[Statistics, ...]:
     """What wrote the questions: backends, models, parameters and prompts; and the calls a row.
 
-    `steps`: the names of the steps that write.
+    `stated`: whether questions were also written without a model.
     """
-    stated: list[Mapping[str, Scalar]] = [
-        {"task": "writes questions", "backend": name}
-        for name in ("facts", "parse")
-        if "stated-questions" in steps
+    without_model: list[Mapping[str, Scalar]] = [
+        {"task": "writes questions", "backend": name} for name in ("facts", "parse")
     ]
     made: list[Mapping[str, Scalar]] = []
     texts: list[Mapping[str, Scalar]] = []
@@ -64,7 +62,9 @@ def writers(
             }
         )
         texts.append({"task": task, "prompt": asked.identity, "text": prompt_template(asked, task)})
-    tables = [Statistics("writers", "What wrote the questions", stated, _STATED)] if stated else []
+    tables = []
+    if stated:
+        tables.append(Statistics("writers", "What wrote the questions", without_model, _STATED))
     if made:
         tables.append(Statistics("models", "Language models", made))
         tables.append(Statistics("prompts", "Prompts", texts, _PROMPTS))

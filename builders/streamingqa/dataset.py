@@ -11,23 +11,19 @@ from factdrift.builders import rows
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps as facts
+from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.generate.backends import AnyModel, Grounded, Parsed
 from factdrift.builders.generate.questions import GenerateSettings
 from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.streamingqa import card
+from factdrift.builders.streamingqa.annotated import AnnotatedQuestions
 from factdrift.builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
+from factdrift.builders.streamingqa.common import QUESTIONS, merge_summaries, read_step_summary
 from factdrift.builders.streamingqa.corpus import SearchIndex
-from factdrift.builders.streamingqa.steps import (
-    QUESTIONS,
-    AnnotatedQuestions,
-    Judges,
-    ModelQuestions,
-    NewsQuestions,
-    StatedQuestions,
-    is_free,
-    summarised,
-    summary_of,
-)
+from factdrift.builders.streamingqa.model_writer import ModelWriter
+from factdrift.builders.streamingqa.question_filters import QuestionFilters
+from factdrift.builders.streamingqa.questions import NewsQuestions, StatedChoice
+from factdrift.builders.streamingqa.stated import StatedQuestions
 from factdrift.builders.wmt import steps as news
 from factdrift.builders.wmt.dates import DateSettings
 from factdrift.filters import AnyFilter
@@ -62,14 +58,14 @@ class StreamingQA(DatasetBuilder):
     def models(self) -> dict[str, AnyModel]:
         """The language models by what they do."""
         found: dict[str, AnyModel] = {}
-        if self.generate.model is not None:
-            found["writes questions"] = self.generate.model
-        for one in self.filters:
-            model = getattr(one, "backend", None)
-            asks = one.filter in ("round_trip", "lm_judge")
-            model = model or (found.get("writes questions") if asks else None)
+        writer = self.generate.model
+        if writer is not None:
+            found["writes questions"] = writer
+        for chosen in self.filters:
+            asks_writer = {"answering", "model"} & chosen.needs
+            model = getattr(chosen, "backend", None) or (writer if asks_writer else None)
             if model:
-                found[f"filter {one.filter}"] = model
+                found[f"filter {chosen.filter}"] = model
         return found
 
     def build(self, run: Run) -> Dataset:
@@ -77,94 +73,100 @@ class StreamingQA(DatasetBuilder):
         models = self.models()
         for settings in models.values():
             settings.check(offline=self.offline)
-        found = news.article_step(run, self.near_duplicates)
-        draws = news.QuestionDates(articles=found, dates=self.dates, seed=run.seed)
-        questions, sources = self._steps(run, found, draws)
-        folders = [run.folder(found), *(run.folder(one) for one in (*sources, questions))]
-        made, dated = folders[-1], run.folder(draws)
-        summary = summarised(folders[1:], made / QUESTIONS)
+        articles = news.article_step(run, self.near_duplicates)
+        draws = news.QuestionDates(articles=articles, dates=self.dates, seed=run.seed)
+        questions = self._questions(run, articles, draws)
+        writing = [questions.stated.questions] if questions.stated else []
+        made, dated = run.folder(questions), run.folder(draws)
+        summary = merge_summaries([*map(run.folder, writing), made], made / QUESTIONS)
+        folders = [run.folder(articles), made]
         if "gold" in run.inputs:
-            annotated = AnnotatedQuestions(
-                gold=run.inputs["gold"],
-                questions=questions,
-                screen=sources[0].screen,
-                shown=draws.model_copy(update={"dates": self.people.dates or self.dates}),
-                people=self.people,
-            )
-            folders.append(run.folder(annotated))
+            folders.append(run.folder(self._annotated(run, questions, draws)))
         path = folders[-1] / QUESTIONS
         tables = [*_subsets(path), _by_quarter(path)]
-        backends = [one.name for one in sources]
         statistics = (
-            *card.writers(models, backends, summary),
+            *card.writers(models, summary, stated=questions.stated is not None),
             *card.statistics(path, dated, summary),
         )
         if "gold" in run.inputs:
-            summary = summary_of(folders[-1])
+            summary = read_step_summary(folders[-1])
             tables += card.baseline(folders[-1])
             statistics += card.annotation_statistics(folders[-1], summary)
             for line in outcome_lines(summary["gold"]):
                 run.workspace.say(line)
+        reasons: dict[str, str] = {}
+        for chosen in self.filters:
+            reasons |= chosen.reasons
         return Dataset(
             tables=tuple(tables),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
             statistics=statistics,
             plots=card.plots(path, dated),
+            reasons=reasons,
         )
 
-    def _steps(
-        self, run: Run, found: news.Articles, draws: news.QuestionDates
-    ) -> tuple[NewsQuestions, list[StatedQuestions | ModelQuestions]]:
-        """The steps from draws to rows: what writes questions, and the last one."""
-        generate, backend = self.generate, self.generate.backend
-        screen = tuple(one for one in self.filters if is_free(one))
-        costly = tuple(one for one in self.filters if not is_free(one))
-        grounded = isinstance(backend, Grounded) and "dump" in run.inputs
-        every = facts.all_relations(run).whole() if grounded else {}
-        asked = {r: one for r, one in every.items() if one.news is not None}
-        mined = facts.facts_step(run, "dump", asked) if asked else None
-        sources: list[StatedQuestions | ModelQuestions] = []
-        if isinstance(backend, Grounded | Parsed):
-            otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
-            stated = StatedQuestions(
-                draws=draws,
-                facts=mined,
-                timelines=facts.timelines_step(mined, asked) if mined else None,
-                relations={r: one.news for r, one in asked.items() if one.news is not None},
-                parse=isinstance(otherwise, Parsed),
-                share=backend.share if isinstance(backend, Grounded) else 1,
-                kept=generate.kept,
-                screen=screen,
-                seed=run.seed,
+    def _questions(
+        self, run: Run, articles: news.Articles, draws: news.QuestionDates
+    ) -> NewsQuestions:
+        """The step that writes, filters and releases questions, with all that it is made from."""
+        writer = None
+        if self.generate.model is not None:
+            writer = ModelWriter(
+                generate=self.generate, seed=run.seed, limit=self.limit, offline=self.offline
             )
-            sources.append(stated)
-        if generate.model is not None:
-            writer = ModelQuestions(
-                draws=draws,
-                stated=stated if sources else None,
-                generate=generate,
-                screen=screen,
+        searches = any("search" in chosen.needs for chosen in self.filters)
+        return NewsQuestions(
+            draws=draws,
+            stated=self._stated(run, draws),
+            writer=writer,
+            filters=QuestionFilters(
+                filters=self.filters,
+                index=SearchIndex(articles=articles) if searches else None,
+                writer=self.generate.model,
                 seed=run.seed,
-                limit=self.limit,
                 offline=self.offline,
-            )
-            sources.append(writer)
-        searches = any("search" in one.needs for one in costly)
-        judges = Judges(
-            filters=costly,
-            index=SearchIndex(articles=found) if searches else None,
-            writer=generate.model,
-            seed=run.seed,
-            offline=self.offline,
-        )
-        questions = NewsQuestions(
-            sources=tuple(sources),
-            judges=judges,
-            filters=tuple(one.filter for one in (*screen, *costly)),
+            ),
             seed=run.seed,
             limit=self.limit,
         )
-        return questions, sources
+
+    def _stated(self, run: Run, draws: news.QuestionDates) -> StatedChoice | None:
+        """The questions without a language model; None where the recipe wants none."""
+        backend = self.generate.backend
+        if not isinstance(backend, Grounded | Parsed):
+            return None
+        relations: dict[str, NewsWording] = {}
+        mined = timelines = None
+        if isinstance(backend, Grounded) and "dump" in run.inputs:
+            stated = {}
+            for relation_id, relation in facts.all_relations(run).whole().items():
+                if relation.news is not None:
+                    stated[relation_id] = relation
+                    relations[relation_id] = relation.news
+            if stated:
+                mined = facts.facts_step(run, "dump", stated)
+                timelines = facts.timelines_step(mined, stated)
+        otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
+        questions = StatedQuestions(
+            draws=draws,
+            facts=mined,
+            timelines=timelines,
+            relations=relations,
+            parse=isinstance(otherwise, Parsed),
+        )
+        share = backend.share if isinstance(backend, Grounded) else 1
+        return StatedChoice(questions=questions, share=share, kept=self.generate.kept)
+
+    def _annotated(
+        self, run: Run, questions: NewsQuestions, draws: news.QuestionDates
+    ) -> AnnotatedQuestions:
+        """The step that adds what annotators did."""
+        return AnnotatedQuestions(
+            gold=run.inputs["gold"],
+            questions=questions,
+            shown=draws.model_copy(update={"dates": self.people.dates or self.dates}),
+            people=self.people,
+        )
 
 
 def _subsets(path: Path) -> Iterator[Table]:

@@ -14,7 +14,7 @@ LANGUAGE = "en"
 
 @cache
 def language_data(name: str) -> dict[str, Any]:
-    """The content of `<language>/<name>.yaml`: entries by name, read once.
+    """The entries of `<language>/<name>.yaml` by name; the file is read once.
 
     It is called with a literal, so that a step's key knows which lists its code reads.
     """
@@ -22,5 +22,5 @@ def language_data(name: str) -> dict[str, Any]:
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The entries of a block of text, parted by white space; `_` is a blank inside one entry."""
+    """The words of a text, separated by white space; `_` stands for a blank inside an entry."""
     return frozenset(word.replace("_", " ") for word in text.split())

@@ -48,14 +48,14 @@ def format_date(day: date, form: str = "day") -> str:
     1990), `late_decade`, `day_of_week` (`Thursday, May 5, 2005`) or `day_of_week_day_first`
     (`Thursday, 5 May 2005`). A year below 1000 is written `AD 37`.
     """
-    forms: Mapping[str, str] = _TABLE["day_formats"]
+    day_formats: Mapping[str, str] = _TABLE["day_formats"]
     year = (
         str(day.year)
         if day.year >= _FIRST_PLAIN_YEAR
-        else forms["early_year"].format(year=day.year)
+        else day_formats["early_year"].format(year=day.year)
     )
     month, weekday = MONTHS[day.month - 1], WEEKDAYS[day.weekday()]
-    return forms[form].format(day=day.day, month=month, year=year, weekday=weekday)
+    return day_formats[form].format(day=day.day, month=month, year=year, weekday=weekday)
 
 
 def with_preposition(preposition: str, first: str = "", last: str = "") -> str:
@@ -105,8 +105,8 @@ def _form_parts(table: Mapping[str, Any]) -> dict[str, str]:
         "short_month": rf"(?:{'|'.join(dotted_months)})\.",
         "any_month": rf"(?:{'|'.join(any_months)})\b\.?",
     }
-    for name, part in table["parts"].items():
-        parts[name] = part if isinstance(part, str) else f"(?:{'|'.join(part)})"
+    for part_name, part in table["parts"].items():
+        parts[part_name] = part if isinstance(part, str) else f"(?:{'|'.join(part)})"
     return parts
 
 
@@ -132,10 +132,12 @@ def date_candidates(text: str) -> Iterator[tuple[int, int, str]]:
 
     A date that goes on behind its end, as `12 May 2003-04` or `5%`, is left out.
     """
-    for match in _candidates().finditer(text):
-        if match.end() < len(text) and (text[match.end()].isalnum() or text[match.end()] in "%-–/"):
+    for date_match in _candidates().finditer(text):
+        if date_match.end() < len(text) and (
+            text[date_match.end()].isalnum() or text[date_match.end()] in "%-–/"
+        ):
             continue
-        yield match.start(), match.end(), str(match.lastgroup).rsplit("_", 1)[0]
+        yield date_match.start(), date_match.end(), str(date_match.lastgroup).rsplit("_", 1)[0]
 
 
 @cache
@@ -174,8 +176,8 @@ _HINT, _BETWEEN, _SINCE, _UNTIL, _AND_ON, _BORN = (
     re.compile(_TABLE["stretches"][name])
     for name in ("hint", "between", "since", "until", "and_on", "born")
 )
-# Characters before a date that are searched for `since` or `until`, with `early` or the like: the
-# longest is `until the late `. A birth may have a place before its day: `(born in Paris, 5 May`.
+# Characters before a date that are searched: `until early ` has 12, and `born` may have 40 others
+# between itself and the date, such as a place.
 _LOOK_BACK, _BIRTH_LOOK_BACK = 16, 60
 # A year and a day: a longer time (a decade, say) is no boundary of a fact.
 _YEAR_LENGTH = 367
@@ -187,11 +189,11 @@ def dates_in(text: str) -> TextDates:
         return _NO_DATES
     mentions: list[DateMention] = []
     stretches: list[DateMention] = []
-    for match in _PATTERN.finditer(text):
-        match_dates = list(_dates_of_match(match))
+    for date_match in _PATTERN.finditer(text):
+        match_dates = list(_dates_of_match(date_match))
         if len(match_dates) == 2:
             first, last = match_dates[0].first, match_dates[1].last
-            stretches.append(DateMention(match.start(), match.end(), first, last))
+            stretches.append(DateMention(date_match.start(), date_match.end(), first, last))
         mentions += match_dates
     _add_stretches_between(text, mentions, stretches)
     _add_open_stretches(text, mentions, stretches)
@@ -240,36 +242,44 @@ def may_mean_boundary(mentions: Sequence[DateMention], boundary: DayInterval) ->
     )
 
 
-def _dates_of_match(match: re.Match[str]) -> Iterator[DateMention]:
+def _dates_of_match(date_match: re.Match[str]) -> Iterator[DateMention]:
     """The dates of a match of a `stated` form: one, or the two that a stretch lies between."""
-    parts = {name: text for name, text in match.groupdict().items() if text}
-    form = str(match.lastgroup).partition("_")[2]
+    date_parts = {name: text for name, text in date_match.groupdict().items() if text}
+    form = str(date_match.lastgroup).partition("_")[2]
     if form == "iso":
-        yield from _mention(match, parts["y_iso"], int(parts["m_iso"]), parts["d_iso"])
+        yield from _mention(
+            date_match, date_parts["y_iso"], int(date_parts["m_iso"]), date_parts["d_iso"]
+        )
     elif form == "last":
-        yield from _dates_with_one_year(match, parts)
+        yield from _dates_with_one_year(date_match, date_parts)
     elif form == "to":
-        yield from _years(match, parts["y_from"], parts["y_to"])
+        yield from _years(date_match, date_parts["y_from"], date_parts["y_to"])
     elif form == "decade":
-        first_year = int(parts["y_decade"])
-        yield DateMention(*match.span(), date(first_year, 1, 1), date(first_year + 9, 12, 31))
+        first_year = int(date_parts["y_decade"])
+        yield DateMention(*date_match.span(), date(first_year, 1, 1), date(first_year + 9, 12, 31))
     else:
-        month = _month_number(parts.get(f"m_{form}"))
-        yield from _mention(match, parts[f"y_{form}"], month, parts.get(f"d_{form}"))
+        month = _month_number(date_parts.get(f"m_{form}"))
+        yield from _mention(date_match, date_parts[f"y_{form}"], month, date_parts.get(f"d_{form}"))
 
 
-def _dates_with_one_year(match: re.Match[str], parts: Mapping[str, str]) -> Iterator[DateMention]:
+def _dates_with_one_year(
+    date_match: re.Match[str], date_parts: Mapping[str, str]
+) -> Iterator[DateMention]:
     """The two dates of `12 May to 3 June 2003` or `May 12 - June 3, 2003`."""
-    year = parts["y_last"]
-    first_day = parts.get("d_first") or parts.get("d_first_after")
-    first_end = match.end("d_first_after" if "d_first_after" in parts else "m_first")
-    yield from _mention(match, year, _month_number(parts["m_first"]), first_day, end=first_end)
-    last_day = parts.get("d_last") or parts.get("d_last_after")
-    last_start = match.start("d_last" if "d_last" in parts else "m_last")
-    yield from _mention(match, year, _month_number(parts["m_last"]), last_day, start=last_start)
+    year = date_parts["y_last"]
+    first_day = date_parts.get("d_first") or date_parts.get("d_first_after")
+    first_end = date_match.end("d_first_after" if "d_first_after" in date_parts else "m_first")
+    yield from _mention(
+        date_match, year, _month_number(date_parts["m_first"]), first_day, end=first_end
+    )
+    last_day = date_parts.get("d_last") or date_parts.get("d_last_after")
+    last_start = date_match.start("d_last" if "d_last" in date_parts else "m_last")
+    yield from _mention(
+        date_match, year, _month_number(date_parts["m_last"]), last_day, start=last_start
+    )
 
 
-def _years(match: re.Match[str], first: str, last: str) -> Iterator[DateMention]:
+def _years(date_match: re.Match[str], first: str, last: str) -> Iterator[DateMention]:
     """The years of `2003-2009`, `2003-09` or `1999-00`; `2009-03` is a month instead."""
     last_year = last
     if len(last) == 2:
@@ -277,19 +287,19 @@ def _years(match: re.Match[str], first: str, last: str) -> Iterator[DateMention]
         if full_year <= int(first):
             if last == "00" and first[2:] == "99":
                 full_year += 100
-            elif 1 <= two_digits <= 12 and "-" in match[0]:
-                yield from _mention(match, first, two_digits, None)
+            elif 1 <= two_digits <= 12 and "-" in date_match[0]:
+                yield from _mention(date_match, first, two_digits, None)
                 return
             else:  # `2009/03`: only the first year is sure
-                yield from _mention(match, first, 0, None, end=match.end("y_from"))
+                yield from _mention(date_match, first, 0, None, end=date_match.end("y_from"))
                 return
         last_year = str(full_year)
-    yield from _mention(match, first, 0, None, end=match.end("y_from"))
-    yield from _mention(match, last_year, 0, None, start=match.start("y_to"))
+    yield from _mention(date_match, first, 0, None, end=date_match.end("y_from"))
+    yield from _mention(date_match, last_year, 0, None, start=date_match.start("y_to"))
 
 
 def _mention(
-    match: re.Match[str],
+    date_match: re.Match[str],
     year: str,
     month: int,
     day: str | None,
@@ -301,7 +311,10 @@ def _mention(
     `month` is 0 and `day` None where the text does not state them; `start` and `end` are those of
     the match by default.
     """
-    span = (match.start() if start is None else start, match.end() if end is None else end)
+    span = (
+        date_match.start() if start is None else start,
+        date_match.end() if end is None else end,
+    )
     day_number = int(re.sub(r"\D", "", day)) if day else 0
     try:
         first = date(int(year), month or 1, day_number or 1)

@@ -16,34 +16,34 @@ from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.text.words import word_tokens
 
 SIGNIFICANT_LENGTH = 4
-"""Letters of a word that counts by itself: shorter ones (the, F.C., von) are in everything."""
+"""Letters of the shortest word that counts by itself: shorter ones (the, F.C., von) are common."""
 WORD_SEPARATOR = r"[^\p{L}\p{N}]+"
-"""What is between words, for the engines of tables."""
+"""A pattern of the characters between words, in the syntax that the engines of tables share."""
 PROPER_NAME = r"^[\p{Lu}\p{N}]"
-"""How a name begins, for the engines of tables."""
+"""A pattern of how a name begins, in the syntax that the engines of tables share."""
 _SHORTEST = 3
-"""Letters of an alias that is a name: IN is a preposition."""
+"""Letters of the shortest alias that counts: `IN`, for Indiana, is also a preposition."""
 
 
 def significant_words(words: Collection[str]) -> frozenset[str]:
-    """The words that are long enough to say something."""
+    """The words that are long enough to identify something."""
     return frozenset(word for word in words if len(word) >= SIGNIFICANT_LENGTH)
 
 
 def padded_words(words: Iterable[str]) -> str:
-    """Words as a text in which side by side is `in`: blanks between and around them."""
+    """Words joined with blanks between and around them, so that `in` finds neighbouring words."""
     return f" {' '.join(words)} "
 
 
 def contains_as_scored(text: str, answer: str) -> bool:
-    """Whether a text has the answer as SQuAD scores it."""
+    """Whether a text contains the answer after the normalisation by which SQuAD scores."""
     return f" {normalize_or_keep(answer)} " in f" {normalize_or_keep(text)} "
 
 
 def overlaps(text: str, answer: str) -> bool:
-    """Whether one stands inside the other, in any case, or they share a significant word.
+    """Whether text or answer contains the other, in any case, or both share a significant word.
 
-    So do names whose words stand in the text side by side: `A Ha` in `A-Ha`.
+    A name whose words stand side by side in the text also counts: `A Ha` in `A-Ha`.
     """
     lower_text, lower_answer = text.lower(), answer.lower()
     text_words, answer_words = word_tokens(text), word_tokens(answer)
@@ -55,20 +55,20 @@ def overlaps(text: str, answer: str) -> bool:
 
 
 class ObjectNames(NamedTuple):
-    """All names of an object made ready for many questions: modes `word` and `name` at once.
+    """The names of an object, prepared so that many questions can be tested.
 
-    `words`: the significant ones of its label; `spans`: each name side by side.
+    `words` are the significant words of its label, and `spans` are its names as `padded_words`.
     """
 
     words: frozenset[str]
     spans: tuple[str, ...]
 
     def given_away(self, subject: frozenset[str], question: str) -> bool:
-        """Whether a question holds a name whole, or its subject has all that the label says.
+        """Whether a question contains a whole name, or its subject has all words of the label.
 
-        All words of the label are in the subject's: `Manchester` in Manchester United, but not
-        `Chicago Stadium` in the Chicago Blackhawks. `subject`: significant words of the subject's
-        label. `question`: its words side by side.
+        `Manchester` is given away by Manchester United, but `Chicago Stadium` is not by the Chicago
+        Blackhawks. `subject` holds the significant words of the subject's label, and `question` is
+        the question as `padded_words`.
         """
         label_in_subject = bool(self.words) and self.words <= subject
         return label_in_subject or any(span in question for span in self.spans)
@@ -76,7 +76,7 @@ class ObjectNames(NamedTuple):
 
 @lru_cache(1 << 16)
 def object_names(label: str, aliases: tuple[str, ...]) -> ObjectNames:
-    """The names of an object; an alias of one or two letters is none."""
+    """The names of an object; an alias of one or two letters does not count."""
     split_names = [
         word_tokens(label),
         *(

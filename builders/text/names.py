@@ -11,28 +11,30 @@ from factdrift.builders.text.words import compose_accents, fold_in_place, name_w
 
 _LISTS = language_data("words")
 NAME_AFFIXES = word_set(_LISTS["added_to_names"])
-"""What companies and clubs add to a name, folded, without full stops."""
+"""Words that companies and clubs add to a name (`inc`, `fc`), folded and without full stops."""
 BEFORE_NAMES = word_set(_LISTS["before_names"])
-"""Words that a sentence may begin with: capitalised, they are no part of a name."""
+"""Words that often begin a sentence: their capital there does not make them part of a name."""
 GENERIC_WORDS = word_set(_LISTS["generic_in_names"])
-"""The last word of a name that pages leave out."""
+"""Last words of names that pages leave out (`Orchestra`)."""
 FUNCTION_WORDS = word_set(_LISTS["function"])
-"""Words that weigh nothing where two names are compared."""
+"""Function words, which do not count where two names are compared."""
 _STEM = 5
-"""Letters from which on a word that begins another one is the same (`Democrat`, `Democratic`)."""
+"""Letters that two words have to share to count as one: `Democrat` and `Democratic`, not `cat`."""
+# Matches ` (Texas)` in `Paris (Texas)`, but nothing in `Paris (Texas) FC`.
 _BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 def without_bracket(text: str) -> str:
-    """`Paris (Texas)` as `Paris`."""
+    """A title without the bracket at its end: `Paris` for `Paris (Texas)`."""
     return _BRACKET.sub("", text)
 
 
 @dataclass(frozen=True)
 class Name:
-    """One name that is looked for.
+    """One name to look for in a text.
 
-    `weak`: without what companies and clubs add, as linked, or another form (`other_forms`).
+    A weak name is a shortened one: without `NAME_AFFIXES`, as a link writes it, or from
+    `other_forms`.
     """
 
     text: str
@@ -40,12 +42,12 @@ class Name:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Folded words; `F.C.` is one."""
+        """The folded words of the name; initials such as `F.C.` are one word."""
         return name_words(self.text)
 
 
 def all_names(label: str, aliases: Iterable[str], title: str | None) -> list[Name]:
-    """Every name of an object, the strong ones first, none twice."""
+    """Every name of an object once; the strong names come before the weak ones."""
     strong_names = [label, *aliases, *([title] if title else [])]
     strong_names += [
         short_name
@@ -63,7 +65,10 @@ def all_names(label: str, aliases: Iterable[str], title: str | None) -> list[Nam
 
 
 def _shorter(text: str) -> str | None:
-    """The name without `The` and without what companies and clubs add at either end."""
+    """The name without `The` and without `NAME_AFFIXES` at either end; None where nothing goes.
+
+    A rest of three letters or fewer is too short to be a name.
+    """
     all_words = text.split()
     kept_words = all_words[1:] if all_words[0] == "The" and len(all_words) > 2 else all_words
     while len(kept_words) > 1 and NAME_AFFIXES.issuperset(name_words(kept_words[-1])):
@@ -79,7 +84,7 @@ def _shorter(text: str) -> str | None:
 
 
 def other_forms(names: Iterable[Name]) -> list[Name]:
-    """Forms that pages use in place of a name: its initials, and without its generic part."""
+    """Forms that pages use instead of a name: its initials, and the name without a generic end."""
     names = list(names)
     known_words = {name.words for name in names}
     forms_by_words: dict[tuple[str, ...], Name] = {}
@@ -91,7 +96,7 @@ def other_forms(names: Iterable[Name]) -> list[Name]:
 
 
 def _without_generic(text: str) -> str | None:
-    """`Berlin Philharmonic Orchestra` as `Berlin Philharmonic`: two words or more are left."""
+    """`Berlin Philharmonic` for `Berlin Philharmonic Orchestra`; None for names of two words."""
     *words_before, last_word = text.split()
     is_generic = (
         len(words_before) > 1
@@ -102,9 +107,9 @@ def _without_generic(text: str) -> str | None:
 
 
 def initials(text: str) -> str | None:
-    """The initials of a name of three capitalised words or more, small function words left out.
+    """The initials of a name of three capitalised words or more, without its function words.
 
-    `Centrum Wiskunde & Informatica` has `CWI`; None where it has none.
+    `Centrum Wiskunde & Informatica` gives `CWI`. Returns None for other names.
     """
     parts = [part for part in text.replace("-", " ").split() if part[0].isalpha()]
     content_words = [part for part in parts if not FUNCTION_WORDS.issuperset(name_words(part))]
@@ -130,8 +135,8 @@ def is_name(text: str, names: Iterable[Name]) -> bool:
         if name.words == text_words or squeeze(fold_in_place(name.text)) == joined_words:
             return True
     capitals = _capitals_by_word(names)
-    parts = [part for part in re.split(r"[\s/-]+", text.strip("'\"() ")) if name_words(part)]
-    content_parts = [part for part in parts if not FUNCTION_WORDS.issuperset(name_words(part))]
+    text_parts = [part for part in re.split(r"[\s/-]+", text.strip("'\"() ")) if name_words(part)]
+    content_parts = [part for part in text_parts if not FUNCTION_WORDS.issuperset(name_words(part))]
     if not all(_may_be_in_name(part, capitals) for part in content_parts):
         return False
     content_words = {word for part in content_parts for word in name_words(part)} - NAME_AFFIXES
@@ -166,50 +171,55 @@ def _shares_stem(word: str, known_words: Collection[str]) -> bool:
 
 
 def same_case(name: Name, found_text: str) -> bool:
-    """Whether the letters' case of what was found is near enough to the name's."""
-    letters = [letter for letter in name.text if letter.isalpha()]
-    if len(letters) <= 4 or all(letter.isupper() for letter in letters):
+    """Whether the found text has capitals as the name has: all in short names, else the first."""
+    name_letters = [letter for letter in name.text if letter.isalpha()]
+    if len(name_letters) <= 4 or all(letter.isupper() for letter in name_letters):
         return [letter.isupper() for letter in found_text if letter.isalpha()] == [
-            letter.isupper() for letter in letters
+            letter.isupper() for letter in name_letters
         ]
-    if len(name.words) == 1 and letters[0].isupper():
+    if len(name.words) == 1 and name_letters[0].isupper():
         return found_text[:1].isupper()
     return True
 
 
 @lru_cache(maxsize=16384)
 def name_pattern(name: str) -> re.Pattern[str]:
-    """What finds a name in folded text.
+    """The pattern that finds a name in folded text.
 
-    Between words may stand what stands between them in the name, and up to three spaces, hyphens,
-    apostrophes or slashes; after a word of up to four letters a full stop (`St. Louis`).
+    Up to three marks may stand between two words: spaces, hyphens, apostrophes, slashes, and the
+    marks that the name itself has there. A word of up to four letters may have a full stop behind
+    it (`St. Louis`).
     """
     folded_name = fold_in_place(compose_accents(name))
     folded_words = name_words(name)
-    pieces = [_piece(folded_words[0], name)]
-    place = 0
+    pattern_pieces = [_piece(folded_words[0], name)]
+    search_start = 0
     for word_before, word in pairwise(folded_words):
-        between_start = max(place, folded_name.find(word_before, place) + len(word_before))
+        between_start = max(
+            search_start, folded_name.find(word_before, search_start) + len(word_before)
+        )
         between_end = folded_name.find(word, between_start)
         characters_between = (
             set(folded_name[between_start:between_end]) if between_end >= 0 else set()
         )
-        place = between_start
+        search_start = between_start
         allowed_marks = {mark for mark in characters_between if mark in '.,:;"!/+()'}
         allowed_marks |= {"."} if len(word_before) <= 4 else set()
         allowed_marks |= {","} if word in NAME_AFFIXES or word in ("jr", "sr") else set()
-        pieces.append(
+        pattern_pieces.append(
             rf"[ '\-/{re.escape(''.join(sorted(allowed_marks)))}]{{0,3}}" + _piece(word, name)
         )
-    return re.compile(rf"(?<![^\W_]){''.join(pieces)}(?![^\W_])")
+    return re.compile(rf"(?<![^\W_]){''.join(pattern_pieces)}(?![^\W_])")
 
 
 def _piece(word: str, name: str) -> str:
-    """A word; one made of initials with or without their full stops."""
+    """The pattern of one word; a word of initials is found with and without full stops."""
     if word == "and":
         return "(?:and|&)"
-    dotted = r"\.\s?".join(re.escape(letter) for letter in word)
+    dotted_pattern = r"\.\s?".join(re.escape(letter) for letter in word)
     may_be_initials = 2 <= len(word) <= 4 and word.isalpha()
-    if may_be_initials and (word.upper() in name.split() or re.search(dotted, name, re.IGNORECASE)):
+    if may_be_initials and (
+        word.upper() in name.split() or re.search(dotted_pattern, name, re.IGNORECASE)
+    ):
         return r"(?:\.? ?)".join(word) + r"\.?"
     return re.escape(word)

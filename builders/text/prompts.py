@@ -1,4 +1,4 @@
-"""What a model is asked and which answers are accepted: the columns `prompt` and `targets`.
+"""The prompts of models and their accepted answers: the columns `prompt` and `targets`.
 
 The statement or question itself stays as it is. Where the answer depends on the time, the time
 stands before it in words, in one fixed frame that fits whatever the grammar of the statement:
@@ -51,25 +51,29 @@ def as_of_day(statement: str, day: date) -> str:
 
 def period_in_words(period: Period) -> str:
     """`the third quarter of 2021 (July to September 2021)`, `July 2021` or `2021`."""
-    first, last = period.first, period.last
+    first_day, last_day = period.first, period.last
     if period.granularity == "year":
-        return str(first.year)
+        return str(first_day.year)
     if period.granularity == "month":
-        return f"{MONTHS[first.month - 1]} {first.year}"
-    months = f"{MONTHS[first.month - 1]} to {MONTHS[last.month - 1]} {first.year}"
-    return f"the {_QUARTERS[(first.month - 1) // 3]} quarter of {first.year} ({months})"
+        return f"{MONTHS[first_day.month - 1]} {first_day.year}"
+    month_range = f"{MONTHS[first_day.month - 1]} to {MONTHS[last_day.month - 1]} {first_day.year}"
+    return (
+        f"the {_QUARTERS[(first_day.month - 1) // 3]} quarter of {first_day.year} ({month_range})"
+    )
 
 
-def merge_targets(*forms: Iterable[str]) -> tuple[str, ...]:
-    """Accepted answers, best first: those of each argument before those of the next, each once.
+def merge_targets(*answer_groups: Iterable[str]) -> tuple[str, ...]:
+    """The accepted answers, each once: those of the first argument, then those of the next.
 
-    Labels come before what else is accepted. Empty texts are left out, and of forms that differ in
-    case alone, which score alike, the first one stays.
+    Callers give labels before aliases, so that the best answer comes first. Empty texts are left
+    out. Of answers that differ only in case, which score alike, the first one stays.
 
     >>> targets(["Manchester United F.C."], ["Man Utd", "MAN UTD", "Manchester United F.C."])
     ('Manchester United F.C.', 'Man Utd')
     """
     accepted_forms: dict[str, str] = {}
-    for form in (form for group in forms for form in group if form.strip()):
-        accepted_forms.setdefault(form.casefold(), form)
+    for answer_form in (
+        answer_form for group in answer_groups for answer_form in group if answer_form.strip()
+    ):
+        accepted_forms.setdefault(answer_form.casefold(), answer_form)
     return tuple(accepted_forms.values())

@@ -4,30 +4,31 @@ import re
 from html import unescape
 from unicodedata import category
 
+# Matches `&amp;`, `&#39;` and `&#x27;`, but not the ampersand of `Q&A`.
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 
 
 _JOINERS = "\u200c\u200d"
-"""Joiners, by which some scripts tell words apart."""
+"""Zero-width joiners, which change the meaning of words in some scripts."""
 
 
 def without_references(name: str) -> str:
-    """A name with its references as the characters that they stand for, each read once.
+    """A name with each character reference replaced by its character, once.
 
-    Only what ends in a semicolon is one, for names have ampersands of their own (`Q&A`).
+    A reference has to end in a semicolon, because names have ampersands of their own (`Q&A`).
     """
     return _REFERENCE.sub(lambda reference: unescape(reference[0]), name) if "&" in name else name
 
 
 def clean_label(name: str) -> str:
-    """A name as it is shown: without references and control characters, its spaces collapsed."""
+    """A name for people: without references and control characters, with single spaces."""
     if (
         name.isprintable()
         and "&" not in name
         and "  " not in name
         and " " not in (name[:1], name[-1:])
     ):
-        return name  # as nearly all are
+        return name  # nearly all names are clean already
     unescaped_name = without_references(name)
     kept_characters = (
         character

@@ -29,11 +29,11 @@ ArticleWord = Literal["", "the", "a"]
 Role = Literal["subject", "object", "time"]
 _CLOZE: tuple[Role, ...] = ("subject", "object")
 QUESTION_ROLES: tuple[Role, ...] = ("subject", "time")
-"""The roles of a question's template, which has no object."""
+"""The roles in the template of a question, which has no object."""
 
 
 class Placeholder(NamedTuple):
-    """A placeholder: what goes there, and the article before it."""
+    """A placeholder: the role that fills it, and the article before it."""
 
     role: Role
     article: ArticleWord
@@ -54,18 +54,18 @@ _BY_NAME: Articles = {}
 
 @cache
 def parse_template(template: str, roles: tuple[Role, ...] = _CLOZE) -> tuple[Part, ...]:
-    """The fixed texts and placeholders of a template, in order; one of each role.
+    """The fixed texts and placeholders of a template, in order, with one placeholder a role.
 
-    Raises ValueError where a placeholder is unknown, missing or given twice.
+    Raises ValueError where a placeholder is unknown, missing or repeated.
     """
     parts: list[Part] = []
-    for index, text in enumerate(re.split(r"(<[^<>]*>)", template)):
+    for index, template_part in enumerate(re.split(r"(<[^<>]*>)", template)):
         if index % 2:
-            parts.append(_placeholder(text, roles))
-        elif "<" in text or ">" in text:
-            raise ValueError(f"an angle bracket without its partner: {text.strip()}")
-        elif text:
-            parts.append(text)
+            parts.append(_placeholder(template_part, roles))
+        elif "<" in template_part or ">" in template_part:
+            raise ValueError(f"an angle bracket without its partner: {template_part.strip()}")
+        elif template_part:
+            parts.append(template_part)
     roles_found = [part.role for part in parts if isinstance(part, Placeholder)]
     for role in roles:
         if roles_found.count(role) != 1:
@@ -79,8 +79,8 @@ def query(
 ) -> str:
     """The template with its subject, and one blank for the object and its article.
 
-    `articles`: here and below, whether names take "the" where a template asks for it; the others
-    by their form.
+    `articles` says of a name, here and below, whether it takes "the" where a template wants the
+    article. For names that it lacks, the form of the name decides.
 
     >>> query("<subject> is <an object> by profession.", "Tom Hanks")
     'Tom Hanks is _X_ by profession.'
@@ -100,7 +100,7 @@ def sentence(
 
 
 def question(template: str, subject_label: str, time: str, articles: Articles = _BY_NAME) -> str:
-    """The question with its subject and its time, which brings its own preposition.
+    """The question with its subject and its time; the time contains its own preposition.
 
     >>> question("Which team did <subject> play for <time>?", "Cristiano Ronaldo", "in 2020")
     'Which team did Cristiano Ronaldo play for in 2020?'
@@ -109,13 +109,13 @@ def question(template: str, subject_label: str, time: str, articles: Articles = 
 
 
 def parse_phrase(template: str) -> tuple[Part, ...]:
-    """As `parse_template`, for part of a sentence: a subject, an object, or both."""
+    """The parts of a template for part of a sentence: with a subject, an object, or both."""
     roles = tuple(role for role in _CLOZE if f"{role}>" in template)
     return parse_template(template, roles or _CLOZE)
 
 
 def phrase(template: str, subject: str, object_label: str = "") -> str:
-    """A part of a sentence with its names; a subject that is a noun phrase has its own article.
+    """The text of a part of a sentence; a subject that begins with "the " keeps its article.
 
     >>> phrase("the head coach of <the subject>", "the team that Jude Bellingham played for")
     'the head coach of the team that Jude Bellingham played for'
@@ -127,7 +127,7 @@ def phrase(template: str, subject: str, object_label: str = "") -> str:
 
 
 def object_last(template: str) -> bool:
-    """Whether nothing but punctuation follows the object: what left-to-right models need."""
+    """Whether only punctuation follows the object, as left-to-right models need it."""
     *_, part_before, last_part = ("", *parse_template(template))
     object_part = (
         part_before if isinstance(last_part, str) and not re.search(r"\w", last_part) else last_part
@@ -143,8 +143,10 @@ def _placeholder(text: str, roles: tuple[Role, ...]) -> Placeholder:
     }
     if text not in placeholders:
         near_miss = did_you_mean(f"<{' '.join(text[1:-1].split())}>", placeholders)
-        hint = f"did you mean {near_miss}?" if near_miss else f"there are {', '.join(placeholders)}"
-        raise ValueError(f"unknown placeholder {text}, {hint}")
+        names_hint = (
+            f"did you mean {near_miss}?" if near_miss else f"there are {', '.join(placeholders)}"
+        )
+        raise ValueError(f"unknown placeholder {text}, {names_hint}")
     return placeholders[text]
 
 

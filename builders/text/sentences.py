@@ -1,11 +1,11 @@
 """Sentences by rule: no model, the same on every machine.
 
-A sentence ends at `.`, `!` or `?` with closing marks and white space behind it, before what is no
-lower-case letter; not after an abbreviation or an initial. What is read makes two differences,
-both kept because rows depend on them. In `pages` a letter alone is an initial whatever its case,
-the last one of `U.S.` too, and there are abbreviations of encyclopedias (`Mt.`, `ca.`). In `news`
-an ellipsis ends a sentence, any number of marks may open the next one, and a letter is an initial
-where it is a whole word in capitals.
+A sentence ends at `.`, `!` or `?`, with closing marks and white space behind it, where no
+lower-case letter follows. It does not end after an abbreviation or an initial. The rules for
+`pages` and `news` differ, and stay so because rows depend on them. In `pages` a single letter in
+any case is an initial, the last one of `U.S.` too, and the abbreviations of encyclopedias are known
+(`Mt.`, `ca.`). In `news` an ellipsis ends a sentence, any number of marks may open the next one,
+and only a capital that is a whole word is an initial.
 """
 
 import re
@@ -18,6 +18,8 @@ from factdrift.builders.text.data import language_data, word_set
 NewsOrPages = Literal["pages", "news"]
 
 _OPENING = "\"'“‘(["
+# `pages` ends a sentence in `He won. The club`, not in `He won. the club` or at `won … The`;
+# `news` also ends one at the ellipsis.
 _END: Final = {
     "pages": re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"“(\[]?[^\W_a-z])"),
     "news": re.compile(r"[.!?…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\W_a-z])"),
@@ -30,7 +32,7 @@ _ABBREVIATED: Final = re.compile(
 
 
 def sentence_breaks(text: str, kind: NewsOrPages) -> Iterator[int]:
-    """Where each sentence but the first begins."""
+    """The places where the sentences begin, without the first one."""
     sentence_start = 0
     for end_match in _END[kind].finditer(text):
         if text[end_match.start()] != "." or not _abbreviated(
@@ -40,32 +42,34 @@ def sentence_breaks(text: str, kind: NewsOrPages) -> Iterator[int]:
             yield sentence_start
 
 
-def _abbreviated(text: str, start: int, stop: int, kind: NewsOrPages) -> bool:
+def _abbreviated(text: str, sentence_start: int, stop_position: int, kind: NewsOrPages) -> bool:
     """Whether the full stop at `stop` belongs to the word before it."""
     if kind == "pages":
-        return _ABBREVIATED.search(text[max(0, stop - 12) : stop]) is not None
-    last_word = text[start:stop].rsplit(None, 1)[-1:] or [""]
+        return _ABBREVIATED.search(text[max(0, stop_position - 12) : stop_position]) is not None
+    last_word = text[sentence_start:stop_position].rsplit(None, 1)[-1:] or [""]
     bare_word = last_word[0].lstrip(_OPENING)
     return bare_word in _SHORT[kind] or (len(bare_word) == 1 and bare_word.isupper())
 
 
 def sentence_starts(text: str) -> list[int]:
-    """Where the sentences of a paragraph of a page begin; 0 is the first."""
+    """The places where the sentences of a page's paragraph begin, from 0 on."""
     return [0, *sentence_breaks(text, "pages")]
 
 
-def sentence_at(starts: Sequence[int], length: int, start: int, end: int) -> tuple[int, int]:
-    """First character, and the one after the last, of the sentences that hold a span."""
-    first_sentence = bisect_right(starts, start) - 1
-    after_last = bisect_right(starts, max(start, end - 1))
+def sentence_at(
+    starts: Sequence[int], length: int, span_start: int, span_end: int
+) -> tuple[int, int]:
+    """Start and end of the sentences that contain a span; `length` is that of the text."""
+    first_sentence = bisect_right(starts, span_start) - 1
+    after_last = bisect_right(starts, max(span_start, span_end - 1))
     return starts[first_sentence], starts[after_last] if after_last < len(starts) else length
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a news text, which end with their line, too; white space single."""
+    """The sentences of a news text with single spaces; a line end also ends a sentence."""
     sentences = []
-    for line in text.splitlines():
-        starts = [0, *sentence_breaks(line, "news")]
-        for start, end in zip(starts, [*starts[1:], None], strict=True):
-            sentences.append(" ".join(line[start:end].split()))
+    for text_line in text.splitlines():
+        line_starts = [0, *sentence_breaks(text_line, "news")]
+        for start, end in zip(line_starts, [*line_starts[1:], None], strict=True):
+            sentences.append(" ".join(text_line[start:end].split()))
     return [sentence for sentence in sentences if sentence]

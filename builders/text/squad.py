@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 NO_ANSWER_TEXTS = ("", "unanswerable", "no answer", "unknown", "i dont know")
-"""What says that there is no answer, once normalised."""
+"""Normalized texts that say that there is no answer."""
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_MARKS = str.maketrans("", "", string.punctuation)
 
 
 def normalize_answer(text: str) -> str:
-    """A text in lower case, without ASCII punctuation, English articles and further spaces."""
+    """A text in lower case, without ASCII punctuation and English articles, in single spaces."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_MARKS)).split())
 
 
@@ -27,18 +27,19 @@ def normalize_or_keep(text: str) -> str:
 
 
 def exact_match(answer: str | None, references: Sequence[str]) -> float:
-    """1 if an answer is one of the references once normalised, else 0; None is no answer.
+    """1 if the normalized answer equals a normalized reference, else 0; None is no answer.
 
-    Without references: whether it says that there is no answer.
+    Without references, an answer is right if it says that there is no answer.
     """
     accepted_texts = map(normalize_answer, references) if references else NO_ANSWER_TEXTS
     return float(answer is not None and normalize_answer(answer) in accepted_texts)
 
 
 def f1(answer: str | None, references: Sequence[str]) -> float:
-    """The best F1 of an answer's words with a reference's, from 0 to 1; without any `exact_match`.
+    """The best F1 between the words of an answer and of a reference, from 0 to 1.
 
-    Where either has no words left, 1 if neither has, else 0.
+    Without references it is `exact_match`. Where one side has no words after normalisation, it is 1
+    if the other has none either, else 0.
     """
     if answer is None or not references:
         return exact_match(answer, references)
@@ -49,7 +50,7 @@ def f1(answer: str | None, references: Sequence[str]) -> float:
 
 
 def token_f1(answer_words: Sequence[str], reference_words: Sequence[str]) -> float:
-    """The F1 of two lists of normalised words."""
+    """The F1 of two lists of normalized words."""
     if not answer_words or not reference_words:
         return float(answer_words == reference_words)
     common_count = (Counter(answer_words) & Counter(reference_words)).total()
@@ -57,6 +58,6 @@ def token_f1(answer_words: Sequence[str], reference_words: Sequence[str]) -> flo
 
 
 def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
-    """What lm-eval asks for: the scores of a row, given what the model wrote."""
+    """The scores of a row, given the output of a model; lm-eval calls this function."""
     answer, targets = results[0].strip(), doc["targets"]
     return {"exact_match": exact_match(answer, targets), "f1": f1(answer, targets)}

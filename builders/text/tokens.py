@@ -1,4 +1,4 @@
-"""How many tokens of a named tokenizer a label has inside a sentence."""
+"""The number of tokens that a label has inside a sentence, by a named tokenizer."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -9,18 +9,19 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import recipe_path
 
-# A word that any vocabulary has: what stands before an answer in the middle of a sentence.
+# A word that every vocabulary has; it stands before the label in place of a sentence.
 _BEFORE = "is"
+# Labels that the tokenizer gets at once: a guess; it bounds memory and changes no count.
 _BATCH = 4096
 
 
 class TokenCounter:
     """Counts the tokens of labels as one tokenizer splits them inside a sentence.
 
-    A label is counted after a word and a space ("is Juventus F.C."), less the word's own tokens,
-    without special tokens: a byte-level BPE splits " Juventus" otherwise than "Juventus", and it
-    is the first that a model has to fill in. An article in the sentence is not counted. A label
-    that the vocabulary cannot write (an unknown token in it) counts 0.
+    A label is split after a word and a space ("is Juventus F.C."), and the tokens of that word are
+    subtracted. A byte-level BPE splits " Juventus" differently from "Juventus", and a model has to
+    fill in the former. Special tokens and an article in the sentence are not counted. A label that
+    the vocabulary cannot write (it has an unknown token) counts 0.
     """
 
     def __init__(self, encode: Callable[[list[str]], list[list[int]]], unknown: int | None) -> None:
@@ -30,7 +31,7 @@ class TokenCounter:
         self._known: dict[str, int] = {}
 
     def counts(self, labels: Iterable[str]) -> list[int]:
-        """The number of tokens of each label, in order; each distinct label is split once."""
+        """The number of tokens of each label, in order; each distinct label is split only once."""
         wanted_labels = list(labels)
         new_labels = sorted(set(wanted_labels) - self._known.keys())
         for batch_start in range(0, len(new_labels), _BATCH):
@@ -47,21 +48,30 @@ class TokenCounter:
 def load_tokenizer(source: str, revision: str | None = None) -> TokenCounter:
     """Load a Hugging Face tokenizer: a folder, a `tokenizer.json`, or a name on the Hub.
 
-    A path is never looked for on the Hub. `revision` pins a name to a commit; a release that
-    names none is only as repeatable as the Hub. Raises a UserError where nothing can be loaded.
+    A path is never looked for on the Hub. `revision` pins a name to a commit. Without it, a
+    release can be repeated only while the Hub keeps the files. `UserError` where nothing can be
+    loaded.
     """
-    path = Path(source).expanduser()
-    if path.is_dir() and not (path / "tokenizer_config.json").exists():
-        path = path / "tokenizer.json" if (path / "tokenizer.json").exists() else path
-    if path.is_file():
-        return _from_file(path)
-    if not path.exists() and (source.startswith((".", "/", "~")) or source.endswith(".json")):
-        raise UserError("no such tokenizer", where=display_path(path), hint=_HELP)
-    return _from_transformers(str(path) if path.exists() else source, path.exists(), revision)
+    source_path = Path(source).expanduser()
+    if source_path.is_dir() and not (source_path / "tokenizer_config.json").exists():
+        source_path = (
+            source_path / "tokenizer.json"
+            if (source_path / "tokenizer.json").exists()
+            else source_path
+        )
+    if source_path.is_file():
+        return _from_file(source_path)
+    if not source_path.exists() and (
+        source.startswith((".", "/", "~")) or source.endswith(".json")
+    ):
+        raise UserError("no such tokenizer", where=display_path(source_path), hint=_HELP)
+    return _from_transformers(
+        str(source_path) if source_path.exists() else source, source_path.exists(), revision
+    )
 
 
 def tokenizer_location(tokenizer: str | None, recipe: Path) -> Path | str | None:
-    """The path of a tokenizer that lies where a recipe says, relative to it; else its name."""
+    """The path of a tokenizer relative to the recipe where there is one; otherwise its name."""
     if tokenizer is None:
         return None
     path = recipe_path(recipe, tokenizer)
@@ -78,40 +88,49 @@ def _from_file(path: Path) -> TokenCounter:
     from tokenizers import Tokenizer
 
     try:
-        loaded = Tokenizer.from_file(str(path))
+        loaded_tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing narrower
         raise UserError(
             f"not a tokenizer: {error}", where=display_path(path), hint=_HELP
         ) from error
-    loaded.no_truncation()
-    loaded.no_padding()
-    model = json.loads(loaded.to_str())["model"]
+    loaded_tokenizer.no_truncation()
+    loaded_tokenizer.no_padding()
+    model_settings = json.loads(loaded_tokenizer.to_str())["model"]
     # A Unigram model names its unknown token by number, the others by text.
-    unknown = loaded.token_to_id(model["unk_token"]) if model.get("unk_token") else None
+    unknown_id = (
+        loaded_tokenizer.token_to_id(model_settings["unk_token"])
+        if model_settings.get("unk_token")
+        else None
+    )
 
     def encode(texts: list[str]) -> list[list[int]]:
-        return [encoding.ids for encoding in loaded.encode_batch(texts, add_special_tokens=False)]
+        return [
+            encoding.ids
+            for encoding in loaded_tokenizer.encode_batch(texts, add_special_tokens=False)
+        ]
 
-    return TokenCounter(encode, model.get("unk_id", unknown))
+    return TokenCounter(encode, model_settings.get("unk_id", unknown_id))
 
 
 def _from_transformers(source: str, local: bool, revision: str | None) -> TokenCounter:
     from transformers import AutoTokenizer
 
     try:
-        loaded: Any = AutoTokenizer.from_pretrained(
+        loaded_tokenizer: Any = AutoTokenizer.from_pretrained(
             source, local_files_only=local, revision=None if local else revision
         )
     except (OSError, ValueError, ImportError) as error:
         where = display_path(Path(source)) if local else source
-        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        error_text = (
+            str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        )
         what = "cannot be loaded" if local else "is no folder here and cannot be fetched"
-        raise UserError(f"the tokenizer {what}: {why}", where=where, hint=_HELP) from error
+        raise UserError(f"the tokenizer {what}: {error_text}", where=where, hint=_HELP) from error
 
     def encode(texts: list[str]) -> list[list[int]]:
-        ids: list[list[int]] = loaded(
+        ids: list[list[int]] = loaded_tokenizer(
             texts, add_special_tokens=False, truncation=False, padding=False, verbose=False
         )["input_ids"]
         return ids
 
-    return TokenCounter(encode, loaded.unk_token_id)
+    return TokenCounter(encode, loaded_tokenizer.unk_token_id)

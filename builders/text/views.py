@@ -1,10 +1,11 @@
 """Tokenizer views: which probes can use a row, by how many tokens its answers have.
 
-Two rules, named apart, and a figure of one is never set beside a figure of the other. *All*
-(`single_token`, `max_tokens_N`): every answer is short enough, so that a model that fills that
-many blanks can give any of them. *Any* (`single_token_any`, `max_tokens_N_any`): at least one is.
-Paper 002, section 3.4, has the second: it keeps a row with "at least one label with a single
-token". The two are one where a row has one answer, as in LAMA, whose own rule is `single_token`.
+There are two rules with names of their own, and their figures are not comparable. By the rule *all*
+(`single_token`, `max_tokens_N`) every answer is short enough, so that a model that fills that many
+blanks can give any of them. By the rule *any* (`single_token_any`, `max_tokens_N_any`) at least one
+answer is short enough. Paper 002, section 3.4, has the second: it keeps a row with "at least one
+label with a single token". The rules agree where a row has one answer, as in LAMA, whose own rule
+is `single_token`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,30 +22,30 @@ from factdrift.builders.text import render, tokens
 from factdrift.builders.text.tokens import TokenCounter
 
 _RULES = {"_any": ("any", any), "": ("all", all)}
-"""The ending of a view's name: its rule, and how the rule joins the answers."""
+"""The rule and the function that joins the answers, by the ending of a view's name."""
 
 
 def row_views(counts: Sequence[int], max_tokens: int = 5) -> tuple[str, ...]:
-    """The views that hold a row whose answers have these numbers of tokens.
+    """The views that contain a row whose answers have these numbers of tokens.
 
-    `multi_token` holds every row; the others as the module says. The default N is the paper's M
-    (section 3.3). An answer that counts 0 cannot be written at all. Without counts no tokenizer is
-    named, and only `multi_token` holds the row.
+    Every row is in `multi_token`; the module's docstring explains the other views. The default N is
+    the M of the paper (section 3.3). An answer with count 0 cannot be written at all. Without
+    counts, because no tokenizer is named, a row is only in `multi_token`.
     """
-    limits = {f"max_tokens_{max_tokens}": max_tokens, "single_token": 1}
+    view_limits = {f"max_tokens_{max_tokens}": max_tokens, "single_token": 1}
     return (
         "multi_token",
         *(
             view + ending
-            for view, most in limits.items()
-            for ending, (_, joined) in _RULES.items()
-            if counts and joined(1 <= count <= most for count in counts)
+            for view, most_tokens in view_limits.items()
+            for ending, (_, join_answers) in _RULES.items()
+            if counts and join_answers(1 <= count <= most_tokens for count in counts)
         ),
     )
 
 
 class ViewSettings(Strict):
-    """The tokenizer that counts, a file or folder or a name on the Hub, and the longest view."""
+    """The settings of views: the tokenizer (a path or a name on the Hub) and the largest N."""
 
     tokenizer: Annotated[Path | str | None, Field(union_mode="left_to_right")]
     revision: str | None
@@ -60,15 +61,15 @@ class ViewSettings(Strict):
         return {"answer_tokens": tuple(counts), "views": row_views(counts, self.max_tokens)}
 
     def single_answer_columns(self, counter: TokenCounter | None, answer: str) -> dict[str, Any]:
-        """The same of a row with one answer, whose `answer_tokens` are a number or null."""
+        """The same columns for a row with one answer; here `answer_tokens` is a number or null."""
         columns = self.columns(counter, [answer])
         return columns | {"answer_tokens": next(iter(columns["answer_tokens"]), None)}
 
 
 class ClozeBuilder(DatasetBuilder):
-    """What datasets of clozes share.
+    """The options that datasets of clozes share.
 
-    `blank`: what stands for the answer in a query; `tokenizer`: what counts the tokens of answers,
+    `blank`: the text for the answer in a query; `tokenizer`: the tokenizer of the answers' tokens,
     a path (relative to the recipe) or a name on the Hub; `tokenizer_revision`: the commit of the
     tokenizer on the Hub; `max_tokens`: the N of the views `max_tokens_N` and `max_tokens_N_any`.
     """
@@ -79,7 +80,7 @@ class ClozeBuilder(DatasetBuilder):
     max_tokens: int = Field(default=5, ge=1)
 
     def views(self, run: Run) -> ViewSettings:
-        """The settings of the views, the tokenizer found beside the recipe."""
+        """The settings of the views; the tokenizer may lie beside the recipe."""
         return ViewSettings(
             tokenizer=tokens.tokenizer_location(self.tokenizer, run.recipe),
             revision=self.tokenizer_revision,
@@ -88,7 +89,10 @@ class ClozeBuilder(DatasetBuilder):
 
 
 def view_statistics(cloze: Path, paper: str = "") -> Statistics:
-    """What each view of a table of clozes loses, and by which rule; `paper`: to compare with."""
+    """The share of rows that each view of a table of clozes loses, and the view's rule.
+
+    `paper` is a sentence for the caption that compares the table with a paper.
+    """
     query = """
         select view, count(*) from (select unnest(views) as view from read_parquet(?))
         group by 1 order by 2 desc, 1
@@ -97,12 +101,12 @@ def view_statistics(cloze: Path, paper: str = "") -> Statistics:
     total_rows = max((row_count for _, row_count in view_counts), default=0)
     table_rows: list[dict[str, Scalar]] = [
         {
-            "view": view,
-            "answers": _rule(view),
+            "view": view_name,
+            "answers": _rule(view_name),
             "rows": row_count,
             "share lost": 1 - row_count / total_rows,
         }
-        for view, row_count in view_counts
+        for view_name, row_count in view_counts
     ]
     caption = (
         "A row is in a view where `all` or `any` of its answers have few enough tokens of the "

@@ -1,13 +1,13 @@
-"""Words of a text, and how they are folded to be compared.
+"""The words of a text, folded so that they can be compared.
 
 - `fold`: case-folded, without accents and compatibility forms; the length may change.
   `word_tokens` are all runs of letters and digits of the folded text. `folded_tokens` are the words
   of a short answer: without possessives and determiners, `U.S.` and `1,000` as one word each.
-- `fold_in_place`: the same of each character, so that offsets stay; marks that no decomposition
-  takes apart (dashes, quotes, `ł`, `ø`) are made plain, too. Under it `name_words` are the words of
-  a name, initials with full stops (`F.C.`) as one.
-- `plain_marks`: letters stay; apostrophes, hyphens and blanks are made plain.
-- SQuAD's normalisation, which scores answers, is `builders.text.squad.normalize_answer`.
+- `fold_in_place`: each character is folded alone, so that offsets stay. Characters that do not
+  decompose (dashes, quotes, `ł`, `ø`) are replaced as well. `name_words` are the words of a name
+  folded in this way; initials with full stops (`F.C.`) are one word.
+- `plain_marks`: letters stay; apostrophes, hyphens and blanks become plain ones.
+- Answers are scored with SQuAD's normalisation, `builders.text.squad.normalize_answer`.
 """
 
 import re
@@ -18,8 +18,9 @@ from factdrift.builders.text.data import language_data, word_set
 
 DETERMINERS = word_set(language_data("words")["determiners"])
 SMALL_WORDS = DETERMINERS | word_set(language_data("words")["small"])
-"""Determiners, prepositions, conjunctions: alone they say nothing about an answer."""
+"""Determiners, prepositions and conjunctions, which alone do not identify an answer."""
 
+# Each finds the first text and not the second: `Lima's`, `Limas`; `U.S.`, `US`; `1,000`, `1,00`.
 _POSSESSIVE = re.compile(r"(?<=[\w.])['’]s\b|(?<=s)['’](?=\W|$)")
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -31,6 +32,7 @@ _ODD = str.maketrans("łŁøØđĐıſ‐‑‒–—−’‘`´“”ʼ\u00a0\
 _MARK = re.compile("[\u0300-\u036f]")
 _NAME_WORD = re.compile(r"[^\W_]+|&")
 _APART = re.compile(r"[\W_]+")
+# Matches `F.C. ` and `J. K. ` (full stops after single letters), but not `FC` or `St. `.
 _INITIALS = re.compile(
     r"(?<![^\W_])(?:[^\W\d_]\.\s?){2,}|(?<![^\W_])(?:[^\W\d_]\.)+[^\W\d_](?![^\W_])"
 )
@@ -40,8 +42,10 @@ def fold(text: str) -> str:
     """`text` case-folded, without accents and compatibility forms."""
     if text.isascii():
         return text.lower()
-    parts = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(character for character in parts if not unicodedata.combining(character)).lower()
+    decomposed_text = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(
+        character for character in decomposed_text if not unicodedata.combining(character)
+    ).lower()
 
 
 def word_tokens(text: str) -> list[str]:
@@ -73,9 +77,9 @@ def _split(text: str, position: int) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _folded(char: str) -> str:
-    plain = unicodedata.normalize("NFKD", char.translate(_ODD))[0].lower()
-    return plain if len(plain) == 1 else char
+def _folded(character: str) -> str:
+    plain_character = unicodedata.normalize("NFKD", character.translate(_ODD))[0].lower()
+    return plain_character if len(plain_character) == 1 else character
 
 
 def fold_in_place(text: str) -> str:
@@ -88,20 +92,23 @@ def fold_in_place(text: str) -> str:
 
 
 def fold_without_marks(text: str) -> tuple[str, list[int] | None]:
-    """`fold_in_place`, accents that are characters of their own left out; where each one was.
+    """`fold_in_place` without combining accents, and the place of each character in `text`.
 
-    The places are None where every character stays where it is.
+    The places are None where every character stays where it is. The last one is the text's length.
     """
     if text.isascii() or not _MARK.search(text):
         return fold_in_place(text), None
-    places = [
+    character_places = [
         index for index, character in enumerate(text) if not "\u0300" <= character <= "\u036f"
     ]
-    return fold_in_place("".join(text[index] for index in places)), [*places, len(text)]
+    return fold_in_place("".join(text[index] for index in character_places)), [
+        *character_places,
+        len(text),
+    ]
 
 
 def compose_accents(name: str) -> str:
-    """A name with its accents in its letters; those that no letter takes are left out."""
+    """A name in NFC; accents that no letter can take are left out."""
     return _MARK.sub("", unicodedata.normalize("NFC", name))
 
 
@@ -117,13 +124,13 @@ def name_words(text: str) -> tuple[str, ...]:
 
 
 def squeeze(folded: str) -> str:
-    """Letters and digits alone: a text with a name in it has the name's words, joined, in this."""
+    """The letters and digits of a folded text, joined, so that spacing and marks do not count."""
     return _APART.sub("", folded.replace("&", "and"))
 
 
 def plain_marks(name: str) -> str:
-    """A name as keys have it: NFC, plain apostrophes and hyphens, single blanks."""
-    plain = name.replace("’", "'").replace("–", "-").replace("‑", "-")
-    if not plain.isascii():
-        plain = unicodedata.normalize("NFC", plain)
-    return " ".join(plain.split())
+    """A name for use as a key: NFC, with plain apostrophes and hyphens and single blanks."""
+    plain_name = name.replace("’", "'").replace("–", "-").replace("‑", "-")
+    if not plain_name.isascii():
+        plain_name = unicodedata.normalize("NFC", plain_name)
+    return " ".join(plain_name.split())

@@ -32,8 +32,8 @@ from factdrift.builders.facts import release_columns
 from factdrift.builders.text.names import Name, all_names, is_name, other_forms
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.evidence import evidence_columns, evidence_of
-from factdrift.builders.timeqa.in_order import RowsInOrder
 from factdrift.builders.timeqa.mentions import PageMention, PageText, Passages
+from factdrift.builders.timeqa.sorted_rows import SortedRows
 
 PAGES = 32
 """Subjects of a piece of work."""
@@ -60,55 +60,72 @@ def align_page(
     page: rows.Page, segments: Sequence[rows.NamedSegment], settings: Alignment
 ) -> list[rows.AlignedSegment]:
     """The segments of the page's subject in order, each with its best mention."""
-    page_text = PageText(page)
-    of_object: dict[str, list[int]] = {}
-    for index, segment in enumerate(segments):
-        of_object.setdefault(segment.object, []).append(index)
-    objects = {
-        object_id: segments[object_names[0]] for object_id, object_names in of_object.items()
-    }
-    names = _names(objects)
-    forms = {object_id: other_forms(object_names) for object_id, object_names in names.items()}
-    owners = _owners(names) + _owners(forms)
-    passages = Passages(page_text)
+    aligner = _PageAligner(page, segments, settings)
     aligned: dict[int, rows.AlignedSegment] = {}
-    for object_, places in of_object.items():
-        title = objects[object_].object_title
-        links = page_text.linked(title)
-        linked = [mention for mention in links if is_name(page_text.words(mention), names[object_])]
-        shown = _link_texts(page_text, linked, names)
-        rule: rows.AlignmentRule = "link" if links else "name"
-        named = page_text.named([*names[object_], *shown], title)
-        mentions = [
-            *linked,
-            *(mention for mention in named if not any(map(mention.overlaps, linked))),
-        ]
+    for object_id, indexes in aligner.indexes_by_object.items():
+        rule, mentions = aligner.mentions(object_id)
+        object_segments = [segments[segment_index] for segment_index in indexes]
+        best_mentions = evidence_of(aligner.page_text, mentions, object_segments)
+        for segment_index, best in zip(indexes, best_mentions, strict=True):
+            used_rule: rows.AlignmentRule = rule if best else "none"
+            aligned[segment_index] = _aligned(
+                aligner.page_text, segments[segment_index], used_rule, best
+            )
+    return [aligned[segment_index] for segment_index in range(len(segments))]
+
+
+class _PageAligner:
+    """Finds the mentions of the objects of one subject in its page, by the rules (a) to (c)."""
+
+    def __init__(
+        self, page: rows.Page, segments: Sequence[rows.NamedSegment], settings: Alignment
+    ) -> None:
+        self.page_text, self.settings = PageText(page), settings
+        self.indexes_by_object: dict[str, list[int]] = {}
+        for segment_index, segment in enumerate(segments):
+            self.indexes_by_object.setdefault(segment.object, []).append(segment_index)
+        self.objects: dict[str, rows.NamedSegment] = {}
+        for object_id, indexes in self.indexes_by_object.items():
+            self.objects[object_id] = segments[indexes[0]]
+        self.names = _names(self.objects)
+        self.forms = {object_id: other_forms(names) for object_id, names in self.names.items()}
+        self.owners = _owners(self.names) + _owners(self.forms)
+        self.passages = Passages(self.page_text)
+
+    def mentions(self, object_id: str) -> tuple[rows.AlignmentRule, list[PageMention]]:
+        """The rule by which the page mentions an object, and the mentions by this rule."""
+        page_text, names = self.page_text, self.names[object_id]
+        title = self.objects[object_id].object_title
+        links = page_text.linked_mentions(title)
+        # A link by other words (`his deputy`) says that the page mentions it, but is no answer.
+        linked = [link for link in links if is_name(page_text.words(link), names)]
+        link_names = _link_texts(page_text, linked, self.names)
+        mentions = list(linked)
+        for mention in page_text.named_mentions([*names, *link_names], title):
+            if not any(map(mention.overlaps, linked)):
+                mentions.append(mention)
         if not mentions:
-            mentions = page_text.named([n for n in forms[object_] if owners[n.words] == 1], title)
-        if not mentions:
-            similar = passages.most_similar(names[object_], settings.min_similarity)
-            rule, mentions = "similar", [similar] if similar else []
-        object_names = [segments[index] for index in places]
-        for index, best in zip(places, evidence_of(page_text, mentions, object_names), strict=True):
-            aligned[index] = _aligned(page_text, segments[index], rule if best else "none", best)
-    return [aligned[index] for index in range(len(segments))]
+            forms = [form for form in self.forms[object_id] if self.owners[form.words] == 1]
+            mentions = page_text.named_mentions(forms, title)
+        if mentions:
+            return "link" if links else "name", mentions
+        similar = self.passages.most_similar(names, self.settings.min_similarity)
+        return "similar", [similar] if similar else []
 
 
 def _names(objects: Mapping[str, rows.NamedSegment]) -> dict[str, list[Name]]:
     """The names to search for, by object; a name that several objects have only as a label."""
-    found_names = {
-        object_id: all_names(segment.object_label, segment.aliases, segment.object_title)
-        for object_id, segment in objects.items()
-    }
+    found_names: dict[str, list[Name]] = {}
+    for object_id, segment in objects.items():
+        found_names[object_id] = all_names(
+            segment.object_label, segment.aliases, segment.object_title
+        )
     owners = _owners(found_names)
-    return {
-        object_id: [
-            name
-            for name in object_names
-            if owners[name.words] == 1 or name.text == objects[object_id].object_label
-        ]
-        for object_id, object_names in found_names.items()
-    }
+    own_names: dict[str, list[Name]] = {}
+    for object_id, names in found_names.items():
+        label = objects[object_id].object_label
+        own_names[object_id] = [n for n in names if owners[n.words] == 1 or n.text == label]
+    return own_names
 
 
 def _owners(names: Mapping[str, Sequence[Name]]) -> Counter[tuple[str, ...]]:
@@ -178,10 +195,10 @@ def align_file(pages: Path, segments: Path, out: Path, settings: Alignment, jobs
 
 def _pieces(pages: Path, segments: Path) -> Iterator[Piece]:
     """The pieces of work in order of the subject; every segment is in one of them."""
-    page_rows = RowsInOrder(pages, rows.Page, "item", batch=PAGES)
+    page_rows = SortedRows(pages, rows.Page, "item", batch=PAGES)
     by_subject = groupby(typed_rows(segments, rows.NamedSegment), key=attrgetter("subject"))
     subjects = (
-        (next(iter(page_rows.at(subject)), None), tuple(subject_segments))
+        (next(iter(page_rows.with_key(subject)), None), tuple(subject_segments))
         for subject, subject_segments in by_subject
     )
     while piece := tuple(islice(subjects, PAGES)):

@@ -28,7 +28,6 @@ from factdrift.builders.rows.gold import gold_answers, read_gold
 from factdrift.builders.text.given_away import object_names, padded_words
 from factdrift.builders.text.words import word_tokens
 from factdrift.builders.timeqa.evidence import evidence_columns
-from factdrift.builders.timeqa.in_order import RowsInOrder
 from factdrift.builders.timeqa.mentions import PageMention, PageText
 from factdrift.builders.timeqa.question_tables import (
     LINE_END,
@@ -36,6 +35,7 @@ from factdrift.builders.timeqa.question_tables import (
     QuestionSources,
     write_questions,
 )
+from factdrift.builders.timeqa.sorted_rows import SortedRows
 
 FACTS_LAYOUT, PARAPHRASE_LAYOUT = _LAYOUTS = "verify_facts", "paraphrase"
 STEP, _ASK = "human", "ask_human"
@@ -44,6 +44,8 @@ FACTS, SEGMENTS = "facts.parquet", "segments.parquet"
 ASKED, PARAPHRASED = "asked", "paraphrased.parquet"
 _QUESTIONS = 64
 """Rows read at a time: each may hold a page."""
+_DROP_REASONS = ("changed", "no_words", "not_in_page", "same_text", "gives_answer")
+"""The drop reasons of answers that cannot be taken."""
 _OBJECT = ("object", "object_label", "aliases")
 _RELEASED = tuple(f.name for f in fields(rows.ReleasedAlignedSegment))
 _NOWHERE = {
@@ -80,7 +82,7 @@ def write_checked(
         facts = stack.enter_context(writing(out / FACTS, rows.VerifiedSegment))
         asked_segments = stack.enter_context(writing(out / SEGMENTS, rows.ReleasedAlignedSegment))
         dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
-        page_rows = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
+        page_rows = SortedRows(sources.pages, rows.Page, "item", batch=16)
         all_segments = typed_rows(timelines, rows.ReleasedAlignedSegment, 4096)
         for (subject, relation), pair_segments in groupby(
             all_segments, key=attrgetter("subject", "relation")
@@ -90,7 +92,7 @@ def write_checked(
                 continue
             taken_count = 0
             for segment, became in zip(
-                history, revise(history, verdicts, page_rows.at(subject)[0]), strict=True
+                history, revise(history, verdicts, page_rows.with_key(subject)[0]), strict=True
             ):
                 known_segments += became is not None
                 if isinstance(became, str):
@@ -307,10 +309,10 @@ class _Reviser:
         marked_words = word_tokens(marked.text)
         for known_segment in (segment, *self._history):
             if any(
-                word_tokens(name) == marked_words
-                for name in (known_segment.object_label, *known_segment.aliases)
+                word_tokens(object_name) == marked_words
+                for object_name in (known_segment.object_label, *known_segment.aliases)
             ):
-                return {name: getattr(known_segment, name) for name in _OBJECT}
+                return {object_name: getattr(known_segment, object_name) for object_name in _OBJECT}
         object_id = f"text-{row_id(segment.subject, *marked_words)}"
         return {"object": object_id, "object_label": marked.text.strip(), "aliases": ()}
 

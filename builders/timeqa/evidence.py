@@ -48,7 +48,7 @@ _TELLING = 4
 """Letters of a word that tells an object."""
 
 
-def dates_of(page: PageText, paragraph: int) -> TextDates:
+def dates_without_births(page: PageText, paragraph: int) -> TextDates:
     """The dates and stretches of a paragraph without those of a life."""
     paragraph_text, (opening, bracket) = page.texts[paragraph], page.opening
 
@@ -70,7 +70,10 @@ def passage_of(page: PageText, mention: PageMention) -> FactPassage:
     of its section that has some.
     """
     paragraph_text, starts = page.texts[mention.paragraph], page.sentences(mention.paragraph)
-    dates, title_dates = dates_of(page, mention.paragraph), page.title_dates(mention.paragraph)
+    dates, title_dates = (
+        dates_without_births(page, mention.paragraph),
+        page.title_dates(mention.paragraph),
+    )
 
     def within(start: int, end: int) -> TextDates:
         inside = (
@@ -100,7 +103,8 @@ def evidence_of(
     """
     place_losses = [_PLACE[page.page.paragraphs[mention.paragraph].kind] for mention in mentions]
     page_order = sorted(
-        range(len(mentions)), key=lambda index: (place_losses[index], mentions[index][:2])
+        range(len(mentions)),
+        key=lambda mention_index: (place_losses[mention_index], mentions[mention_index][:2]),
     )
     passages = [passage_of(page, mention) for mention in mentions]
     first_start = min((segment.start_first or date.min for segment in segments), default=date.min)
@@ -108,23 +112,27 @@ def evidence_of(
     for segment in segments:
         is_opening = (segment.start_first or date.min) == first_start
         scores = [
-            _score(mentions[index], passages[index], segment)
-            - place_losses[index]
-            + _FIRST * (is_opening and index == page_order[0])
-            for index in range(len(mentions))
+            _score(mentions[mention_index], passages[mention_index], segment)
+            - place_losses[mention_index]
+            + _FIRST * (is_opening and mention_index == page_order[0])
+            for mention_index in range(len(mentions))
         ]
-        best_index = max(page_order, key=lambda index: scores[index], default=None)
+        best_index = max(page_order, key=lambda mention_index: scores[mention_index], default=None)
         evidence.append(None if best_index is None else mentions[best_index])
     return evidence
 
 
 def _score(mention: PageMention, passage: FactPassage, segment: rows.Segment) -> float:
     start, end, _ = FactDates.of_segment(segment)
-    score = _START * _written(start, passage) + _END * _written(end, passage)
-    return score + _LINKED * mention.linked - _CONTRADICTED * differs(mention, passage, segment)
+    score = _START * _boundary_score(start, passage) + _END * _boundary_score(end, passage)
+    return (
+        score
+        + _LINKED * mention.linked
+        - _CONTRADICTED * is_contradicted(mention, passage, segment)
+    )
 
 
-def _written(boundary: DayInterval | None, passage: FactPassage) -> float:
+def _boundary_score(boundary: DayInterval | None, passage: FactPassage) -> float:
     """How well a boundary is written around a mention, from 0 to 1."""
     if boundary is None:
         return 0.0
@@ -150,11 +158,11 @@ def evidence_columns(
         "start_stated": start,
         "end_stated": end,
         "evidence": tiers[(start or False) + (end or False)],
-        "contradicted": differs(mention, passage, segment),
+        "contradicted": is_contradicted(mention, passage, segment),
     }
 
 
-def differs(mention: PageMention, passage: FactPassage, segment: rows.Segment) -> bool:
+def is_contradicted(mention: PageMention, passage: FactPassage, segment: rows.Segment) -> bool:
     """Whether dates stand directly beside a mention, and none has the year of a boundary.
 
     `Leeds (2003-2009)`, `2003: Leeds`. They may be those of a boundary that is unknown, or of a
@@ -167,7 +175,7 @@ def differs(mention: PageMention, passage: FactPassage, segment: rows.Segment) -
         [year_of(boundary) for boundary in (start, end) if boundary],
         passage.dates.written,
     )
-    adjacent_dates = list(_beside(mention, sentence_dates))
+    adjacent_dates = list(_adjacent_dates(mention, sentence_dates))
     is_stated = all(may_mean_boundary(sentence_dates, year) for year in years)
     return (
         bool(adjacent_dates)
@@ -176,7 +184,7 @@ def differs(mention: PageMention, passage: FactPassage, segment: rows.Segment) -
     )
 
 
-def _beside(mention: PageMention, written: Sequence[DateMention]) -> Iterator[DateMention]:
+def _adjacent_dates(mention: PageMention, written: Sequence[DateMention]) -> Iterator[DateMention]:
     """The dates directly before or behind a mention, and those directly behind these."""
     adjacent_end = mention.end
     for date_mention in written:
@@ -202,7 +210,9 @@ class PageStates:
         """The number of words of each paragraph."""
         return tuple(len(text.split()) for text in self.page.texts)
 
-    def near_evidence(self, segments: Sequence[rows.AlignedSegment]) -> tuple[DayInterval, ...]:
+    def dates_near_evidence(
+        self, segments: Sequence[rows.AlignedSegment]
+    ) -> tuple[DayInterval, ...]:
         """The dates and stretches of the sections that hold evidence, in paragraphs of its kind.
 
         No birth, decade or century.
@@ -211,8 +221,8 @@ class PageStates:
             sorted({days for paragraph in self._beside(segments) for days in self._days(paragraph)})
         )
 
-    def of_others(
-        self, segments: Sequence[rows.AlignedSegment], names: Sequence["Naming"]
+    def other_dates(
+        self, segments: Sequence[rows.AlignedSegment], names: Sequence["ObjectWords"]
     ) -> tuple[DayInterval, ...]:
         """The dates of entries beside the evidence in lists and tables that name no object."""
         listed = self.listed(segments).items()
@@ -243,13 +253,13 @@ class PageStates:
             for paragraph in map(paragraphs.__getitem__, evidence_paragraphs)
         }
         return [
-            number
-            for number, paragraph in enumerate(paragraphs)
+            paragraph_number
+            for paragraph_number, paragraph in enumerate(paragraphs)
             if (paragraph.section, paragraph.kind) in sections_and_kinds
         ]
 
     def _days(self, paragraph: int) -> Iterator[DayInterval]:
-        written, stretches = dates_of(self.page, paragraph)
+        written, stretches = dates_without_births(self.page, paragraph)
         yield from ((mention.first, mention.last) for mention in stretches)
         yield from (
             (mention.first, mention.last)
@@ -283,16 +293,16 @@ class PageStates:
             )
         return word_sets
 
-    def naming(self, object_words: "Naming") -> frozenset[int]:
+    def naming(self, object_words: "ObjectWords") -> frozenset[int]:
         """The paragraphs that may name an object."""
         return frozenset(
-            number
-            for number, paragraph_words in enumerate(self._words)
+            paragraph_number
+            for paragraph_number, paragraph_words in enumerate(self._words)
             if object_words.may_be_in(paragraph_words)
         )
 
 
-class Naming:
+class ObjectWords:
     """The words by which an object is known, `subject` being the label of its subject.
 
     They are those of its label, its aliases and the page's own words for it that are neither

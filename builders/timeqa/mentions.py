@@ -1,8 +1,8 @@
 """Where a page mentions an object.
 
-Three rules find mentions. Rule (a), `PageText.linked`: a link to the object's page. Rule (b),
-`PageText.named`: one of its names stands in the text. Rule (c), `Passages`: a passage is
-similar to one of its names. Which of them is the evidence of a segment: `builders.timeqa.evidence`.
+Three rules find mentions. Rule (a), `PageText.linked_mentions`: a link to the object's page. Rule
+(b), `PageText.named_mentions`: one of its names stands in the text. Rule (c), `Passages`: a passage
+is similar to one of its names. `builders.timeqa.evidence` chooses among them.
 
 Names are found whatever the accents, dashes, quotes, spaces, full stops of initials (`F. C.`,
 `FC`) and, but for the names below, letter case; the offsets are those of the page's own text.
@@ -50,6 +50,7 @@ from factdrift.builders.timeqa.similarity import TfIdf
 
 _NO_PART = NAME_AFFIXES | BEFORE_NAMES | frozenset(map(fold_in_place, MONTHS))
 """Capitalised words that do not go on with the name before them."""
+# The word behind a name: `Press` of `Harvard University Press`.
 _NEXT = re.compile(r"[ -]([^\W\d_][\w'’.&]*)")
 _FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
 """The bracket that opens a page, which tells a life: `Ann Lee (1910-1990)`."""
@@ -136,27 +137,29 @@ class PageText:
     @cached_property
     def opening(self) -> tuple[int, range]:
         """The first paragraph of text, and the first bracket in it, which tells a life."""
-        for number, paragraph in enumerate(self.page.paragraphs):
+        for paragraph_number, paragraph in enumerate(self.page.paragraphs):
             if paragraph.kind == "text" and paragraph.text:
                 bracket = _FIRST_BRACKET.match(paragraph.text)
-                return number, range(bracket.start(1), bracket.end(1)) if bracket else range(0)
+                return paragraph_number, range(
+                    bracket.start(1), bracket.end(1)
+                ) if bracket else range(0)
         return 0, range(0)
 
     @cached_property
     def _links(self) -> Mapping[str, Sequence[PageMention]]:
         mentions_by_title: dict[str, list[PageMention]] = {}
-        for number, paragraph in enumerate(self.page.paragraphs):
+        for paragraph_number, paragraph in enumerate(self.page.paragraphs):
             for link in paragraph.links:
                 if link.start < link.end:
-                    mention = PageMention(number, link.start, link.end, linked=True)
+                    mention = PageMention(paragraph_number, link.start, link.end, linked=True)
                     mentions_by_title.setdefault(link.target, []).append(mention)
         return mentions_by_title
 
-    def linked(self, title: str | None) -> Sequence[PageMention]:
+    def linked_mentions(self, title: str | None) -> Sequence[PageMention]:
         """Rule (a): the links to the page of this title, in order."""
         return self._links.get(title, ()) if title else ()
 
-    def named(self, names: Sequence[Name], object_title: str | None) -> list[PageMention]:
+    def named_mentions(self, names: Sequence[Name], object_title: str | None) -> list[PageMention]:
         """Rule (b): the mentions by these names, in order; of overlapping ones the longest.
 
         `title`: of the object's page; links to it do not count as the name of something else.
@@ -237,14 +240,17 @@ class Passages:
         """Paragraph, start and end of each."""
         texts = enumerate(self._page.texts)
         return [
-            (number, *sentence_span)
-            for number, text in texts
-            for sentence_span in pairwise([*self._page.sentences(number), len(text)])
+            (paragraph_number, *sentence_span)
+            for paragraph_number, text in texts
+            for sentence_span in pairwise([*self._page.sentences(paragraph_number), len(text)])
         ]
 
     @cached_property
     def _known(self) -> TfIdf:
-        passage_texts = (self._page.texts[number][start:end] for number, start, end in self._spans)
+        passage_texts = (
+            self._page.texts[paragraph_number][start:end]
+            for paragraph_number, start, end in self._spans
+        )
         return TfIdf([WORD_PATTERN.findall(fold_in_place(text)) for text in passage_texts])
 
     def most_similar(self, names: Sequence[Name], min_score: float) -> PageMention | None:

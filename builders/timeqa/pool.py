@@ -11,7 +11,9 @@ from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
 
 LEAST = 20
 """Words of a paragraph that may be added."""
+# Bytes that the index may hold in memory while it is written.
 _HEAP = 64_000_000
+# Words that the query language of the index reads as operators.
 _SYNTAX = ("and", "or", "not", "in")
 
 
@@ -34,9 +36,9 @@ class Pool:
         self._index = tantivy.Index(self._schema, path=str(folder))
         index_writer = self._index.writer(heap_size=_HEAP, num_threads=1)
         for page in typed_rows(pages, rows.Page, 64):
-            for number, paragraph in enumerate(page.paragraphs):
+            for paragraph_number, paragraph in enumerate(page.paragraphs):
                 if len(paragraph.text.split()) >= LEAST:
-                    place = {"item": page.item, "title": page.title, "paragraph": number}
+                    place = {"item": page.item, "title": page.title, "paragraph": paragraph_number}
                     index_writer.add_document(tantivy.Document(text=paragraph.text, **place))
         index_writer.commit()
         index_writer.wait_merging_threads()

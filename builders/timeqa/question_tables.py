@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import seeded_fraction, text_sha256
-from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.core.schema import PAGE_ROW_GROUP, typed_rows, writing
 from factdrift.builders.text.en.articles import opening_article
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.words import name_words
-from factdrift.builders.timeqa.evidence import Naming, PageStates
-from factdrift.builders.timeqa.in_order import RowsInOrder
+from factdrift.builders.timeqa.evidence import ObjectWords, PageStates
 from factdrift.builders.timeqa.mentions import PageText
 from factdrift.builders.timeqa.pool import Pool
 from factdrift.builders.timeqa.questions import (
@@ -28,10 +27,9 @@ from factdrift.builders.timeqa.questions import (
     QuestionTemplates,
     ask_pair,
 )
+from factdrift.builders.timeqa.sorted_rows import SortedRows
 
 SPLITS = ("train", "dev", "test")
-GROUP = 256
-"""Questions of a row group: each carries its page."""
 LINE_END = "\n"
 """What stands between the paragraphs of a context."""
 
@@ -80,9 +78,11 @@ def write_questions(
     settings, seed = asking.questions, asking.seed
     with ExitStack() as stack:
         question_rows = stack.enter_context(
-            writing(out / "questions.parquet", rows.TimeQuestion, GROUP)
+            writing(out / "questions.parquet", rows.TimeQuestion, PAGE_ROW_GROUP)
         )
-        probe_rows = stack.enter_context(writing(out / "probes.parquet", rows.TimeProbe, GROUP))
+        probe_rows = stack.enter_context(
+            writing(out / "probes.parquet", rows.TimeProbe, PAGE_ROW_GROUP)
+        )
         dropped_rows = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
         pool = None
         if asking.pool:
@@ -114,21 +114,23 @@ def write_questions(
 
 def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
     """Every subject's pairs with its page; subjects without a page have no segments by now."""
-    gaps = RowsInOrder(sources.gaps, rows.Gap, "subject")
-    subjects = RowsInOrder(sources.subjects, rows.PageSubject, "subject")
-    pages = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
+    gaps = SortedRows(sources.gaps, rows.Gap, "subject")
+    subjects = SortedRows(sources.subjects, rows.PageSubject, "subject")
+    pages = SortedRows(sources.pages, rows.Page, "item", batch=16)
     all_segments = typed_rows(sources.segments, rows.ReleasedAlignedSegment, 4096)
     for subject, segments in groupby(all_segments, key=attrgetter("subject")):
-        page_subject = subjects.at(subject)[0]
-        page = pages.at(subject)[0]
-        subject_gaps = gaps.at(subject)
+        page_subject = subjects.with_key(subject)[0]
+        page = pages.with_key(subject)[0]
+        subject_gaps = gaps.with_key(subject)
         page_text = PageText(page)
         page_states = PageStates(page_text)
         opening_text = page_text.texts[page_text.opening[0]] if page_text.texts else ""
         pairs = []
         for relation, history in groupby(segments, key=attrgetter("relation")):
             pair_segments = tuple(history)
-            object_words = tuple(Naming(segment, page_subject.label) for segment in pair_segments)
+            object_words = tuple(
+                ObjectWords(segment, page_subject.label) for segment in pair_segments
+            )
             pairs.append(
                 Pair(
                     subject,
@@ -136,8 +138,8 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     relation,
                     pair_segments,
                     tuple(gap for gap in subject_gaps if gap.relation == relation),
-                    page_states.near_evidence(pair_segments),
-                    page_states.of_others(pair_segments, object_words),
+                    page_states.dates_near_evidence(pair_segments),
+                    page_states.other_dates(pair_segments, object_words),
                     page_states.listed(pair_segments),
                     object_words,
                     tuple(map(page_states.naming, object_words)),
@@ -171,8 +173,8 @@ class PageContext:
             left_out = frozenset(cut)
             kept_texts = (
                 paragraph.text
-                for number, paragraph in enumerate(self._page.paragraphs)
-                if number not in left_out
+                for paragraph_number, paragraph in enumerate(self._page.paragraphs)
+                if paragraph_number not in left_out
             )
             text = LINE_END.join(kept_texts)
             self._made[cut] = text if self._has_text else "", text_sha256(text)
@@ -238,7 +240,7 @@ class PageContext:
             "segment": None
             if pair_question.segment is None
             else segments[pair_question.segment].id,
-            "segments": tuple(segments[index].id for index in pair_question.chosen),
+            "segments": tuple(segments[segment_index].id for segment_index in pair_question.chosen),
             "verification": pair_question.verification,
             "page": self._page.page,
             "revision": self._page.revision,
@@ -259,12 +261,12 @@ class Place(NamedTuple):
 def places_of(pair_question: PairQuestion) -> tuple[Place, ...]:
     """Where the page names what answers a question: for its own segment, then in order."""
     ranked_places: list[tuple[bool, Place]] = []
-    for index in pair_question.chosen:
-        segment = pair_question.pair.segments[index]
+    for segment_index in pair_question.chosen:
+        segment = pair_question.pair.segments[segment_index]
         if segment.paragraph is not None and segment.start is not None and segment.mention:
             ranked_places.append(
                 (
-                    index != pair_question.segment,
+                    segment_index != pair_question.segment,
                     Place(segment.paragraph, segment.start, segment.mention),
                 )
             )

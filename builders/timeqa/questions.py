@@ -35,7 +35,7 @@ from factdrift.builders.text.dates import DayInterval
 from factdrift.builders.text.given_away import object_names, padded_words, significant_words
 from factdrift.builders.text.render import question
 from factdrift.builders.text.words import word_tokens
-from factdrift.builders.timeqa.evidence import Naming
+from factdrift.builders.timeqa.evidence import ObjectWords
 from factdrift.builders.timeqa.times import (
     PART,
     HardKind,
@@ -62,6 +62,8 @@ _WINDOWS = 8
 """Times as often a window is drawn as a moment: most pages state most years."""
 _KEPT = 0.5
 """Share of a page's words that a context at least has whose answer is cut out."""
+_DROP_REASONS = ("not_found", "contradicted", "not_stated")
+"""The drop reasons of segments that the page does not prove."""
 _RULES: dict[AlignmentRule, int] = {"link": 0, "name": 1, "similar": 2, "none": 3}
 _TIERS: Sequence[EvidenceTier] = get_args(EvidenceTier)
 _KINDS: tuple[HardKind, ...] = get_args(HardKind)
@@ -75,12 +77,12 @@ _SHARES = 1 << 20
 class Pair:
     """What is known of one subject and relation: every segment, undated ones too, and gaps.
 
-    `near_evidence`: the dates and stretches that the page states in the sections of the evidence,
-    `of_others` those of them beside things that are no objects of the pair, `listed` those of each
-    entry of lists and tables; `names` of each segment's object, `naming`: the paragraphs with them;
-    `lengths`: words of each paragraph; `life`: first and last day on which the subject certainly
-    was; None: not known; `the`: whether the page says "the" before the subject's label; None: it
-    does not say.
+    `dates_near_evidence`: the dates and stretches of time in the sections that hold evidence;
+    `other_dates`: those of them beside things that are no objects of the pair; `listed`: those of
+    each entry of lists and tables; `names`: the words for each segment's object; `naming`: the
+    paragraphs with these words; `lengths`: the number of words of each paragraph; `life`: the first
+    and the last day on which the subject certainly was, None where not known; `the`: whether the
+    page says "the" before the subject's label, None where it does not say.
     """
 
     subject: str
@@ -88,10 +90,10 @@ class Pair:
     relation: str
     segments: tuple[ReleasedAlignedSegment, ...]
     gaps: tuple[Gap, ...] = ()
-    near_evidence: tuple[DayInterval, ...] = ()
-    of_others: tuple[DayInterval, ...] = ()
+    dates_near_evidence: tuple[DayInterval, ...] = ()
+    other_dates: tuple[DayInterval, ...] = ()
     listed: Mapping[int, Sequence[DayInterval]] = field(default_factory=dict)
-    names: tuple[Naming, ...] = ()
+    names: tuple[ObjectWords, ...] = ()
     naming: tuple[frozenset[int], ...] = ()
     lengths: tuple[int, ...] = ()
     life: tuple[date | None, date | None] = (None, None)
@@ -104,13 +106,13 @@ class Pair:
         a date inside the time, or goes on from before it (`since 2003`).
         """
         cut_paragraphs = frozenset[int]().union(
-            *(self.naming[index] for index in chosen if self.naming)
+            *(self.naming[segment_index] for segment_index in chosen if self.naming)
         )
         for number, days in self.listed.items():
             if number not in cut_paragraphs and any(_goes_on(time, *interval) for interval in days):
                 return ()
-        kept = sum(number for i, number in enumerate(self.lengths) if i not in cut_paragraphs)
-        return tuple(sorted(cut_paragraphs)) if kept >= _KEPT * sum(self.lengths) else ()
+        kept_words = sum(number for i, number in enumerate(self.lengths) if i not in cut_paragraphs)
+        return tuple(sorted(cut_paragraphs)) if kept_words >= _KEPT * sum(self.lengths) else ()
 
 
 class QuestionTemplates(Strict):
@@ -205,7 +207,8 @@ class PairQuestion:
         best: dict[str, AlignedSegment] = {}
         segments = self.pair.segments
         for segment in sorted(
-            (segments[index] for index in self.chosen), key=lambda segment: _RULES[segment.rule]
+            (segments[segment_index] for segment_index in self.chosen),
+            key=lambda segment: _RULES[segment.rule],
         ):
             best.setdefault(segment.object, segment)
         return sorted(best.values(), key=lambda segment: (len(segment.object), segment.object))
@@ -213,7 +216,9 @@ class PairQuestion:
     @property
     def answerable(self) -> Answerable:
         """What answers it in its context."""
-        in_page = any(self.pair.segments[index].rule != "none" for index in self.chosen)
+        in_page = any(
+            self.pair.segments[segment_index].rule != "none" for segment_index in self.chosen
+        )
         if in_page and not self.cut:
             return "yes"
         return "not_in_page" if self.chosen else "nothing_holds"
@@ -226,7 +231,9 @@ class PairQuestion:
     @property
     def verification(self) -> Verification:
         """Human, where people checked all segments that answer it (of none: all of the pair)."""
-        judged = [self.pair.segments[index] for index in self.chosen] or self.pair.segments
+        judged = [
+            self.pair.segments[segment_index] for segment_index in self.chosen
+        ] or self.pair.segments
         return (
             "human" if all(segment.verification == "human" for segment in judged) else "automatic"
         )
@@ -259,14 +266,16 @@ def ask_pair(pair: Pair, relation: QuestionTemplates, settings: Questions, seed:
     nothing holds there are none, of short segments there are fewer.
     """
     asker = _Asker(pair, relation, settings, seed)
-    asked_indexes = [index for index, reason in enumerate(asker.unproved) if reason is None]
-    for index, reason in enumerate(asker.unproved):
+    asked_indexes = [
+        segment_index for segment_index, reason in enumerate(asker.unproved) if reason is None
+    ]
+    for segment_index, reason in enumerate(asker.unproved):
         if reason is not None:
-            asker.drop(reason, index, pair.segments[index].mention)
-    for index in asked_indexes:
-        asker.ask(easy_times(asker.line, index, asker.pointwise), index, "easy")
-    for index in asked_indexes:
-        asker.ask(asker.hard_times(index), index, "hard")
+            asker.drop(reason, segment_index, pair.segments[segment_index].mention)
+    for segment_index in asked_indexes:
+        asker.ask(easy_times(asker.timeline, segment_index, asker.pointwise), segment_index, "easy")
+    for segment_index in asked_indexes:
+        asker.ask(asker.hard_times(segment_index), segment_index, "hard")
     asker.limit_several()
     asker.make_unanswerable()
     probes = [probe for pair_question in asker.questions for probe in asker.probes(pair_question)]
@@ -280,7 +289,7 @@ class _Asker:
         self, pair: Pair, relation: QuestionTemplates, settings: Questions, seed: int
     ) -> None:
         self.pair, self.relation, self.settings, self.seed = pair, relation, settings, seed
-        self.line = Timeline(pair.segments, pair.gaps)
+        self.timeline = Timeline(pair.segments, pair.gaps)
         self.pointwise = relation.mode == "pointwise"
         self.unproved = [self._unproved(segment) for segment in pair.segments]
         self.questions: list[PairQuestion] = []
@@ -290,7 +299,7 @@ class _Asker:
         self.own_key = seeded_hash(seed, pair.subject, pair.relation)
         self.keys = [
             seeded_hash(self.own_key, segment.object, *seed_numbers(span))
-            for segment, span in zip(pair.segments, self.line.spans, strict=False)
+            for segment, span in zip(pair.segments, self.timeline.spans, strict=False)
         ]
         # The page's words for it are an answer too: `March` of March Engineering, in March 1985.
         self.names = [
@@ -318,7 +327,7 @@ class _Asker:
         return "not_stated" if is_less else None
 
     def ask(
-        self, times: Iterator[Time] | Sequence[Time], index: int | None, mode: Difficulty
+        self, times: Iterator[Time] | Sequence[Time], segment_index: int | None, mode: Difficulty
     ) -> None:
         """Ask about the first of these times that can be asked about.
 
@@ -330,56 +339,64 @@ class _Asker:
             if time in self.seen:
                 reason = None  # the segments with this time share its question
                 continue
-            outcome = self.made(time, index, mode)
+            outcome = self.question_or_reason(time, segment_index, mode)
             if isinstance(outcome, PairQuestion):
                 self.questions.append(outcome)
                 self.seen.add(time)
                 return
             reason, detail = outcome, time_text(time, mode == "easy")
-        if index is not None and reason is not None:
-            self.drop(reason, index, detail)
+        if segment_index is not None and reason is not None:
+            self.drop(reason, segment_index, detail)
 
-    def hard_times(self, index: int) -> Iterator[Time]:
+    def hard_times(self, segment_index: int) -> Iterator[Time]:
         """Moments inside a segment; what they ask is drawn by the weights of the mix."""
         weights = {kind: weight for kind in _KINDS if (weight := self.settings.mix.get(kind, 0))}
-        order = RandomStream(self.keys[index])
+        order = RandomStream(self.keys[segment_index])
         while weights:
-            kind = _drawn(weights, order)
+            kind = _draw_kind(weights, order)
             del weights[kind]
-            yield from self._hard_times(index, kind, RandomStream(order.next_bits()), _TRIES)
+            yield from self._hard_times(
+                segment_index, kind, RandomStream(order.next_bits()), _TRIES
+            )
 
     def _hard_times(
-        self, index: int, kind: HardKind, draws: RandomStream, tries: int
+        self, segment_index: int, kind: HardKind, draws: RandomStream, tries: int
     ) -> Iterator[Time]:
         for _ in range(tries):
-            time = hard_time(self.line, index, kind, self.pointwise, self.settings.months, draws)
+            time = hard_time(
+                self.timeline, segment_index, kind, self.pointwise, self.settings.months, draws
+            )
             if time is None:
                 return
             yield time
 
     def probes(self, original: PairQuestion) -> Iterator[PairQuestion]:
         """The question at other times inside the segment that it was made from."""
-        index = original.segment
-        if index is None:
+        segment_index = original.segment
+        if segment_index is None:
             return
         probe_count, kind = self.settings.probes, original.time.specifier
         draws = RandomStream(seeded_hash(self.seed, original.id, "probe"))
         seen = {original.time}
-        for time in self._hard_times(index, kind, draws, probe_count * _TRIES):
+        for time in self._hard_times(segment_index, kind, draws, probe_count * _TRIES):
             if len(seen) > probe_count:
                 return
-            probe = None if time in seen else self.made(time, index, "hard", original)
+            probe = (
+                None
+                if time in seen
+                else self.question_or_reason(time, segment_index, "hard", original)
+            )
             if not isinstance(probe, PairQuestion):
                 continue
-            if self.objects(probe) == self.objects(original):
+            if self.answer_objects(probe) == self.answer_objects(original):
                 seen.add(time)
                 probe.number, probe.original = len(seen) - 1, original.id
                 probe.id, probe.cut = row_id(original.id, "probe", probe.number), original.cut
                 yield probe
 
-    def objects(self, pair_question: PairQuestion) -> set[str]:
+    def answer_objects(self, pair_question: PairQuestion) -> set[str]:
         """The ids of the objects that answer a question."""
-        return {self.pair.segments[index].object for index in pair_question.chosen}
+        return {self.pair.segments[segment_index].object for segment_index in pair_question.chosen}
 
     def limit_several(self) -> None:
         """Leave out questions with several answers that are over their share, by their hash."""
@@ -394,7 +411,7 @@ class _Asker:
             several = [
                 pair_question
                 for pair_question in mode_questions
-                if len(self.objects(pair_question)) > 1
+                if len(self.answer_objects(pair_question)) > 1
             ]
             count = self._count(
                 mode, "several", (len(mode_questions) - len(several)) * share / (1 - share)
@@ -422,7 +439,7 @@ class _Asker:
                 for _ in range(
                     self._count(mode, "windows", question_count * windows / (1 - windows))
                 ):
-                    self.ask(self.windows(), None, "hard")
+                    self.ask(self.window_times(), None, "hard")
             mode_questions = [
                 pair_question
                 for pair_question in self.questions
@@ -438,7 +455,7 @@ class _Asker:
                     pair_question.cut = self.pair.cut(pair_question.chosen, pair_question.time)
                     cut_count -= bool(pair_question.cut)
 
-    def windows(self) -> Iterator[Time]:
+    def window_times(self) -> Iterator[Time]:
         """Times near the pair's own in which nothing is known to hold.
 
         None, where the page states a date there in the sections of the evidence, or one between
@@ -446,15 +463,15 @@ class _Asker:
         """
         draws = RandomStream(seeded_hash(self.own_key, "window", len(self.questions)))
         for _ in range(_TRIES * _WINDOWS):
-            time = outside_time(self.line, self.settings.months, self.pair.life, draws)
+            time = outside_time(self.timeline, self.settings.months, self.pair.life, draws)
             if time is None:
                 return
             first, last = (day for day in time.days() if day)
-            line_end = self.line.last
-            if line_end is not None and first.toordinal() > line_end:
-                first = min(first, date(date.fromordinal(line_end).year + 1, 1, 1))
+            timeline_end = self.timeline.last
+            if timeline_end is not None and first.toordinal() > timeline_end:
+                first = min(first, date(date.fromordinal(timeline_end).year + 1, 1, 1))
             if not any(
-                begins <= last and first <= ends for begins, ends in self.pair.near_evidence
+                begins <= last and first <= ends for begins, ends in self.pair.dates_near_evidence
             ):
                 yield time
 
@@ -463,18 +480,22 @@ class _Asker:
         draws = RandomStream(seeded_hash(self.own_key, mode, purpose))
         return int(wanted_count) + (draws.next_below(_SHARES) < wanted_count % 1 * _SHARES)
 
-    def made(
-        self, time: Time, index: int | None, mode: Difficulty, like: PairQuestion | None = None
+    def question_or_reason(
+        self,
+        time: Time,
+        segment_index: int | None,
+        mode: Difficulty,
+        like: PairQuestion | None = None,
     ) -> PairQuestion | str:
         """The question about a time, or the reason why there is none; `like`: of its template."""
-        chosen = self.settled(time, index, mode)
+        chosen = self.answering_segments(time, segment_index, mode)
         if isinstance(chosen, str):
             return chosen
         variants = self.serving.get(time.specifier)
         if not variants:
             return "no_template"
         if like is None:
-            key = self.own_key if index is None else self.keys[index]
+            key = self.own_key if segment_index is None else self.keys[segment_index]
             day = (time.first or time.last or _NO_UNIT).first
             variant = variants[RandomStream(key ^ day).next_below(len(variants))]
         else:
@@ -484,11 +505,9 @@ class _Asker:
         ask = self.relation.questions[variant].ask
         question_text = question(ask, label, time_text(time, mode == "easy"), articles)
         question_words = padded_words(word_tokens(question_text))
-        if any(
-            self.names[answer_index].given_away(self.subject_words, question_words)
-            for answer_index in chosen
-        ):
-            return "gives_answer"
+        for answer_index in chosen:
+            if self.names[answer_index].given_away(self.subject_words, question_words):
+                return "gives_answer"
         template = f"{self.relation.relation}/{variant + 1}"
         id_parts = self.pair.subject, self.relation.relation, template, time.specifier
         return PairQuestion(
@@ -499,27 +518,39 @@ class _Asker:
             template,
             self.pair,
             tuple(chosen),
-            index,
+            segment_index,
         )
 
-    def settled(self, time: Time, index: int | None, mode: Difficulty) -> list[int] | str:
+    def answering_segments(
+        self, time: Time, segment_index: int | None, mode: Difficulty
+    ) -> list[int] | str:
         """The segments that a time selects, or the reason why it cannot be asked about."""
-        line, (kind, first_unit, last_unit) = self.line, time
-        if any(unit and unit.last > line.snapshot for unit in (first_unit, last_unit)):
-            return "after_snapshot"
-        if kind == "after" and first_unit and first_unit.last > line.snapshot - _AFTER:
-            return "near_snapshot"
-        selected = select(time, line.spans, line.snapshot, touching=mode == "hard")
-        if selected is None or (index not in selected if index is not None else selected):
+        if reason := self._after_snapshot(time):
+            return reason
+        timeline = self.timeline
+        selected = select(time, timeline.spans, timeline.snapshot, touching=mode == "hard")
+        # Of a window nothing may be selected, of a segment's own time the segment has to be.
+        if selected is None or (
+            segment_index not in selected if segment_index is not None else selected
+        ):
             return "in_doubt"
         if any(self.unproved[answer_index] for answer_index in selected):
             return "unproved"
-        if (
-            kind in ("before", "after")
-            and len({self.pair.segments[answer_index].object for answer_index in selected}) > 1
-        ):
+        objects = {self.pair.segments[answer_index].object for answer_index in selected}
+        if time.specifier in ("before", "after") and len(objects) > 1:
             return "ambiguous"
         return "others_stated" if self._states_others(time, mode) else selected
+
+    def _after_snapshot(self, time: Time) -> str | None:
+        """The reason why a time is too late to be asked about; None: it is not."""
+        snapshot = self.timeline.snapshot
+        for time_unit in (time.first, time.last):
+            if time_unit and time_unit.last > snapshot:
+                return "after_snapshot"
+        first_unit = time.first
+        if time.specifier == "after" and first_unit and first_unit.last > snapshot - _AFTER:
+            return "near_snapshot"
+        return None
 
     def _states_others(self, time: Time, mode: Difficulty) -> bool:
         """Whether the page may name others of the kind of the pair's objects at this time.
@@ -529,26 +560,26 @@ class _Asker:
         no object of the pair, in a list or table beside the evidence, with a date inside the time.
         """
         kind, first_unit, last_unit = time
-        line, stated_days = self.line, self.pair.near_evidence
+        timeline, stated_days = self.timeline, self.pair.dates_near_evidence
         if kind == "before":
-            day = line.first
+            day = timeline.first
             return (mode == "hard" and day is not None) and any(
                 ends.toordinal() < day - _SEASON for _, ends in stated_days
             )
         if kind == "after":
-            day = line.last
+            day = timeline.last
             return (mode == "hard" and day is not None) and any(
                 begins.toordinal() > day + _SEASON for begins, _ in stated_days
             )
         assert first_unit and last_unit
-        days = ((begins.toordinal(), ends.toordinal()) for begins, ends in self.pair.of_others)
+        days = ((begins.toordinal(), ends.toordinal()) for begins, ends in self.pair.other_dates)
         return self.pointwise and any(
             first_unit.first <= begins and ends <= last_unit.last for begins, ends in days
         )
 
-    def drop(self, reason: str, index: int, detail: str | None) -> None:
+    def drop(self, reason: str, segment_index: int, detail: str | None) -> None:
         """Count a segment that is not asked about."""
-        segment = self.pair.segments[index]
+        segment = self.pair.segments[segment_index]
         item = segment.statements[0] if segment.statements else segment.object
         pair = segment.subject, segment.relation
         self.dropped.append(Dropped(STEP, reason, item, *pair, None, None, detail))
@@ -575,7 +606,7 @@ def _code(unit: TimeUnit | None) -> str:
     return date.fromordinal(unit.first).isoformat()[: (10, 7, 4)[unit.grain]]
 
 
-def _drawn(weights: Mapping[HardKind, float], draws: RandomStream) -> HardKind:
+def _draw_kind(weights: Mapping[HardKind, float], draws: RandomStream) -> HardKind:
     """One of the kinds, each with a chance as great as its weight."""
     threshold = draws.next_below(_SHARES) / _SHARES * sum(weights.values())
     for kind, weight in weights.items():

@@ -93,14 +93,14 @@ class Pages(Step):
     def make(self, out: Path, workspace: Workspace) -> None:
         """Read the wanted pages, with links through redirects followed to the objects' pages."""
         histories = workspace.folder(self.histories)
-        targets = _columns(histories / "segments.parquet", "object_title")
+        target_titles = _columns(histories / "segments.parquet", "object_title")
         read_pages(
             self.files.files,
             _columns(histories / "subjects.parquet", "title", "subject"),
             out,
             jobs=workspace.jobs,
             work=workspace.work(f"pages-{self.key}"),
-            targets=(title for (title,) in targets if title),
+            targets=(title for (title,) in target_titles if title),
         )
 
 

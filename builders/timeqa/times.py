@@ -97,7 +97,7 @@ def unit(grain: int, number: int) -> TimeUnit:
     return TimeUnit(grain, number, first.toordinal(), last.toordinal())
 
 
-def index(grain: int, day: int) -> int:
+def unit_index(grain: int, day: int) -> int:
     """The index of the unit of this grain that a day lies in."""
     if grain == DAY:
         return day
@@ -124,10 +124,11 @@ def stated_unit(first: date | None, last: date | None) -> TimeUnit | None:
     if first is None or last is None or first == date.min or last.year == date.max.year:
         return None
     day_range = first.toordinal(), last.toordinal()
-    units = (unit(grain, index(grain, day_range[0])) for grain in (DAY, MONTH, YEAR))
-    return next(
-        (time_unit for time_unit in units if (time_unit.first, time_unit.last) == day_range), None
-    )
+    for grain in (DAY, MONTH, YEAR):
+        time_unit = unit(grain, unit_index(grain, day_range[0]))
+        if (time_unit.first, time_unit.last) == day_range:
+            return time_unit
+    return None
 
 
 def day_interval(one: Segment | Gap) -> Interval[int]:
@@ -234,27 +235,26 @@ class Timeline:
     """
 
     def __init__(self, segments: Sequence[AlignedSegment], gaps: Sequence[Gap]) -> None:
-        self.spans = [day_interval(s) for s in segments] + [day_interval(g) for g in gaps]
-        self.open = [s.end_open for s in segments]
-        self.starts = [stated_unit(s.start_first, s.start_last) for s in segments]
-        self.ends = [
-            None if s.end_open or s.end_inferred else stated_unit(s.end_first, s.end_last)
-            for s in segments
-        ]
-        self.snapshot = max((s.snapshot.toordinal() for s in segments), default=0)
+        self.spans = [*map(day_interval, segments), *map(day_interval, gaps)]
+        self.open = [segment.end_open for segment in segments]
+        self.starts = [stated_unit(item.start_first, item.start_last) for item in segments]
+        self.ends = [_printed_end(segment) for segment in segments]
+        self.snapshot = max((segment.snapshot.toordinal() for segment in segments), default=0)
         starts = [span.start_first for span in self.spans]
         ends = [span.end_last for span in self.spans]
-        self.first = min((day for day in starts if day is not None), default=None)
-        self.last = max((day for day in ends if day is not None), default=None)
-        if None in starts:
-            self.first = None
-        if None in ends:
-            self.last = None
-        own = list(zip(segments, self.spans, strict=False))
-        firsts = [s.start_stated for s, b in own if b.start_first == self.first]
-        lasts = [s.end_stated and not s.end_inferred for s, b in own if b.end_last == self.last]
-        self.begun = bool(firsts) and all(firsts)
-        self.ended = bool(lasts) and all(lasts)
+        known_starts = [day for day in starts if day is not None]
+        known_ends = [day for day in ends if day is not None]
+        # Unknown where one of them is: that one may lie outside of all others.
+        self.first = min(known_starts, default=None) if None not in starts else None
+        self.last = max(known_ends, default=None) if None not in ends else None
+        first_starts, last_ends = [], []
+        for segment, span in zip(segments, self.spans, strict=False):
+            if span.start_first == self.first:
+                first_starts.append(segment.start_stated)
+            if span.end_last == self.last:
+                last_ends.append(segment.end_stated and not segment.end_inferred)
+        self.begun = bool(first_starts) and all(first_starts)
+        self.ended = bool(last_ends) and all(last_ends)
 
     def inside(self, index: int) -> DayRange:
         """The days strictly between the boundaries of a segment, up to the snapshot day."""
@@ -267,30 +267,39 @@ class Timeline:
         return first, last
 
 
-def easy_times(line: Timeline, segment_index: int, pointwise: bool) -> list[Time]:
+def _printed_end(segment: AlignedSegment) -> TimeUnit | None:
+    """The unit in which a segment ended, if questions may print it."""
+    if segment.end_open or segment.end_inferred:
+        return None
+    return stated_unit(segment.end_first, segment.end_last)
+
+
+def easy_times(timeline: Timeline, segment_index: int, pointwise: bool) -> list[Time]:
     """The times of easy questions about a segment, from its own boundaries, the best first.
 
     There are none where no boundary can be printed.
     """
-    start_unit, end_unit = line.starts[segment_index], line.ends[segment_index]
-    if line.open[segment_index] and start_unit:
-        return (
-            [_in_unit(start_unit)]
-            if pointwise
-            else [Time("after", start_unit, None), _in_unit(start_unit)]
-        )
+    start_unit, end_unit = timeline.starts[segment_index], timeline.ends[segment_index]
+    if timeline.open[segment_index] and start_unit:
+        in_start = _in_unit(start_unit)
+        return [in_start] if pointwise else [Time("after", start_unit, None), in_start]
     if pointwise or start_unit is None or end_unit is None or start_unit == end_unit:
         known_unit = start_unit or end_unit
         return [_in_unit(known_unit)] if known_unit else []
     if end_unit.last - start_unit.first < _SHORT and start_unit.grain != YEAR:
-        return [_in_unit(unit(MONTH, index(MONTH, start_unit.first)))]
+        return [_in_unit(unit(MONTH, unit_index(MONTH, start_unit.first)))]
     if start_unit.last >= end_unit.first:
         return [_in_unit(start_unit if start_unit.grain > end_unit.grain else end_unit)]
     return [Time("between", start_unit, end_unit)]
 
 
 def hard_time(
-    line: Timeline, index: int, kind: HardKind, pointwise: bool, months: float, draws: RandomStream
+    timeline: Timeline,
+    segment_index: int,
+    kind: HardKind,
+    pointwise: bool,
+    months: float,
+    draws: RandomStream,
 ) -> Time | None:
     """The time of a hard question about a segment, of this kind; None: none has room.
 
@@ -301,43 +310,48 @@ def hard_time(
     it, `before` a later unit, `after` an earlier one and `decade` the part that it lies in.
     `months`: the chance that a month is named where a year would do.
     """
-    span, inside = line.spans[index], line.inside(index)
-    if kind == "before" and span.start_first != line.first:
+    span, inside = timeline.spans[segment_index], timeline.inside(segment_index)
+    if kind == "before" and span.start_first != timeline.first:
         return None
-    if kind == "after" and span.end_last != line.last:
+    if kind == "after" and span.end_last != timeline.last:
         return None
     by_month = draws.next_below(_THOUSAND) < months * _THOUSAND
+    start_unit, end_unit = timeline.starts[segment_index], timeline.ends[segment_index]
     if pointwise:
-        point = line.starts[index] or line.ends[index]
-        if point is None or kind == "in":
-            return None
-        if kind == "decade":
-            parts = _parts(point.first, point.last)
-            holding = (
-                decade_part
-                for decade_part in parts
-                if decade_part.first <= point.first and point.last <= decade_part.last
-            )
-            return next(map(_in_unit, holding), None)
-        earlier = point.first - _AROUND, point.first - 1
-        return _drawn(kind, earlier, (point.last + 1, point.last + _AROUND), by_month, draws)
+        return _hard_time_of_point(start_unit or end_unit, kind, by_month, draws)
     if kind == "decade":
-        first, last = inside
-        parts = [
-            decade_part
-            for decade_part in _parts(first, last)
-            if first <= decade_part.first and decade_part.last <= last
-        ]
-        return _in_unit(parts[draws.next_below(len(parts))]) if parts else None
-    if kind == "before" and (end := line.ends[index]):
-        inside = inside[0], min(end.last, line.snapshot)
-    if kind == "after" and not span.is_open and (start := line.starts[index]):
-        inside = start.first, inside[1]
-    return _drawn(kind, inside, inside, by_month, draws)
+        return _decade_part_within(inside, draws)
+    if kind == "before" and end_unit:
+        inside = inside[0], min(end_unit.last, timeline.snapshot)
+    if kind == "after" and not span.is_open and start_unit:
+        inside = start_unit.first, inside[1]
+    return _draw_time(kind, inside, inside, by_month, draws)
+
+
+def _decade_part_within(days: DayRange, draws: RandomStream) -> Time | None:
+    """One of the early and late parts of decades that lie wholly in these days."""
+    first, last = days
+    parts = [part for part in _parts(first, last) if first <= part.first and part.last <= last]
+    return _in_unit(parts[draws.next_below(len(parts))]) if parts else None
+
+
+def _hard_time_of_point(
+    point: TimeUnit | None, kind: HardKind, by_month: bool, draws: RandomStream
+) -> Time | None:
+    """The time of a hard question about a point in time; see `hard_time`."""
+    if point is None or kind == "in":
+        return None
+    if kind == "decade":
+        for part in _parts(point.first, point.last):
+            if part.first <= point.first and point.last <= part.last:
+                return _in_unit(part)
+        return None
+    earlier = point.first - _AROUND, point.first - 1
+    return _draw_time(kind, earlier, (point.last + 1, point.last + _AROUND), by_month, draws)
 
 
 def outside_time(
-    line: Timeline, months: float, life: tuple[date | None, date | None], draws: RandomStream
+    timeline: Timeline, months: float, life: tuple[date | None, date | None], draws: RandomStream
 ) -> Time | None:
     """A time at most ten years before the first segment of a pair, or after the last.
 
@@ -345,22 +359,22 @@ def outside_time(
     the first segment also after its youth. None: the page states neither the first start, nor the
     last end, or no unit of time has room.
     """
-    until = min(line.snapshot, life[1].toordinal()) if life[1] else line.snapshot
+    until = min(timeline.snapshot, life[1].toordinal()) if life[1] else timeline.snapshot
     sides = []
-    if line.begun and line.first is not None and life[0]:
+    if timeline.begun and timeline.first is not None and life[0]:
         born = life[0].toordinal() + _YOUTH
-        sides.append((max(line.first - _REACH, born), min(line.first - 1, until)))
-    if line.ended and line.last is not None:
-        sides.append((line.last + 1, min(line.last + _REACH, until)))
+        sides.append((max(timeline.first - _REACH, born), min(timeline.first - 1, until)))
+    if timeline.ended and timeline.last is not None:
+        sides.append((timeline.last + 1, min(timeline.last + _REACH, until)))
     if not sides:
         return None
     side = sides[draws.next_below(len(sides))]
     by_month = draws.next_below(_THOUSAND) < months * _THOUSAND
-    two = _drawn("between", side, side, by_month, draws) if draws.next_below(2) else None
-    return two or _drawn("in", side, side, by_month, draws)
+    two = _draw_time("between", side, side, by_month, draws) if draws.next_below(2) else None
+    return two or _draw_time("in", side, side, by_month, draws)
 
 
-def _drawn(
+def _draw_time(
     kind: HardKind, earlier: DayRange, later: DayRange, by_month: bool, draws: RandomStream
 ) -> Time | None:
     """A time of months or years: `after` and `in` take theirs from the earlier days.

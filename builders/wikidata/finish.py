@@ -21,6 +21,7 @@ import duckdb
 from factdrift.builders.core import duck
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import ROW_GROUP
 from factdrift.builders.rows import Dropped, Entity, Statement
 from factdrift.builders.wikidata.documents import EDITED_PREFIX
 from factdrift.builders.wikidata.parts import RawEntity, RawStatement, read_parts
@@ -31,9 +32,6 @@ _PLANNED = 10
 """So many starts, or one in a hundred, may be after the day of a dump: what is planned."""
 TABLES = ("statements.parquet", "entities.parquet", "dropped.parquet", "mined.json")
 
-
-ROW_GROUP = 65_536
-"""Rows of a row group of every written file but its last."""
 
 _LONGEST = 4 << 20
 """Bytes of the longest raw row; DuckDB has two buffers of this size a thread."""
@@ -63,7 +61,7 @@ class MinedTables:
 
 
 def finish(
-    parts: Path,
+    parts_folder: Path,
     out: Path,
     *,
     snapshot: date,
@@ -87,11 +85,11 @@ def finish(
     fit, by default `out/build`. Source: TimeQA (arXiv 2108.06314) section 2.1.
     """
     scratch = scratch or out / "build"
-    temporary = out / ".tables.tmp"
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
+    temporary_folder = out / ".tables.tmp"
+    shutil.rmtree(temporary_folder, ignore_errors=True)
+    temporary_folder.mkdir(parents=True)
     counts: Counter[str] = Counter()
-    for part_summary in read_parts(parts):
+    for part_summary in read_parts(parts_folder):
         counts.update(part_summary.counts)
     last_edit = max(
         (key for key in counts if key.startswith(EDITED_PREFIX)), default=""
@@ -101,26 +99,26 @@ def finish(
     counts = Counter(
         {key: count for key, count in counts.items() if not key.startswith(EDITED_PREFIX)}
     )
-    with _connect(scratch / "spill", memory, threads) as con:
-        _load(con, parts)
-        counts["redirect_loops"] = _resolve_redirects(con)
-        counts.update(_judge(con, undated))
-        later_starts, dated_starts, newest_start = _later_starts(con, snapshot)
+    with _connect(scratch / "spill", memory, threads) as connection:
+        _load(connection, parts_folder)
+        counts["redirect_loops"] = _resolve_redirects(connection)
+        counts.update(_judge(connection, undated))
+        later_starts, dated_starts, newest_start = _later_starts(connection, snapshot)
         if later_starts > _PLANNED and later_starts * 100 > dated_starts:
             raise _too_early(
                 snapshot,
                 f"{later_starts:,} of its {dated_starts:,} starts are later, to {newest_start}",
             )
-        _write(con, temporary, snapshot)
-        counts.update(_count(con, temporary))
+        _write(connection, temporary_folder, snapshot)
+        counts.update(_count(connection, temporary_folder))
     summary = _summary(snapshot, undated, relations, counts)
-    text = json.dumps(summary, indent=1, sort_keys=True, ensure_ascii=False)
-    (temporary / TABLES[-1]).write_text(text + "\n", "utf-8")
+    summary_text = json.dumps(summary, indent=1, sort_keys=True, ensure_ascii=False)
+    (temporary_folder / TABLES[-1]).write_text(summary_text + "\n", "utf-8")
     (out / TABLES[-1]).unlink(missing_ok=True)
-    for name in TABLES:  # the summary last: where it is, the tables are whole
-        (temporary / name).replace(out / name)
-    temporary.rmdir()
-    statements, entities, dropped, mined = (out / name for name in TABLES)
+    for table_name in TABLES:  # the summary last: where it is, the tables are whole
+        (temporary_folder / table_name).replace(out / table_name)
+    temporary_folder.rmdir()
+    statements, entities, dropped, mined = (out / table_name for table_name in TABLES)
     return MinedTables(statements, entities, dropped, mined, snapshot, summary)
 
 
@@ -133,12 +131,12 @@ def _too_early(snapshot: date, why: str) -> UserError:
 def _connect(spill: Path, memory: str, threads: int) -> Iterator[duckdb.DuckDBPyConnection]:
     spill.mkdir(parents=True, exist_ok=True)
     try:
-        with duck.connect(spill, memory, threads, ordered=False) as con:
-            yield con
+        with duck.connect(spill, memory, threads, ordered=False) as connection:
+            yield connection
     except duckdb.OutOfMemoryException as error:
-        first = str(error).splitlines()[0]
+        first_line = str(error).splitlines()[0]
         hint = "give it more (a quarter of Wikidata takes 600MB); a rerun reads nothing again"
-        raise UserError(f"{memory} of memory is too little ({first})", hint=hint) from error
+        raise UserError(f"{memory} of memory is too little ({first_line})", hint=hint) from error
     except duckdb.IOException as error:
         raise UserError(f"the tables cannot be written: {error}", where=spill.parent) from error
     finally:
@@ -169,11 +167,11 @@ def _summary(
     }
     total_counts: Counter[str] = Counter()
     for key, count in counts.items():
-        relation, _, name = key.rpartition("/")
+        relation, _, count_name = key.rpartition("/")
         if relation:
-            relation_counts.setdefault(relation, {})[name] = count
+            relation_counts.setdefault(relation, {})[count_name] = count
         else:
-            total_counts[name] += count
+            total_counts[count_name] += count
     return {
         "snapshot": snapshot.isoformat(),
         "asked": sorted(asked_relations) if asked_relations is not None else None,
@@ -186,7 +184,7 @@ def _summary(
 # --- SQL: raw rows in, sorted Parquet tables out --------------------------------------------------
 
 
-def _load(con: duckdb.DuckDBPyConnection, parts: Path) -> None:
+def _load(connection: duckdb.DuckDBPyConnection, parts_folder: Path) -> None:
     """Views of the raw rows of all parts."""
     tables = {
         "statements": RawStatement,
@@ -194,83 +192,85 @@ def _load(con: duckdb.DuckDBPyConnection, parts: Path) -> None:
         "redirects": RawEntity,
         "dropped": Dropped,
     }
-    for table, row in tables.items():
-        types = dict(_sql_types(row))
-        files = sorted(parts.glob(f"[!.]*/{table}.json.zst"))
-        if files:
-            names = ", ".join(duck.text(duck.escape_globs(file)) for file in files)
-            columns = ", ".join(
+    for table_name, row_type in tables.items():
+        types = dict(_sql_types(row_type))
+        part_files = sorted(parts_folder.glob(f"[!.]*/{table_name}.json.zst"))
+        if part_files:
+            file_names = ", ".join(duck.text(duck.escape_globs(file)) for file in part_files)
+            column_types = ", ".join(
                 f"{duck.text(name)}: {duck.text(kind)}" for name, kind in types.items()
             )
-            source = f"""FROM read_json([{names}],
-                columns = {{{columns}}}, format = 'newline_delimited', compression = 'zstd',
+            source = f"""FROM read_json([{file_names}],
+                columns = {{{column_types}}}, format = 'newline_delimited', compression = 'zstd',
                 maximum_object_size = {_LONGEST})"""
         else:
-            columns = ", ".join(f"NULL::{kind} AS {name}" for name, kind in types.items())
-            source = f"SELECT {columns} WHERE false"
-        con.execute(f"CREATE VIEW raw_{table} AS {source}")
+            column_types = ", ".join(f"NULL::{kind} AS {name}" for name, kind in types.items())
+            source = f"SELECT {column_types} WHERE false"
+        connection.execute(f"CREATE VIEW raw_{table_name} AS {source}")
 
 
-def _sql_types(row: type) -> Iterator[tuple[str, str]]:
+def _sql_types(row_type: type) -> Iterator[tuple[str, str]]:
     """The columns of a row type, with DuckDB's names of their types."""
-    for name, hint in get_type_hints(row).items():
-        inner_types = [argument for argument in get_args(hint) if argument is not type(None)]
-        if get_origin(hint) is tuple:
-            yield name, "VARCHAR[]"
+    for column_name, type_hint in get_type_hints(row_type).items():
+        inner_types = [argument for argument in get_args(type_hint) if argument is not type(None)]
+        if get_origin(type_hint) is tuple:
+            yield column_name, "VARCHAR[]"
         else:  # a literal's values stand where a type would
-            kind = inner_types[0] if isinstance(hint, UnionType) else hint
-            yield name, _SQL.get(kind, "VARCHAR")
+            column_type = inner_types[0] if isinstance(type_hint, UnionType) else type_hint
+            yield column_name, _SQL.get(column_type, "VARCHAR")
 
 
-def _resolve_redirects(con: duckdb.DuckDBPyConnection) -> int:
+def _resolve_redirects(connection: duckdb.DuckDBPyConnection) -> int:
     """Make the table `redirects`, each id with its last target; the number of ids in loops.
 
     Every round doubles the length of the chains that are resolved; when a round changes
     nothing, what still points to a redirect leads into a loop, and is left as it is.
     """
-    con.execute("""
+    connection.execute("""
         CREATE TEMP TABLE redirects AS
         SELECT id, min(redirect) AS target FROM raw_redirects GROUP BY id
     """)
     previous_count = -1
     while True:
-        unresolved_count = _number(con, "FROM redirects WHERE target IN (SELECT id FROM redirects)")
+        unresolved_count = _number(
+            connection, "FROM redirects WHERE target IN (SELECT id FROM redirects)"
+        )
         if unresolved_count == previous_count or not unresolved_count:
             break
         previous_count = unresolved_count
-        con.execute("""
+        connection.execute("""
             CREATE OR REPLACE TEMP TABLE redirects AS
             SELECT a.id, coalesce(b.target, a.target) AS target
             FROM redirects a LEFT JOIN redirects b ON a.target = b.id
         """)
     if unresolved_count:
-        con.execute("DELETE FROM redirects WHERE target IN (SELECT id FROM redirects)")
+        connection.execute("DELETE FROM redirects WHERE target IN (SELECT id FROM redirects)")
     return unresolved_count
 
 
-def _judge(con: duckdb.DuckDBPyConnection, undated: Collection[str]) -> dict[str, int]:
+def _judge(connection: duckdb.DuckDBPyConnection, undated: Collection[str]) -> dict[str, int]:
     """Make `named` (the entities in statements) and `judged` (statements, with null or a reason).
 
     Of two lines about one entity the later revision counts, else the later line. What was passed
     over: such lines, statements that were there twice, and, by relation, undated ones without a
     dated one of the same subject.
     """
-    con.execute("CREATE TEMP TABLE outdated (line BIGINT)")
-    _resolve(con, undated)
+    connection.execute("CREATE TEMP TABLE outdated (line BIGINT)")
+    _resolve(connection, undated)
     twice = "id IN (SELECT id FROM named GROUP BY id HAVING count(*) > 1)"
     order = "PARTITION BY id ORDER BY revision DESC, line DESC, label, aliases, statements"
-    con.execute(f"""
+    connection.execute(f"""
         INSERT INTO outdated SELECT line FROM named WHERE line > 0 AND {twice}
         QUALIFY row_number() OVER ({order}) > 1
     """)  # noqa: S608
-    if repeated := _number(con, "FROM outdated"):
-        _resolve(con, undated)
-    elif _number(con, f"FROM named WHERE {twice}"):  # an endpoint's answers overlap
-        con.execute(f"""
+    if repeated := _number(connection, "FROM outdated"):
+        _resolve(connection, undated)
+    elif _number(connection, f"FROM named WHERE {twice}"):  # an endpoint's answers overlap
+        connection.execute(f"""
             CREATE OR REPLACE TEMP TABLE named AS FROM named QUALIFY row_number() OVER ({order}) = 1
         """)
     # One large join or aggregate a statement: several at a time would share the memory.
-    con.execute("""
+    connection.execute("""
         CREATE TEMP TABLE by_subject AS SELECT f.*, s.id IS NOT NULL AS subject_named
         FROM resolved f LEFT JOIN (SELECT id FROM named WHERE label IS NOT NULL) s
         ON f.subject = s.id;
@@ -287,16 +287,16 @@ def _judge(con: duckdb.DuckDBPyConnection, undated: Collection[str]) -> dict[str
         DROP TABLE by_subject;
         CREATE TEMP TABLE judged AS SELECT DISTINCT * FROM by_both;
     """)
-    same = _number(con, "FROM by_both") - _number(con, "FROM judged")
-    con.execute("DROP TABLE by_both; DROP TABLE needed")
-    passed = dict(con.execute("FROM passed").fetchall())
+    same = _number(connection, "FROM by_both") - _number(connection, "FROM judged")
+    connection.execute("DROP TABLE by_both; DROP TABLE needed")
+    passed = dict(connection.execute("FROM passed").fetchall())
     return {"duplicates": same, **passed} | ({"repeated_entities": repeated} if repeated else {})
 
 
-def _resolve(con: duckdb.DuckDBPyConnection, undated: Collection[str]) -> None:
+def _resolve(connection: duckdb.DuckDBPyConnection, undated: Collection[str]) -> None:
     """Make `resolved` (statements between last targets), `passed` (counts) and `named`."""
     kept_relations = ", ".join(map(duck.text, sorted(undated))) or "''"
-    con.execute(f"""
+    connection.execute(f"""
         CREATE OR REPLACE TEMP TABLE stated AS
         SELECT f.* EXCLUDE (line) REPLACE (
             coalesce(s.target, f.subject) AS subject, coalesce(o.target, f.object) AS object)
@@ -320,11 +320,11 @@ def _resolve(con: duckdb.DuckDBPyConnection, undated: Collection[str]) -> None:
     """)  # noqa: S608
 
 
-def _write(con: duckdb.DuckDBPyConnection, folder: Path, snapshot: date) -> None:
+def _write(connection: duckdb.DuckDBPyConnection, folder: Path, snapshot: date) -> None:
     """Write the tables; whoever died on an unknown day did so between birth and snapshot."""
-    day = f"DATE '{snapshot.isoformat()}'"
-    con.execute(f"""
-        CREATE VIEW statements AS SELECT *, {day} AS snapshot FROM judged;
+    snapshot_literal = f"DATE '{snapshot.isoformat()}'"
+    connection.execute(f"""
+        CREATE VIEW statements AS SELECT *, {snapshot_literal} AS snapshot FROM judged;
         CREATE VIEW entities AS
         SELECT e.* EXCLUDE (began, ended, revision, line, classes), coalesce(n.facts, 0) AS facts,
             list_sort(list_distinct(coalesce(classes, []))) AS classes,
@@ -333,7 +333,7 @@ def _write(con: duckdb.DuckDBPyConnection, folder: Path, snapshot: date) -> None
             CASE WHEN ended[1] > DATE '{date.min}' THEN ended[1]
                 WHEN ended IS NOT NULL THEN coalesce(began[1], ended[1]) END AS ended_first,
             CASE WHEN ended[2] < DATE '{date.max}' THEN ended[2]
-                WHEN ended IS NOT NULL THEN {day} END AS ended_last
+                WHEN ended IS NOT NULL THEN {snapshot_literal} END AS ended_last
         FROM (SELECT * REPLACE (coalesce(label, '') AS label) FROM named
             WHERE label IS NOT NULL OR began IS NOT NULL OR ended IS NOT NULL) e
         LEFT JOIN (
@@ -341,42 +341,42 @@ def _write(con: duckdb.DuckDBPyConnection, folder: Path, snapshot: date) -> None
             GROUP BY subject) n
         USING (id);
     """)  # noqa: S608
-    con.execute("CREATE VIEW dropped AS SELECT DISTINCT * FROM raw_dropped")
-    _copy(con, "statements", _STATEMENT, [*_STATEMENT[1:], "statement"], folder)
-    _copy(con, "entities", _ENTITY, ["id"], folder)
-    _copy(con, "dropped", _DROPPED, _DROPPED, folder)
+    connection.execute("CREATE VIEW dropped AS SELECT DISTINCT * FROM raw_dropped")
+    _copy(connection, "statements", _STATEMENT, [*_STATEMENT[1:], "statement"], folder)
+    _copy(connection, "entities", _ENTITY, ["id"], folder)
+    _copy(connection, "dropped", _DROPPED, _DROPPED, folder)
 
 
-def _later_starts(con: duckdb.DuckDBPyConnection, day: date) -> tuple[int, int, date | None]:
+def _later_starts(connection: duckdb.DuckDBPyConnection, day: date) -> tuple[int, int, date | None]:
     """How many statements surely begin after a day, of how many with a start; the last start."""
     is_later = f"start_first > DATE '{day.isoformat()}'"
-    start_counts = con.execute(
+    start_counts = connection.execute(
         f"SELECT count(*) FILTER ({is_later}), count(start_first), max(start_first) FROM judged"  # noqa: S608
     ).fetchone()
     assert start_counts is not None
     return start_counts
 
 
-def _count(con: duckdb.DuckDBPyConnection, folder: Path) -> dict[str, int]:
+def _count(connection: duckdb.DuckDBPyConnection, folder: Path) -> dict[str, int]:
     """Rows of each written table; statements by relation, and dropped rows by reason."""
     statements, entities, dropped = (duck.parquet(folder / name) for name in TABLES[:3])
     row_counts = {
-        "statements": _number(con, f"FROM {statements}"),
-        "entities": _number(con, f"FROM {entities}"),
-        "dropped": _number(con, f"FROM {dropped}"),
+        "statements": _number(connection, f"FROM {statements}"),
+        "entities": _number(connection, f"FROM {entities}"),
+        "dropped": _number(connection, f"FROM {dropped}"),
     }
-    statement_counts = con.execute(
+    statement_counts = connection.execute(
         f"SELECT relation || '/statements', count(DISTINCT statement) FROM {statements} GROUP BY 1"  # noqa: S608
     ).fetchall()
-    reason_counts = con.execute(
+    reason_counts = connection.execute(
         f"SELECT concat_ws('/', relation, reason), count(*) FROM {dropped} GROUP BY 1"  # noqa: S608
     ).fetchall()
     return {**row_counts, **dict(statement_counts), **dict(reason_counts)}
 
 
 def _copy(
-    con: duckdb.DuckDBPyConnection,
-    table: str,
+    connection: duckdb.DuckDBPyConnection,
+    view_name: str,
     columns: Iterable[str],
     sort_columns: Iterable[str],
     folder: Path,
@@ -387,15 +387,15 @@ def _copy(
         for column in sort_columns
         for key in ([f"length({column})", column] if column in _IDS else [column])
     ]
-    con.execute(f"""
-        COPY (SELECT {", ".join(columns)} FROM {table}
+    connection.execute(f"""
+        COPY (SELECT {", ".join(columns)} FROM {view_name}
         ORDER BY {", ".join(f"{key} NULLS FIRST" for key in sort_keys)})
-        TO {duck.text(str(folder / f"{table}.parquet"))}
+        TO {duck.text(str(folder / f"{view_name}.parquet"))}
         (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})
     """)  # noqa: S608
 
 
-def _number(con: duckdb.DuckDBPyConnection, source: str) -> int:
+def _number(connection: duckdb.DuckDBPyConnection, source: str) -> int:
     """How many rows a FROM clause has."""
-    row = con.execute(f"SELECT count(*) {source}").fetchone()
+    row = connection.execute(f"SELECT count(*) {source}").fetchone()
     return int(row[0]) if row else 0

@@ -71,10 +71,12 @@ def mine(
     Ctrl-C, another run at work. Source: TimeQA (arXiv 2108.06314) section 2.1.
     """
     work = work or out / "build"
-    dump_reading, day = _work(dumps, work, undated, snapshot, jobs, checksums, tuning, Share())
+    dump_reading, snapshot_date = _work(
+        dumps, work, undated, snapshot, jobs, checksums, tuning, Share()
+    )
     with _reading(dump_reading, out):
         _read(dump_reading, say, jobs, reading)
-        return _tables(dump_reading, out, day, memory, jobs, say)
+        return _tables(dump_reading, out, snapshot_date, memory, jobs, say)
 
 
 def mine_share(
@@ -92,13 +94,13 @@ def mine_share(
 
     The other arguments are those of `mine`.
     """
-    dump_reading, day = _work(dumps, out, undated, snapshot, jobs, None, tuning, share)
+    dump_reading, snapshot_date = _work(dumps, out, undated, snapshot, jobs, None, tuning, share)
     with _reading(dump_reading, out):
         _read(dump_reading, say, jobs)
         share_summary = {
             "parts": dump_reading.parts.name,
             "files": [file.name for file in dump_reading.files],
-            "snapshot": day.isoformat(),
+            "snapshot": snapshot_date.isoformat(),
             "undated": dump_reading.undated,
             "share": share,
         }
@@ -118,7 +120,9 @@ def merge_shares(
 
     `UserError`: one is missing, or of other files.
     """
-    share_summaries = [json.loads((folder / SHARE_FILE).read_text("utf-8")) for folder in shares]
+    share_summaries = [
+        json.loads((share_folder / SHARE_FILE).read_text("utf-8")) for share_folder in shares
+    ]
     first_summary = share_summaries[0]
     share_count = first_summary["share"][1]
     if any(
@@ -133,14 +137,17 @@ def merge_shares(
         raise UserError(
             f"not all shares are here: {share_names} is missing", hint="give every folder"
         )
-    parts = out / "build" / first_summary["parts"]
+    parts_folder = out / "build" / first_summary["parts"]
     files = tuple(map(Path, first_summary["files"]))
-    dump_reading = DumpReading(files, parts, tuple(first_summary["undated"]), Tuning())
+    dump_reading = DumpReading(files, parts_folder, tuple(first_summary["undated"]), Tuning())
     with _reading(dump_reading, out):
-        for folder in shares:
+        for share_folder in shares:
             ignore_hidden = shutil.ignore_patterns(".*")
             shutil.copytree(
-                folder / first_summary["parts"], parts, ignore=ignore_hidden, dirs_exist_ok=True
+                share_folder / first_summary["parts"],
+                parts_folder,
+                ignore=ignore_hidden,
+                dirs_exist_ok=True,
             )
         return _tables(
             dump_reading, out, date.fromisoformat(first_summary["snapshot"]), memory, jobs, say
@@ -158,20 +165,20 @@ def _work(
     share: Share,
 ) -> tuple[DumpReading, date]:
     """The files to read and how to read them, and the day of the dump."""
-    files = find_shards(dumps)
-    day = snapshot_day(files, snapshot)
+    dump_files = find_shards(dumps)
+    snapshot_date = snapshot_day(dump_files, snapshot)
     if jobs < 1:
         raise UserError(f"jobs has to be 1 or more, not {jobs}")
     tuning, undated = tuning or Tuning(), sorted(set(undated))
-    file_names = list(checksums or [f"{file.name}|{file.stat().st_size}" for file in files])
-    if len(file_names) != len(files):
-        raise ValueError(f"{len(file_names)} checksums for {len(files)} files")
+    file_names = list(checksums or [f"{file.name}|{file.stat().st_size}" for file in dump_files])
+    if len(file_names) != len(dump_files):
+        raise ValueError(f"{len(file_names)} checksums for {len(dump_files)} files")
     # blocks are known by shard and number
     parts_key = text_sha256(
         json.dumps([_VERSION, file_names, undated, [tuning.block, tuning.longest]])
     )
     parts = base_folder / f"parts-{parts_key[:16]}"
-    return DumpReading(tuple(files), parts, tuple(undated), tuning, share), day
+    return DumpReading(tuple(dump_files), parts, tuple(undated), tuning, share), snapshot_date
 
 
 @contextmanager
@@ -193,7 +200,7 @@ def _reading(dump_reading: DumpReading, out: Path) -> Iterator[None]:
 def _tables(
     dump_reading: DumpReading,
     out: Path,
-    day: date,
+    snapshot_date: date,
     memory: str,
     jobs: int,
     say: Callable[[str], None],
@@ -203,7 +210,7 @@ def _tables(
     tables = finish(
         dump_reading.parts,
         out,
-        snapshot=day,
+        snapshot=snapshot_date,
         undated=dump_reading.undated,
         memory=memory,
         threads=jobs,
@@ -260,17 +267,19 @@ def remaining_work(dump_reading: DumpReading, covered: Blocks) -> RemainingWork:
     return RemainingWork(covered, files)
 
 
-def _about(parts: Path, shard: int) -> dict[str, int]:
+def _about(parts_folder: Path, shard: int) -> dict[str, int]:
     """The `blocks` (a number) and `unclosed` of a shard that was read to its end; else empty."""
-    path = parts / f"shard-{shard:06}.json"
-    shard_summary: dict[str, int] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    summary_path = parts_folder / f"shard-{shard:06}.json"
+    shard_summary: dict[str, int] = (
+        json.loads(summary_path.read_text("utf-8")) if summary_path.is_file() else {}
+    )
     return shard_summary
 
 
-def covered_blocks(parts: Path) -> Blocks:
+def covered_blocks(parts_folder: Path) -> Blocks:
     """The blocks that parts hold, with their numbers of lines."""
     blocks_by_shard: Blocks = {}
-    for part_summary in read_parts(parts):
+    for part_summary in read_parts(parts_folder):
         for shard, blocks in part_summary.blocks.items():
             blocks_by_shard.setdefault(shard, {}).update(blocks)
     return blocks_by_shard

@@ -111,20 +111,22 @@ def pack_tables(
 ) -> Tables:
     """Rows as they stand in a part; a table without rows is left out."""
     encode_lines = msgspec.json.Encoder().encode_lines
-    tables: dict[str, Sequence[object]] = {
+    rows_by_table: dict[str, Sequence[object]] = {
         "statements": statements,
         "entities": [entity for entity in entities if entity.redirect is None],
         "redirects": [entity for entity in entities if entity.redirect is not None],
         "dropped": dropped,
     }
     return {
-        name: zstandard.compress(encode_lines(rows), 1) for name, rows in tables.items() if rows
+        table_name: zstandard.compress(encode_lines(rows), 1)
+        for table_name, rows in rows_by_table.items()
+        if rows
     }
 
 
 def write_part(
-    parts: Path,
-    name: str,
+    parts_folder: Path,
+    part_name: str,
     *tables: Tables,
     counts: Mapping[str, int] | None = None,
     blocks: Blocks | None = None,
@@ -135,19 +137,21 @@ def write_part(
     Keys of `counts` are `reason`, or `P54/reason` for what belongs to one relation; `finish`
     adds them up over all parts.
     """
-    folder, temporary = parts / name, parts / f".{name}.tmp"
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
-    for table in {table for packed_tables in tables for table in packed_tables}:
-        table_bytes = b"".join([packed_tables.get(table, b"") for packed_tables in tables])
-        (temporary / f"{table}.json.zst").write_bytes(table_bytes)
+    part_folder, temporary_folder = parts_folder / part_name, parts_folder / f".{part_name}.tmp"
+    shutil.rmtree(temporary_folder, ignore_errors=True)
+    temporary_folder.mkdir(parents=True)
+    for table_name in {table_name for packed_tables in tables for table_name in packed_tables}:
+        table_bytes = b"".join([packed_tables.get(table_name, b"") for packed_tables in tables])
+        (temporary_folder / f"{table_name}.json.zst").write_bytes(table_bytes)
     part_summary = PartSummary(counts or {}, blocks or {}, bad)
-    (temporary / _ABOUT).write_bytes(msgspec.json.encode(part_summary))
-    shutil.rmtree(folder, ignore_errors=True)
-    temporary.rename(folder)
+    (temporary_folder / _ABOUT).write_bytes(msgspec.json.encode(part_summary))
+    shutil.rmtree(part_folder, ignore_errors=True)
+    temporary_folder.rename(part_folder)
 
 
-def read_parts(parts: Path) -> list[PartSummary]:
+def read_parts(parts_folder: Path) -> list[PartSummary]:
     """What each finished part in a folder says of itself, in the order of names."""
     decode_summary = msgspec.json.Decoder(PartSummary).decode
-    return [decode_summary(path.read_bytes()) for path in sorted(parts.glob(f"[!.]*/{_ABOUT}"))]
+    return [
+        decode_summary(path.read_bytes()) for path in sorted(parts_folder.glob(f"[!.]*/{_ABOUT}"))
+    ]

@@ -172,7 +172,7 @@ def _blocks_of(
     dump_reading: DumpReading,
     file_number: int,
     remaining: RemainingWork,
-    views: list[memoryview],
+    buffer_views: list[memoryview],
     free_buffers: deque[int],
     jobs: int,
     advance: Callable[[int], None],
@@ -184,7 +184,7 @@ def _blocks_of(
     ) as shard:
         cutter = BlockCutter(shard, dump_reading.tuning.block, dump_reading.tuning.longest)
         position_before = 0
-        while block := cutter.fill(views[free_buffers[0]]):
+        while block := cutter.fill(buffer_views[free_buffers[0]]):
             advance(shard.position() - position_before)
             position_before = shard.position()
             if block.number not in covered_here and dump_reading.has(file_number, block.number):
@@ -192,42 +192,44 @@ def _blocks_of(
                 free_buffers.rotate(-1)
         advance(shard.position() - position_before)
     shard_summary = {"blocks": cutter.number, "unclosed": cutter.opened and not cutter.closed}
-    path = dump_reading.parts / f"shard-{file_number:06}.json"
-    temporary = path.with_suffix(
+    summary_path = dump_reading.parts / f"shard-{file_number:06}.json"
+    temporary_path = summary_path.with_suffix(
         f".{dump_reading.share.place}.tmp"
     )  # shares may end at the same time
-    temporary.write_text(json.dumps(shard_summary), "utf-8")
-    temporary.replace(path)
+    temporary_path.write_text(json.dumps(shard_summary), "utf-8")
+    temporary_path.replace(summary_path)
 
 
 def read_block(
-    dump_reading: DumpReading, views: list[memoryview], filled: FilledBuffer
+    dump_reading: DumpReading, buffer_views: list[memoryview], filled: FilledBuffer
 ) -> BlockRows:
     """The rows of a block. `UserError` where the first block of a file has no entity at all."""
     shard, block, buffer = filled
-    rows = DumpRows(dump_reading.undated)
+    dump_rows = DumpRows(dump_reading.undated)
     bad_lines = [(1, "line_too_long", f"{block.too_long:,} bytes")] if block.too_long else []
     line_number, first_place = len(bad_lines), (shard << 24 | block.number) << 24
     collector_enabled = gc.isenabled()
     gc.disable()  # rows have no cycles; looking for some takes an eighth of the time of reading
     try:
-        text = views[buffer][: block.end]
-        for start, stop in line_spans(text):
+        block_text = buffer_views[buffer][: block.end]
+        for start, stop in line_spans(block_text):
             line_number += 1
             if stop - start > dump_reading.tuning.longest:
                 bad_lines.append((line_number, "line_too_long", f"{stop - start:,} bytes"))
                 continue
             try:
-                if line := _entity_of(text, start, stop):
-                    rows.add_line(line, first_place + line_number)
+                if entity_line := _entity_of(block_text, start, stop):
+                    dump_rows.add_line(entity_line, first_place + line_number)
             except _NO_ENTITY as error:
                 detail = f"{stop - start:,} bytes: {error}"[:200]
                 bad_lines.append((line_number, "malformed_line", detail))
     finally:
         if collector_enabled:
             gc.enable()
-    first_malformed = next((line for line in bad_lines if line[1] == "malformed_line"), None)
-    if block.number == 0 and first_malformed and not rows.counts:
+    first_malformed = next(
+        (entity_line for entity_line in bad_lines if entity_line[1] == "malformed_line"), None
+    )
+    if block.number == 0 and first_malformed and not dump_rows.counts:
         hint = "a dump is a JSON array with one entity a line, or JSON lines"
         where = dump_reading.files[shard]
         raise UserError(
@@ -237,18 +239,18 @@ def read_block(
         shard,
         block.number,
         line_number,
-        len(rows.entities) + len(rows.statements) + len(bad_lines),
-        pack_tables(rows.statements, rows.entities, rows.dropped),
-        rows.counts,
-        [BadLine(shard, block.number, *line) for line in bad_lines],
+        len(dump_rows.entities) + len(dump_rows.statements) + len(bad_lines),
+        pack_tables(dump_rows.statements, dump_rows.entities, dump_rows.dropped),
+        dump_rows.counts,
+        [BadLine(shard, block.number, *entity_line) for entity_line in bad_lines],
     )
 
 
-def _entity_of(text: memoryview, start: int, stop: int) -> memoryview | bytes:
+def _entity_of(block_text: memoryview, start: int, stop: int) -> memoryview | bytes:
     """The entity on one line, without the brackets and commas of the array; it may be empty."""
-    if stop > start and text[stop - 1] == _COMMA:
+    if stop > start and block_text[stop - 1] == _COMMA:
         stop -= 1
-    line = text[start:stop]
+    line = block_text[start:stop]
     if line and line[0] == _OPEN and line[-1] == _CLOSE:
         return line
     return bytes(line).strip(_FRAME)

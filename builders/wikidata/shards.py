@@ -61,20 +61,22 @@ def snapshot_day(paths: Sequence[Path], stated_day: date | str | None = None) ->
 def _named_day(paths: Sequence[Path]) -> date:
     """The day that the names of the files of a dump say."""
     hint = "say the day: --snapshot-date 2026-11-09, or `snapshot: 2026-11-09` in the recipe"
-    days: dict[date, Path] = {}
+    paths_by_day: dict[date, Path] = {}
     for path in paths:
         for day_match in _DAY.findall(path.name):
             try:
-                days.setdefault(date(*map(int, day_match)), path)
+                paths_by_day.setdefault(date(*map(int, day_match)), path)
             except ValueError:
                 text = f"{''.join(day_match)} in its name is not a day"
                 raise UserError(text, where=path, hint=hint) from None
-    if not days:
+    if not paths_by_day:
         raise UserError("its name does not say the day of the dump", where=paths[0], hint=hint)
-    if len(days) > 1:
-        named_days = ", ".join(f"{path.name} ({day})" for day, path in sorted(days.items())[:3])
+    if len(paths_by_day) > 1:
+        named_days = ", ".join(
+            f"{path.name} ({day})" for day, path in sorted(paths_by_day.items())[:3]
+        )
         raise UserError(f"files of different days: {named_days}", hint=hint)
-    return next(iter(days))
+    return next(iter(paths_by_day))
 
 
 def open_shard(path: Path, threads: int = 0) -> Compressed:
@@ -115,41 +117,43 @@ class BlockCutter:
 
     def fill(self, buffer: memoryview) -> Block | None:
         """Put the next block into `buffer`, of `longest + size` bytes; None after the last one."""
-        filled = len(self._carry)
-        buffer[:filled] = self._carry
-        fill_goal, searched_end = max(self._size, filled), 0
+        filled_end = len(self._carry)
+        buffer[:filled_end] = self._carry
+        fill_goal, searched_end = max(self._size, filled_end), 0
         while True:
-            filled = self._read(buffer, filled, fill_goal)
-            block_end = filled if self._ended else _last_newline(buffer, searched_end, filled) + 1
+            filled_end = self._read(buffer, filled_end, fill_goal)
+            block_end = (
+                filled_end if self._ended else _last_newline(buffer, searched_end, filled_end) + 1
+            )
             if block_end or self._ended:
                 break
-            if filled >= self._longest:
-                return self._pass_over(buffer, filled)
-            fill_goal, searched_end = filled + self._size, filled
-        self._carry = bytes(buffer[block_end:filled])
+            if filled_end >= self._longest:
+                return self._pass_over(buffer, filled_end)
+            fill_goal, searched_end = filled_end + self._size, filled_end
+        self._carry = bytes(buffer[block_end:filled_end])
         if not block_end:
             return None
         self._look_at_ends(buffer, block_end)
         return self._block(block_end)
 
-    def _read(self, buffer: memoryview, filled: int, goal: int) -> int:
-        if filled < goal and not self._ended:
-            byte_count = self._shard.readinto(buffer, filled, goal)
-            self._ended = byte_count < goal - filled
-            filled += byte_count
-        return filled
+    def _read(self, buffer: memoryview, filled_end: int, fill_goal: int) -> int:
+        if filled_end < fill_goal and not self._ended:
+            byte_count = self._shard.readinto(buffer, filled_end, fill_goal)
+            self._ended = byte_count < fill_goal - filled_end
+            filled_end += byte_count
+        return filled_end
 
-    def _pass_over(self, buffer: memoryview, length: int) -> Block:
+    def _pass_over(self, buffer: memoryview, line_length: int) -> Block:
         """Read to the end of a line that is too long, and keep what stands behind it."""
         while not self._ended:
-            filled = self._read(buffer, 0, self._size)
-            newline = bytes(buffer[:filled]).find(b"\n")
+            filled_end = self._read(buffer, 0, self._size)
+            newline = bytes(buffer[:filled_end]).find(b"\n")
             if newline >= 0:
-                self._carry = bytes(buffer[newline + 1 : filled])
-                return self._block(0, length + newline)
-            length += filled
+                self._carry = bytes(buffer[newline + 1 : filled_end])
+                return self._block(0, line_length + newline)
+            line_length += filled_end
         self._carry = b""
-        return self._block(0, length)
+        return self._block(0, line_length)
 
     def _block(self, end: int, too_long: int = 0) -> Block:
         self.number += 1

@@ -80,17 +80,17 @@ def mine_sparql(
     client = SparqlClient(endpoint, user_agent, policy)
     pager = Pager(client, cache, policy)
     work_folder = out / ".sparql"
-    parts = work_folder / "parts"
+    parts_folder = work_folder / "parts"
     try:
         shutil.rmtree(work_folder, ignore_errors=True)
         day = _day(pager) if snapshot is None else snapshot_day([], snapshot)
         entity_ids = set(relations)
         for relation in sorted(relations):
-            entity_ids |= _mine(pager, relation, parts, id_page, page)
-        _describe(pager, entity_ids, parts, page)
+            entity_ids |= _mine(pager, relation, parts_folder, id_page, page)
+        _describe(pager, entity_ids, parts_folder, page)
         kept_relations = [relation for relation, keep_undated in relations.items() if keep_undated]
         return finish(
-            parts,
+            parts_folder,
             out,
             snapshot=day,
             undated=kept_relations,
@@ -118,46 +118,58 @@ def _day(pager: Pager) -> date:
         ) from None
 
 
-def _mine(pager: Pager, relation: str, parts: Path, id_page: int, page: int) -> set[str]:
+def _mine(
+    pager: Pager, relation: str, parts_folder: Path, id_page: int, page_size: int
+) -> set[str]:
     """Write the parts of one relation, one a page of ids; the items that its facts name."""
     statement_count = int(pager.one(count_query(relation))[0]["value"].value)
     entity_ids: set[str] = set()
     with progress(statement_count, "statements", relation) as progress_bar:
-        pages = pager.keyset(ids_query(relation), "statement", id_page, statement_count)
-        for number, rows in enumerate(pages, 1):
-            items = {row["statement"].value: item_id(row["subject"].value) for row in rows}
-            subjects = {iri: item for iri, item in items.items() if item}
-            statement_names = [statement_name(iri) for iri in subjects]
+        id_pages = pager.keyset(ids_query(relation), "statement", id_page, statement_count)
+        for page_number, id_rows in enumerate(id_pages, 1):
+            items_by_statement = {
+                row["statement"].value: item_id(row["subject"].value) for row in id_rows
+            }
+            subjects = {
+                statement_iri: item for statement_iri, item in items_by_statement.items() if item
+            }
+            statement_names = [statement_name(statement_iri) for statement_iri in subjects]
             page_rows = StatementRows()
             for answer_page in pager.batches(
-                statements_query(relation), statement_names, page, "statement"
+                statements_query(relation), statement_names, page_size, "statement"
             ):
                 read_statements(relation, subjects, answer_page.rows, page_rows)
                 progress_bar.advance(len(answer_page.asked))
-            tables = pack_tables(page_rows.statements, (), page_rows.dropped)
-            write_part(parts, f"{relation}-{number:05}", tables, counts=page_rows.counts)
+            packed_tables = pack_tables(page_rows.statements, (), page_rows.dropped)
+            write_part(
+                parts_folder, f"{relation}-{page_number:05}", packed_tables, counts=page_rows.counts
+            )
             entity_ids.update(
                 entity_id
                 for statement in page_rows.statements
                 for entity_id in (statement.subject, statement.object)
                 if entity_id
             )
-            progress_bar.advance(len(rows) - len(subjects))
+            progress_bar.advance(len(id_rows) - len(subjects))
     return entity_ids
 
 
-def _describe(pager: Pager, entity_ids: Iterable[str], parts: Path, page: int) -> None:
+def _describe(pager: Pager, entity_ids: Iterable[str], parts_folder: Path, page_size: int) -> None:
     """Write the parts of these entities, and of those that they redirect to."""
     described_ids: set[str] = set()
-    waiting_ids, number = set(entity_ids), count()
+    waiting_ids, part_numbers = set(entity_ids), count()
     while waiting_ids:
         described_ids |= waiting_ids
         entity_names = [f"wd:{name}" for name in sorted(waiting_ids)]
         waiting_ids = set()
         with progress(len(entity_names), "entities", "names") as progress_bar:
-            for answer_page in pager.batches(entities_query(), entity_names, page):
+            for answer_page in pager.batches(entities_query(), entity_names, page_size):
                 entities = list(read_entities(answer_page.rows))
-                write_part(parts, f"entities-{next(number):07}", pack_tables(entities=entities))
+                write_part(
+                    parts_folder,
+                    f"entities-{next(part_numbers):07}",
+                    pack_tables(entities=entities),
+                )
                 waiting_ids |= {
                     entity.redirect for entity in entities if entity.redirect
                 } - described_ids

@@ -109,10 +109,12 @@ class SparqlClient:
                 hint="pass one such as 'my-project/1.0 (mailto:me@example.org)'; see "
                 "https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy",
             )
-        parts = urlsplit(endpoint)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UserError(f"not the address of a SPARQL endpoint: {parts.scheme or endpoint!r}")
-        public_parts = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+        address_parts = urlsplit(endpoint)
+        if address_parts.scheme not in ("http", "https") or not address_parts.hostname:
+            raise UserError(
+                f"not the address of a SPARQL endpoint: {address_parts.scheme or endpoint!r}"
+            )
+        public_parts = address_parts._replace(netloc=address_parts.netloc.rpartition("@")[2])
         self.address = urlunsplit(public_parts._replace(query="", fragment=""))
         self._policy = policy
         self._wrapper = SPARQLWrapper(urlunsplit(public_parts), agent=user_agent)
@@ -121,9 +123,9 @@ class SparqlClient:
         self._wrapper.setReturnFormat(JSON)
         self._wrapper.setTimeout(max(1, round(policy.timeout)))
         self._wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
-        self._password = parts.password
-        if parts.username:
-            self._wrapper.setCredentials(parts.username, parts.password or "")
+        self._password = address_parts.password
+        if address_parts.username:
+            self._wrapper.setCredentials(address_parts.username, address_parts.password or "")
 
     def answer(self, query: str) -> tuple[bytes, list[Row]]:
         """The JSON that a SELECT query is answered with, and its rows.
@@ -177,10 +179,10 @@ class SparqlClient:
         ran_out = _OUT_OF_TIME.search(reply.body.decode(errors="replace")) and wait_seconds is None
         if status_code in (408, 413, 504) or (status_code in (429, 500, 503) and ran_out):
             return CutShortError(f"HTTP {status_code}: it ran out of time")
-        words = self._words(reply.body)
+        error_text = self._words(reply.body)
         if status_code in (429, 500, 502, 503):
-            return RetryError(f"HTTP {status_code}", words, wait_seconds)
-        return UserError(f"{self.address} refused the query: HTTP {status_code}: {words}")
+            return RetryError(f"HTTP {status_code}", error_text, wait_seconds)
+        return UserError(f"{self.address} refused the query: HTTP {status_code}: {error_text}")
 
     def _words(self, body: bytes) -> str:
         """What the endpoint says, without the password: some send back what they were sent."""
@@ -200,9 +202,11 @@ def _unpacked(body: bytes) -> bytes:
 
 def _error_line(body: bytes) -> str:
     """The first line that names an error, else the first one: some endpoints echo the query."""
-    lines = [line.strip() for line in body.decode(errors="replace").splitlines() if line.strip()]
-    error_lines = [line for line in lines if re.search(r"exception|error", line, re.I)]
-    return (error_lines or lines or ["no message"])[0][:300]
+    text_lines = [
+        line.strip() for line in body.decode(errors="replace").splitlines() if line.strip()
+    ]
+    error_lines = [line for line in text_lines if re.search(r"exception|error", line, re.I)]
+    return (error_lines or text_lines or ["no message"])[0][:300]
 
 
 class Pager:
@@ -220,12 +224,16 @@ class Pager:
         self.client, self._folder, self._policy = client, folder, policy
         self._sizes: dict[str, int] = {}
 
-    def one(self, shape: QueryTemplate) -> list[Row]:
+    def one(self, query_template: QueryTemplate) -> list[Row]:
         """The rows of a query that has no slot."""
-        return self._get(shape, "", 1).rows
+        return self._get(query_template, "", 1).rows
 
     def batches(
-        self, shape: QueryTemplate, ids: Sequence[str], size: int, key: str = ""
+        self,
+        query_template: QueryTemplate,
+        entity_names: Sequence[str],
+        page_size: int,
+        key_column: str = "",
     ) -> Iterator[AnswerPage]:
         """Rows about each of these prefixed names, `size` names a page at most.
 
@@ -233,15 +241,21 @@ class Pager:
         are about far fewer names than were asked for, for some stores cut answers short.
         """
         position = 0
-        while position < len(ids):
-            answer_page = self._get(shape, ids[position], size, ids, position)
-            if key:
-                answered_count = len({row[key].value for row in answer_page.rows})
-                self._check(shape, ids[position], answered_count, len(answer_page.asked))
+        while position < len(entity_names):
+            answer_page = self._get(
+                query_template, entity_names[position], page_size, entity_names, position
+            )
+            if key_column:
+                answered_count = len({row[key_column].value for row in answer_page.rows})
+                self._check(
+                    query_template, entity_names[position], answered_count, len(answer_page.asked)
+                )
             yield answer_page
             position += len(answer_page.asked)
 
-    def keyset(self, shape: QueryTemplate, key: str, size: int, total: int) -> Iterator[list[Row]]:
+    def keyset(
+        self, query_template: QueryTemplate, key_column: str, page_size: int, counted_rows: int
+    ) -> Iterator[list[Row]]:
         """All rows in the order of the IRIs in column `key`, `size` rows a page at most.
 
         Each page starts after the last key of the one before, so that rows which come or go
@@ -249,42 +263,45 @@ class Pager:
         `UserError` where there are far fewer rows than `total`, the number that was counted: the
         store sorts texts in another order than it compares them in, or cuts answers short.
         """
-        after, listed_count = "", 0
+        after_key, listed_count = "", 0
         while True:
-            answer_page = self._get(shape, after, size)
+            answer_page = self._get(query_template, after_key, page_size)
             if not answer_page.rows:
-                self._check(shape, after, listed_count, total)
+                self._check(query_template, after_key, listed_count, counted_rows)
                 return
             yield answer_page.rows
             listed_count += len(answer_page.rows)
-            last_key = answer_page.rows[-1][key].value
-            if last_key == after:
+            last_key = answer_page.rows[-1][key_column].value
+            if last_key == after_key:
                 raise UserError(f"{self.client.address} gives the same page again and again")
-            after = last_key
+            after_key = last_key
 
-    def _check(self, shape: QueryTemplate, start: str, row_count: int, expected_count: int) -> None:
+    def _check(
+        self, query_template: QueryTemplate, start_key: str, row_count: int, expected_count: int
+    ) -> None:
         """Do not believe a short answer, nor keep it; a live store is edited meanwhile."""
         if expected_count - row_count > max(_GONE, expected_count * _GONE_SHARE):
-            self._path(shape, start).unlink()
+            self._path(query_template, start_key).unlink()
             raise UserError(
-                f"{self.client.address} gave {row_count} of {expected_count} in {shape.name}",
+                f"{self.client.address} gave {row_count} of {expected_count} in "
+                f"{query_template.name}",
                 hint="run it again, with smaller pages; if that does not help, use a dump",
             )
 
-    def _path(self, shape: QueryTemplate, start: str) -> Path:
-        question = json.dumps([self.client.address, shape.text, start])
-        return self._folder / f"{shape.name}-{text_sha256(question)[:32]}.json.gz"
+    def _path(self, query_template: QueryTemplate, start_key: str) -> Path:
+        question = json.dumps([self.client.address, query_template.text, start_key])
+        return self._folder / f"{query_template.name}-{text_sha256(question)[:32]}.json.gz"
 
     def _get(
         self,
-        shape: QueryTemplate,
-        start: str,
-        size: int,
-        ids: Sequence[str] = (),
+        query_template: QueryTemplate,
+        start_key: str,
+        largest_size: int,
+        all_ids: Sequence[str] = (),
         position: int = 0,
     ) -> AnswerPage:
         """One page, about `ids` from `at` on, kept or as large as the endpoint can manage now."""
-        path = self._path(shape, start)
+        path = self._path(query_template, start_key)
         if path.is_file():
             try:
                 cached_page = _page(gzip.decompress(path.read_bytes()))
@@ -292,28 +309,29 @@ class Pager:
                 text = f"not a page of answers ({error})"
                 hint = "remove this file: it will be asked for again"
                 raise UserError(text, where=path, hint=hint) from error
-            if cached_page.asked == list(ids[position : position + len(cached_page.asked)]):
+            if cached_page.asked == list(all_ids[position : position + len(cached_page.asked)]):
                 return AnswerPage(cached_page.asked, _results(cached_page.answer).results.bindings)
 
         def call(_: int) -> AnswerPage:
             while True:
-                page_size = min(self._sizes.get(shape.name, size), size)
-                asked_ids = list(ids[position : position + page_size])
+                page_size = min(self._sizes.get(query_template.name, largest_size), largest_size)
+                asked_ids = list(all_ids[position : position + page_size])
                 try:
-                    raw, rows = self.client.answer(shape.asking(asked_ids, start, page_size))
+                    answer_json, rows = self.client.answer(
+                        query_template.asking(asked_ids, start_key, page_size)
+                    )
                 except CutShortError as error:
                     if page_size <= _FLOOR:
-                        text = (
-                            f"unable to answer even small pages of {shape.name} ({page_size} rows)"
-                        )
+                        name = query_template.name
+                        text = f"unable to answer even small pages of {name} ({page_size} rows)"
                         raise RetryError(text, str(error)) from error
-                    self._sizes[shape.name] = max(_FLOOR, page_size // 2)
+                    self._sizes[query_template.name] = max(_FLOOR, page_size // 2)
                 else:
-                    self._sizes[shape.name] = page_size + max(1, size // 20)
+                    self._sizes[query_template.name] = page_size + max(1, largest_size // 20)
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    data = msgspec.json.encode(CachedPage(asked_ids, msgspec.Raw(raw)))
+                    page_json = msgspec.json.encode(CachedPage(asked_ids, msgspec.Raw(answer_json)))
                     temporary_path = path.with_name(f"{path.name}.{os.getpid()}.part")
-                    temporary_path.write_bytes(gzip.compress(data, 6, mtime=0))
+                    temporary_path.write_bytes(gzip.compress(page_json, 6, mtime=0))
                     temporary_path.replace(path)
                     return AnswerPage(asked_ids, rows)
 

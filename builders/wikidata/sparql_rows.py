@@ -84,15 +84,15 @@ def ids_query(relation: str) -> QueryTemplate:
 
 def statements_query(relation: str) -> QueryTemplate:
     """`?statement ?predicate ?value ?precision ?calendar`: what these statements say."""
-    simple = ", ".join(f"pq:{time}" for time in TIMES)
-    full = " ".join(f"pqv:{time}" for time in TIMES)
+    simple_values = ", ".join(f"pq:{time}" for time in TIMES)
+    full_values = " ".join(f"pqv:{time}" for time in TIMES)
     where = f"""
   {{ VALUES ?statement {{ {{values}} }}
     ?statement ?predicate ?value .
-    FILTER(?predicate IN (rdf:type, wikibase:rank, ps:{relation}, {simple})) }}
+    FILTER(?predicate IN (rdf:type, wikibase:rank, ps:{relation}, {simple_values})) }}
   UNION
   {{ VALUES ?statement {{ {{values}} }}
-    VALUES ?predicate {{ {full} }}
+    VALUES ?predicate {{ {full_values} }}
     ?statement ?predicate ?node .
     ?node wikibase:timeValue ?value ;
       wikibase:timePrecision ?precision ;
@@ -108,7 +108,7 @@ def entities_query() -> QueryTemplate:
 
     Counts stand on the item (query service) or on its document (as Wikibase writes them).
     """
-    parts = {
+    part_patterns = {
         "label": '?item rdfs:label ?value . FILTER(LANG(?value) IN ("en", "mul"))',
         "alias": '?item skos:altLabel ?value . FILTER(LANG(?value) IN ("en", "mul"))',
         "enwiki": "?page schema:about ?item ; "
@@ -118,17 +118,19 @@ def entities_query() -> QueryTemplate:
         "redirect": "?item owl:sameAs ?value .",
     }
     for life_date in (*BIRTHS, *DEATHS):
-        parts[life_date] = (
+        part_patterns[life_date] = (
             f"?item p:{life_date} ?claim . ?claim wikibase:rank ?rank ; ps:{life_date} ?value . "
             f"OPTIONAL {{ ?claim psv:{life_date} ?node . ?node wikibase:timeValue ?time ; "
             "wikibase:timePrecision ?precision ; wikibase:timeCalendarModel ?calendar . }"
         )
-    for counted in ("sitelinks", "statements"):
-        parts[counted] = f"?item wikibase:{counted} ?value ."
-        parts[f"document {counted}"] = f"?page schema:about ?item ; wikibase:{counted} ?value ."
+    for count_name in ("sitelinks", "statements"):
+        part_patterns[count_name] = f"?item wikibase:{count_name} ?value ."
+        part_patterns[f"document {count_name}"] = (
+            f"?page schema:about ?item ; wikibase:{count_name} ?value ."
+        )
     branches = "\n  UNION\n".join(
-        f'  {{ VALUES ?item {{ {{values}} }} {where} BIND("{part.split()[-1]}" AS ?part) }}'
-        for part, where in parts.items()
+        f'  {{ VALUES ?item {{ {{values}} }} {where} BIND("{part_name.split()[-1]}" AS ?part) }}'
+        for part_name, where in part_patterns.items()
     )
     columns = "?item ?part ?value ?rank ?time ?precision ?calendar"
     return _select("entities", columns, branches)
@@ -188,25 +190,32 @@ class RdfStatement:
         return None if self.object or self.kind == "somevalue" else "not_an_item"
 
 
-def statement_name(iri: str) -> str:
+def statement_name(statement_iri: str) -> str:
     """The IRI of a statement as a query writes it: `wds:Q42-…`."""
-    local = iri.removeprefix(STATEMENT)
-    return f"wds:{local}" if local != iri and _LOCAL.fullmatch(local) else f"<{iri}>"
+    local_name = statement_iri.removeprefix(STATEMENT)
+    return (
+        f"wds:{local_name}"
+        if local_name != statement_iri and _LOCAL.fullmatch(local_name)
+        else f"<{statement_iri}>"
+    )
 
 
-def statement_id(iri: str) -> str:
+def statement_id(statement_iri: str) -> str:
     """The id that JSON gives a statement: `Q42$…` for `…/Q42-…`, letters as they are."""
-    return iri.removeprefix(STATEMENT).replace("-", "$", 1)
+    return statement_iri.removeprefix(STATEMENT).replace("-", "$", 1)
 
 
-def item_id(iri: str) -> str | None:
+def item_id(item_iri: str) -> str | None:
     """The id of an item; None for properties, lexemes and everything else."""
-    local = iri.removeprefix(ENTITY)
-    return local if local != iri and _ITEM.fullmatch(local) else None
+    local_name = item_iri.removeprefix(ENTITY)
+    return local_name if local_name != item_iri and _ITEM.fullmatch(local_name) else None
 
 
 def read_statements(
-    relation: str, subjects: Mapping[str, str], rows: Iterable[Row], statement_rows: StatementRows
+    relation: str,
+    subjects: Mapping[str, str],
+    answer_rows: Iterable[Row],
+    statement_rows: StatementRows,
 ) -> None:
     """Add the statements of the answer's rows, sorted by id, to `statement_rows`.
 
@@ -214,10 +223,10 @@ def read_statements(
     its id was listed, and is left out.
     """
     statements: dict[str, RdfStatement] = {}
-    for row in rows:
+    for row in answer_rows:
         statements.setdefault(row["statement"].value, RdfStatement()).add(relation, row)
-    for iri in sorted(statements, key=statement_id):
-        statement = statements[iri]
+    for statement_iri in sorted(statements, key=statement_id):
+        statement = statements[statement_iri]
         if not statement.rank:
             continue
         statement.complete_times()
@@ -225,8 +234,8 @@ def read_statements(
             statement_rows.counts[f"{relation}/{reason}"] += 1
             continue
         statement_rows.add(
-            statement_id(iri),
-            subjects[iri],
+            statement_id(statement_iri),
+            subjects[statement_iri],
             relation,
             statement.object,
             statement.rank,
@@ -251,28 +260,28 @@ def _unknown(value: SparqlTerm) -> bool:
     return value.type == "bnode" or (value.type == "uri" and "/.well-known/genid/" in value.value)
 
 
-def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
+def read_entities(answer_rows: Iterable[Row]) -> Iterator[RawEntity]:
     """The entities that rows are about, in no order."""
     parts_by_entity: dict[str, dict[str, set[SparqlTerm]]] = {}
     dates: dict[str, dict[str, list[LifeDate]]] = {}
-    for row in rows:
-        name, part = row["item"].value.removeprefix(ENTITY), row["part"].value
-        parts = parts_by_entity.setdefault(name, {})
-        if part in (*BIRTHS, *DEATHS):
-            dates.setdefault(name, {}).setdefault(part, []).append(_dated(row))
+    for row in answer_rows:
+        entity_id, part_name = row["item"].value.removeprefix(ENTITY), row["part"].value
+        entity_parts = parts_by_entity.setdefault(entity_id, {})
+        if part_name in (*BIRTHS, *DEATHS):
+            dates.setdefault(entity_id, {}).setdefault(part_name, []).append(_dated(row))
         else:
-            parts.setdefault(part, set()).add(row["value"])
-    for name, parts in parts_by_entity.items():
-        labels = {term.lang.lower(): cleaned(term.value) for term in parts.get("label", ())}
+            entity_parts.setdefault(part_name, set()).add(row["value"])
+    for entity_id, entity_parts in parts_by_entity.items():
+        labels = {term.lang.lower(): cleaned(term.value) for term in entity_parts.get("label", ())}
         label = labels.get("en", labels.get("mul")) or None
-        aliases = {cleaned(term.value) for term in parts.get("alias", ())} - {label}
+        aliases = {cleaned(term.value) for term in entity_parts.get("alias", ())} - {label}
         classes, redirect_targets, pages, sitelinks, statements = (
-            sorted(term.value.removeprefix(ENTITY) for term in parts.get(part, ()))
-            for part in ("class", "redirect", "enwiki", "sitelinks", "statements")
+            sorted(term.value.removeprefix(ENTITY) for term in entity_parts.get(part_name, ()))
+            for part_name in ("class", "redirect", "enwiki", "sitelinks", "statements")
         )
-        began, ended = life_dates(dates.get(name, {}))
+        began, ended = life_dates(dates.get(entity_id, {}))
         yield RawEntity(
-            id=name,
+            id=entity_id,
             label=label,
             aliases=tuple(sorted(aliases)),
             enwiki=pages[0] if pages else None,

@@ -92,10 +92,7 @@ def _intervals_of_all_times(
     elif len(starts) > 1 and _alternate(starts, ends):
         stated = [*zip_longest(starts, ends)]
     else:
-        has_ended = (
-            ends or dates[EARLIEST_END] or dates[LATEST_END] or (dates[LATEST] and not starts)
-        )
-        stated = [(_hull(starts), _hull(ends) if has_ended else None)]
+        stated = [(_hull(starts), _hull(ends) if _has_ended(dates) else None)]
     intervals: list[Validity] = []
     contradictory = False
     for start, end in stated:
@@ -106,6 +103,13 @@ def _intervals_of_all_times(
         else:
             contradictory = True
     return StatedTimes(intervals, contradictory)
+
+
+def _has_ended(dates: Mapping[str, Sequence[PartialDate]]) -> bool:
+    """Whether an end is stated: a day, or a bound of one. A latest day alone bounds the end."""
+    if dates[END] or dates[EARLIEST_END] or dates[LATEST_END]:
+        return True
+    return bool(dates[LATEST]) and not dates[START]
 
 
 def _sighted(point: PartialDate) -> tuple[PartialDate, PartialDate | None]:
@@ -183,17 +187,24 @@ def _bounds(dates_by_property: Mapping[str, Sequence[PartialDate]]) -> tuple[Par
     def until(name: str) -> PartialDate:
         return PartialDate(date.min, _hull(dates_by_property[name]).last)
 
-    start, end, point = until(LATEST_START), _both(since(EARLIEST_END), until(LATEST_END)), UNKNOWN
-    between = _both(since(EARLIEST), until(LATEST))
+    start_bound, end_bound, point_bound = (
+        until(LATEST_START),
+        _both(since(EARLIEST_END), until(LATEST_END)),
+        UNKNOWN,
+    )
+    stated_bounds = _both(since(EARLIEST), until(LATEST))
     if dates_by_property[START] and not dates_by_property[END]:
-        start = _both(start, between)
+        start_bound = _both(start_bound, stated_bounds)
     elif dates_by_property[END] and not dates_by_property[START]:
-        end = _both(end, between)
+        end_bound = _both(end_bound, stated_bounds)
     elif dates_by_property[POINT] and not dates_by_property[START]:
-        point = between
+        point_bound = stated_bounds
     else:
-        start, end = _both(start, since(EARLIEST)), _both(end, until(LATEST))
-    return start, end, point
+        start_bound, end_bound = (
+            _both(start_bound, since(EARLIEST)),
+            _both(end_bound, until(LATEST)),
+        )
+    return start_bound, end_bound, point_bound
 
 
 def _alternate(starts: Sequence[PartialDate], ends: Sequence[PartialDate]) -> bool:
@@ -248,10 +259,10 @@ class StatementRows:
 
     def add(
         self,
-        name: str,
+        statement_id: str,
         subject: str,
         relation: str,
-        target: str | None,
+        object_id: str | None,
         rank: str | None,
         times: Times,
     ) -> None:
@@ -259,11 +270,18 @@ class StatementRows:
 
         `name` is its id; a rank that is not preferred is normal.
         """
-        line = self.line
+        dump_line = self.line
         known_rank: Rank = "preferred" if rank == "preferred" else "normal"
         if not times or not any(times.values()):
             statement = RawStatement(
-                name, subject, relation, target, *UNDATED, known_rank, "undated", line
+                statement_id,
+                subject,
+                relation,
+                object_id,
+                *UNDATED,
+                known_rank,
+                "undated",
+                dump_line,
             )
             self.statements.append(statement)
             return
@@ -274,18 +292,20 @@ class StatementRows:
         stated_times = stated_intervals(times)
         for interval in stated_times.intervals:
             statement = RawStatement(
-                name, subject, relation, target, *interval, known_rank, None, line
+                statement_id, subject, relation, object_id, *interval, known_rank, None, dump_line
             )
             self.statements.append(statement)
         if stated_times.contradictory:
-            self.drop("contradictory", name, subject, relation, describe_times(times))
+            self.drop("contradictory", statement_id, subject, relation, describe_times(times))
             reason: Literal["contradictory"] = "contradictory"
             statement = RawStatement(
-                name, subject, relation, target, *UNDATED, known_rank, reason, line
+                statement_id, subject, relation, object_id, *UNDATED, known_rank, reason, dump_line
             )
             self.statements.append(statement)
 
-    def drop(self, reason: str, name: str, subject: str, relation: str, detail: str) -> None:
+    def drop(
+        self, reason: str, statement_id: str, subject: str, relation: str, detail: str
+    ) -> None:
         """Drop a statement, with at most 200 characters of why."""
-        place = (name, subject, relation)
-        self.dropped.append(Dropped("mine", reason, *place, None, None, detail[:200]))
+        statement_place = (statement_id, subject, relation)
+        self.dropped.append(Dropped("mine", reason, *statement_place, None, None, detail[:200]))

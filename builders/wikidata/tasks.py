@@ -92,18 +92,18 @@ def share_tasks(
     ]
 
 
-def _run(session: Any, tasks: list[ShareTask], remote: bool) -> None:
+def _run(session: Any, tasks_left: list[ShareTask], is_remote: bool) -> None:
     """Have Spark run them; `UserError` with what went wrong first."""
-    parts = tasks[0].dump_reading.parts
-    for old_note in parts.glob(".share-*"):
+    parts_folder = tasks_left[0].dump_reading.parts
+    for old_note in parts_folder.glob(".share-*"):
         old_note.unlink()
-    (parts / ALIVE_FILE).touch()
-    task_rows = session.range(0, len(tasks), 1, len(tasks))
-    run_tasks = node_function(reach(__name__).digest, list(map(pickle.dumps, tasks)))
+    (parts_folder / ALIVE_FILE).touch()
+    task_rows = session.range(0, len(tasks_left), 1, len(tasks_left))
+    run_tasks = node_function(reach(__name__).digest, list(map(pickle.dumps, tasks_left)))
     task_rows = task_rows.mapInArrow(run_tasks, "host string, error string")
     total_bytes = sum(
         sum(task.sizes[file_number] for file_number in remaining_work(task.dump_reading, {}).files)
-        for task in tasks
+        for task in tasks_left
     )
     # In a thread of its own: Ctrl-C would break into what PySpark exchanges with Spark.
     with (
@@ -115,17 +115,21 @@ def _run(session: Any, tasks: list[ShareTask], remote: bool) -> None:
             while not task_answer.done():
                 with suppress(NotYet):
                     task_answer.exception(timeout=2)
-                bytes_now = sum(file.stat().st_size for file in parts.glob(".share-*"))
+                bytes_now = sum(file.stat().st_size for file in parts_folder.glob(".share-*"))
                 progress_bar.advance(max(bytes_now - bytes_read, 0))
                 bytes_read = max(bytes_now, bytes_read)
         finally:
-            (parts / ALIVE_FILE).unlink(missing_ok=True)  # the tasks that are still at it stop
+            (parts_folder / ALIVE_FILE).unlink(
+                missing_ok=True
+            )  # the tasks that are still at it stop
     errors = [(row["error"], row["host"]) for row in task_answer.result() if row["error"]]
     for error, host in sorted(errors, key=lambda error_and_host: error_and_host[0] == STOPPED):
-        raise UserError(f"{error}\n  seen on {host}" if remote else error)
+        raise UserError(f"{error}\n  seen on {host}" if is_remote else error)
 
 
-def node_function(code: str, tasks: list[bytes]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def node_function(
+    code_digest: str, pickled_tasks: list[bytes]
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """What Spark runs: each row of a batch has the number of a task.
 
     It is sent as code, for a function of this module would be looked for on the node, where there
@@ -139,62 +143,70 @@ def node_function(code: str, tasks: list[bytes]) -> Callable[[Iterator[Any]], It
         import pyarrow as pa
 
         for batch in batches:
-            for number in batch.column(0).to_pylist():
+            for task_number in batch.column(0).to_pylist():
                 try:
                     from factdrift.builders.wikidata.tasks import read_share
                 except ImportError as error:
-                    text = f"a node lacks factdrift, or a part of it ({error})\n  {install}"
+                    error_text = f"a node lacks factdrift, or a part of it ({error})\n  {install}"
                 else:
-                    text = read_share(code, tasks[number])
-                yield pa.RecordBatch.from_pydict({"host": [socket.gethostname()], "error": [text]})
+                    error_text = read_share(code_digest, pickled_tasks[task_number])
+                yield pa.RecordBatch.from_pydict(
+                    {"host": [socket.gethostname()], "error": [error_text]}
+                )
 
     return run
 
 
-def read_share(code: str, pickled: bytes) -> str:
+def read_share(code_digest: str, pickled_task: bytes) -> str:
     """Read what no part covers yet of one share; what the user can mend, or nothing, is returned.
 
     A task that raises is started again, which is for what may be different then; what the user has
     to mend is returned, and stops the other tasks, too. `code`: the digest of the driver's;
     `pickled`: a `ShareTask`. How many bytes a task has read is the length of its `.share-` file.
     """
-    if code != reach(__name__).digest:
+    if code_digest != reach(__name__).digest:
         return f"a node has another factdrift than this machine\n  {_INSTALL}"
-    task: ShareTask = pickle.loads(pickled)  # noqa: S301 - of this run's own driver
-    dump_reading, parts = task.dump_reading, task.dump_reading.parts
+    share_task: ShareTask = pickle.loads(pickled_task)  # noqa: S301 - of this run's own driver
+    dump_reading, parts_folder = share_task.dump_reading, share_task.dump_reading.parts
     bytes_read = 0
 
     def advance(byte_count: int) -> None:
         nonlocal bytes_read
-        if not (parts / ALIVE_FILE).is_file():
+        if not (parts_folder / ALIVE_FILE).is_file():
             raise UserError(STOPPED)
         bytes_read += byte_count
-        os.ftruncate(note.fileno(), bytes_read)
+        os.ftruncate(progress_note.fileno(), bytes_read)
 
     try:
-        if not parts.is_dir():
+        if not parts_folder.is_dir():
             hint = "--out names a folder that every node has under the same path, and may write to"
-            raise UserError("a node does not see this folder", where=parts, hint=hint)
-        note = (parts / f".share-{dump_reading.share.place:06}").open("ab")
-        with disk_errors(parts), note, closing(os.fdopen(hold_shared(parts / READING_LOCK))):
-            fcntl.flock(note, fcntl.LOCK_EX)  # Spark may start a task anew that it lost sight of
-            remaining = remaining_work(dump_reading, covered_blocks(parts))
+            raise UserError("a node does not see this folder", where=parts_folder, hint=hint)
+        progress_note = (parts_folder / f".share-{dump_reading.share.place:06}").open("ab")
+        with (
+            disk_errors(parts_folder),
+            progress_note,
+            closing(os.fdopen(hold_shared(parts_folder / READING_LOCK))),
+        ):
+            fcntl.flock(
+                progress_note, fcntl.LOCK_EX
+            )  # Spark may start a task anew that it lost sight of
+            remaining = remaining_work(dump_reading, covered_blocks(parts_folder))
             for file_number in remaining.files:
                 hint = "every node has to see the dump under the same path"
                 try:
-                    size = dump_reading.files[file_number].stat().st_size
+                    file_size = dump_reading.files[file_number].stat().st_size
                 except OSError as error:
                     text = f"a node cannot read it: {error.strerror}"
                     raise UserError(
                         text, where=dump_reading.files[file_number], hint=hint
                     ) from error
-                if size != task.sizes[file_number]:
-                    text = f"a node has another file here, of {size:,} bytes and not "
-                    text += f"{task.sizes[file_number]:,}"
+                if file_size != share_task.sizes[file_number]:
+                    text = f"a node has another file here, of {file_size:,} bytes and not "
+                    text += f"{share_task.sizes[file_number]:,}"
                     raise UserError(text, where=dump_reading.files[file_number], hint=hint)
             read_dump(dump_reading, remaining, advance)
     except UserError as error:
         with suppress(OSError):
-            (parts / ALIVE_FILE).unlink(missing_ok=True)
+            (parts_folder / ALIVE_FILE).unlink(missing_ok=True)
         return str(error)
     return ""

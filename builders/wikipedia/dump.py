@@ -13,9 +13,12 @@ OPEN, CLOSE = b"<page>", b"</page>"
 _TITLE = re.compile(rb"<title>([^<]*)</title>")
 _NAMESPACE = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
 _ID = re.compile(rb"<id>\s*(\d{1,18})\s*</id>")
+# `<redirect title="Leeds" />`; a redirect without a title counts too, `<redirected />` does not.
 _REDIRECT = re.compile(rb"<redirect(?:\s+title=(?:\"([^\"]*)\"|'([^']*)'))?\s*/>")
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
+# Old exports have no element: `<text>#REDIRECT [[Leeds`, but not `<text>See [[Leeds`.
 _TEXT_REDIRECT = re.compile(rb"<text[^<>]*>\s*#redirect[^\[<]{0,20}\[\[([^\[\]|<]*)", re.I)
+# Title, ids and model of a page lie in its first bytes; a title has at most 255.
 _HEAD = 4096
 
 
@@ -134,7 +137,7 @@ def _last_page(page_bytes: bytes, following: Iterable[bytes]) -> Iterator[PageBy
         yield PageBytes(page_bytes[:_HEAD], "cut_page")
 
 
-def head_of(page_bytes: bytes) -> PageHead:
+def page_head(page_bytes: bytes) -> PageHead:
     """The head of a page, read without an XML parser. `BadPageError`: no title, not UTF-8."""
     head_bytes = page_bytes[:_HEAD]
     title_match = _TITLE.search(head_bytes)
@@ -168,7 +171,7 @@ def head_of(page_bytes: bytes) -> PageHead:
     )
 
 
-def revision_of(page_bytes: bytes) -> PageRevision:
+def last_revision(page_bytes: bytes) -> PageRevision:
     """The last revision of a page. `BadPageError`: not XML, not UTF-8, no revision, no text.
 
     A page has no document type, so that no entity is ever defined or expanded.

@@ -19,13 +19,19 @@ PageForm = Literal["xml", "jsonl", "parquet"]
 PagePacking = Literal[compressed.Packing, "streams"]
 """How a file is compressed; `streams`: bz2 in many streams, each read by itself."""
 
+# `pages-articles1.xml-p1p41242.bz2` has no `.xml.bz2` at its end, but is an export.
 _TAKEN = re.compile(
     r"\.(xml|jsonl|ndjson)(\.(gz|bz2|zst|zstd))?$|\.parquet$|pages-articles.*\.bz2$", re.I
 )
+# `enwiki-20260201-pages-articles-multistream-index1.txt.bz2` lies beside the dump.
 _INDEX = re.compile(r"-multistream-index\d*\.txt|\.index\.txt", re.I)
+# A line of such an index: `600:10:AccessibleComputing`.
 _ENTRY = re.compile(rb"\d+:\d+:[^\n]*(\n|$)")
+# The first ten bytes of a bz2 stream: its block size, and the digits of pi.
 _STREAM = re.compile(rb"BZh[1-9]1AY&SY")
+# Bytes read from the disk at a time.
 _PIECE = 1 << 20
+# What a mirror answers in place of a file that it has not.
 _WEB_PAGE = re.compile(rb"<!doctype html|<html\b|<head\b|<body\b", re.I)
 _PAGE_TITLE = re.compile(rb"<title[^<>]*>([^<]+)", re.I)
 _HEAD = 1 << 16
@@ -160,13 +166,13 @@ def units(
 ) -> Iterator[PageUnit]:
     """The units of a file, in order. `UserError`: cut short or damaged."""
     if source.form == "parquet":
-        return _of_parquet(source, file, advance)
+        return _row_group_units(source, file, advance)
     if source.packing == "streams":
-        return _of_streams(source, file, advance)
-    return _of_bytes(source, file, advance, threads)
+        return _stream_units(source, file, advance)
+    return _block_units(source, file, advance, threads)
 
 
-def _of_streams(
+def _stream_units(
     source: PageFile, file_number: int, advance: Callable[[int], None]
 ) -> Iterator[PageUnit]:
     unit_start = unit_number = 0
@@ -181,7 +187,7 @@ def _of_streams(
     advance(file_size - unit_start)
 
 
-def _of_bytes(
+def _block_units(
     source: PageFile, file_number: int, advance: Callable[[int], None], threads: int
 ) -> Iterator[PageUnit]:
     """Blocks that end where a page or a line ends."""
@@ -259,7 +265,7 @@ def check_columns(path: Path) -> list[int]:
     return row_counts
 
 
-def _of_parquet(
+def _row_group_units(
     source: PageFile, file_number: int, advance: Callable[[int], None]
 ) -> Iterator[PageUnit]:
     row_counts = check_columns(source.path)

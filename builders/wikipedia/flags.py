@@ -30,7 +30,7 @@ def country(name: str) -> tuple[str, str]:
     return _COUNTRIES.get(name, (name, name))
 
 
-def link(target: str, label: str = "") -> str:
+def wiki_link(target: str, label: str = "") -> str:
     """A link as wikitext; where there is no target the label alone."""
     if not target:
         return label
@@ -43,7 +43,7 @@ def flag(arguments: dict[str, str], *, spelt: bool = False) -> str:
     if "[[" in name:
         return name
     shown_name, page_title = country(name)
-    return link(page_title, arguments.get("name") or (shown_name if spelt else name))
+    return wiki_link(page_title, arguments.get("name") or (shown_name if spelt else name))
 
 
 def team(title_pattern: str, arguments: dict[str, str]) -> str:
@@ -53,7 +53,7 @@ def team(title_pattern: str, arguments: dict[str, str]) -> str:
     country_name, _ = country(second_argument if has_age else first_argument)
     if not country_name:
         return ""
-    return link(
+    return wiki_link(
         title_pattern.format(country=country_name, age=first_argument),
         arguments.get("name") or country_name,
     )
@@ -68,4 +68,4 @@ def force(title_pattern: str, arguments: dict[str, str]) -> str:
         country=_LISTED["forces_called"].get(country_name, country_name)
     )
     page_title = _LISTED["forces_named"].get(page_title, page_title)
-    return link(page_title, arguments.get("name", ""))
+    return wiki_link(page_title, arguments.get("name", ""))

@@ -5,8 +5,9 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 from factdrift.builders.rows import Link
-from factdrift.builders.wikipedia.titles import normalise
+from factdrift.builders.wikipedia.titles import normalise_title
 
+# Closing tags alone: `a <b> c` may be a formula, `</b>` is none.
 _CLOSING = re.compile(
     r"</(?:a|b|i|p|em|li|ol|td|th|tr|ul|div|dl|h[1-6]|sup|sub|span|table|body|html|head|section|strong)\s*>",
     re.I,
@@ -15,6 +16,7 @@ _LINE_TAGS = frozenset(
     "p div br li ul ol dl dt dd tr table h1 h2 h3 h4 h5 h6 section blockquote body html".split()
 )
 _UNSEEN = frozenset("script style head title noscript template".split())
+# `/wiki/Leeds#History`, `./Leeds`, `https://en.m.wikipedia.org/wiki/Leeds`; no other site.
 _TARGET = re.compile(r"(?:https?://en\.(?:m\.)?wikipedia\.org)?(?:/wiki/|\./)([^?#]+)(?:[?#].*)?")
 
 
@@ -42,7 +44,9 @@ class _Reader(HTMLParser):
             self.put("\n")
         self.hidden += tag in _UNSEEN
         target_match = _TARGET.fullmatch(dict(attrs).get("href") or "") if tag == "a" else None
-        self.open = (self.length, normalise(unquote(target_match[1]))) if target_match else None
+        self.open = (
+            (self.length, normalise_title(unquote(target_match[1]))) if target_match else None
+        )
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _UNSEEN and self.hidden:
@@ -59,7 +63,7 @@ class _Reader(HTMLParser):
         self.put(data.replace("\n", " "))
 
 
-def text_of_html(text: str) -> tuple[str, list[Link]]:
+def html_to_text(text: str) -> tuple[str, list[Link]]:
     """What a browser shows of HTML, a paragraph a line, and its links to pages."""
     reader = _Reader()
     reader.feed(text)

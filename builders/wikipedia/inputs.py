@@ -15,12 +15,15 @@ LANGUAGE = "en"
 _WIKI = f"{LANGUAGE}wiki"
 _DATABASE = re.compile(rb"<dbname>\s*([\w-]+)\s*</dbname>")
 _XML_LANGUAGE = re.compile(rb"<mediawiki\b[^>]*\bxml:lang=[\"']([\w-]+)[\"']")
+# The Hub's data set of Wikipedia has a folder a language: `20231101.en`.
 _HUB_FOLDER = re.compile(r"\d{8}\.([a-z][a-z-]*)")
+# `enwiki-20260201-pages-articles.xml.bz2`.
 _DUMP_NAME = re.compile(r"([a-z_]{2,20}wiki)-\d{8}-")
 _WORD = re.compile(r"[^\W\d_]+")
 _ENGLISH = frozenset(["the", "of", "and", "to", "with", "for", "from", "by"])
 _LEAST_SHARE = 0.02
 """Share of those words below which a text is not English: English has 10 to 20 in 100."""
+# Fewer words tell no language: a file may begin with a few short pages.
 _LEAST_WORDS = 300
 _LEAST_OF_PAGE = 100
 """The same of one page."""

@@ -13,17 +13,17 @@ import numpy as np
 
 from factdrift.builders.core.compressed import pieces
 from factdrift.builders.rows import Dropped, Page
-from factdrift.builders.wikipedia.dump import BadPageError, cut_pages, head_of, revision_of
+from factdrift.builders.wikipedia.dump import BadPageError, cut_pages, last_revision, page_head
 from factdrift.builders.wikipedia.files import PageUnit, streams_after
 from factdrift.builders.wikipedia.inputs import is_foreign
 from factdrift.builders.wikipedia.records import (
     json_rows,
-    page_of,
+    page_from_record,
     parquet_rows,
-    record_of,
+    read_record,
 )
-from factdrift.builders.wikipedia.titles import Titles, hash_of, normalise, number_of
-from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_of
+from factdrift.builders.wikipedia.titles import Titles, item_number_of, normalise_title, title_hash
+from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_target
 
 
 class ReadingTask(NamedTuple):
@@ -59,7 +59,7 @@ def write_part(unit: PageUnit, task: ReadingTask, wanted: Titles) -> None:
     """Read a unit and write its part, whole or not at all. `UserError`: a damaged file."""
     part = _PartWriter(task, unit, wanted)
     with part.file:
-        part.of_xml() if unit.form == "xml" else part.of_rows()
+        part.write_xml() if unit.form == "xml" else part.write_rows()
         part.write()
 
 
@@ -75,7 +75,7 @@ class _PartWriter:
         self.offset = 0
         self.file = self.path.with_suffix(".pages").open("wb")
 
-    def of_xml(self) -> None:
+    def write_xml(self) -> None:
         unit = self.unit
         all_pages = cut_pages([unit.data])
         if unit.within:
@@ -88,12 +88,12 @@ class _PartWriter:
                 continue
             page_id = 0
             try:
-                head = head_of(page_bytes.data)
+                head = page_head(page_bytes.data)
                 page_id = head.page
                 if head.namespace or head.model != "wikitext":
                     self.others += 1
                     continue
-                title = normalise(head.title) or head.title
+                title = normalise_title(head.title) or head.title
                 if head.redirect is not None:
                     self._redirect(title, head.redirect, page_id)
                 elif (item := self._wanted_page(title)) >= 0:
@@ -103,12 +103,12 @@ class _PartWriter:
 
     def _wanted_page(self, title: str) -> int:
         """The item of an article; -1: it is not wanted."""
-        title_key = hash_of(title)
+        title_key = title_hash(title)
         self.articles.append(title_key)
         return self.wanted.find(title_key)
 
     def _page(self, item: int, title: str, page_id: int, page_bytes: bytes) -> None:
-        revision = revision_of(page_bytes)
+        revision = last_revision(page_bytes)
         if not revision.text.strip():
             raise BadPageError("empty_page")
         page_paragraphs = paragraphs(revision.text, title)
@@ -117,20 +117,20 @@ class _PartWriter:
         self._keep(item, Page("", title, page_id, revision.id, page_paragraphs))
 
     def _redirect(self, title: str, target: str, place: int) -> None:
-        target_title = normalise(target)
+        target_title = normalise_title(target)
         if not target_title:
             raise BadPageError("bad_redirect", f"{title} to {target[:200]!r}")
-        self.redirects.append((hash_of(title), hash_of(target_title), target_title))
+        self.redirects.append((title_hash(title), title_hash(target_title), target_title))
 
     def _keep(self, item: int, page: Page) -> None:
         if is_foreign(page.paragraphs):
             raise BadPageError("not_english", page.title)
         page_bytes = msgspec.msgpack.encode(page)
         self.file.write(page_bytes)
-        self.found.append((item, hash_of(page.title), self.offset, len(page_bytes), page.page))
+        self.found.append((item, title_hash(page.title), self.offset, len(page_bytes), page.page))
         self.offset += len(page_bytes)
 
-    def of_rows(self) -> None:
+    def write_rows(self) -> None:
         """JSON lines or rows of Parquet."""
         if self.unit.cut:
             self._drop("too_long", self.unit.first + 1, None)
@@ -150,21 +150,21 @@ class _PartWriter:
                 self._drop(error.reason, place, error.detail)
 
     def _row(self, row: Any, place: int) -> None:
-        record = record_of(row)
+        record = read_record(row)
         target = record.redirect
         if target is None and record.wikitext is not None:
-            target = redirect_of(record.wikitext)
+            target = redirect_target(record.wikitext)
         if target is not None:
             self._redirect(record.title, target, place)
             return
         item = self._wanted_page(record.title)
         if record.item:
-            if not (item_number := number_of(record.item)):
+            if not (item_number := item_number_of(record.item)):
                 raise BadPageError("bad_field", f"item: {record.item!r:.100}, not an id")
             item = item_number if self.wanted.has_item(item_number) else item
         if item < 0:
             return
-        page = page_of(record)
+        page = page_from_record(record)
         if not page.paragraphs:
             raise BadPageError("empty_page")
         self._keep(item, page)
@@ -172,7 +172,7 @@ class _PartWriter:
     def _cut(self, page_bytes: bytes, reason: str) -> None:
         """A page without an end, or a too long one: what its head says of it."""
         try:
-            head = head_of(page_bytes)
+            head = page_head(page_bytes)
             self._drop(reason, head.page, head.title)
         except BadPageError:
             self._drop(reason, 0, None)

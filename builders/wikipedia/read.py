@@ -23,7 +23,13 @@ from factdrift.builders.core.schema import writing
 from factdrift.builders.rows import Dropped, Page
 from factdrift.builders.wikipedia.files import PageFile, PageUnit, find_pages, page_file, units
 from factdrift.builders.wikipedia.parts import ReadingTask, part_name, summary_of, write_part
-from factdrift.builders.wikipedia.titles import Resolver, Titles, follow, hashes_of, pages_among
+from factdrift.builders.wikipedia.titles import (
+    Resolver,
+    Titles,
+    follow_redirects,
+    pages_among,
+    title_hashes,
+)
 
 GROUP = 16 << 20
 """Bytes of pages after which a row group ends."""
@@ -52,8 +58,8 @@ def read_pages(
     byte, for any number of jobs. Memory: 16 bytes a title, and what `jobs` processes hold of
     their units. `UserError`: no such file, no pages in it, cut short or damaged.
     """
-    sources = [page_file(path) for path in find_pages(files)]
-    titles, target_hashes = Titles.of(wanted), hashes_of(targets)
+    sources = [page_file(page_path) for page_path in find_pages(files)]
+    titles, target_hashes = Titles.of(wanted), title_hashes(targets)
     parts_folder = work or out / "build"
     try:
         with disk_errors(out):
@@ -113,6 +119,11 @@ def _read_all(sources: Sequence[PageFile], task: ReadingTask, jobs: int) -> None
 
 # --- Parts to tables ----------------------------------------------------------------------------
 
+_DROP_REASONS = (
+    *("redirect_loop", "redirect_to_nothing", "redirect_chain", "page_dropped"),
+    "no_page",
+)
+"""The drop reasons of titles that lead to no page."""
 _PLACE = np.dtype([(n, np.uint64) for n in ("item", "key", "offset", "length", "page", "part")])
 """Where a page that is kept lies: bytes of a part; with its item, hash of its title and page id."""
 
@@ -136,7 +147,7 @@ def _finish(
     is_first = _firsts(places["item"])
     kept_places, second_places = places[is_first], places[~is_first]
     is_missing = ~np.isin(wanted.items, kept_places["item"])
-    followed = follow(parts, wanted.hashes[is_missing])
+    followed = follow_redirects(parts, wanted.hashes[is_missing])
     all_parts, redirect_places, unread_keys = _redirected(
         sources, task, parts, kept_places, followed.page, jobs
     )

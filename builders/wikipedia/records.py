@@ -13,8 +13,8 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import Link, Page, Paragraph, ParagraphKind
 from factdrift.builders.wikipedia.dump import BadPageError
-from factdrift.builders.wikipedia.html import is_html, text_of_html
-from factdrift.builders.wikipedia.titles import normalise
+from factdrift.builders.wikipedia.html import html_to_text, is_html
+from factdrift.builders.wikipedia.titles import normalise_title
 from factdrift.builders.wikipedia.wikitext import paragraphs
 
 _BATCH = 64
@@ -84,7 +84,7 @@ def parquet_rows(path: Path, row_groups: list[int], rows_before: int) -> Iterato
         raise UserError(f"the Parquet file is damaged ({error})", where=path) from error
 
 
-def record_of(row: Any) -> PageRecord:
+def read_record(row: Any) -> PageRecord:
     """A row as a record, with its title normalised.
 
     `BadPageError`: no record, no title, or a field of another type.
@@ -92,7 +92,7 @@ def record_of(row: Any) -> PageRecord:
     if not isinstance(row, dict):
         raise BadPageError("no_record", f"a {type(row).__name__}, not an object")
     given_title = row.get("title")
-    title = normalise(given_title) if isinstance(given_title, str) else ""
+    title = normalise_title(given_title) if isinstance(given_title, str) else ""
     if not title:
         raise BadPageError("no_title", None if given_title is None else repr(given_title)[:200])
     try:
@@ -102,7 +102,7 @@ def record_of(row: Any) -> PageRecord:
         raise BadPageError(reason, str(error)) from None
 
 
-def page_of(record: PageRecord) -> Page:
+def page_from_record(record: PageRecord) -> Page:
     """The page, without its item, of a record. `BadPageError`: there is no text, or a bad link."""
     page_id = int(record.page or 0)
     if not page_id and isinstance(record.id, str) and _DIGITS.fullmatch(record.id):
@@ -127,7 +127,7 @@ def _paragraphs(record: PageRecord) -> Iterable[Paragraph]:
     elif record.text is not None and is_html(record.text):
         if record.links:
             raise BadPageError("html_text", "its links count the characters of the HTML")
-        yield from _split(*text_of_html(record.text))
+        yield from _split(*html_to_text(record.text))
     elif record.text is not None:
         yield from _split(record.text, _links(record.links or (), record.text))
     elif record.wikitext is not None:
@@ -157,7 +157,7 @@ def _links(raw_links: Sequence[Link], text: str) -> list[Link]:
     for link in raw_links:
         if not 0 <= link.start < link.end <= len(text):
             raise BadPageError("bad_link", f"start {link.start}, end {link.end}")
-        if name := normalise(link.target):
+        if name := normalise_title(link.target):
             valid_links.append(Link(link.start, link.end, name))
     valid_links.sort(key=lambda link: link.start)
     for before, after in pairwise(valid_links):

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.text.dates import MONTH_NUMBER, MONTHS
 from factdrift.builders.wikipedia import flags
-from factdrift.builders.wikipedia.flags import link as _link
+from factdrift.builders.wikipedia.flags import wiki_link
 from factdrift.builders.wikipedia.infoboxes import in_units, is_shown
 
 Arguments = dict[str, str]
@@ -25,18 +25,25 @@ BREAK = "\x03"
 """Stands for a line break inside a cell or a value."""
 PIPE, EQUALS = "\x01", "\x04"
 """Stand for `{{!}}` and `{{=}}` until all templates are read."""
+# No braces but single ones; possessive, so that the time is linear in the text.
 _BODY = r"((?:[^{}]++|\{(?!\{)|\}(?!\}))*+)"
+# `{{convert|5|km}}` or the parameter `{{{1|}}}`, without another template inside.
 _INNERMOST = re.compile(rf"\{{\{{\{{{_BODY}\}}\}}\}}|\{{\{{{_BODY}\}}\}}")
+# Bars between arguments; those inside links are taken with their link.
 _PIPES = re.compile(r"\[\[[^\[\]]*+\]\]|\|")
 _LOOSE = re.compile(r"\{\{\{?|\}\}\}?")
+# `infobox person`, `football club infobox`, `taxobox`; `navbox` is none.
 _BOX = re.compile(
     r"infobox\b.*|.*\binfobox|geobox\b.*|taxobox|speciesbox|automatic taxobox|subspeciesbox"
 )
+# A value that is a picture alone: `Leeds.jpg`.
 _FILE = re.compile(r"[^|\n]+\.(?:jpe?g|png|svg|gif|webp|tiff?|ogg|oga|webm|djvu|pdf)", re.I)
 _DEPTH = 40
 """Levels of templates in templates that are read; MediaWiki itself stops at 40."""
+# `{{nowrap|20em}}`-like arguments that say how wide, not what: `20em`, `50%`.
 _WIDTH = re.compile(r"[\d.]+ *(?:em|px|%)?")
 _PAGE_NAMES = ("pagename", "fullpagename", "basepagename", "subpagename")
+# The marks of list items: `* Leeds` is `Leeds`.
 _LIST_MARKS = re.compile(r"^[*#:;\s]+", re.M)
 _BETWEEN = {
     "-": "–",
@@ -73,7 +80,7 @@ def _template(match: re.Match[str], page_title: str) -> str:
     if body is None:
         return str(parameter).partition("|")[2]
     head, _, arguments_text = body.partition("|")
-    code, template_name = _named(head)
+    code, template_name = _template_name(head)
     if template_name in ("!", "="):
         return PIPE if template_name == "!" else EQUALS
     render = _INLINE.get(template_name)
@@ -88,17 +95,17 @@ def _template(match: re.Match[str], page_title: str) -> str:
     if _BOX.fullmatch(template_name):
         return _infobox(_arguments(arguments_text))
     word, _, value = code.partition(":")
-    return _number(value.strip()) if word.lower() == "formatnum" else ""
+    return _format_number(value.strip()) if word.lower() == "formatnum" else ""
 
 
 @lru_cache(4096)
-def _named(head: str) -> tuple[str, str]:
+def _template_name(head: str) -> tuple[str, str]:
     """The name of a template as it is written, and in small letters."""
     code = " ".join(head.replace("_", " ").split())
     return code, code.lower()
 
 
-def _number(value: str) -> str:
+def _format_number(value: str) -> str:
     """`{{formatnum:12345}}`."""
     whole, point, rest = value.partition(".")
     return f"{int(whole):,}{point}{rest}" if whole.isdecimal() else value
@@ -107,26 +114,26 @@ def _number(value: str) -> str:
 def _arguments(arguments_text: str) -> Arguments:
     """The arguments after a template's name; those without a name are `1`, `2`, …"""
     arguments: Arguments = {}
-    place = 0
+    next_place = 0
     for part in _parts(arguments_text):
-        key, equals, value = part.partition("=")
-        if equals and not ("[[" in key or "<" in key):
-            arguments[" ".join(key.split())] = value.strip()
+        argument_name, equals, argument_value = part.partition("=")
+        if equals and not ("[[" in argument_name or "<" in argument_name):
+            arguments[" ".join(argument_name.split())] = argument_value.strip()
         else:
-            place += 1
-            arguments[str(place)] = part.strip()
+            next_place += 1
+            arguments[str(next_place)] = part.strip()
     return arguments
 
 
 def _parts(arguments_text: str) -> list[str]:
     if "[[" not in arguments_text:
         return arguments_text.split("|")
-    parts, start = [], 0
+    argument_parts, part_start = [], 0
     for bar in _PIPES.finditer(arguments_text):
         if bar[0] == "|":
-            parts.append(arguments_text[start : bar.start()])
-            start = bar.end()
-    return [*parts, arguments_text[start:]]
+            argument_parts.append(arguments_text[part_start : bar.start()])
+            part_start = bar.end()
+    return [*argument_parts, arguments_text[part_start:]]
 
 
 def _infobox(arguments: Arguments) -> str:
@@ -151,64 +158,66 @@ def _infobox(arguments: Arguments) -> str:
 # --- What a template shows ----------------------------------------------------------------------
 
 
-def _some(arguments: Arguments, *names: str) -> list[str]:
+def _given_values(arguments: Arguments, *names: str) -> list[str]:
     """The arguments of these names that are given and not empty."""
     return [arguments[name] for name in names if arguments.get(name)]
 
 
 def _first_of(*names: str) -> Render:
     """A template that shows the first of these arguments that is given."""
-    return lambda arguments: next(iter(_some(arguments, *names)), "")
+    return lambda arguments: next(iter(_given_values(arguments, *names)), "")
 
 
 def _quote(arguments: Arguments) -> str:
     """A paragraph, and who said it as another."""
-    speakers = ", ".join(_some(arguments, "author", "sign", "by", "source", "title"))
+    speakers = ", ".join(_given_values(arguments, "author", "sign", "by", "source", "title"))
     if (
         not speakers
         and arguments.get("1")
         and not (arguments.get("text") or arguments.get("quote"))
     ):
-        speakers = ", ".join(_some(arguments, "2", "3"))
+        speakers = ", ".join(_given_values(arguments, "2", "3"))
     quote = _first_of("text", "quote", "quotetext", "1")(arguments)
     return f"\n\n{quote}\n\n" + (f"— {speakers}\n\n" if speakers and quote else "")
 
 
-def _places(arguments: Arguments) -> list[str]:
+def _unnamed_values(arguments: Arguments) -> list[str]:
     """The arguments without a name."""
     return [value for name, value in arguments.items() if name.isdigit() and value]
 
 
-def _joined(arguments: Arguments) -> str:
+def _comma_separated(arguments: Arguments) -> str:
     lines = [
-        line for value in _places(arguments) for line in _LIST_MARKS.sub("", value).split("\n")
+        line
+        for value in _unnamed_values(arguments)
+        for line in _LIST_MARKS.sub("", value).split("\n")
     ]
     return ", ".join(stripped for stripped in (line.strip() for line in lines) if stripped)
 
 
-def _whole(arguments: Arguments) -> str:
+def _on_own_line(arguments: Arguments) -> str:
     shown_text = _first_of("content", "2", "1")(arguments)
     return "\n" if _WIDTH.fullmatch(shown_text) else f"\n{shown_text}\n"
 
 
-def _titled(arguments: Arguments) -> str:
-    title, items = arguments.get("title", ""), _joined(arguments)
-    return f"{title}: {items}" if title and items else title or items
+def _titled_list(arguments: Arguments) -> str:
+    list_title, items = arguments.get("title", ""), _comma_separated(arguments)
+    return f"{list_title}: {items}" if list_title and items else list_title or items
 
 
-def _measure(arguments: Arguments) -> str:
+def _convert(arguments: Arguments) -> str:
     """`{{convert|5|km|mi}}`, `{{convert|6|ft|2|in|m}}`, `{{cvt|5|to|10|km}}`: as it is given."""
-    words = _places(arguments)
+    words = _unnamed_values(arguments)
     pieces: list[str] = words[:1]
-    for place, word in enumerate(words[1:], 1):
-        if word in _BETWEEN and words[place + 1 :]:
-            pieces.append(_BETWEEN[word])
+    for place, unit_or_value in enumerate(words[1:], 1):
+        if unit_or_value in _BETWEEN and words[place + 1 :]:
+            pieces.append(_BETWEEN[unit_or_value])
         elif pieces[-1] in _BETWEEN.values():
-            pieces.append(word)
+            pieces.append(unit_or_value)
         else:
-            pieces.append(f" {_UNITS.get(word, word)}")
+            pieces.append(f" {_UNITS.get(unit_or_value, unit_or_value)}")
             smaller_unit = words[place + 1 : place + 3]
-            if word in _LARGE and smaller_unit[1:] == [_LARGE[word]]:
+            if unit_or_value in _LARGE and smaller_unit[1:] == [_LARGE[unit_or_value]]:
                 pieces.append(f" {smaller_unit[0]} {smaller_unit[1]}")
             break
     middle_word = words[-1] if arguments.get("adj") == "mid" and words[-1:] != pieces else ""
@@ -217,21 +226,21 @@ def _measure(arguments: Arguments) -> str:
 
 def _season(title_pattern: str, arguments: Arguments) -> str:
     """`{{nbay|1998}}`: the season of a league, linked; `page` is the title with `{year}`."""
-    year = arguments.get("1", "")
-    if not (year.isdecimal() and len(year) == 4):
-        return year
-    next_year = str(int(year) + 1)
+    first_year = arguments.get("1", "")
+    if not (first_year.isdecimal() and len(first_year) == 4):
+        return first_year
+    next_year = str(int(first_year) + 1)
     short_next_year = next_year if next_year.endswith("00") else next_year[2:]
-    season_label = f"{year}–{short_next_year}" if "{next}" in title_pattern else year
+    season_label = f"{first_year}–{short_next_year}" if "{next}" in title_pattern else first_year
     wanted_part = arguments.get("2", "").lower()
     if wanted_part == "full":
-        return _link(title_pattern.format(year=year, next=short_next_year))
+        return wiki_link(title_pattern.format(year=first_year, next=short_next_year))
     link_text = (
-        {"start": year, "end": next_year}.get(wanted_part, season_label)
+        {"start": first_year, "end": next_year}.get(wanted_part, season_label)
         if "{next}" in title_pattern
-        else year
+        else first_year
     )
-    return _link(title_pattern.format(year=year, next=short_next_year), link_text)
+    return wiki_link(title_pattern.format(year=first_year, next=short_next_year), link_text)
 
 
 def _ship(prefix: str, arguments: Arguments) -> str:
@@ -247,7 +256,7 @@ def _ship(prefix: str, arguments: Arguments) -> str:
         "6": full_name,
     }
     page_title = f"{full_name} ({hull_number})" if hull_number else full_name
-    return _link(
+    return wiki_link(
         page_title,
         (shown_parts and hull_number and texts_by_form.get(shown_parts))
         or (shown_parts == "2" and name)
@@ -270,13 +279,15 @@ def _sortname(arguments: Arguments) -> str:
     link_target = arguments.get("3") or (
         f"{full_name} ({arguments['dab']})" if arguments.get("dab") else full_name
     )
-    return _link(link_target, full_name)
+    return wiki_link(link_target, full_name)
 
 
 def _nihongo(arguments: Arguments) -> str:
-    in_brackets = ", ".join(_some(arguments, "2", "3"))
-    name = arguments.get("1", "")
-    return f"{name} ({in_brackets})" if name and in_brackets else name or in_brackets
+    in_brackets = ", ".join(_given_values(arguments, "2", "3"))
+    shown_name = arguments.get("1", "")
+    return (
+        f"{shown_name} ({in_brackets})" if shown_name and in_brackets else shown_name or in_brackets
+    )
 
 
 def _marriage(arguments: Arguments) -> str:
@@ -284,7 +295,7 @@ def _marriage(arguments: Arguments) -> str:
     start_year, end_year = arguments.get("2", ""), arguments.get("3", "")
     end_reason = arguments.get("end") or arguments.get("reason") or arguments.get("4", "")
     end_reason = _ENDS.get(end_reason.lower(), end_reason)
-    name = arguments.get("1", "")
+    spouse_name = arguments.get("1", "")
     if end_year and not end_reason:
         times = f"m. {start_year}–{end_year}" if start_year else f"ended {end_year}"
     else:
@@ -292,10 +303,10 @@ def _marriage(arguments: Arguments) -> str:
             end_year
         )
         times = "; ".join(parts)
-    return f"{name} ({times})".strip() if times else name
+    return f"{spouse_name} ({times})".strip() if times else spouse_name
 
 
-def _written(year: str, month: str = "", day: str = "", *, day_first: bool = False) -> str:
+def _format_date(year: str, month: str = "", day: str = "", *, day_first: bool = False) -> str:
     """`March 4, 1960`, `4 March 1960`, `March 1960` or `1960`; what is no number stays as it is."""
     year, month, day = year.strip(), month.strip(), day.strip()
     month_number = (
@@ -334,14 +345,14 @@ def _date(arguments: Arguments) -> str:
         date_parts[1].isalpha() or date_parts[1].isdecimal()
     ):
         return date_parts[0]
-    return _written(*date_parts, day_first=_day_first(arguments))
+    return _format_date(*date_parts, day_first=_day_first(arguments))
 
 
-def _stretch(arguments: Arguments) -> str:
+def _date_range(arguments: Arguments) -> str:
     """`{{start and end dates|1990|5|6|1995|7|8}}`."""
     date_parts = [arguments.get(str(place), "") for place in range(1, 7)]
     both_ends = [
-        _written(*date_parts[place : place + 3], day_first=_day_first(arguments))
+        _format_date(*date_parts[place : place + 3], day_first=_day_first(arguments))
         for place in (0, 3)
     ]
     return " – ".join(end_text for end_text in both_ends if end_text)
@@ -351,10 +362,10 @@ def _sortable(arguments: Arguments) -> str:
     """`{{dts|1960|3|4}}`, `{{dts|4 March 1960}}`, `{{dts|format=dmy|1960|3|4}}`."""
     day_first = arguments.get("format", "").startswith("dm")
     if arguments.get("2"):
-        return _written(
+        return _format_date(
             arguments.get("1", ""), arguments["2"], arguments.get("3", ""), day_first=day_first
         )
-    return _written(*_iso(arguments.get("1", "")), day_first=day_first)
+    return _format_date(*_iso(arguments.get("1", "")), day_first=day_first)
 
 
 def _reign(arguments: Arguments) -> str:
@@ -373,36 +384,38 @@ def _as_of(arguments: Arguments) -> str:
     as_of_words = as_of_words if arguments.get("lc") else as_of_words.capitalize()
     day_first = arguments.get("df", "dmy").lower() not in ("us", "mdy")
     date_parts = (arguments.get(place, "") for place in ("1", "2", "3"))
-    return f"{as_of_words} {_written(*date_parts, day_first=day_first)}{arguments.get('post', '')}"
+    return (
+        f"{as_of_words} {_format_date(*date_parts, day_first=day_first)}{arguments.get('post', '')}"
+    )
 
 
 _RENDER: dict[str, Render] = {
     "date": _date,
     "sortable": _sortable,
     "circa": lambda arguments: (
-        " – ".join(f"c. {year}" for year in _some(arguments, "1", "2")) or "c."
+        " – ".join(f"c. {year}" for year in _given_values(arguments, "1", "2")) or "c."
     ),
     "reign": _reign,
     "as_of": _as_of,
-    "stretch": _stretch,
-    "old_style": lambda arguments: " ".join(_some(arguments, "1", "2")),
-    "years": lambda arguments: "–".join(_some(arguments, "1", "2")),
+    "stretch": _date_range,
+    "old_style": lambda arguments: " ".join(_given_values(arguments, "1", "2")),
+    "years": lambda arguments: "–".join(_given_values(arguments, "1", "2")),
     "first": lambda arguments: arguments.get("1", ""),
     "second": lambda arguments: arguments.get("2", ""),
     "last": _first_of("3", "2", "1"),
     "either": _first_of("2", "1"),
     "quote": _quote,
-    "titled": _titled,
-    "together": lambda arguments: "".join(_places(arguments)),
+    "titled": _titled_list,
+    "together": lambda arguments: "".join(_unnamed_values(arguments)),
     "any_ship": _any_ship,
-    "link": lambda arguments: _link(arguments.get("1", ""), arguments.get("2", "")),
+    "link": lambda arguments: wiki_link(arguments.get("1", ""), arguments.get("2", "")),
     "flagcountry": partial(flags.flag, spelt=True),
-    "joined": _joined,
-    "whole": _whole,
-    "convert": _measure,
+    "joined": _comma_separated,
+    "whole": _on_own_line,
+    "convert": _convert,
     "flag": flags.flag,
     "sortname": _sortname,
-    "other_language": lambda arguments: _link(
+    "other_language": lambda arguments: wiki_link(
         arguments.get("en") or arguments.get("1", ""), arguments.get("lt", "")
     ),
     "nihongo": _nihongo,

@@ -15,8 +15,11 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import fast_hash
 from factdrift.builders.text.references import without_references
 
+# Marks of direction and soft hyphens, which MediaWiki strips from titles.
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\u00ad\ufeff]")
+# Characters that no title may have.
 _ILLEGAL = re.compile(r"[\[\]{}|<>\x00-\x1f\x7f\ufffd]")
+# `%28` of an address; `100% Leeds` is left as it is.
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
 _ITEM = re.compile(r"Q([1-9]\d{0,17})", re.ASCII)
 _LONGEST = 255
@@ -26,7 +29,7 @@ Hashes = Any
 """A numpy array of uint64."""
 
 
-def normalise(title: str) -> str:
+def normalise_title(title: str) -> str:
     """The spelling in which MediaWiki keeps a title; empty where no page can have it.
 
     Underscores are spaces, runs of spaces one, a fragment (`#…`) goes, the first letter is a
@@ -48,7 +51,7 @@ def normalise(title: str) -> str:
     return title if len(title) < _LONGEST // 4 or len(title.encode()) <= _LONGEST else ""
 
 
-def hash_of(title: str) -> int:
+def title_hash(title: str) -> int:
     """64 bits that stand for a normalised title.
 
     Two of 20 million titles share them with a chance of about 1 in 100,000.
@@ -56,7 +59,7 @@ def hash_of(title: str) -> int:
     return int.from_bytes(fast_hash(title.encode("utf-8", "replace")))
 
 
-def number_of(item: str) -> int:
+def item_number_of(item: str) -> int:
     """123 of `Q123`; 0 where it is no id of an item."""
     item_match = _ITEM.fullmatch(item)
     return int(item_match[1]) if item_match else 0
@@ -87,12 +90,12 @@ class Titles:
         for title, item in (
             titles_and_items.items() if isinstance(titles_and_items, Mapping) else titles_and_items
         ):
-            if not (item_number := number_of(item)):
+            if not (item_number := item_number_of(item)):
                 raise UserError(f"not the id of a Wikidata item: {item!r} (of {title!r})")
-            if not (normal_title := normalise(title)):
+            if not (normal_title := normalise_title(title)):
                 unusable.append(item_number)
                 continue
-            hashes.append(hash_of(normal_title))
+            hashes.append(title_hash(normal_title))
             items.append(item_number)
         sorted_keys, item_numbers = (
             np.frombuffer(hashes, np.uint64),
@@ -120,7 +123,7 @@ class Titles:
 
     def has_item(self, item_number: int) -> bool:
         """Whether a title's item has this number."""
-        return bool(member(np.array([item_number], np.uint64), self._sorted_items)[0])
+        return bool(are_members(np.array([item_number], np.uint64), self._sorted_items)[0])
 
     def save(self, path: Path) -> None:
         """Write both columns as one `.npy` array of two rows."""
@@ -133,14 +136,14 @@ class Titles:
         return cls(np.asarray(hashes_and_items[0]), np.asarray(hashes_and_items[1]))
 
 
-def hashes_of(titles: Iterable[str]) -> Hashes:
+def title_hashes(titles: Iterable[str]) -> Hashes:
     """The sorted hashes of titles; those that no page can have are passed over."""
     return np.unique(
-        np.array([hash_of(title) for title in map(normalise, titles) if title], np.uint64)
+        np.array([title_hash(title) for title in map(normalise_title, titles) if title], np.uint64)
     )
 
 
-def member(keys: Hashes, sorted_keys: Hashes) -> Any:
+def are_members(keys: Hashes, sorted_keys: Hashes) -> Any:
     """Which of `keys` are in the sorted array `among`."""
     if not len(sorted_keys):
         return np.zeros(len(keys), bool)
@@ -191,15 +194,18 @@ class Resolver:
         title_numbers: dict[str, int] = {}
         direct: list[tuple[Hashes, Any]] = []
         for part in _redirects_of(parts):
-            to_targets = part.where(member(part.to, targets) & ~member(part.of, targets))
+            to_targets = part.where(are_members(part.to, targets) & ~are_members(part.of, targets))
             title_ids = [title_numbers.setdefault(t, len(title_numbers)) for t in to_targets.titles]
             direct.append((to_targets.of, np.array(title_ids, np.uint32)))
         self._titles = list(title_numbers)
-        self._set([no_hashes, *(of for of, _ in direct)], [self._title, *(i for _, i in direct)])
+        self._set(
+            [no_hashes, *(of for of, _ in direct)],
+            [self._title, *(titles_of_part for _, titles_of_part in direct)],
+        )
         double_keys, double_titles = [self._of], [self._title]
         for part in _redirects_of(parts):
-            is_double = member(part.to, self._of) & ~member(part.of, self._of)
-            is_double &= ~member(part.of, targets)
+            is_double = are_members(part.to, self._of) & ~are_members(part.of, self._of)
+            is_double &= ~are_members(part.of, targets)
             of, target_keys = part.of[is_double], part.to[is_double]
             double_keys.append(of)
             double_titles.append(
@@ -213,20 +219,20 @@ class Resolver:
 
     def __call__(self, title: str) -> str:
         """The same title, or the one that a redirect of this title leads to."""
-        title_key = np.uint64(hash_of(title))
+        title_key = np.uint64(title_hash(title))
         index = int(self._of.searchsorted(title_key))
         is_found = index < len(self._of) and self._of[index] == title_key
         return self._titles[int(self._title[index])] if is_found else title
 
 
-class Followed(NamedTuple):
+class FollowedRedirects(NamedTuple):
     """Where redirects with wanted titles lead, by hash, and why other titles have no page."""
 
     page: dict[int, int]
     reason: dict[int, str]
 
 
-def follow(parts: Sequence[Path], needed: Hashes) -> Followed:
+def follow_redirects(parts: Sequence[Path], needed: Hashes) -> FollowedRedirects:
     """The pages that titles without a page of their own lead to, over two redirects at most.
 
     `needed`: hashes. Reasons are `page_dropped`, `redirect_to_nothing`, `redirect_loop` and
@@ -254,7 +260,7 @@ def follow(parts: Sequence[Path], needed: Hashes) -> Followed:
             reasons[title_key] = (
                 "redirect_chain" if last_key in third_targets else "redirect_to_nothing"
             )
-    return Followed(page_keys, reasons)
+    return FollowedRedirects(page_keys, reasons)
 
 
 def _keys(values: Iterable[int]) -> Hashes:
@@ -266,7 +272,7 @@ def _targets(parts: Sequence[Path], keys: Hashes) -> dict[int, int]:
     targets: dict[int, int] = {}
     if len(keys):
         for part in _redirects_of(parts):
-            is_asked = member(part.of, keys)
+            is_asked = are_members(part.of, keys)
             for title_key, target_key in zip(
                 part.of[is_asked].tolist(), part.to[is_asked].tolist(), strict=True
             ):
@@ -281,6 +287,6 @@ def pages_among(parts: Sequence[Path], keys: Hashes) -> dict[int, int]:
         for part_number, path in enumerate(parts):
             with np.load(path) as arrays:
                 articles = arrays["articles"]
-            for title_key in articles[member(articles, keys)].tolist():
+            for title_key in articles[are_members(articles, keys)].tolist():
                 part_numbers.setdefault(title_key, part_number)
     return part_numbers

@@ -13,8 +13,9 @@ from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.rows import Link, Paragraph, ParagraphKind
 from factdrift.builders.text.references import without_references
 from factdrift.builders.wikipedia.templates import BREAK, INFOBOX, without_templates
-from factdrift.builders.wikipedia.titles import normalise
+from factdrift.builders.wikipedia.titles import normalise_title
 
+# `#REDIRECT [[Leeds`, `#redirect: [[Leeds`; the target ends at a bar or the brackets.
 _REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
 _WORD = re.compile(r"\w")
 
@@ -30,7 +31,7 @@ _UNSEEN_PREFIXES = frozenset({"file", "image", "media", "category"}) | _LANGUAGE
 """Link prefixes of what is no part of the text."""
 
 
-def redirect_of(text: str) -> str | None:
+def redirect_target(text: str) -> str | None:
     """The title that a page's text redirects to; None: it is no redirect."""
     target_match = _REDIRECT.match(text)
     return target_match[1] if target_match else None
@@ -48,7 +49,7 @@ def paragraphs(text: str, page_title: str = "") -> tuple[Paragraph, ...]:
     body = _without_tags(body)
     section_titles: dict[tuple[str, ...], str] = {}
     page_paragraphs = []
-    for kind, section_path, raw in _lines(body):
+    for kind, section_path, raw in _LineReader().lines(body):
         plain_text, links = _inline(raw, kind)
         if not _WORD.search(plain_text):
             continue
@@ -68,11 +69,13 @@ _DROPPED = (
     "indicator|section|style|script"
 )
 _VERBATIM = "nowiki|pre"
+# The opening tag of what readers do not see: `<!--`, `<ref name="a">`; not `<br>`.
 _ASIDE = re.compile(
     rf"<!--|<({_DROPPED}|{_VERBATIM})(?=[\s/>])((?:[^<>\"']|\"[^\"<>]*\"|'[^'<>]*'|[\"'])*+)>", re.I
 )
 _MARKUP = re.compile(r"[\[\]{}|'<>&*#:;=!_~\-]")
 _TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)[^<>]*>")
+# `__NOTOC__`.
 _SWITCH = re.compile(r"__[A-Z]{3,}__")
 _BLOCK_TAGS = frozenset("p blockquote div center ul ol dl poem section h1 h2 h3 h4 h5 h6".split())
 _WIKI_MARKS = {"li": "\n*", "dt": "\n;", "dd": "\n:", "tr": "\n|-\n", "td": "\n|", "th": "\n!"}
@@ -155,8 +158,10 @@ _FILE_LINKS = re.compile(
 
 # --- Lines --------------------------------------------------------------------------------------
 
+# `== History ==`: as many marks on both sides.
 _HEADING = re.compile(r"(={1,6})(.+?)\1\s*")
 _RULE = re.compile(r"-{4,}")
+# `colspan=2 | Leeds`: what stands before a single bar; links have bars of their own.
 _ATTRIBUTES = re.compile(r"([^|\[\]]*)\|(?!\|)(.*)", re.S)
 _ATTRIBUTES_ALONE = re.compile(
     r"(?:\s*\b(?:(?:col|row)span|style|class|v?align|bgcolor|width|scope)\s*=\s*"
@@ -165,6 +170,7 @@ _ATTRIBUTES_ALONE = re.compile(
 """A cell whose text is a template that shows nothing: `colspan=2 {{yes}}`."""
 _CELLS = re.compile(r"\|\|(?=\|\|)|\|\|(?!\|)")
 """Between cells; of three bars the first ends the attributes of a cell that shows nothing."""
+# `rowspan="2"`, `colspan=3`.
 _SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?\s*(\d{1,3})", re.I)
 _LIST_MARKS = "*#:;"
 _DEEPEST = 20
@@ -191,21 +197,21 @@ class _Table:
 
     def add(self, line: str) -> None:
         """A line that begins with `|` or `!`: one cell or several."""
-        body = line[1:]
-        parts = _CELLS.split(body.replace("!!", "||") if line[0] == "!" else body)
-        for part in parts:
+        cells_text = line[1:]
+        cell_parts = _CELLS.split(cells_text.replace("!!", "||") if line[0] == "!" else cells_text)
+        for part in cell_parts:
             attributes_match = _ATTRIBUTES.match(part)
             alone = not attributes_match and _ATTRIBUTES_ALONE.fullmatch(part)
-            attributes, text = (
+            attributes, cell_text = (
                 (attributes_match[1], attributes_match[2])
                 if attributes_match
                 else (part, "")
                 if alone
                 else ("", part)
             )
-            if not text and "=" not in attributes:
-                attributes, text = "", attributes
-            self.cells.append((attributes, text))
+            if not cell_text and "=" not in attributes:
+                attributes, cell_text = "", attributes
+            self.cells.append((attributes, cell_text))
 
     def more(self, line: str) -> None:
         """A line that goes on with the last cell."""
@@ -219,107 +225,154 @@ class _Table:
         cells, self.cells = self.cells, []
         if not cells:
             return ""
-        shown: list[str] = []
+        cell_texts: list[str] = []
         column = 0
-        spanning = self.spanning
-        later: dict[int, tuple[int, str]] = {}
-        queue = iter(cells)
-        cell = next(queue, None)
-        while cell is not None or any(c >= column for c in spanning):
-            if column in spanning:
-                left, text = spanning[column]
-                shown.append(text)
-                if left > 1:
-                    later[column] = left - 1, text
+        still_spanning: dict[int, tuple[int, str]] = {}
+        for attributes, raw_text in cells:
+            while column in self.spanning:
+                cell_texts.append(self._repeat(column, still_spanning))
                 column += 1
-            elif cell is None:
-                column = min(c for c in spanning if c >= column)
+            cell_text = raw_text.strip().strip(BREAK)
+            row_span, column_span = _spans(attributes)
+            cell_texts.append(cell_text)
+            if row_span > 1:
+                still_spanning[column] = row_span - 1, cell_text
+            column += max(column_span, 1)
+        for spanned in sorted(self.spanning):
+            if spanned >= column:
+                cell_texts.append(self._repeat(spanned, still_spanning))
+        self.spanning = still_spanning
+        return " | ".join(
+            cell_text for cell_text in cell_texts if cell_text and cell_text != "&nbsp;"
+        )
+
+    def _repeat(self, column: int, later: dict[int, tuple[int, str]]) -> str:
+        """The text of a cell of an earlier row, which is put into `later` if it spans more rows."""
+        rows_left, text = self.spanning[column]
+        if rows_left > 1:
+            later[column] = rows_left - 1, text
+        return text
+
+
+def _spans(attributes: str) -> tuple[int, int]:
+    """How many rows and columns a cell spans by its attributes."""
+    spans = {"row": 1, "col": 1}
+    if attributes:
+        spans |= {kind.lower(): int(number) for kind, number in _SPAN.findall(attributes)}
+    return spans["row"], spans["col"]
+
+
+class _LineReader:
+    """Cuts the wikitext of a page into its lines, each with the sections that hold it."""
+
+    def __init__(self) -> None:
+        self.sections: list[tuple[int, str]] = []
+        """Level and title of each open section."""
+        self.path: tuple[str, ...] = ()
+        self.waiting: list[str] = []
+        """Lines of a paragraph that goes on until something else begins."""
+        self.tables: list[_Table] = []
+        """The open tables, the innermost one last."""
+
+    def lines(self, text: str) -> Iterator[_Line]:
+        """The lines that a page shows, in order."""
+        for source_line in text.split("\n"):
+            line = source_line.strip()
+            if self.tables and line[:1] != INFOBOX and not _heading(line):
+                yield from self._table_line(_unquoted(line))
+            elif _is_running_text(line):
+                self.waiting.append(_unquoted(line))
             else:
-                about, text = cell
-                text = text.strip().strip(BREAK)
-                spans = {k.lower(): int(n) for k, n in _SPAN.findall(about)} if about else {}
-                shown.append(text)
-                if spans.get("row", 1) > 1:
-                    later[column] = spans["row"] - 1, text
-                column += max(spans.get("col", 1), 1)
-                cell = next(queue, None)
-        self.spanning = later
-        return " | ".join(s for s in shown if s and s != "&nbsp;")
+                yield from self._end_paragraph()
+                yield from self._marked_line(line)
+        yield from self._end_paragraph()
+        yield from self._end_tables()
 
+    def _end_paragraph(self) -> Iterator[_Line]:
+        if self.waiting:
+            yield _Line("text", self.path, " ".join(self.waiting))
+            self.waiting = []
 
-def _lines(text: str) -> Iterator[_Line]:
-    """The lines that a page shows, each with the sections that hold it."""
-    sections: list[tuple[int, str]] = []
-    path: tuple[str, ...] = ()
-    waiting: list[str] = []
-    tables: list[_Table] = []
-    for source in text.split("\n"):
-        line = source.strip()
+    def _end_tables(self) -> Iterator[_Line]:
+        for table in reversed(self.tables):
+            yield _Line("table", self.path, table.row())
+        self.tables = []
+
+    def _marked_line(self, line: str) -> Iterator[_Line]:
+        """A line that is empty, or whose first characters say what it is."""
         first = line[:1]
-        if tables and first != INFOBOX and not (first == "=" and _HEADING.fullmatch(line)):
-            yield from _in_table(_unquoted(line), tables, path)
-            continue
-        opens = line.lstrip(":* ").startswith("{|")
-        if line and first not in _LIST_MARKS and first not in "=-" + INFOBOX and not opens:
-            waiting.append(_unquoted(line))
-            continue
-        if waiting:
-            yield _Line("text", path, " ".join(waiting))
-            waiting = []
-        if opens:
-            tables.append(_Table())
+        heading = _heading(line)
+        if _opens_table(line):
+            self.tables.append(_Table())
         elif first == INFOBOX:
-            yield _Line("infobox", path, _unquoted(line[1:]))
-        elif first == "=" and (heading := _HEADING.fullmatch(line)):
-            for table in reversed(tables):
-                yield _Line("table", path, table.row())
-            tables = []
-            level = len(heading[1])
-            sections = [s for s in sections if s[0] < level]
-            sections.append((level, _unquoted(heading[2].strip())))
-            path = tuple(title for _, title in sections)
+            yield _Line("infobox", self.path, _unquoted(line[1:]))
+        elif heading:
+            # A heading ends a table that nobody closed.
+            yield from self._end_tables()
+            self._enter_section(len(heading[1]), _unquoted(heading[2].strip()))
         elif first and first in _LIST_MARKS:
-            yield _Line("list", path, _unquoted(line.lstrip(_LIST_MARKS + " ")))
-        elif first and not _RULE.match(line):
-            waiting.append(_unquoted(line))
-        elif first and (rest := line.lstrip("-")):
-            waiting.append(_unquoted(rest))
-    if waiting:
-        yield _Line("text", path, " ".join(waiting))
-    for table in reversed(tables):
-        yield _Line("table", path, table.row())
+            yield _Line("list", self.path, _unquoted(line.lstrip(_LIST_MARKS + " ")))
+        else:
+            # Text behind a rule is shown below it.
+            shown = line.lstrip("-") if _RULE.match(line) else line
+            if shown:
+                self.waiting.append(_unquoted(shown))
+
+    def _enter_section(self, level: int, title: str) -> None:
+        """Leave the sections of this level and below, and begin one."""
+        outer = [section for section in self.sections if section[0] < level]
+        self.sections = [*outer, (level, title)]
+        self.path = tuple(title for _, title in self.sections)
+
+    def _table_line(self, line: str) -> Iterator[_Line]:
+        innermost = self.tables[-1]
+        if line.startswith("{|"):
+            if len(self.tables) < _DEEPEST:
+                self.tables.append(_Table())
+        elif line.startswith("|}"):
+            yield _Line("table", self.path, innermost.row())
+            self.tables.pop()
+            if self.tables and line[2:].strip():
+                self.tables[-1].more(line[2:])
+            elif line[2:].strip():
+                yield _Line("text", self.path, line[2:])
+        elif line.startswith(("|-", "|+")):
+            yield _Line("table", self.path, innermost.row())
+            if line[1] == "+":
+                attributes_match = _ATTRIBUTES.match(line[2:])
+                caption = attributes_match[2] if attributes_match else line[2:]
+                yield _Line("table", self.path, caption)
+        elif line.startswith(("|", "!")):
+            innermost.add(line)
+        else:
+            innermost.more(line)
 
 
-def _in_table(line: str, tables: list[_Table], section_path: tuple[str, ...]) -> Iterator[_Line]:
-    innermost_table = tables[-1]
-    if line.startswith("{|"):
-        if len(tables) < _DEEPEST:
-            tables.append(_Table())
-    elif line.startswith("|}"):
-        yield _Line("table", section_path, innermost_table.row())
-        tables.pop()
-        if tables and line[2:].strip():
-            tables[-1].more(line[2:])
-        elif line[2:].strip():
-            yield _Line("text", section_path, line[2:])
-    elif line.startswith(("|-", "|+")):
-        yield _Line("table", section_path, innermost_table.row())
-        if line[1] == "+":
-            attributes_match = _ATTRIBUTES.match(line[2:])
-            yield _Line(
-                "table", section_path, attributes_match[2] if attributes_match else line[2:]
-            )
-    elif line.startswith(("|", "!")):
-        innermost_table.add(line)
-    else:
-        innermost_table.more(line)
+def _heading(line: str) -> re.Match[str] | None:
+    """The marks and the title of a heading; none where a line is another one."""
+    return _HEADING.fullmatch(line) if line[:1] == "=" else None
+
+
+def _opens_table(line: str) -> bool:
+    """Whether a table begins, maybe indented or inside a list."""
+    return line.lstrip(":* ").startswith("{|")
+
+
+def _is_running_text(line: str) -> bool:
+    """Whether a line belongs to a paragraph by its first character."""
+    first = line[:1]
+    if not first or first in _LIST_MARKS or first in "=-" + INFOBOX:
+        return False
+    return not _opens_table(line)
 
 
 # --- Text and links of a line --------------------------------------------------------------------
 
 _LABEL = r"(?:[^\[\]]++|\[(?!\[)|\](?!\]))*+"
+# `[[Leeds|the club]]s`: target, label, and letters behind it that belong to the label.
 _LINK = re.compile(rf"\[\[([^\[\]|]*+)(?:\|({_LABEL}))?\]\]([a-z]*)")
 _LOOSE = re.compile(r"\[\[(?:[^\[\]|]*\|)?|\]\]")
+# `[https://example.org the site]` shows `the site`.
 _OUTSIDE = re.compile(
     r"\[(?:(?:https?|ftps?|ircs?)://|//|mailto:|news:)[^\s\[\]<>\"]+\s*([^\[\]]*)\]"
 )
@@ -328,7 +381,9 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffd]"
 )
 _MAY_BE_HOLLOW = re.compile(r"\([\s;,:)]")
+# Brackets in which templates left nothing: `( ; , )`.
 _HOLLOW = re.compile(r"\(\s*(?:[;,:]\s*)*\)")
+# `(; born 1950)`: what stood first in the brackets is gone.
 _OPENED = re.compile(r"\((?:\s*[;,])+\s*")
 _BREAKS = re.compile(rf"\s*(?:{BREAK}\s*)+")
 
@@ -410,14 +465,14 @@ def _inline(wikitext: str, kind: ParagraphKind) -> tuple[str, tuple[Link, ...]]:
     copied_to = 0
     if "[[" in wikitext:
         for link_match in _LINK.finditer(wikitext):
-            start, end = link_match.span()
-            if start > copied_to:
-                plain_text.put(_plain(wikitext[copied_to:start]))
-            copied_to = end
+            link_start, link_end = link_match.span()
+            if link_start > copied_to:
+                plain_text.put(_plain(wikitext[copied_to:link_start]))
+            copied_to = link_end
             link_text, link_target = _link(link_match)
-            start = plain_text.put(link_text)
-            if link_target and plain_text.length > start:
-                links.append(Link(start, plain_text.length, link_target))
+            link_start = plain_text.put(link_text)
+            if link_target and plain_text.length > link_start:
+                links.append(Link(link_start, plain_text.length, link_target))
     plain_text.put(_plain(wikitext[copied_to:]))
     return "".join(plain_text.pieces), tuple(links)
 
@@ -434,12 +489,14 @@ def _seen(piece: str) -> str:
 
 def _link(link_match: re.Match[str]) -> tuple[str, str]:
     """What a link shows and the title it leads to; empty: not shown, no link."""
-    target, label, trail = link_match[1], link_match[2], link_match[3]
-    target = without_references(target).strip()
-    has_colon = target.startswith(":")
-    link_title = target[1:].lstrip() if has_colon else target
+    link_target, link_label, trail = link_match[1], link_match[2], link_match[3]
+    link_target = without_references(link_target).strip()
+    has_colon = link_target.startswith(":")
+    link_title = link_target[1:].lstrip() if has_colon else link_target
     shown_text = (
-        _plain(label) if label and label.strip() else _seen(link_title.replace("_", " "))
+        _plain(link_label)
+        if link_label and link_label.strip()
+        else _seen(link_title.replace("_", " "))
     ) + trail
     prefix, between, _ = link_title.partition(":")
     if between:
@@ -448,4 +505,4 @@ def _link(link_match: re.Match[str]) -> tuple[str, str]:
             return trail, ""
         if prefix in _NAMESPACES or prefix in _PROJECTS or prefix in _LANGUAGES:
             return shown_text, ""
-    return shown_text, normalise(link_title) if link_title[:1] not in ("#", "/") else ""
+    return shown_text, normalise_title(link_title) if link_title[:1] not in ("#", "/") else ""

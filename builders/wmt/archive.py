@@ -1,4 +1,4 @@
-"""The files of a news archive: which they are, their lines in blocks, and work on these blocks."""
+"""The files of a news archive: how they are found, cut into blocks of lines, and worked on."""
 
 import os
 import re
@@ -28,10 +28,13 @@ BLOCK_SIZE = 1 << 19
 memory that is freed is used again."""
 LONGEST_LINE = 256 << 20
 """Bytes without a line end after which a file is taken to be no archive."""
+# Bytes that are decompressed at a time: half a block.
 _PIECE = 1 << 18
+# Matches `news-docs.2019.en.filtered.gz`, `a.jsonl` and `a.tsv.gz`, but not `notes.txt`.
 _TAKEN = re.compile(
     r"^news-docs\.|\.(jsonl|ndjson|parquet)$|\.(jsonl|ndjson|tsv|txt)\.(gz|bz2|zst|zstd)$", re.I
 )
+# Names that download tools give to files while they write them.
 _UNFINISHED = re.compile(r"\.(tmp|part|crdownload)$", re.I)
 _YEAR = re.compile(r"^news-docs\.((?:19|20)\d\d)\.")
 
@@ -39,7 +42,8 @@ _YEAR = re.compile(r"^news-docs\.((?:19|20)\d\d)\.")
 class LineBlock(NamedTuple):
     """Whole lines of one file.
 
-    `form` is what a line holds, `read` how many bytes of the file itself were read for the block.
+    `form` is the format of the lines; `read` is the number of bytes of the (compressed) file that
+    were read for the block.
     """
 
     data: bytes
@@ -47,28 +51,29 @@ class LineBlock(NamedTuple):
     read: int
 
     def lines(self) -> int:
-        """The number of lines; each call counts them anew."""
+        """The number of lines, counted anew at each call."""
         return self.data.count(b"\n") + (self.data[-1:] != b"\n")
 
 
 def find_archives(paths: Paths) -> list[Path]:
     """The files that paths, globs and folders name, each once, sorted within each of them.
 
-    Of a folder, `news-docs.*` and files that end in .jsonl or .parquet are taken. `UserError`
-    where one names nothing, or two files have one name: articles are known by file name and line.
+    From a folder come `news-docs.*` and files that end in .jsonl or .parquet. `UserError` where a
+    path names nothing, or two files have the same name, because an article is identified by the
+    name of its file and its line.
     """
     hint = "archives are named news-docs.YYYY.en.filtered.gz, *.jsonl or *.parquet"
     archives = find_files(paths, is_archive, "news archive", hint)
-    by_name: dict[str, Path] = {}
+    paths_by_name: dict[str, Path] = {}
     for path in archives:
-        if (same_name := by_name.setdefault(path.name, path)) is not path:
+        if (same_name := paths_by_name.setdefault(path.name, path)) is not path:
             text = f"two archives have the name {path.name}, the other is {same_name}"
             raise UserError(text, where=path, hint="rename one: articles are known by file name")
     return archives
 
 
 def is_archive(name: str) -> bool:
-    """Whether a file of a folder is an archive; the published list of articles is none."""
+    """Whether a file of a folder is an archive, which the published list of articles is not."""
     return bool(_TAKEN.search(name)) and not _UNFINISHED.search(name) and ".index." not in name
 
 
@@ -102,35 +107,35 @@ def _cores() -> int:
 
 
 def _line_blocks(stream: Compressed, size: int) -> Iterator[LineBlock]:
-    parts: list[bytes | memoryview] = []
+    held_pieces: list[bytes | memoryview] = []
     held_bytes = position_before = 0
     line_format: LineFormat | None = None
     while True:
-        piece = stream.read(min(size, _PIECE))
-        line_end = piece.rfind(b"\n") + 1 if held_bytes + len(piece) >= size else 0
-        held_bytes += len(piece)
-        if piece and not line_end:
-            parts.append(piece)
+        next_piece = stream.read(min(size, _PIECE))
+        line_end = next_piece.rfind(b"\n") + 1 if held_bytes + len(next_piece) >= size else 0
+        held_bytes += len(next_piece)
+        if next_piece and not line_end:
+            held_pieces.append(next_piece)
             if held_bytes >= LONGEST_LINE:
                 text = f"it has a line longer than {LONGEST_LINE >> 20} MB: not a news archive"
                 raise UserError(text, where=stream.path)
             continue
         if not held_bytes:
             return
-        data = b"".join([*parts, memoryview(piece)[:line_end]])
-        parts, held_bytes = [memoryview(piece)[line_end:]], len(piece) - line_end
+        block_bytes = b"".join([*held_pieces, memoryview(next_piece)[:line_end]])
+        held_pieces, held_bytes = [memoryview(next_piece)[line_end:]], len(next_piece) - line_end
         if line_format is None:
-            data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
-            line_format = "jsonl" if data[:64].lstrip(b" \t\r\n")[:1] == b"{" else "wmt"
+            block_bytes = block_bytes.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
+            line_format = "jsonl" if block_bytes[:64].lstrip(b" \t\r\n")[:1] == b"{" else "wmt"
             if line_format == "jsonl":
-                _refuse_id(stream.path, data.partition(b"\n")[0])
+                _refuse_id(stream.path, block_bytes.partition(b"\n")[0])
         position = stream.position()
-        yield LineBlock(data, line_format, position - position_before)
+        yield LineBlock(block_bytes, line_format, position - position_before)
         position_before = position
 
 
 def _refuse_id(path: Path, record: bytes) -> None:
-    """Raise `UserError` where the first record has an `id`, which would be lost in silence."""
+    """Raise `UserError` where the first record has an `id`, which would be lost silently."""
     with suppress(msgspec.DecodeError, UnicodeError):
         first_record = msgspec.json.decode(record)
         if isinstance(first_record, dict) and "id" in first_record:
@@ -147,17 +152,17 @@ def _parquet_blocks(path: Path) -> Iterator[LineBlock]:
 
     try:
         with reading(path) as file:
-            names = set(file.schema_arrow.names)
-            if missing := {"date", "text"} - names:
-                raise UserError(f"no column {', '.join(sorted(missing))}", where=path)
-            if "id" in names:
+            all_columns = set(file.schema_arrow.names)
+            if missing_columns := {"date", "text"} - all_columns:
+                raise UserError(f"no column {', '.join(sorted(missing_columns))}", where=path)
+            if "id" in all_columns:
                 raise _own_id(path)
-            column_names = [name for name in ("date", "text", "title") if name in names]
+            column_names = [name for name in ("date", "text", "title") if name in all_columns]
             row_size = path.stat().st_size // max(file.metadata.num_rows, 1)
             encode = msgspec.json.Encoder().encode
             for batch in file.iter_batches(1024, columns=column_names):
-                data = b"".join([encode(row) + b"\n" for row in batch.to_pylist()])
-                yield LineBlock(data, "jsonl", row_size * batch.num_rows)
+                json_lines = b"".join([encode(row) + b"\n" for row in batch.to_pylist()])
+                yield LineBlock(json_lines, "jsonl", row_size * batch.num_rows)
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"the Parquet file is damaged ({error})", where=path) from error
 
@@ -178,12 +183,12 @@ def map_blocks(
     block: int = BLOCK_SIZE,
     label: str = "reading the archive",
 ) -> Iterator[tuple[BlockPlace, R]]:
-    """`work(data, form, argument)` of every block, in the order of the archive.
+    """The results of `work(data, form, argument)` for every block, in the order of the archive.
 
-    `argument_of(place, block)` gives the argument; where it is None the block is passed over. With
-    more than one job this process decompresses and the others work; `work` has to be a function
-    of a module. An archive of a block or two starts no process. `UserError`: see `blocks`, or a
-    process that died.
+    `argument_of(place, block)` gives the argument; a block for which it is None is skipped. With
+    more than one job this process decompresses and other processes work, so that `work` has to be a
+    module's function. An archive of one or two blocks starts no process. `UserError` as in
+    `line_blocks`, or where a process died.
     """
     total_bytes = sum(file.stat().st_size for file in files)
     with progress(total_bytes, "B", label) as progress_bar:

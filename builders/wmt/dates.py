@@ -1,4 +1,4 @@
-"""The dates at which questions are asked: of which article, and on which day.
+"""Question dates: the article that a question is about, and the day on which it is asked.
 
 A draw is a number. Everything about it, days and article, comes from hashes of the seed, the
 split, the subset and that number, so that any division of the work gives the same draws. For an
@@ -39,15 +39,16 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.hashing import GOLDEN, seeded_hash
-from factdrift.builders.core.schema import reading
+from factdrift.builders.core.schema import ROW_GROUP, reading
 from factdrift.builders.rows import Draw, Dropped, NewsSplit, Subset
 from factdrift.builders.wmt.minhash import mix_bits
-from factdrift.builders.wmt.tables import ROW_GROUP, write_rows
+from factdrift.builders.wmt.tables import write_rows
 
 _U = np.uint64
 Numbers = Any
 """A numpy array of whole numbers."""
 _EPOCH = date(1970, 1, 1).toordinal()
+# Numbers that are drawn at a time; the result does not depend on it.
 _BATCH = 1 << 17
 _DAY = "datetime64[D]"
 
@@ -157,26 +158,29 @@ def load_pools(articles: Path, settings: DateSettings, seed: int) -> dict[NewsSp
     days: list[Numbers] = [np.empty(0, np.int32)]
     splits: list[Numbers] = [np.empty(0, np.int8)]
     with reading(articles) as file:
-        for batch in file.iter_batches(65_536, columns=["day", "sha256"]):
-            day = np.from_dlpack(batch.column("day").cast(pa.int32()))
-            digests = bytes.fromhex("".join(batch.column("sha256").to_pylist()))
+        for article_batch in file.iter_batches(65_536, columns=["day", "sha256"]):
+            article_day = np.from_dlpack(article_batch.column("day").cast(pa.int32()))
+            digests = bytes.fromhex("".join(article_batch.column("sha256").to_pylist()))
             drawn_bits = random_bits(split_stream, np.frombuffer(digests, ">u8")[::4]) >> _U(32)
             split = np.searchsorted(share_edges, drawn_bits.astype(np.int64), "right").astype(
                 np.int8
             )
-            split[day >= day_number(date(settings.year, 1, 1))] = 0
-            days.append(day)
+            split[article_day >= day_number(date(settings.year, 1, 1))] = 0
+            days.append(article_day)
             splits.append(split)
-    day, split = np.concatenate(days), np.concatenate(splits)
+    article_day, split = np.concatenate(days), np.concatenate(splits)
     return {
-        name: _pool(day, np.flatnonzero(split == index)) for index, name in enumerate(split_names)
+        name: _pool(article_day, np.flatnonzero(split == index))
+        for index, name in enumerate(split_names)
     }
 
 
-def _pool(day: Numbers, rows: Numbers) -> ArticlePool:
-    rows = rows[np.argsort(day[rows], kind="stable")]
-    days, starts = np.unique(day[rows], return_index=True)
-    return ArticlePool(days.astype(np.int64), np.append(starts, len(rows)), rows.astype(np.int32))
+def _pool(article_days: Numbers, article_rows: Numbers) -> ArticlePool:
+    article_rows = article_rows[np.argsort(article_days[article_rows], kind="stable")]
+    days, starts = np.unique(article_days[article_rows], return_index=True)
+    return ArticlePool(
+        days.astype(np.int64), np.append(starts, len(article_rows)), article_rows.astype(np.int32)
+    )
 
 
 class DrawnDays(NamedTuple):
@@ -190,14 +194,14 @@ class DrawnDays(NamedTuple):
 
 def earlier_occurrences(rows: Numbers) -> Numbers:
     """The number of equal values before each place: `[7, 7, 8, 7]` gives `[0, 1, 0, 2]`."""
-    order = np.argsort(rows, kind="stable")
-    ordered = rows[order]
+    row_order = np.argsort(rows, kind="stable")
+    sorted_rows = rows[row_order]
     place = np.arange(len(rows))
-    first = np.ones(len(rows), bool)
-    first[1:] = ordered[1:] != ordered[:-1]
-    out = np.empty(len(rows), np.int64)
-    out[order] = place - np.maximum.accumulate(np.where(first, place, 0))
-    return out
+    first_of_row = np.ones(len(rows), bool)
+    first_of_row[1:] = sorted_rows[1:] != sorted_rows[:-1]
+    counts_before = np.empty(len(rows), np.int64)
+    counts_before[row_order] = place - np.maximum.accumulate(np.where(first_of_row, place, 0))
+    return counts_before
 
 
 # --- Draws --------------------------------------------------------------------------------------
@@ -237,7 +241,8 @@ def draw_question_dates(
                 drawn_tables.append(pa.table(fixed | reason_draws._asdict()))
             if (drawn_count := len(drawn[""].row)) < wanted_count:
                 say(
-                    f"only {drawn_count:,} of {wanted_count:,} {subset} draws of {split}: too few articles"
+                    f"only {drawn_count:,} of {wanted_count:,} {subset} draws of {split}: "
+                    "too few articles"
                 )
     with disk_errors(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -252,6 +257,8 @@ def draw_question_dates(
         )
 
 
+_DROP_REASONS = ("question_day_outside", "article_used_up")
+"""The drop reasons of draws that are not used."""
 _NAMED = """
     CREATE VIEW articles AS
     SELECT id AS article, file_row_number AS row
@@ -324,12 +331,12 @@ class _Drawer:
         next_number = drawn_count = 0
         number_limit = wanted_count * settings.tries + 1000 if wanted_count else 0
         while drawn_count < wanted_count and next_number < number_limit and len(pool.rows):
-            number = np.arange(next_number, min(next_number + _BATCH, number_limit))
-            next_number += len(number)
-            drawn, outside = self._days(
-                number, [random_bits(start, number) for start in stream_starts]
+            draw_numbers = np.arange(next_number, min(next_number + _BATCH, number_limit))
+            next_number += len(draw_numbers)
+            drawn, outside_year = self._days(
+                draw_numbers, [random_bits(start, draw_numbers) for start in stream_starts]
             )
-            fits = ~outside
+            fits = ~outside_year
             if settings.most_draws:
                 places = np.flatnonzero(fits)
                 rows = drawn.row[places]
@@ -339,10 +346,12 @@ class _Drawer:
             batch_end = len(fits)
             if drawn_count + int(fits.sum()) >= wanted_count:
                 batch_end = int(np.flatnonzero(fits)[wanted_count - drawn_count - 1]) + 1
-            for into, mask in zip(
-                batches_by_reason.values(), (fits, outside, ~fits & ~outside), strict=True
+            for into, column_mask in zip(
+                batches_by_reason.values(), (fits, outside_year, ~fits & ~outside_year), strict=True
             ):
-                into.append(DrawnDays(*(column[:batch_end][mask[:batch_end]] for column in drawn)))
+                into.append(
+                    DrawnDays(*(column[:batch_end][column_mask[:batch_end]] for column in drawn))
+                )
             kept_rows = batches_by_reason[""][-1].row
             drawn_count += len(kept_rows)
             np.add.at(times_drawn, kept_rows, 1)
@@ -351,14 +360,16 @@ class _Drawer:
             for reason, reason_batches in batches_by_reason.items()
         }
 
-    def _days(self, number: Numbers, random_columns: list[Numbers]) -> tuple[DrawnDays, Numbers]:
+    def _days(
+        self, draw_numbers: Numbers, random_columns: list[Numbers]
+    ) -> tuple[DrawnDays, Numbers]:
         """Article and days of some numbers, and where the question day is not in its year."""
         settings, pool = self.settings, self.pool
         first_year = settings.first_day.year
-        year = np.full(len(number), settings.year)
+        question_year = np.full(len(draw_numbers), settings.year)
         if self.split != "eval":
-            year = first_year + random_below(random_columns[0], settings.year - first_year)
-        window = self._window(year)
+            question_year = first_year + random_below(random_columns[0], settings.year - first_year)
+        window = self._window(question_year)
         inside = window.high > window.low  # without any article there is not even a draw to drop
         low, high, new_year, year_end = (column[inside] for column in window)
         day_index = low + random_below(random_columns[1][inside], high - low)
@@ -373,20 +384,20 @@ class _Drawer:
         else:
             longest_wait, earliest_day = settings.past_days, np.maximum(article_day, new_year)
         question_day = earliest_day + random_below(random_columns[3][inside], longest_wait + 1)
-        outside = (question_day < new_year) | (question_day > year_end)
+        outside_year = (question_day < new_year) | (question_day > year_end)
         days = article_day.astype(np.int32), question_day.astype(np.int32)
-        return DrawnDays(number[inside], row, *days), outside
+        return DrawnDays(draw_numbers[inside], row, *days), outside_year
 
     def _window(self, year: Numbers) -> _Window:
         """The windows of article days for questions asked in these years."""
         new_year = (year - 1970).astype("datetime64[Y]").astype(_DAY).astype(np.int64)
         year_end = (year - 1969).astype("datetime64[Y]").astype(_DAY).astype(np.int64) - 1
-        earliest = np.full(len(year), day_number(self.settings.first_day))
+        earliest_day = np.full(len(year), day_number(self.settings.first_day))
         if self.subset == "recent":
-            earliest = np.maximum(earliest, new_year - self.settings.recent_before)
-        low = np.searchsorted(self.pool.days, earliest)
-        high = np.searchsorted(self.pool.days, year_end, "right")
-        return _Window(low, high, new_year, year_end)
+            earliest_day = np.maximum(earliest_day, new_year - self.settings.recent_before)
+        first_place = np.searchsorted(self.pool.days, earliest_day)
+        end_place = np.searchsorted(self.pool.days, year_end, "right")
+        return _Window(first_place, end_place, new_year, year_end)
 
     def article_days(self, drawn: Iterable[DrawnDays]) -> pa.Table:
         """How many draws each day with articles has, and would have if all were as likely.
@@ -405,7 +416,7 @@ class _Drawer:
         odds = np.cumsum(odds_steps)[:-1] / max(len(low), 1)
         day_indices = [np.searchsorted(pool.days, draws.article_day) for draws in drawn]
         counts = np.bincount(np.concatenate(day_indices), minlength=len(pool.days))
-        possible = odds > 1e-12
+        possible = odds > 1e-12  # sums of differences leave tiny odds where there are none
         day_count = int(possible.sum())
         columns = {
             "split": pa.repeat(self.split, day_count),

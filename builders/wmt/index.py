@@ -1,4 +1,4 @@
-"""The table of a news archive: which articles it has, where each lies, and what was left out."""
+"""The index of a news archive: its articles, the place of each, and the lines left out."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import ROW_GROUP
 from factdrift.builders.rows import ArticleRef, Dropped
 from factdrift.builders.wmt.archive import (
     BLOCK_SIZE,
@@ -24,18 +25,22 @@ from factdrift.builders.wmt.archive import (
 from factdrift.builders.wmt.lines import parse_day
 from factdrift.builders.wmt.minhash import BANDS, HASHES
 from factdrift.builders.wmt.raw import ArchiveFile, write_raw
-from factdrift.builders.wmt.tables import ROW_GROUP, write_rows, writing_tables
+from factdrift.builders.wmt.tables import write_rows, writing_tables
 
 TABLES = ("articles.parquet", "dropped.parquet")
 _LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
+_DROP_REASONS = ("duplicate", "not_in_keep_list", "near_duplicate")
+"""The drop reasons that the queries of this module give."""
 _BANDS = [f"signature[{8 * band + 1}:{8 * band + 8}]" for band in range(BANDS)]
 _ORDER = "day::BIGINT * (1::BIGINT << 40) + n"
 """Earlier articles have smaller numbers: by day, which may be before 1970, then by place in the
 archive: the lower 40 bits."""
+# Pairs that are compared at once: their signatures take 32 MB.
 _PAIRS = 65_536
 _START = 12
 """Bytes of a sha256 that tell any two articles of a day apart; DuckDB keeps so many in place."""
 _SEPARATOR = rb"(?:\x00\x01|\\x00\\x01|\\u0000\\u0001|)"
+# Matches `20190207000000000000` + separator + 64 hexadecimal digits; not a date with a time.
 _KEY = re.compile(rb"(\d{8})0{12}" + _SEPARATOR + rb"([0-9a-f]{64})")
 _KEY_LINE = re.compile(rb"[\"']?" + _KEY.pattern + _SEPARATOR + rb"[\"',]*\s*")
 
@@ -68,51 +73,57 @@ def index_archive(
     `UserError`: no such file, damaged or cut short, no article in it. Source: StreamingQA (arXiv
     2205.11388) section 3 and its `extraction.py`.
     """
-    files = find_archives(paths)
+    archive_paths = find_archives(paths)
     with writing_tables(out, TABLES) as scratch:
         archive_files = [
             ArchiveFile(number, path, last_possible_day(path, until))
-            for number, path in enumerate(files)
+            for number, path in enumerate(archive_paths)
         ]
         article_counts = write_raw(archive_files, scratch, near_duplicates > 0, jobs, block)
         if not any(article_counts):
-            raise UserError("no line of it is an article", where=files[0], hint=_LINE)
-        with duck.connect(scratch, memory, max(jobs, 1), ordered=False) as con:
-            _load(con, scratch, files, article_counts)
+            raise UserError("no line of it is an article", where=archive_paths[0], hint=_LINE)
+        with duck.connect(scratch, memory, max(jobs, 1), ordered=False) as connection:
+            _load(connection, scratch, archive_paths, article_counts)
             if keep is not None:
-                _leave_out_unlisted(con, keep)
-            _leave_out_equal_ids(con)
+                _leave_out_unlisted(connection, keep)
+            _leave_out_equal_ids(connection)
             if near_duplicates:
-                _leave_out_near_duplicates(con, near_duplicates)
+                _leave_out_near_duplicates(connection, near_duplicates)
             for name, kind, query in zip(TABLES, (ArticleRef, Dropped), _QUERIES, strict=True):
-                write_rows(scratch / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
+                write_rows(scratch / name, kind, connection.sql(query).to_arrow_reader(ROW_GROUP))
     kept_count, dropped_count = (pq.read_metadata(out / name).num_rows for name in TABLES)
     say(f"{kept_count:,} articles of {kept_count + dropped_count:,} lines")
 
 
-def _load(con: Any, folder: Path, files: Sequence[Path], counts: Sequence[int]) -> None:
+def _load(
+    connection: Any, table_folder: Path, files: Sequence[Path], article_counts: Sequence[int]
+) -> None:
     """Make the tables of lines; `remaining` are the articles that are not `left_out`."""
-    articles_before = accumulate(counts, initial=0)
+    articles_before = accumulate(article_counts, initial=0)
     file_rows = [
         (number, path.name, first)
         for number, (path, first) in enumerate(zip(files, articles_before, strict=False))
     ]
-    con.execute("CREATE TABLE files (file INTEGER, name VARCHAR, before BIGINT)")
-    con.executemany("INSERT INTO files VALUES (?, ?, ?)", file_rows)
-    for kind, view in (("raw", "rows_of_files"), ("bad", "bad")):
-        tables = [duck.escape_globs(p) for p in sorted(folder.glob(f"{kind}-*.parquet"))]
-        con.read_parquet(tables).create_view(view)
-    con.execute("""
+    connection.execute("CREATE TABLE files (file INTEGER, name VARCHAR, before BIGINT)")
+    connection.executemany("INSERT INTO files VALUES (?, ?, ?)", file_rows)
+    for table_kind, view_name in (("raw", "rows_of_files"), ("bad", "bad")):
+        table_paths = [
+            duck.escape_globs(p) for p in sorted(table_folder.glob(f"{table_kind}-*.parquet"))
+        ]
+        connection.read_parquet(table_paths).create_view(view_name)
+    connection.execute("""
         CREATE VIEW raw AS
         SELECT before + row AS n, r.* FROM rows_of_files r JOIN files USING (file)
     """)
-    con.execute("CREATE TABLE left_out (n BIGINT, reason VARCHAR, score DOUBLE, first BIGINT)")
-    con.execute("CREATE VIEW remaining AS FROM raw ANTI JOIN left_out USING (n)")
+    connection.execute(
+        "CREATE TABLE left_out (n BIGINT, reason VARCHAR, score DOUBLE, first BIGINT)"
+    )
+    connection.execute("CREATE VIEW remaining AS FROM raw ANTI JOIN left_out USING (n)")
 
 
-def _leave_out_equal_ids(con: Any) -> None:
-    """Of articles with one id, the first in the archive stays."""
-    con.execute("""
+def _leave_out_equal_ids(connection: Any) -> None:
+    """Leave out every article with the id of an earlier one in the archive."""
+    connection.execute("""
         INSERT INTO left_out
         SELECT r.n, 'duplicate', NULL, f.n FROM remaining r JOIN (
             SELECT day, sha256, min(n) AS n FROM remaining GROUP BY ALL HAVING count(*) > 1
@@ -120,21 +131,21 @@ def _leave_out_equal_ids(con: Any) -> None:
     """)
 
 
-def _leave_out_unlisted(con: Any, keep: Path) -> None:
-    con.execute("CREATE TABLE listed (day INTEGER, start BLOB)")
+def _leave_out_unlisted(connection: Any, keep: Path) -> None:
+    connection.execute("CREATE TABLE listed (day INTEGER, start BLOB)")
     for batch in _listed_ids(keep):
-        _insert(con, "listed", batch)
-    con.execute(f"""
+        _insert(connection, "listed", batch)
+    connection.execute(f"""
         INSERT INTO left_out SELECT n, 'not_in_keep_list', NULL, NULL FROM remaining r
         ANTI JOIN listed l ON r.day = l.day AND r.sha256[1:{_START}] = l.start
     """)  # noqa: S608
-    con.execute("DROP TABLE listed")
+    connection.execute("DROP TABLE listed")
 
 
-def _insert(con: Any, table: str, batch: pa.RecordBatch | pa.Table) -> None:
-    con.register("rows_of_batch", batch)
-    con.execute(f"INSERT INTO {table} FROM rows_of_batch")
-    con.unregister("rows_of_batch")
+def _insert(connection: Any, table: str, batch: pa.RecordBatch | pa.Table) -> None:
+    connection.register("rows_of_batch", batch)
+    connection.execute(f"INSERT INTO {table} FROM rows_of_batch")
+    connection.unregister("rows_of_batch")
 
 
 def _listed_ids(path: Path) -> Iterator[pa.RecordBatch]:
@@ -146,13 +157,13 @@ def _listed_ids(path: Path) -> Iterator[pa.RecordBatch]:
     """
     day_numbers: dict[bytes, int] = {}
     lines_before = 0
-    for block in line_blocks(path):
-        id_matches = _KEY.findall(block.data)
-        if len(id_matches) != block.data.count(b"\n") - block.data.count(b"\n\n") + (
-            block.data[-1:] != b"\n"
+    for line_block in line_blocks(path):
+        id_matches = _KEY.findall(line_block.data)
+        if len(id_matches) != line_block.data.count(b"\n") - line_block.data.count(b"\n\n") + (
+            line_block.data[-1:] != b"\n"
         ):
-            _refuse(path, block.data, lines_before)
-        lines_before += block.lines()
+            _refuse(path, line_block.data, lines_before)
+        lines_before += line_block.lines()
         if not id_matches:
             continue
         for digits in {day_digits for day_digits, _ in id_matches} - day_numbers.keys():
@@ -160,50 +171,50 @@ def _listed_ids(path: Path) -> Iterator[pa.RecordBatch]:
                 raise UserError(f"{digits.decode()} is not a day", where=path)
             day_numbers[digits] = day
         digest_starts = [bytes.fromhex(digits[: 2 * _START].decode()) for _, digits in id_matches]
-        days = pa.array([day_numbers[day] for day, _ in id_matches], pa.int32())
-        yield pa.record_batch({"day": days, "start": pa.array(digest_starts, pa.binary())})
+        listed_days = pa.array([day_numbers[day] for day, _ in id_matches], pa.int32())
+        yield pa.record_batch({"day": listed_days, "start": pa.array(digest_starts, pa.binary())})
 
 
-def _refuse(path: Path, data: bytes, before: int) -> None:
+def _refuse(path: Path, data: bytes, lines_before: int) -> None:
     """Raise `UserError` at the first line that is no id; empty lines may stand anywhere."""
-    for number, line in enumerate(data.split(b"\n"), before + 1):
+    for number, line in enumerate(data.split(b"\n"), lines_before + 1):
         if line.strip() and not _KEY_LINE.fullmatch(line):
             raise UserError(f"not an article's id: {line[:60]!r}", where=path, line=number)
 
 
-def _leave_out_near_duplicates(con: Any, threshold: float) -> None:
+def _leave_out_near_duplicates(connection: Any, threshold: float) -> None:
     """Compare every article with the earliest one of each of its bands."""
-    con.execute("CREATE TABLE pairs (o BIGINT, first BIGINT)")
+    connection.execute("CREATE TABLE pairs (o BIGINT, first BIGINT)")
     for band in _BANDS:
-        con.execute(f"""
+        connection.execute(f"""
             INSERT INTO pairs SELECT {_ORDER}, f.o FROM remaining r JOIN (
                 SELECT {band} AS band, min({_ORDER}) AS o FROM remaining
                 GROUP BY 1 HAVING count(*) > 1
             ) f ON r.{band} = f.band WHERE {_ORDER} > f.o
         """)  # noqa: S608
-    con.execute("CREATE TABLE near_pairs (o BIGINT, first BIGINT, score DOUBLE)")
-    con.execute(f"""
+    connection.execute("CREATE TABLE near_pairs (o BIGINT, first BIGINT, score DOUBLE)")
+    connection.execute(f"""
         CREATE TABLE compared AS SELECT {_ORDER} AS o, signature
         FROM raw WHERE {_ORDER} IN (SELECT o FROM pairs UNION SELECT first FROM pairs)
     """)  # noqa: S608
-    reader = con.cursor().sql("""
+    signature_pairs = connection.cursor().sql("""
         SELECT p.o, p.first, a.signature, b.signature FROM (SELECT DISTINCT o, first FROM pairs) p
         JOIN compared a ON a.o = p.o JOIN compared b ON b.o = p.first
     """)
-    for batch in reader.to_arrow_reader(_PAIRS):
+    for batch in signature_pairs.to_arrow_reader(_PAIRS):
         later_orders, earlier_orders, *signatures = batch.columns
         later_hashes, earlier_hashes = (
             np.frombuffer(b"".join(side.to_pylist()), "<u2").reshape(-1, HASHES)
             for side in signatures
         )
-        score = (later_hashes == earlier_hashes).mean(axis=1)
-        above_threshold = pa.array((score >= threshold).tolist(), pa.bool_())
+        similarity = (later_hashes == earlier_hashes).mean(axis=1)
+        above_threshold = pa.array((similarity >= threshold).tolist(), pa.bool_())
         columns = [
             column.filter(above_threshold)
-            for column in (later_orders, earlier_orders, pa.array(score.tolist()))
+            for column in (later_orders, earlier_orders, pa.array(similarity.tolist()))
         ]
-        _insert(con, "near_pairs", pa.table(columns, names=["o", "first", "score"]))
-    con.execute("""
+        _insert(connection, "near_pairs", pa.table(columns, names=["o", "first", "score"]))
+    connection.execute("""
         INSERT INTO left_out
         SELECT o & ((1::BIGINT << 40) - 1), 'near_duplicate', max(score),
             min_by(first, (-score, first)) & ((1::BIGINT << 40) - 1)

@@ -1,4 +1,4 @@
-"""The lines of an archive: the day, id and sentences of each, or why it is no article.
+"""The lines of an archive: the day, id and sentences of an article, or why there is none.
 
 A line of the WMT archives holds a day, the base64 of the split text (a sentence a line) and the
 base64 of the unsplit text; a JSON line holds `date`, `text`, and maybe `title`.
@@ -27,15 +27,15 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _DIGITS_OF_DAY = 8
 _DIGITS = re.compile(rb"[0-9]{8}")
 ARTICLE_ID = re.compile("([0-9]{4})([0-9]{2})([0-9]{2})0{12}\x00\x01([0-9a-f]{64})\x00\x01")
-"""An article's id: year, month, day, sha256."""
+"""The pattern of an article's id, with groups for year, month, day and sha256."""
 WantedLines = list[tuple[int, bytes]]
-"""Wanted lines of a block, counted from 0, and the sha256 that each must have."""
+"""The numbers of wanted lines in a block, from 0, and the sha256 that each line must have."""
 _NO_LIMIT = date.max.toordinal()
 _ISO_DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})")
 
 
 class UnreadableError(Exception):
-    """A line that is no article: a drop reason, and what was seen."""
+    """A line that is not an article: the drop reason, and the text that was seen."""
 
     def __init__(self, reason: str, detail: str | None) -> None:
         super().__init__(reason)
@@ -43,7 +43,7 @@ class UnreadableError(Exception):
 
 
 class ParsedLines(NamedTuple):
-    """The articles of one block, and its other lines.
+    """The articles of one block, and the lines that are not articles.
 
     An article is its line (counted from 1 within the block), day (since 1970-01-01), number of
     sentences, sha256 and signature (see `builders.wmt.minhash`; empty where none is wanted). `bad`:
@@ -56,24 +56,24 @@ class ParsedLines(NamedTuple):
 
 
 Fields = tuple[int, bytes, str]
-"""What one line holds: days since 1970, sha256 of the base64 text, the split text."""
+"""The content of one line: days since 1970, sha256 of the base64 text, and the split text."""
 
 
 def sorting_key(day: date, digest: bytes) -> str:
-    """The id of an article, as the released questions name it (`extraction.py` of StreamingQA)."""
+    """The id of an article as in the released questions (`extraction.py` of StreamingQA)."""
     return f"{day.year:04}{day.month:02}{day.day:02}000000000000\x00\x01{digest.hex()}\x00\x01"
 
 
 def make_article(day: int, digest: bytes, text: str) -> Article:
-    """An article from what `read_fields` found; `day` counts from 1970-01-01."""
-    when = date.fromordinal(day + _EPOCH)
+    """The article with these fields (see `read_fields`); `day` counts from 1970-01-01."""
+    article_day = date.fromordinal(day + _EPOCH)
     sentences = sentences_of(text)
-    return Article(sorting_key(when, digest), when, sentences, "\n".join(sentences))
+    return Article(sorting_key(article_day, digest), article_day, sentences, "\n".join(sentences))
 
 
 @lru_cache(65536)
 def parse_day(digits: bytes) -> int | None:
-    """Days since 1970 of `YYYYMMDD`; None where that is no day of the calendar."""
+    """The days since 1970 of `YYYYMMDD`; None where the calendar has no such day."""
     if not _DIGITS.fullmatch(digits):
         return None
     try:
@@ -82,43 +82,47 @@ def parse_day(digits: bytes) -> int | None:
         return None
 
 
-def read_fields(data: bytes, start: int, end: int, form: LineFormat, last: int) -> Fields:
+def read_fields(
+    block_bytes: bytes, start: int, end: int, line_format: LineFormat, last_day: int
+) -> Fields:
     """The fields of the line `data[start:end]`; `last` is the last possible day since 1970.
 
     `UnreadableError` says why it is no article.
     """
-    if end > start and data[end - 1] == 13:
+    if end > start and block_bytes[end - 1] == 13:
         end -= 1
-    if form == "jsonl":
-        article_day, split, encoded = _json_record(data[start:end])
+    if line_format == "jsonl":
+        article_day, split_text, encoded = _json_record(block_bytes[start:end])
         day, digest = article_day.toordinal() - _EPOCH, sha256(encoded).digest()
-        if day > last:
+        if day > last_day:
             raise UnreadableError("future_date", article_day.isoformat())
-        return day, digest, split
-    first_tab = data.find(b"\t", start, end)
-    second_tab = data.find(b"\t", first_tab + 1, end) if first_tab >= 0 else -1
+        return day, digest, split_text
+    first_tab = block_bytes.find(b"\t", start, end)
+    second_tab = block_bytes.find(b"\t", first_tab + 1, end) if first_tab >= 0 else -1
     if second_tab < 0:
         field_count = 1 + (first_tab >= 0) if end > start else 0
         raise UnreadableError("too_few_fields", f"{field_count} of 3")
-    if data.find(b"\t", second_tab + 1, end) >= 0:
-        field_count = data.count(b"\t", start, end) + 1
+    if block_bytes.find(b"\t", second_tab + 1, end) >= 0:
+        field_count = block_bytes.count(b"\t", start, end) + 1
         raise UnreadableError("malformed_line", f"{field_count} fields instead of 3")
-    day_number = parse_day(data[start:first_tab]) if first_tab - start == _DIGITS_OF_DAY else None
+    day_number = (
+        parse_day(block_bytes[start:first_tab]) if first_tab - start == _DIGITS_OF_DAY else None
+    )
     if day_number is None:
-        seen_bytes = data[start : min(first_tab, start + 16)]
+        seen_bytes = block_bytes[start : min(first_tab, start + 16)]
         raise UnreadableError("bad_date", seen_bytes.decode("utf-8", "replace"))
-    if day_number > last:
+    if day_number > last_day:
         raise UnreadableError("future_date", date.fromordinal(day_number + _EPOCH).isoformat())
     if second_tab + 1 == end:
         raise UnreadableError("empty_text", "the third field, which the id is made of, is empty")
     try:
-        text = b64decode(data[first_tab + 1 : second_tab], None, True).decode()
+        text = b64decode(block_bytes[first_tab + 1 : second_tab], None, True).decode()
     except Base64Error as error:
         raise UnreadableError("bad_base64", str(error)) from None
     except UnicodeDecodeError as error:
         why = f"byte {error.start} of the split text"
         raise UnreadableError("bad_utf8", why) from None
-    return day_number, sha256(data[second_tab + 1 : end]).digest(), text
+    return day_number, sha256(block_bytes[second_tab + 1 : end]).digest(), text
 
 
 class _Record(msgspec.Struct):
@@ -138,15 +142,19 @@ def _json_record(line: bytes) -> tuple[date, str, bytes]:
     """
     try:
         record = _decode_record(line)
-        encoded = record.text.encode()
+        encoded_text = record.text.encode()
     except (msgspec.DecodeError, UnicodeError) as error:
         raise UnreadableError("malformed_line", str(error)) from None
-    day = _day_of_record(record.date.strip())
+    article_day = _day_of_record(record.date.strip())
     if not record.text.strip():
         raise UnreadableError("empty_text", "the text, which the id is made of, is empty")
     title = " ".join((record.title or "").split())
-    lines = [title] if title else []
-    return day, "\n".join(lines + split_sentences(record.text)), b2a_base64(encoded, newline=False)
+    title_lines = [title] if title else []
+    return (
+        article_day,
+        "\n".join(title_lines + split_sentences(record.text)),
+        b2a_base64(encoded_text, newline=False),
+    )
 
 
 def _day_of_record(text: str) -> date:
@@ -160,57 +168,72 @@ def _day_of_record(text: str) -> date:
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
-    """The sentences of a split text: its lines, but none of white space."""
+    """The sentences of a split text: its lines, without blank ones."""
     return tuple([sentence for sentence in map(str.strip, text.split("\n")) if sentence])
 
 
-def parse_block(data: bytes, form: LineFormat, last: date, signatures: bool) -> ParsedLines:
-    """Read every line of a block; `last`: the last possible day; `signatures`: are they made?"""
+def parse_block(
+    block_bytes: bytes, line_format: LineFormat, last: date, signatures: bool
+) -> ParsedLines:
+    """Read every line of a block.
+
+    `last` is the last possible day of an article. With `signatures`, near-duplicate signatures are
+    made too.
+    """
     last_day = last.toordinal() - _EPOCH
     articles: list[tuple[int, int, int, bytes, bytes]] = []
     bad_lines: list[tuple[int, str, str | None]] = []
     line = 0
-    for line, (start, end) in enumerate(_line_ends(data), 1):
+    for line, (start, end) in enumerate(_line_ends(block_bytes), 1):
         try:
-            day, digest, text = read_fields(data, start, end, form, last_day)
-            sentences = len(sentences_of(text))
-            if not sentences:
+            day, digest, text = read_fields(block_bytes, start, end, line_format, last_day)
+            sentence_count = len(sentences_of(text))
+            if not sentence_count:
                 raise UnreadableError("no_sentences", None)
-            articles.append((line, day, sentences, digest, signature(text) if signatures else b""))
+            articles.append(
+                (line, day, sentence_count, digest, signature(text) if signatures else b"")
+            )
         except UnreadableError as error:
             bad_lines.append((line, error.reason, error.detail))
     return ParsedLines(line, articles, bad_lines)
 
 
-def _line_ends(data: bytes) -> Iterator[tuple[int, int]]:
-    """Where each line starts and ends."""
+def _line_ends(block_bytes: bytes) -> Iterator[tuple[int, int]]:
+    """The start and end of each line."""
     start = 0
-    while start < len(data):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
+    while start < len(block_bytes):
+        end = block_bytes.find(b"\n", start)
+        end = len(block_bytes) if end < 0 else end
         yield start, end
         start = end + 1
 
 
 def decode_wanted(
     make_item: Callable[[int, bytes, str], T],
-    data: bytes,
-    form: LineFormat,
+    block_bytes: bytes,
+    line_format: LineFormat,
     wanted_lines: WantedLines,
 ) -> tuple[list[T], int | None]:
-    """What is `made` of the wanted lines of a block, and the first line with another article.
+    """The items that `make_item` makes of the wanted lines of a block, and the first wrong line.
 
-    `made` takes the fields of a line, as `make_article` does.
+    `make_item` takes the fields of a line, as `make_article` does. A line is wrong where it holds
+    another article than the wanted one; the number is None where none is.
     """
     items: list[T] = []
-    start = line_reached = 0
+    line_start = line_reached = 0
     for line, digest in wanted_lines:
         for _ in range(line - line_reached):
-            start = data.find(b"\n", start) + 1
+            line_start = block_bytes.find(b"\n", line_start) + 1
         line_reached = line
-        end = data.find(b"\n", start)
+        line_end = block_bytes.find(b"\n", line_start)
         try:
-            fields = read_fields(data, start, len(data) if end < 0 else end, form, _NO_LIMIT)
+            fields = read_fields(
+                block_bytes,
+                line_start,
+                len(block_bytes) if line_end < 0 else line_end,
+                line_format,
+                _NO_LIMIT,
+            )
         except UnreadableError:
             return items, line
         if fields[1] != digest:
@@ -220,17 +243,17 @@ def decode_wanted(
 
 
 def search_block(
-    data: bytes, form: LineFormat, wanted_digests: dict[int, set[bytes]]
+    block_bytes: bytes, line_format: LineFormat, wanted_digests: dict[int, set[bytes]]
 ) -> list[Article]:
-    """The articles of a block with wanted ids, given as sha256 by day; other days stay unread."""
+    """The wanted articles of a block, given as sha256 by day; lines of other days are not read."""
     articles = []
-    for start, end in _line_ends(data):
+    for start, end in _line_ends(block_bytes):
         if (
-            form != "wmt"
-            or parse_day(bytes(data[start : start + _DIGITS_OF_DAY])) in wanted_digests
+            line_format != "wmt"
+            or parse_day(bytes(block_bytes[start : start + _DIGITS_OF_DAY])) in wanted_digests
         ):
             with suppress(UnreadableError):
-                day, digest, text = read_fields(data, start, end, form, _NO_LIMIT)
+                day, digest, text = read_fields(block_bytes, start, end, line_format, _NO_LIMIT)
                 if digest in wanted_digests.get(day, ()):
                     article = make_article(day, digest, text)
                     articles += [article] if article.sentences else []

@@ -15,11 +15,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+# The module's docstring says how well 128 hashes in 32 bands tell similar articles apart.
 HASHES = 128
 BANDS = 32
+# Words of a run: a guess that the samples do not contradict.
 WORDS = 3
 _U = np.uint64
 _WORD = re.compile(r"\w+")
+# Runs of words that are hashed at once: 128 hashes of them take 1 MB.
 _AT_ONCE = 1024
 
 
@@ -30,6 +33,7 @@ def mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return values ^ (values >> _U(31))
 
 
+# One multiplier (odd, so that no bit is lost) and one summand for each hash function.
 _FACTORS = mix_bits(np.arange(1, HASHES + 1, dtype=_U)) | _U(1)
 _SHIFTS = mix_bits(np.arange(1, HASHES + 1, dtype=_U) << _U(32))
 

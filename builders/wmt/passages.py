@@ -19,7 +19,7 @@ SENTENCES = 6
 """Sentences of a passage (StreamingQA, section 2.1)."""
 _STOP = ". "
 _WHITE = " \t\n\r\v\f"
-"""White space of ASCII, which alone the original strips."""
+"""The white space of ASCII; the original code strips no other."""
 
 
 def day_in_words(day: date) -> str:
@@ -41,8 +41,8 @@ def printable_id(passage: str) -> str:
 
     `passage` is an article's id, `_` and a number.
     """
-    key, _, number = passage.rpartition("_")
-    return f"{key[:8]}-{key[22:86]}_{number}"
+    article_id, _, number = passage.rpartition("_")
+    return f"{article_id[:8]}-{article_id[22:86]}_{number}"
 
 
 def question_prefix(day: date) -> str:
@@ -51,23 +51,23 @@ def question_prefix(day: date) -> str:
 
 
 def passage_texts(article: Article) -> Iterator[tuple[str, str]]:
-    """Id (numbers count from 0) and text of an article's chunks of six sentences or fewer."""
+    """The id and text of each chunk of six sentences or fewer; chunks are numbered from 0."""
     prefix = passage_prefix(article.day)
-    for number, start in enumerate(range(0, len(article.sentences), SENTENCES)):
-        chunk = article.sentences[start : start + SENTENCES]
-        yield f"{article.id}_{number}", prefix + " ".join(chunk)
+    for chunk_number, start in enumerate(range(0, len(article.sentences), SENTENCES)):
+        chunk_sentences = article.sentences[start : start + SENTENCES]
+        yield f"{article.id}_{chunk_number}", prefix + " ".join(chunk_sentences)
 
 
-def original_article_passages(day: int, digest: bytes, text: str) -> list[Passage]:
-    """An article's passages as the code that came with StreamingQA makes them, to the letter.
+def original_article_passages(day: int, text_digest: bytes, split_text: str) -> list[Passage]:
+    """An article's passages exactly as the code that came with StreamingQA makes them.
 
     It takes a full stop before a space or a line end for the end of a sentence, so that a headline
     without one stays with the sentence after it, and so does one that ends in a question mark,
     while `Mr. Lee` is cut; and it puts a full stop behind each chunk. The arguments are those of
     `make_article`.
     """
-    article = make_article(day, digest, text)
-    ended_text = f"{text} ".replace(".\n", _STOP)
+    article = make_article(day, text_digest, split_text)
+    ended_text = f"{split_text} ".replace(".\n", _STOP)
     parts = [part.strip(_WHITE) for part in ended_text.split(_STOP)]
     sentences = [part for part in parts if part]
     return [
@@ -77,17 +77,17 @@ def original_article_passages(day: int, digest: bytes, text: str) -> list[Passag
             number,
             article.day,
             f"{_STOP.join([day_in_words(article.day), *sentences[start : start + SENTENCES]])}.",
-            digest.hex(),
+            text_digest.hex(),
         )
         for number, start in enumerate(range(0, len(sentences), SENTENCES))
     ]
 
 
-def article_passages(day: int, digest: bytes, text: str) -> list[Passage]:
+def article_passages(day: int, text_digest: bytes, split_text: str) -> list[Passage]:
     """An article's passages; the arguments are those of `make_article`."""
-    article = make_article(day, digest, text)
+    article = make_article(day, text_digest, split_text)
     return [
-        Passage(name, article.id, number, article.day, chunk, digest.hex())
+        Passage(name, article.id, number, article.day, chunk, text_digest.hex())
         for number, (name, chunk) in enumerate(passage_texts(article))
     ]
 
@@ -115,7 +115,7 @@ def write_passages(
     """
     from factdrift.builders.wmt.index import index_archive  # heavy, and not for working processes
 
-    files = find_archives(paths)
+    archive_paths = find_archives(paths)
     index_archive(
         paths,
         out,
@@ -128,7 +128,7 @@ def write_passages(
     )
     make_passages = original_article_passages if original else article_passages
     passage_lists = articles_at(
-        files, out / "articles.parquet", make_passages, jobs=jobs, block=block
+        archive_paths, out / "articles.parquet", make_passages, jobs=jobs, block=block
     )
     with writing_tables(out, ("passages.parquet",)) as scratch:
         passage_batches = batches(Passage, chain.from_iterable(passage_lists))

@@ -1,4 +1,4 @@
-"""What the lines of an archive hold, as tables on disk; files are read in parallel."""
+"""The lines of an archive as tables on disk; files are read in parallel."""
 
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -15,7 +15,7 @@ from factdrift.builders.wmt.archive import line_blocks
 from factdrift.builders.wmt.lines import parse_block
 
 _ROWS = 65_536
-"""Rows that are written at a time, or a few more."""
+"""The rows that are written at a time, or a few more."""
 _STORED: dict[str, Any] = {"compression": "lz4", "use_dictionary": False}
 _RAW = pa.schema(
     {
@@ -44,21 +44,21 @@ class ArchiveFile(NamedTuple):
 def write_raw(
     files: Sequence[ArchiveFile], folder: Path, near: bool, jobs: int, block: int
 ) -> list[int]:
-    """Write `raw-N.parquet` (articles) and `bad-N.parquet` (other lines); how many articles
-    each file has before any is left out.
+    """Write `raw-N.parquet` (articles) and `bad-N.parquet` (other lines) for each file.
 
-    `row` of a raw table is the number of articles of its file before it. With more jobs each
-    process reads its own files: to hand a block to another process takes as long as to parse it.
-    `near`: with signatures. `UserError`: see `blocks`, or a process that died.
+    Returns how many articles each file has before any is left out. `row` in a raw table is the
+    number of articles before this one in its file. With several jobs each process reads its own
+    files, because handing a block to another process takes as long as parsing it. With `near`, the
+    articles get signatures. `UserError` as in `line_blocks`, or where a process died.
     """
-    sizes = {archive_file: archive_file.path.stat().st_size for archive_file in files}
-    total = sum(sizes.values())
+    file_sizes = {archive_file: archive_file.path.stat().st_size for archive_file in files}
+    total_bytes = sum(file_sizes.values())
     read_file = partial(_read_file, folder=folder, near=near, block=block)
-    with progress(total, "B", "reading the archive") as progress_bar:
-        if jobs <= 1 or len(files) < 2 or total <= 2 * block:
+    with progress(total_bytes, "B", "reading the archive") as progress_bar:
+        if jobs <= 1 or len(files) < 2 or total_bytes <= 2 * block:
             return [read_file(archive_file, advance=progress_bar.advance) for archive_file in files]
         largest_first = sorted(
-            files, key=lambda archive_file: (-sizes[archive_file], archive_file.number)
+            files, key=lambda archive_file: (-file_sizes[archive_file], archive_file.number)
         )
         counts_by_file = {}
         file_counts = ordered_map(
@@ -66,7 +66,7 @@ def write_raw(
         )
         for file, article_count in zip(largest_first, file_counts, strict=True):
             counts_by_file[file] = article_count
-            progress_bar.advance(sizes[file])
+            progress_bar.advance(file_sizes[file])
         return [counts_by_file[archive_file] for archive_file in files]
 
 
@@ -77,19 +77,21 @@ def _read_file(
     block: int,
     advance: Callable[[int], None] = lambda byte_count: None,
 ) -> int:
-    number = file.number
+    file_number = file.number
     line_count = article_count = 0
     article_rows: list[tuple[Any, ...]] = []
     bad_rows: list[tuple[Any, ...]] = []
     with (
-        pq.ParquetWriter(folder / f"raw-{number}.parquet", _RAW, **_STORED) as raw_writer,
-        pq.ParquetWriter(folder / f"bad-{number}.parquet", _BAD, **_STORED) as bad_writer,
+        pq.ParquetWriter(folder / f"raw-{file_number}.parquet", _RAW, **_STORED) as raw_writer,
+        pq.ParquetWriter(folder / f"bad-{file_number}.parquet", _BAD, **_STORED) as bad_writer,
     ):
         for line_block in line_blocks(file.path, block):
             parsed = parse_block(line_block.data, line_block.form, file.last, near)
-            for row, (line, *fields) in enumerate(parsed.articles, article_count):
-                article_rows.append((row, number, line_count + line, *fields))
-            bad_rows += [(number, line_count + line, *why) for line, *why in parsed.bad]
+            for row_number, (line_number, *fields) in enumerate(parsed.articles, article_count):
+                article_rows.append((row_number, file_number, line_count + line_number, *fields))
+            bad_rows += [
+                (file_number, line_count + line_number, *why) for line_number, *why in parsed.bad
+            ]
             line_count += parsed.lines
             article_count += len(parsed.articles)
             for writer, rows in ((raw_writer, article_rows), (bad_writer, bad_rows)):

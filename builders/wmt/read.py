@@ -52,20 +52,20 @@ def read_articles(
     `UserError`: damaged archive, an article's file is not there, or the archive is another one
     than the table was made from.
     """
-    files = find_archives(paths)
+    archive_paths = find_archives(paths)
     article_list = wanted_articles if isinstance(wanted_articles, Path) else list(wanted_articles)
     if isinstance(article_list, list) and not all(
         isinstance(article, ArticleRef) for article in article_list
     ):
         yield from _by_id(
-            files,
+            archive_paths,
             [article for article in article_list if isinstance(article, str)],
             strict,
             jobs,
             block,
         )
         return
-    yield from articles_at(files, article_list, make_article, jobs=jobs, block=block)  # type: ignore[arg-type]
+    yield from articles_at(archive_paths, article_list, make_article, jobs=jobs, block=block)  # type: ignore[arg-type]
 
 
 def articles_at(
@@ -76,17 +76,17 @@ def articles_at(
     jobs: int,
     block: int,
 ) -> Iterator[T]:
-    """What is `made` of the lines that a table of articles, or rows of it, name."""
+    """The items that `make_item` makes of the lines that a table of articles names."""
     places = ArticlePlaces(files, wanted_articles)
     block_results = map_blocks(
         files, partial(decode_wanted, make_item), places.in_block, jobs=jobs, block=block
     )
-    for place, (items, wrong_line) in block_results:
+    for block_place, (items, wrong_line) in block_results:
         if wrong_line is not None:
             text = "this line is not the article that the table of articles names"
             hint = "the archive changed: index it again"
-            path, line = files[place.file], place.first + wrong_line + 1
-            raise UserError(text, where=path, line=line, hint=hint)
+            archive_path, line_number = files[block_place.file], block_place.first + wrong_line + 1
+            raise UserError(text, where=archive_path, line=line_number, hint=hint)
         yield from items
 
 
@@ -100,50 +100,52 @@ class ArticlePlaces:
         if isinstance(wanted_articles, Path):
             self._rows = ds.dataset(wanted_articles, format="parquet")
         else:
-            listed = {(ref.file, ref.line): ref.sha256 for ref in wanted_articles}
-            rows = [(*place, sha256) for place, sha256 in listed.items()]
-            columns = zip(*rows, strict=True) if rows else ([], [], [])
+            digests_by_place = {(ref.file, ref.line): ref.sha256 for ref in wanted_articles}
+            place_rows = [(*place, sha256) for place, sha256 in digests_by_place.items()]
+            columns = zip(*place_rows, strict=True) if place_rows else ([], [], [])
             arrays = [
                 pa.array(column, field.type) for column, field in zip(columns, _PLACES, strict=True)
             ]
             self._rows = ds.dataset(pa.Table.from_arrays(arrays, schema=_PLACES))
-        names: set[str] = set()
+        file_names: set[str] = set()
         for batch in self._rows.scanner(columns=["file"]).to_batches():
-            names.update(pc.unique(batch.column(0)).to_pylist())
+            file_names.update(pc.unique(batch.column(0)).to_pylist())
         self._names = [file.name for file in files]
-        for name in sorted(names - set(self._names)):
-            near = did_you_mean(name, sorted(self._names))
-            hint = f"did you mean {near}?" if near else "give the archive of the table"
-            raise UserError(f"the articles name the file {name}, which is not given", hint=hint)
+        for file_name in sorted(file_names - set(self._names)):
+            near_miss = did_you_mean(file_name, sorted(self._names))
+            hint = f"did you mean {near_miss}?" if near_miss else "give the archive of the table"
+            raise UserError(
+                f"the articles name the file {file_name}, which is not given", hint=hint
+            )
         self._file = -1
         self._lines: Any = np.empty(0, np.int64)
         self._sha: list[str] = []
 
-    def in_block(self, place: BlockPlace, block: LineBlock) -> WantedLines | None:
-        """The wanted lines of a block; None: it has none."""
-        if place.file != self._file:
-            self._file = place.file
-            in_file = pc.field("file") == self._names[place.file]
+    def in_block(self, block_place: BlockPlace, line_block: LineBlock) -> WantedLines | None:
+        """The wanted lines of a block, or None where it has none."""
+        if block_place.file != self._file:
+            self._file = block_place.file
+            in_file = pc.field("file") == self._names[block_place.file]
             places = self._rows.to_table(columns=["line", "sha256"], filter=in_file).sort_by("line")
             self._lines, self._sha = places["line"].to_numpy(), places["sha256"].to_pylist()
-        first_line = place.first + 1
-        low, high = np.searchsorted(self._lines, [first_line, first_line + block.lines()])
+        first_line = block_place.first + 1
+        low, high = np.searchsorted(self._lines, [first_line, first_line + line_block.lines()])
         if low == high:
             return None
-        numbers = (self._lines[low:high] - first_line).tolist()
-        return list(zip(numbers, map(bytes.fromhex, self._sha[low:high]), strict=True))
+        line_numbers = (self._lines[low:high] - first_line).tolist()
+        return list(zip(line_numbers, map(bytes.fromhex, self._sha[low:high]), strict=True))
 
 
 def _by_id(
-    files: list[Path], ids: list[str], strict: bool, jobs: int, block: int
+    files: list[Path], article_ids: list[str], strict: bool, jobs: int, block: int
 ) -> Iterator[Article]:
     wanted_digests: dict[int, set[bytes]] = {}
     missing_ids = set[str]()
-    for article_id in ids:
-        parts = ARTICLE_ID.fullmatch(article_id)
-        day_number = parse_day("".join(parts.groups()[:3]).encode()) if parts else None
-        if parts and day_number is not None:
-            wanted_digests.setdefault(day_number, set()).add(bytes.fromhex(parts[4]))
+    for article_id in article_ids:
+        id_parts = ARTICLE_ID.fullmatch(article_id)
+        day_number = parse_day("".join(id_parts.groups()[:3]).encode()) if id_parts else None
+        if id_parts and day_number is not None:
+            wanted_digests.setdefault(day_number, set()).add(bytes.fromhex(id_parts[4]))
             missing_ids.add(article_id)
         elif strict:
             raise UserError(f"not an article's id: {article_id!r}")
@@ -159,7 +161,7 @@ def _by_id(
     if missing_ids and strict:
         first_missing = min(missing_ids)
         raise UserError(
-            f"{len(missing_ids):,} of {len(set(ids)):,} articles are not in the archive, "
+            f"{len(missing_ids):,} of {len(set(article_ids)):,} articles are not in the archive, "
             f"the first is {first_missing!r}",
             hint="give the archives of their years",
         )

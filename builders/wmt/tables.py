@@ -1,4 +1,4 @@
-"""Tables of news, whole or not at all."""
+"""Writing the tables of news, which appear whole or not at all."""
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,16 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from factdrift.builders.core.files import disk_errors
-from factdrift.builders.core.schema import arrow_schema, regrouped
-
-ROW_GROUP = 65_536
+from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, regrouped
 
 
 @contextmanager
 def writing_tables(out: Path, names: Sequence[str]) -> Iterator[Path]:
     """A scratch folder in `out`; the named files of it move into `out` at the end, in this order.
 
-    Nothing else stays. `UserError`: what the disk refuses.
+    Nothing else stays. `UserError` where the disk refuses a write.
     """
     scratch = out / ".making"
     with disk_errors(out):
@@ -34,7 +32,7 @@ def writing_tables(out: Path, names: Sequence[str]) -> Iterator[Path]:
 
 
 def write_rows(path: Path, kind: Any, rows: Iterable[pa.RecordBatch]) -> None:
-    """Write ordered rows as Parquet with the columns of a row type; they flow in batches."""
+    """Write ordered batches of rows as Parquet, with the columns of a row type."""
     schema = arrow_schema(kind)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for group in regrouped(rows, ROW_GROUP):

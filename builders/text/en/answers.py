@@ -8,7 +8,7 @@ from factdrift.builders.text.words import DETERMINERS, SMALL_WORDS, fold, folded
 
 _LISTS = language_data("questions")
 TITLES = word_set(_LISTS["titles"])
-"""What stands before a name and is no part of it."""
+"""Titles that stand before a name and are no part of it."""
 _NUMBERS = {
     number_word: str(number) for number, number_word in enumerate(_LISTS["numbers"].split())
 }
@@ -26,7 +26,7 @@ _ODD_FIRST = word_set(
     "who whom whose what which when where why how may will can is are was were did does do has "
     "have it us march turkey polish mark bill hope"
 )
-"""First words that are mostly no names, for all their capital."""
+"""First words that are rarely names, although the first word has a capital."""
 _PIECES = re.compile(r"(?<=[\s\-–—/(\"“])")
 
 
@@ -43,23 +43,24 @@ def numbers_in_digits(folded_words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def bare_answer(answer: str) -> str:
-    """An answer without the title before a name and the legal form behind it."""
-    plain = _TITLE.sub("", answer.strip())
-    parts = plain.split()
-    while len(parts) > 1 and parts[-1].strip(".,").casefold() in _LEGAL:
-        parts.pop()
-    return " ".join(parts).rstrip(",")
+    """An answer without a title before the name and without a legal form behind it."""
+    without_title = _TITLE.sub("", answer.strip())
+    answer_words = without_title.split()
+    while len(answer_words) > 1 and answer_words[-1].strip(".,").casefold() in _LEGAL:
+        answer_words.pop()
+    return " ".join(answer_words).rstrip(",")
 
 
-def _spans(text: str, *, unknown: bool) -> list[tuple[str, bool]]:
-    """The folded words of a text, numbers in digits, and whether each is written with a capital.
+def _spans(original_text: str, *, unknown: bool) -> list[tuple[str, bool]]:
+    """The folded words of a text with numbers in digits, and whether each has a capital.
 
-    Where numbers of several words became one, nobody knows of any: `unknown` stands for all.
+    Where a number of several words became one word, the capitals cannot be assigned any more, and
+    every word gets `unknown`.
     """
     cased_words = [
-        (word, any(letter.isupper() for letter in piece))
-        for piece in _PIECES.split(text.replace("’", "'"))
-        for word in folded_tokens(piece, DETERMINERS)
+        (word, any(letter.isupper() for letter in text_piece))
+        for text_piece in _PIECES.split(original_text.replace("’", "'"))
+        for word in folded_tokens(text_piece, DETERMINERS)
     ]
     number_words = numbers_in_digits(tuple(word for word, _ in cased_words))
     if len(number_words) < len(cased_words):
@@ -70,10 +71,10 @@ def _spans(text: str, *, unknown: bool) -> list[tuple[str, bool]]:
 def names_answer(text: str, answer: str, *, small: bool = False) -> bool:
     """Whether the words of an answer stand in a text side by side.
 
-    Determiners are ignored; numbers in words are numbers. An answer that is written with capitals
-    is not named by words without: `US` is not in `told us`, nor `May` in `may vote`; a text that
-    has no capitals but its first says nothing about that. `small`: prepositions at the ends of the
-    answer are ignored, too, so that `in London` is named by `London buses`.
+    Determiners are ignored, and numbers in words count as numbers. Words without capitals do not
+    name an answer with capitals: `US` is not in `told us`, nor `May` in `may vote`. In a text that
+    does not begin with a capital, case is ignored. With `small`, prepositions at the ends of the
+    answer are ignored too, so that `London buses` names `in London`.
     """
     answer_words = _spans(answer, unknown=False)
     if small and folded_tokens(answer, SMALL_WORDS):
@@ -104,7 +105,7 @@ def names_answer(text: str, answer: str, *, small: bool = False) -> bool:
 
 @cache
 def _peoples() -> dict[str, frozenset[str]]:
-    """What the people of a country are called, by the country's folded words."""
+    """The names of the people of each country, by the folded words of the country."""
     people_names: dict[str, set[str]] = {}
     for entry in _LISTS["countries_of"].split():
         people, _, country = entry.replace("_", " ").partition(":")
@@ -113,7 +114,7 @@ def _peoples() -> dict[str, frozenset[str]]:
 
 
 def gives_answer_away(question: str, answer: str) -> bool:
-    """Whether a question tells its own answer: whole, bare, or a country by its people."""
+    """Whether a question contains its answer: whole, bare, or a country by its people."""
     if any(
         names_answer(question, answer_form, small=True)
         for answer_form in {answer, bare_answer(answer)}
@@ -124,7 +125,7 @@ def gives_answer_away(question: str, answer: str) -> bool:
 
 
 def answer_key(answer: str) -> str:
-    """What equal answers share, so that they can be looked up: the last word of the bare answer."""
+    """A key that equal answers share: the last significant word of the bare answer."""
     answer_words = numbers_in_digits(folded_tokens(bare_answer(answer)))
     content_words = [word for word in answer_words if word not in SMALL_WORDS] or list(answer_words)
     return content_words[-1] if content_words else fold(answer)

@@ -27,20 +27,22 @@ _PATTERNS = re.compile(
 )
 
 _SAYS = re.compile(r'["”’]?(?:,|;| \(| (?:is|was|are|were|has|had|or|refers)\b)')
-"""What follows the whole name of a subject where a text begins with it."""
+"""The marks and verbs that may follow the whole name of a subject at the start of a text."""
 _PART_OF_PLACE = re.compile(rf"(?:{_LISTS['parts_of_places']}) of [^\Wa-z]")
 
 _AN_H = re.compile(r"h(?:onest|onou?r|our|eir)", re.I)
 _A_VOWEL = re.compile(
     r"eu|ewe|one(?!i)|once\b|u(?:ni(?!n|m|d)|nanim|nesco|efa|kr|[bcfghjkqrst][aeiou])", re.I
 )
+# Abbreviations that are read letter by letter: `MP`, `FBI`, but not `Mp` or `NATO`.
 _SPELLED = re.compile(r"(?:[A-Z]{1,3}|[B-DF-HJ-NP-TV-Z]+)(?:s|'s)?(?![A-Za-z])")
 _LETTER_AN = frozenset("AEFHILMNORSX")
+# Numbers that begin with a vowel sound: 8, 11, 18, 80, but not 1 or 118.
 _NUMBER_AN = re.compile(r"(?:8|1[18](?!\d))")
 
 
 def takes_the(name: str) -> bool:
-    """Whether running text says "the" before this name: the Labour Party, but Italy, The Hague."""
+    """Whether running text puts "the" before this name: the Labour Party, but Italy, The Hague."""
     if _THE.fullmatch(name):
         return True
     if _NO_THE.fullmatch(name) or name.lower().startswith("the "):
@@ -51,10 +53,10 @@ def takes_the(name: str) -> bool:
 
 
 def opening_article(text: str, name: str) -> bool | None:
-    """Whether a text that begins with this name says "the" before it; None: it does not say.
+    """Whether a text that begins with this name has "the" before it; None where it is unclear.
 
-    `The London Fire Brigade (LFB) is ...` and `ThinkPad is ...` say it; a text that begins with a
-    longer or another name does not, nor where the name has its own article.
+    It is clear for `The London Fire Brigade (LFB) is ...` and for `ThinkPad is ...`. It is unclear
+    where the text begins with a longer or another name, or the name has an article of its own.
     """
     if not name or name.lower().startswith("the "):
         return None
@@ -67,11 +69,11 @@ def opening_article(text: str, name: str) -> bool | None:
 
 def a_or_an(word: str) -> str:
     """The indefinite article by sound: an actor, a university teacher, an MP, an 8-bit computer."""
-    plain = unicodedata.normalize("NFKD", word).lstrip(" \"'“‘«(")
-    if _SPELLED.match(plain):
-        return "an" if plain[0] in _LETTER_AN else "a"
-    if _NUMBER_AN.match(plain) or _AN_H.match(plain):
+    plain_word = unicodedata.normalize("NFKD", word).lstrip(" \"'“‘«(")
+    if _SPELLED.match(plain_word):
+        return "an" if plain_word[0] in _LETTER_AN else "a"
+    if _NUMBER_AN.match(plain_word) or _AN_H.match(plain_word):
         return "an"
-    if _A_VOWEL.match(plain):
+    if _A_VOWEL.match(plain_word):
         return "a"
-    return "an" if plain[:1].lower() in tuple("aeiou") else "a"
+    return "an" if plain_word[:1].lower() in tuple("aeiou") else "a"

@@ -1,4 +1,4 @@
-"""Sentences that are no news: captions, credits, bylines, requests for comment, calls, notices."""
+"""Sentences in articles that are not news: captions, credits, bylines, calls, notices, …"""
 
 import re
 
@@ -6,12 +6,12 @@ from factdrift.builders.text.data import language_data
 
 _KINDS = {kind: re.compile("|".join(lines)) for kind, lines in language_data("boilerplate").items()}
 _LONGEST_COMMENT = 30
-"""Words: a longer sentence with a request for comment says something else, too."""
+"""Words of the longest request for comment; a longer sentence has news too."""
 _NEWS = re.compile(r"\b(?:was|were) (?:seen|shown)\b|\bseen as\b")
 
 
 def boilerplate_kind(sentence: str) -> str | None:
-    """What kind of boilerplate a sentence is, if any: caption, credit, comment, byline, …"""
+    """The kind of boilerplate of a sentence (caption, credit, …); None where it is news."""
     text = sentence.strip()
     for kind, kind_pattern in _KINDS.items():
         if not kind_pattern.search(text) or (kind == "caption" and _NEWS.search(text)):

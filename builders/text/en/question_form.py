@@ -1,4 +1,4 @@
-"""The form of a question: one plain sentence that asks."""
+"""The form of a question, which has to be one plain interrogative sentence."""
 
 import re
 
@@ -26,7 +26,7 @@ _PAIRS = (("(", ")"), ("“", "”"), ("[", "]"))
 
 
 def malformation(question: str) -> str | None:
-    """Why a text is not one plain question; None where it is one. Quotations are looked through."""
+    """The reason why a text is not one plain question, or None; quotations are not searched."""
     text = question.strip()
     unquoted_text = _QUOTED.sub("Title", text)
     if not text.endswith("?"):
@@ -46,7 +46,7 @@ def malformation(question: str) -> str | None:
 
 
 def _asks(text: str) -> bool:
-    """Whether a text begins as a question does, or asks in its course (`Lima is where?`)."""
+    """Whether a text begins like a question, or has a question word later (`Lima is where?`)."""
     question_words = [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
     if not question_words:
         return False

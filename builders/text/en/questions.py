@@ -1,4 +1,4 @@
-"""Questions in English: what they point at, name and ask for, and where a time goes in one."""
+"""Questions in English: whether they ask for a time, and how a time is put into one."""
 
 import re
 from datetime import date
@@ -11,12 +11,12 @@ _ASKS_TIME = re.compile(
     r"(?:years?|months?|days?|period|decade|dates?))\b",
     re.IGNORECASE,
 )
-"""Questions for a time, whose answer another time would contradict."""
+"""Questions for a time; a second time in such a question would contradict its answer."""
 _FOR_GOOD = re.compile(
     r"^(?:Who|Which \w+) (?:is|was) the (?:first|second|third|only|youngest|oldest)\b"
     r"|^At what age\b"
 )
-"""What is so for good: whoever was the first to do it, was it at every time since."""
+"""Questions whose answer never changes: who was the first stays the first."""
 
 
 def asks_time(question: str) -> bool:
@@ -25,28 +25,30 @@ def asks_time(question: str) -> bool:
 
 
 def asks_permanent_fact(question: str) -> bool:
-    """Whether what is asked is so for good: who was the first, was it at every time since."""
+    """Whether the answer of a question never changes, as for who was the first to do something."""
     return _FOR_GOOD.match(question) is not None
 
 
 def time_ago(article_day: date, question_day: date) -> str:
-    """How long before the question's day the article appeared; empty below a week.
+    """The time from the article to the question in words; empty below a week.
 
-    Days < 7 nothing, < 14 `a week ago`, up to 8 weeks `N weeks ago`, below 2 years
-    `N months ago`, else `N years ago`; the nearest whole number, so that it is never off by more
-    than half a unit: what was so 11 years and 10 months ago may not have been so 11 years ago.
+    It is `a week ago` below 14 days, `N weeks ago` up to 8 weeks, `N months ago` below 2 years, and
+    `N years ago` from then on. N is rounded to the nearest whole number, because a fact of 11 years
+    and 10 months ago may not have held 11 years ago.
     """
-    days = (question_day - article_day).days
-    if days < 7:
+    day_count = (question_day - article_day).days
+    if day_count < 7:
         return ""
-    if days < 14:
+    if day_count < 14:
         return "a week ago"
-    if days <= _WEEKS:
-        return f"{_nearest(days, 7)} weeks ago"
-    months = (question_day.year - article_day.year) * 12 + question_day.month - article_day.month
-    if months - (question_day.day < article_day.day) < _MONTHS:
-        return f"{min(_nearest(days, _YEAR_DAYS / 12), _MONTHS - 1)} months ago"
-    return f"{_nearest(days, _YEAR_DAYS)} years ago"
+    if day_count <= _WEEKS:
+        return f"{_nearest(day_count, 7)} weeks ago"
+    month_count = (
+        (question_day.year - article_day.year) * 12 + question_day.month - article_day.month
+    )
+    if month_count - (question_day.day < article_day.day) < _MONTHS:
+        return f"{min(_nearest(day_count, _YEAR_DAYS / 12), _MONTHS - 1)} months ago"
+    return f"{_nearest(day_count, _YEAR_DAYS)} years ago"
 
 
 _WEEKS = 56
@@ -62,14 +64,14 @@ _TIED = re.compile(
     r",|\b(?:because|according|despite|although|after|amid)\b|\b(?:1[89]|20)\d\d\b"
     r"|\b(?:time|decade|year|month|week|day|hour|minute|century|season)s?$|\d$"
 )
-"""What a time behind it would seem to belong to."""
+"""Words to which a time at the end of the question would seem to belong."""
 
 
 def insert_time(question: str, time: str) -> str:
-    """`question` with the words `time` before its question mark, or at its head, before a comma.
+    """`question` with the words `time` before its question mark, or at its start with a comma.
 
-    The head is their place where the end would date something else: another verb's deed (`agree to
-    buy Yahoo`, `a port which received money`), a clause or a time.
+    They go to the start where, at the end, they would date something else: the action of another
+    verb (`agree to buy Yahoo`, `a port which received money`), a clause or a time.
     """
     if not time:
         return question
@@ -96,10 +98,10 @@ _ASKS_DAY = re.compile(r"\b(?:what|which) (?:day|weekday)\b", re.IGNORECASE)
 
 
 def article_day_reason(question: str, answer: str, *, relative: bool) -> str | None:
-    """Why an answer is a time that means nothing without its article's day, if it is one.
+    """The reason why an answer is a time that is only clear with its article's day, or None.
 
-    `undated_day`: `today`, and `Friday` but where the question asks which day it was;
-    `relative_day`: `last week`, `three years ago`, where `relative` says that these count, too.
+    `undated_day` is for `today`, and for `Friday` unless the question asks for a weekday. With
+    `relative`, `relative_day` is for `last week` or `three years ago`.
     """
     if _WEEKDAY.fullmatch(answer):
         return None if _ASKS_DAY.search(question) else "undated_day"

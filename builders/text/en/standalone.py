@@ -1,4 +1,4 @@
-"""Whether a question stands alone: words that need its article, its day or another sentence."""
+"""Whether a question can be understood alone, without its article, its day or other sentences."""
 
 import re
 
@@ -41,7 +41,7 @@ _WHO_DID = re.compile(
     r"^(?:Who |Which (?:\w+ )+?)(?!(?:did|do|does|has|have|had|will|would|was|were|is|are)\b)\w+"
     r"|^Who (?:was|is) \w+ |^How many \w+ \w+"
 )
-"""An opening that names who does it: what a pronoun behind it may stand for."""
+"""Openings that name who did something, so that a later pronoun has an antecedent."""
 _NOUN = word_set("""
     man woman person player company team country party club people group city film book minister
     president mayor actor singer author driver miners firm airline
@@ -49,36 +49,40 @@ _NOUN = word_set("""
 
 
 def unresolved_pronoun(question: str) -> tuple[str | None, str | None]:
-    """Why a pronoun stands for nothing in the question, and which one; else twice None.
+    """The reason why a pronoun cannot be resolved in the question, and the pronoun.
 
-    `first_person`, or `pronoun_without_antecedent`: no name and none of the commonest nouns stands
-    before it, nor after the comma that ends its own opening clause.
+    The reason is `first_person`, or `pronoun_without_antecedent` where neither a name nor one of
+    the commonest nouns stands before the pronoun or after the comma that ends its opening clause.
+    Returns `(None, None)` where every pronoun can be resolved.
     """
-    text = _QUOTED.sub("Casablanca", question.strip())
-    if first_person := _FIRST.search(text):
+    unquoted_text = _QUOTED.sub("Casablanca", question.strip())
+    if first_person := _FIRST.search(unquoted_text):
         return "first_person", first_person[0]
-    for pronoun_match in _PRONOUN.finditer(text):
-        if pronoun_match[0] == "it" and _EMPTY_IT.search(text):
+    for pronoun_match in _PRONOUN.finditer(unquoted_text):
+        if pronoun_match[0] == "it" and _EMPTY_IT.search(unquoted_text):
             continue
-        before, _, after = (
-            text[: pronoun_match.start()],
-            *text[pronoun_match.end() :].partition(",")[1:],
+        text_before, _, clause_after = (
+            unquoted_text[: pronoun_match.start()],
+            *unquoted_text[pronoun_match.end() :].partition(",")[1:],
         )
-        named_by_opening = _WHO_DID.match(before)
+        named_by_opening = _WHO_DID.match(text_before)
         has_antecedent = (
-            named_by_opening or _NAME.search(before) or _NAME.search(f", {after}" if after else "")
+            named_by_opening
+            or _NAME.search(text_before)
+            or _NAME.search(f", {clause_after}" if clause_after else "")
         )
-        if not has_antecedent and not any(word in _NOUN for word in before.lower().split()):
+        if not has_antecedent and not any(word in _NOUN for word in text_before.lower().split()):
             return "pronoun_without_antecedent", pronoun_match[0]
     return None, None
 
 
 def outside_reference(question: str, *, relative: bool) -> tuple[str | None, str | None]:
-    """Why a question needs its article or its day, and the words that say so; else twice None.
+    """The reason why a question needs its article or its day, and the words that show it.
 
-    `relative`: whether `last week` counts, too. What stands in quotation marks is not looked at.
+    With `relative`, words such as `last week` count too. Quotations are not searched. Returns
+    `(None, None)` where the question stands alone.
     """
-    text = _QUOTED.sub(" ", question)
+    unquoted_text = _QUOTED.sub(" ", question)
     reference_kinds = [
         (_SOURCE, "refers_to_context"),
         (date_pattern("undated"), "undated_day"),
@@ -88,6 +92,6 @@ def outside_reference(question: str, *, relative: bool) -> tuple[str | None, str
     if relative:
         reference_kinds.append((date_pattern("relative"), "relative_day"))
     for reference_pattern, reason in reference_kinds:
-        if reference := reference_pattern.search(text):
+        if reference := reference_pattern.search(unquoted_text):
             return reason, reference[0]
     return None, None

@@ -24,7 +24,7 @@ _NOUNS = ("NN", "NNS", "NNP", "NNPS", "PRP", "WP")
 _FINITE = ("VBZ", "VBP", "VBD")
 
 Edit = tuple[int, int, str]
-"""Start, end and what is written there."""
+"""Start and end of a piece of a text, and its replacement."""
 
 
 def simple_past(base: str) -> str:
@@ -39,9 +39,9 @@ def simple_past(base: str) -> str:
 
 
 def to_past_tense(question: str) -> str:
-    """A question with every verb that is in the present, perfect or future put in the past.
+    """A question with every verb in the present, perfect or future changed to the past tense.
 
-    Infinitives, names and what stands in quotation marks stay.
+    Infinitives, names and quotations stay as they are.
     """
     quoted_spans = [quotation.span() for quotation in _QUOTE.finditer(question)]
     edits: list[Edit] = []
@@ -65,12 +65,16 @@ def to_past_tense(question: str) -> str:
 
 
 def _changed(word: Any) -> list[Edit]:
-    """What to write for one finite verb."""
-    low, head = word.lower_, word.head
-    if low in ("has", "have", "'ve", "’ve", "'s") and word.dep_ == "aux" and head.tag_ == "VBN":
-        return _perfect(word, head)
-    if low in _AUXILIARIES:
-        return [(*_span(word), _AUXILIARIES[low])]
+    """The edits that put one finite verb into the past tense."""
+    lower_word, head_word = word.lower_, word.head
+    if (
+        lower_word in ("has", "have", "'ve", "’ve", "'s")
+        and word.dep_ == "aux"
+        and head_word.tag_ == "VBN"
+    ):
+        return _perfect(word, head_word)
+    if lower_word in _AUXILIARIES:
+        return [(*_span(word), _AUXILIARIES[lower_word])]
     if word.tag_ == "MD" or _is_infinitive(word):
         return []
     return [(*_span(word), simple_past(word.lemma_.lower()))]
@@ -94,23 +98,26 @@ def _is_infinitive(word: Any) -> bool:
     )
 
 
-def _perfect(has: Any, verb: Any) -> list[Edit]:
+def _perfect(auxiliary_verb: Any, main_verb: Any) -> list[Edit]:
     """`has led` is led, `has Obama flown` is did Obama fly, `has been shot` is was shot."""
-    between = has.doc[has.i + 1 : verb.i]
-    been = next((token for token in between if token.lower_ == "been"), None)
+    tokens_between = auxiliary_verb.doc[auxiliary_verb.i + 1 : main_verb.i]
+    been = next((token for token in tokens_between if token.lower_ == "been"), None)
     if been:
-        was = "were" if has.lower_ == "have" else "was"
-        return [(*_span(has), was), (*_span(been), "")]
-    if any(token.tag_ in _NOUNS for token in between):
-        return [(*_span(has), "did"), (*_span(verb), verb.lemma_)]
-    simple = _OF_PARTICIPLE.get(verb.lower_, verb.lower_)
-    return [(has.idx, has.nbor().idx, ""), (*_span(verb), f" {simple}")]
+        was = "were" if auxiliary_verb.lower_ == "have" else "was"
+        return [(*_span(auxiliary_verb), was), (*_span(been), "")]
+    if any(token.tag_ in _NOUNS for token in tokens_between):
+        return [(*_span(auxiliary_verb), "did"), (*_span(main_verb), main_verb.lemma_)]
+    simple_past_form = _OF_PARTICIPLE.get(main_verb.lower_, main_verb.lower_)
+    return [
+        (auxiliary_verb.idx, auxiliary_verb.nbor().idx, ""),
+        (*_span(main_verb), f" {simple_past_form}"),
+    ]
 
 
 def asks_state(question: str) -> bool:
-    """Whether a question asks how something was: who held an office, not who won or was shot.
+    """Whether a question asks for a state (who held an office), not for an event (who won).
 
-    What is told in the present is a state, too: as it was on the article's day.
+    A question in the present tense also asks for a state: the one on the article's day.
     """
     finite_verb = next((token for token in parse_text(question) if token.tag_ in _FINITE), None)
     if finite_verb is None:

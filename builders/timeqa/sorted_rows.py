@@ -10,14 +10,14 @@ from factdrift.builders.core.schema import typed_rows
 T = TypeVar("T")
 
 
-class RowsInOrder(Generic[T]):
+class SortedRows(Generic[T]):
     """The rows of a sorted file by a key; keys are asked for in ascending order."""
 
     def __init__(self, path: Path, row: type[T], key: str, batch: int = 4096) -> None:
         self._groups = groupby(typed_rows(path, row, batch), key=attrgetter(key))
         self._next: tuple[str, list[T]] | None = None
 
-    def at(self, key: str) -> list[T]:
+    def with_key(self, key: str) -> list[T]:
         """The rows with this key; none where the file has none."""
         sort_key = len(key), key
         while self._next is None or (len(self._next[0]), self._next[0]) < sort_key:

@@ -1,0 +1,140 @@
+"""How a language model writes questions for draws, in rounds, until enough of them may pass."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from factdrift.builders import rows
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.hashing import seeded_hash
+from factdrift.builders.core.progress import progress
+from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
+from factdrift.builders.generate.backends import CachedModel, open_model
+from factdrift.builders.generate.candidates import SpacyFinder
+from factdrift.builders.generate.questions import Accept, GenerateSettings, generate_questions
+from factdrift.builders.streamingqa.common import draws_by_article, format_cost
+from factdrift.builders.wmt.read import read_articles
+from factdrift.builders.wmt.steps import QuestionDates
+
+_ONLY_COUNTED = frozenset({"same_question"})
+"""Candidates that gave no question: counted on the card, not listed among the dropped rows."""
+_DRAWS_PER_ROW = 2
+"""Draws that a model is asked about for each row of a limited run: some give no question, and some
+questions are dropped."""
+_MANY_DRAWS = 3
+"""Draws of an article at which a run says so before a model is asked."""
+
+
+@dataclass
+class WrittenByModel:
+    """What a model wrote: questions that may pass, drops, and counts."""
+
+    questions: list[rows.Question] = field(default_factory=list)
+    dropped: list[rows.Dropped] = field(default_factory=list)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    calls: Counter[str] = field(default_factory=Counter)
+
+
+class ModelWriter(Strict):
+    """A language model that writes questions.
+
+    `limit`: of so many rows, so that only twice as many draws are asked about, chosen by hash, one
+    question each; `offline`: from kept answers alone.
+    """
+
+    generate: GenerateSettings
+    seed: int
+    limit: int | None
+    offline: Annotated[bool, NOT_IN_KEY]
+
+    def write(
+        self,
+        workspace: Workspace,
+        question_dates: QuestionDates,
+        done_articles: Collection[str],
+        accept: Accept,
+        say: Callable[[str], None],
+    ) -> WrittenByModel:
+        """Ask about every draw, but those of `done_articles`; `accept` says what cannot pass."""
+        settings = self.generate
+        assert settings.model is not None
+        model = open_model(
+            settings.model, self.seed, workspace.work("answers"), offline=self.offline
+        )
+        draws, total = self._choose_draws(
+            draws_by_article(workspace, question_dates), done_articles
+        )
+        draw_count = sum(map(len, draws.values()))
+        if self.limit:
+            settings = settings.model_copy(update={"kept": 1})
+        if draw_count > _MANY_DRAWS * len(draws):
+            text = f"  {draw_count:,} draws of {len(draws):,} articles: about"
+            times = draw_count / len(draws)
+            say(f"{text} {times:,.0f} times each; fewer `dates` ask fewer times")
+        written = WrittenByModel(calls=model.prompt_counts)
+
+        def cost() -> str:
+            return f"{format_cost([model])}, {len(written.questions):,} questions"
+
+        with progress(draw_count, "draws", "asking", cost) as bar:
+            model.on_answer = lambda: bar.advance(0)
+            files = question_dates.articles.news.files
+
+            def articles() -> Iterator[rows.Article]:
+                for article in read_articles(files, sorted(draws), jobs=workspace.jobs):
+                    yield article
+                    bar.advance(len(draws[article.id]))
+
+            for outcome in generate_questions(
+                articles(),
+                draws,
+                settings,
+                self.seed,
+                finder=SpacyFinder(),
+                backend=model,
+                accept=accept,
+            ):
+                if isinstance(outcome, rows.Question):
+                    written.outcomes["question"] += 1
+                    written.questions.append(outcome)
+                else:
+                    written.outcomes[outcome.reason] += 1
+                    if outcome.reason not in _ONLY_COUNTED:
+                        written.dropped.append(outcome)
+        model.finish()
+        written.questions.sort(key=lambda question: question.id)
+        self._report(model, len(written.questions), draw_count, total, say)
+        return written
+
+    def _report(
+        self,
+        model: CachedModel,
+        question_count: int,
+        draw_count: int,
+        total: int,
+        say: Callable[[str], None],
+    ) -> None:
+        """Say what it cost; of a limited run also what the whole recipe would cost."""
+        cost = format_cost([model])
+        say(f"  models: {cost}; {question_count:,} questions of {draw_count:,} draws")
+        if self.limit and draw_count and draw_count < total:
+            times = total / draw_count * self.generate.kept
+            text = f"{total:,} draws: about {model.prompt_counts.total() * times:,.0f} calls"
+            say(f"  the whole recipe, {text}, {question_count * times:,.0f} questions")
+
+    def _choose_draws(
+        self, draws: Mapping[str, Sequence[rows.Draw]], done_articles: Collection[str]
+    ) -> tuple[dict[str, list[rows.Draw]], int]:
+        """The draws that are asked about, by article, and how many there are without a limit."""
+        left = {name: list(own) for name, own in draws.items() if name not in done_articles}
+        every = [draw for own in left.values() for draw in own]
+        if not self.limit:
+            return left, len(every)
+        every.sort(key=lambda draw: seeded_hash(self.seed, "limit", draw.id))
+        chosen_ids = {draw.id for draw in every[: _DRAWS_PER_ROW * self.limit]}
+        chosen: dict[str, list[rows.Draw]] = {}
+        for name, own in left.items():
+            if some := [draw for draw in own if draw.id in chosen_ids]:
+                chosen[name] = some
+        return chosen, len(every)

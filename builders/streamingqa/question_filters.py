@@ -1,0 +1,79 @@
+"""The filters of a recipe with all that they are given; one place runs them for every question."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Self
+
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
+from factdrift.builders.generate.backends import AnyModel, CachedModel, open_model
+from factdrift.builders.generate.candidates import SpacyFinder
+from factdrift.builders.streamingqa.corpus import SearchIndex
+from factdrift.filters import AnyFilter
+from factdrift.filters.base import FilterContext
+from factdrift.filters.run import FilterRun, cheap_first
+from factdrift.filters.search_index import Index
+
+
+@dataclass(frozen=True)
+class StartedFilters:
+    """Filters at work, and the language models that they have opened so far."""
+
+    run: FilterRun
+    models: list[CachedModel]
+
+    def finish(self) -> None:
+        """Raise a `UserError` where answers of a model are still to come."""
+        for model in self.models:
+            model.finish()
+
+
+class QuestionFilters(Strict):
+    """The filters of a recipe, and what they are given.
+
+    `index`: None where no filter searches; `writer`: the model that wrote the questions, if one
+    did; `offline`: from kept answers alone.
+    """
+
+    filters: tuple[AnyFilter, ...]
+    index: SearchIndex | None
+    writer: AnyModel | None
+    seed: int
+    offline: Annotated[bool, NOT_IN_KEY]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the filters, in the order in which they run."""
+        return tuple(chosen.filter for chosen in cheap_first(self.filters))
+
+    def without(self, names: tuple[str, ...]) -> Self:
+        """The same, but for filters of these names."""
+        left = tuple(chosen for chosen in self.filters if chosen.filter not in names)
+        return self.model_copy(update={"filters": left})
+
+    def start(self, workspace: Workspace, finder: SpacyFinder | None = None) -> StartedFilters:
+        """Give the filters what they need. `UserError` where one lacks something.
+
+        Two filters that ask the same model share it. `finder`: where one is loaded already.
+        """
+        models: list[CachedModel] = []
+
+        def open_once(settings: AnyModel) -> CachedModel:
+            new = open_model(settings, self.seed, workspace.work("answers"), offline=self.offline)
+            for model in models:
+                if (model.identity, model.prompts) == (new.identity, new.prompts):
+                    return model
+            models.append(new)
+            return new
+
+        needs = frozenset[str]().union(*(chosen.needs for chosen in self.filters))
+        context = FilterContext(
+            model=open_once,
+            search=Index(workspace.folder(self.index) / "index") if self.index else None,
+            cache=workspace.work("scores"),
+            say=workspace.say,
+        )
+        if self.writer and needs & {"answering", "model"}:
+            context = replace(context, answering=open_once(self.writer))
+        if "names" in needs:  # the pipeline takes seconds to load
+            context = replace(context, names=finder or SpacyFinder())
+        return StartedFilters(FilterRun(self.filters, context), models)

@@ -1,0 +1,56 @@
+"""Each regular expression that reads pages, with a text that it takes and one that it does not."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from factdrift.builders.facts import text_evidence
+from factdrift.builders.wikipedia import dump, files, html, infoboxes, inputs, templates, wikitext
+
+EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
+    (dump._REDIRECT.search, b'<redirect title="Leeds" />', b"<redirected />"),
+    (dump._TEXT_REDIRECT.search, b"<text>#REDIRECT [[Leeds]]", b"<text>See [[Leeds]]"),
+    (files._TAKEN.search, "enwiki-pages-articles1.xml-p1.bz2", "enwiki-index.txt.bz2"),
+    (
+        files._INDEX.search,
+        "enwiki-pages-articles-multistream-index1.txt.bz2",
+        "enwiki-pages.xml.bz2",
+    ),
+    (files._WEB_PAGE.match, b"<!DOCTYPE html>", b"<mediawiki>"),
+    (html._CLOSING.search, "Leeds</b >", "Leeds <b>"),
+    (
+        html._TARGET.fullmatch,
+        "https://en.wikipedia.org/wiki/Leeds#History",
+        "https://example.org/wiki/Leeds",
+    ),
+    (infoboxes._NUMBERED.fullmatch, "year6start", "1990 title"),
+    (inputs._XML_LANGUAGE.search, b'<mediawiki xml:lang="fr">', b'<page xml:lang="fr">'),
+    (templates._INNERMOST.search, "{{convert|5|km}}", "{{convert|5"),
+    (templates._BOX.fullmatch, "infobox football club", "navbox"),
+    (templates._FILE.fullmatch, "Leeds.jpg", "Leeds"),
+    (wikitext._REDIRECT.match, " #redirect: [[Leeds", "Redirect [[Leeds]]"),
+    (wikitext._ASIDE.search, '<ref name="a">', "<br>"),
+    (wikitext._FILE_LINKS.search, "[[File:A.jpg|thumb|In [[Leeds]]]]", "[[Leeds]]"),
+    (wikitext._HEADING.fullmatch, "== History ==", "== History"),
+    (wikitext._ATTRIBUTES.match, "colspan=2 | Leeds", "Leeds || Hull"),
+    (wikitext._ATTRIBUTES_ALONE.fullmatch, 'colspan="2" style=color', "Leeds = Hull"),
+    (wikitext._CELLS.search, "Leeds || Hull", "Leeds | Hull"),
+    (wikitext._SPAN.search, 'rowspan="2"', "span=2"),
+    (wikitext._LINK.search, "[[Leeds|the club]]s", "[[Leeds"),
+    (wikitext._OUTSIDE.search, "[https://example.org the site]", "[the site]"),
+    (wikitext._HOLLOW.search, "( ; , )", "(Leeds)"),
+    (wikitext._OPENED.search, "(; born 1950)", "(born 1950)"),
+    (text_evidence._CHANGE.search, "was appointed coach", "the disappointing coach"),
+    (text_evidence._OTHERWISE.search, "the former coach", "the reformer"),
+    (text_evidence._SERVES.fullmatch, "serving", "visits"),
+]
+"""How a pattern is used, a text that it takes, and one that it does not."""
+
+
+@pytest.mark.parametrize(("find", "taken_text", "other_text"), EXAMPLES)
+def test_a_pattern_takes_one_text_and_not_the_other(
+    find: Callable[[Any], object], taken_text: str | bytes, other_text: str | bytes
+) -> None:
+    assert find(taken_text) is not None
+    assert find(other_text) is None
