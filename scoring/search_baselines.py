@@ -193,7 +193,9 @@ def _nearest(folder: Path, encoder: SentenceEncoder) -> Ranked:
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
     with progress(None, "passages", "embedding") as bar:
         for block in batches(beir_records(folder / CORPUS), _BLOCK):
-            vectors = encoder([f"{one['title']} {one['text']}".strip() for one in block])
+            vectors = encoder(
+                [f"{passage['title']} {passage['text']}".strip() for passage in block]
+            )
             scores = np.round(query_vectors @ vectors.T, 4)
             for best_results, row in zip(best, scores, strict=True):
                 near = np.argpartition(-row, min(_DEPTH, len(block) - 1))[:_DEPTH]
@@ -202,7 +204,7 @@ def _nearest(folder: Path, encoder: SentenceEncoder) -> Ranked:
                     for block_place in near.tolist()
                 ]
                 best_results[:] = heapq.nsmallest(
-                    _DEPTH, best_results, key=lambda one: (-one[0], one[1])
+                    _DEPTH, best_results, key=lambda passage: (-passage[0], passage[1])
                 )
             bar.advance(len(block))
     for query, best_results in zip(queries, best, strict=True):

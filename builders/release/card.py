@@ -86,16 +86,26 @@ def save_card(
 
     Whatever comes from data or recipe is escaped; prose and descriptions are ours.
     """
-    full = [(c, s) for c in manifest.configs for s in c.splits if s.rows]
+    full = [(config, split) for config in manifest.configs for split in config.splits if split.rows]
     body = _template().render(
         meta=meta,
         licence_page=licence_page(meta.licence),
         manifest=manifest,
         prose=prose,
         plots=dataset.plots,
-        splits=list(dict.fromkeys(s.name for c in manifest.configs for s in c.splits)),
-        rows={c.name: {s.name: s.rows for s in c.splits} for c in manifest.configs},
-        empty=[f"{c.name}/{s.name}" for c in manifest.configs for s in c.splits if not s.rows],
+        splits=list(
+            dict.fromkeys(split.name for config in manifest.configs for split in config.splits)
+        ),
+        rows={
+            config.name: {split.name: split.rows for split in config.splits}
+            for config in manifest.configs
+        },
+        empty=[
+            f"{config.name}/{split.name}"
+            for config in manifest.configs
+            for split in config.splits
+            if not split.rows
+        ],
         groups=_groups(manifest.configs),
         example=_example(folder / full[0][1].file) if full else None,
         asked=tasks.FOLDER in {Path(file_entry.path).parts[0] for file_entry in manifest.files},

@@ -74,14 +74,17 @@ class ReleaseDiff:
 
     def totals(self) -> dict[Change, int]:
         """Change -> number of rows over all configs; only what occurs."""
-        sums = {c: sum(by.get(c, 0) for by in self.rows.values()) for c in CHANGES}
-        return {change: n for change, n in sums.items() if n}
+        sums = {
+            change_kind: sum(by.get(change_kind, 0) for by in self.rows.values())
+            for change_kind in CHANGES
+        }
+        return {change: row_count for change, row_count in sums.items() if row_count}
 
     def brief(self) -> str:
         """One line: `12 rows edited, 3 rows added`."""
         parts = [
-            f"{row_count} row{'s' * (row_count != 1)} {WORDS.get(c, c)}"
-            for c, row_count in self.totals().items()
+            f"{row_count} row{'s' * (row_count != 1)} {WORDS.get(change_kind, change_kind)}"
+            for change_kind, row_count in self.totals().items()
         ]
         parts += [*self.columns, *self.layout]
         if not parts and self.documents:
@@ -227,14 +230,14 @@ def _documents(before: Manifest, after: Manifest) -> tuple[str, ...]:
 
 
 def _level(
-    rows: dict[str, dict[Change, int]], columns: bool, layout: list[str], other: bool
+    rows: dict[str, dict[Change, int]], columns: bool, layout: list[str], documents_changed: bool
 ) -> Level:
     seen = {change for by in rows.values() for change, row_count in by.items() if row_count}
     if columns or seen & _MAJOR or any(line.endswith("removed") for line in layout):
         return "major"
     if "added" in seen or layout:
         return "minor"
-    return "patch" if seen or other else "none"
+    return "patch" if seen or documents_changed else "none"
 
 
 def _counts(db: duckdb.DuckDBPyConnection) -> dict[str, dict[Change, int]]:

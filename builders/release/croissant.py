@@ -42,7 +42,6 @@ def save_croissant(
     full = [config for config in manifest.configs if any(split.rows for split in config.splits)]
     record_sets = [_splits(config) for config in full]
     record_sets += [_records(config, rows[config.name]) for config in full]
-    homepages = [entry.homepage for entry in manifest.inputs if entry.homepage]
     document = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -59,7 +58,7 @@ def save_croissant(
         "inLanguage": ["en"],
         "keywords": list(meta.tags),
         "creator": [{"@type": "sc:Organization", "name": name} for name in meta.creators],
-        "url": meta.homepage or (homepages[0] if homepages else None),
+        "url": meta.homepage or _input_homepage(manifest),
         "citeAs": "\n".join(meta.citations),
         "rai:dataCollectionType": ["Software Collection"],
         # a program or a model wrote questions: not where rows only state what inputs do
@@ -76,6 +75,11 @@ def save_croissant(
     }
     stated = {key: value for key, value in document.items() if value not in (None, "", [], {})}
     write_json(folder / FILE, stated)
+
+
+def _input_homepage(manifest: Manifest) -> str | None:
+    """The address of the first input that has one."""
+    return next((entry.homepage for entry in manifest.inputs if entry.homepage), None)
 
 
 def _file_objects(manifest: Manifest) -> Iterator[dict[str, Any]]:
@@ -213,10 +217,10 @@ def _records(config: ConfigEntry, row: type) -> dict[str, Any]:
         for column in columns(row)
     ]
     description = strip_markdown(config.description)
-    found = _node("RecordSet", config.name, description=description, field=[split, *fields])
+    record_fields = _node("RecordSet", config.name, description=description, field=[split, *fields])
     if any(column.name == "id" for column in config.columns):
-        found["key"] = {"@id": f"{config.name}/id"}
-    return found
+        record_fields["key"] = {"@id": f"{config.name}/id"}
+    return record_fields
 
 
 def _node(kind: str, node_id: str, name: str = "", **more: Any) -> dict[str, Any]:

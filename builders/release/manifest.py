@@ -69,7 +69,9 @@ class ConfigEntry(Strict):
 
     def kinds(self) -> Kinds:
         """What its columns are, as a file of it has them."""
-        return [(c.name, c.type + " or null" * c.nullable) for c in self.columns]
+        return [
+            (column.name, column.type + " or null" * column.nullable) for column in self.columns
+        ]
 
     @model_validator(mode="after")
     def _roles_of_columns(self) -> Self:

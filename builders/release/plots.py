@@ -54,7 +54,10 @@ def period_plot(plot: Plot) -> Any:
         panel.set_title(title, loc="left", fontsize=10, color=INK)
         means = [plot.expected.get(series, {}).get(period, 0.0) for period in periods]
         if any(means):
-            low, high = [p - 0.48 for p in places], [p + 0.48 for p in places]
+            low, high = (
+                [period_name - 0.48 for period_name in places],
+                [period_name + 0.48 for period_name in places],
+            )
             panel.hlines(means, low, high, color=INK, linewidth=1.3)
         panel.set_ylim(0, max([*heights, *means, 1]) * 1.28)
         panel.set_xlim(-0.6, max(len(periods), 1) - 0.4)
