@@ -136,7 +136,7 @@ def test_which_pairs_are_asked_about(duck: Engine, tmp_path: Path, case: str) ->
         more = {"object": thing, "page": None if page == "-" else page or label}
         pairs.append(one(subject, relation, label, answer) | more | {"reason": reason or None})
     named = pairs_of(duck, tmp_path, pairs)
-    how: dict[str, Any] = {"many": ("P190",), "pages": True, "alike": {"P17": "P131"}}
+    how: dict[str, Any] = {"excluded_relations": ("P190",), "pages": True, "alike": {"P17": "P131"}}
     found = reasons(duck, invariant.with_reasons(named, NOUNS, **how))
     assert found == {row[1]: row[-1] or None for row in CASES[case]}
     if case == "answers":

@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 import pyarrow as pa
 from pydantic import AfterValidator, ConfigDict, Field
 
+from factdrift.builders.core.schema import ROW_GROUP
+
 
 def _inside(path: str) -> str:
     pure = PurePosixPath(path)
@@ -66,7 +68,7 @@ class Table:
     row: type
     description: str
     splits: Mapping[str, RowSource]
-    group: int = 65_536
+    group: int = ROW_GROUP
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,10 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck, spark
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.schema import arrow_schema, declared, reading, regrouped
+from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, declared, reading, regrouped
 
 EngineName = str
 """`duckdb`, `spark`, or where a Spark is: `local[2]`, `spark://host:7077`, `sc://host:15002`."""
-
-ROW_GROUP = 65_536
-"""Rows of a row group of every written file but its last."""
 
 IDS = frozenset({"subject", "relation", "object", "id"})
 """Columns sorted by length, then text, so that Q9 stands before Q10."""

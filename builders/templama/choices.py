@@ -28,6 +28,7 @@ from factdrift.builders.core.hashing import row_id, seeded_hash, seeded_index
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import seeded_order
+from factdrift.builders.facts.intervals import DATES, IntervalColumns
 from factdrift.builders.facts.timeline import PAIR, WhenCounted
 from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.text.prompts import merge_targets
@@ -135,16 +136,15 @@ def asked_days(
 
 def _own_objects(asked_rows: ir.Table, segments: ir.Table) -> ir.Table:
     """Kinds 0 and 1: objects of the same subject and relation that surely did not hold then."""
-    stated_rows = asked_rows.join(segments.select(*PAIR, "object", "start_first", "end_last"), PAIR)
-    began_after = (stated_rows.start_first > stated_rows.last).fill_null(False)
-    ended_before = (stated_rows.end_last < stated_rows.first).fill_null(False)
+    stated_rows = asked_rows.join(segments.select(*PAIR, "object", *DATES), PAIR)
+    held = IntervalColumns.of(stated_rows).holds_within(stated_rows["first"], stated_rows["last"])
     days_apart = ibis.ifelse(
-        began_after,
+        (stated_rows.start_first > stated_rows.last).fill_null(False),
         stated_rows.start_first.delta(stated_rows.last, unit="day"),
         stated_rows.first.delta(stated_rows.end_last, unit="day"),
     )
     stated_rows = stated_rows.mutate(
-        outside=began_after | ended_before,
+        outside=~held.possible,
         days=days_apart,
         stale=stated_rows.previous.contains(stated_rows.object),
     )

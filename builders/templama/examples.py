@@ -14,6 +14,7 @@ from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.schema import writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
+from factdrift.builders.facts.intervals import Certainty, row_interval
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.timeline import PAIR
 from factdrift.builders.rows.frames import EXAMPLE_COUNT
@@ -118,7 +119,13 @@ def _drawn_order(segment: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _possible_objects(segments: Iterable[Mapping[str, Any]], period: Period) -> set[str]:
-    return {segment["object"] for segment in segments if _may_hold(segment, period)}
+    """Return the objects that may hold on some day of a period."""
+    objects: set[str] = set()
+    for segment in segments:
+        held = row_interval(segment).holds_within(period.first, period.last)
+        if held is not Certainty.NO:
+            objects.add(segment["object"])
+    return objects
 
 
 def _drawn(segments: ir.Table, seed: int) -> ir.Table:
@@ -145,10 +152,3 @@ def _last_before(day: date, granularity: Granularity) -> Period:
     """Return the last period that had ended by the end of a day."""
     period = Period.of(day, granularity)
     return period if period.last == day else period + -1
-
-
-def _may_hold(segment: Mapping[str, Any], period: Period) -> bool:
-    first_start, last_end = segment["start_first"], segment["end_last"]
-    return (first_start is None or first_start <= period.last) and (
-        last_end is None or last_end >= period.first
-    )
