@@ -13,7 +13,7 @@ from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.names import Verbalizer
-from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
+from factdrift.reasoning.rows import AnswerKind, QuestionCandidate, ReasoningQuestion
 
 _INTRODUCTION = "Answer the question with a name, a number, yes or no."
 _YES_NO = ("yes", "no")
@@ -54,25 +54,16 @@ class Writer:
         label = self.names.name(row.answers[0]) if row.answers else row.answer or ""
         accepted = self.names.accepted(row.answers) or merge_targets([label])
         right = {normalize_or_keep(name) for name in accepted}
-        shortcuts = (row.newest, row.longest, row.first_hop)
-        entities = [self.names.entities.get(item or "") for item in shortcuts]
-        newest, longest, first_hop = (one.label if one else None for one in entities)
+        shortcuts = tuple(map(self._label, (row.newest, row.longest, row.first_hop)))
         facts = self._facts(row)
-        of_two = row.wording == "longer" or row.answer in _YES_NO
-        wrong = self._wrong(row, right, 1 if of_two else 3)
-        question_form, reason = normalize_or_keep(text), None
-        if not of_two and row.answers and any(name in question_form for name in right):
-            reason = "answer_in_question"
-        elif self._alike(row, facts):
-            reason = "one_name"
-        elif right & {normalize_or_keep(name or "") for name in (newest, longest, first_hop)}:
-            reason = "shortcut"
-        elif len(wrong) < (1 if of_two else 3):
-            reason = "few_choices"
-        elif not facts:
-            reason = "no_sentence"
-        if reason:
+        wrong = self._wrong(row, right, _wrong_choices(row))
+        if reason := self._drop_reason(row, normalize_or_keep(text), right, shortcuts):
             return _drop(row, reason, text)
+        if len(wrong) < _wrong_choices(row):
+            return _drop(row, "few_choices", text)
+        if not facts:
+            return _drop(row, "no_sentence", text)
+        newest, longest, first_hop = shortcuts
         choices = sorted([label, *wrong], key=lambda choice: seeded_hash(self.seed, row.id, choice))
         return ReasoningQuestion(
             id=row.id,
@@ -89,7 +80,7 @@ class Writer:
             relation=row.relation,
             path=row.path,
             as_of=row.as_of,
-            answer_kind="item" if row.answers else "yes_no" if label in _YES_NO else "number",
+            answer_kind=_answer_kind(row),
             answer_ids=row.answers,
             choices=tuple(choices),
             answer_index=choices.index(label),
@@ -102,6 +93,27 @@ class Writer:
             changed_since=row.changed >= self.recent,
             sitelinks=self.names.entities[row.subject].sitelinks,
         )
+
+    def _label(self, item: str | None) -> str | None:
+        """The label of an item, if there is one and it has a name."""
+        entity = self.names.entities.get(item or "")
+        return entity.label if entity else None
+
+    def _drop_reason(
+        self,
+        row: QuestionCandidate,
+        question_form: str,
+        right: set[str],
+        shortcuts: Sequence[str | None],
+    ) -> str | None:
+        """Why the names in a question, its facts and its answers forbid to ask it."""
+        if row.answers and not _of_two(row) and any(name in question_form for name in right):
+            return "answer_in_question"
+        if self._alike(row, self._facts(row)):
+            return "one_name"
+        if right & {normalize_or_keep(name or "") for name in shortcuts}:
+            return "shortcut"
+        return None
 
     def in_context(
         self, row: QuestionCandidate, asked_question: ReasoningQuestion
@@ -200,6 +212,22 @@ class Writer:
         """All items, from a drawn one on."""
         start = seeded_index(len(items), self.seed, row.id) if items else 0
         return chain(items[start:], items[:start])
+
+
+def _of_two(row: QuestionCandidate) -> bool:
+    """Whether a question has two answers to choose from: yes and no, or the two that it names."""
+    return row.wording == "longer" or row.answer in _YES_NO
+
+
+def _wrong_choices(row: QuestionCandidate) -> int:
+    """How many wrong choices stand beside the right one."""
+    return 1 if _of_two(row) else 3
+
+
+def _answer_kind(row: QuestionCandidate) -> AnswerKind:
+    if row.answers:
+        return "item"
+    return "yes_no" if row.answer in _YES_NO else "number"
 
 
 def _drop(row: QuestionCandidate, reason: str, detail: str) -> Dropped:

@@ -13,7 +13,7 @@ segment of it surely lies outside the period that is asked about; nor one with a
 answer. What nobody has stated may still be true of a relation that has many objects.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -205,34 +205,42 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
     The right choice is an answer that came with the period, where there is one.
     """
     answers = [_answer(answer) for answer in row["answers"]]
-    came = [answer for answer in answers if answer.id in row["added"]] or answers
-    right = came[seeded_index(len(came), seed, "right", row["id"])]
+    new_answers = [answer for answer in answers if answer.id in row["added"]] or answers
+    right = new_answers[seeded_index(len(new_answers), seed, "right", row["id"])]
     picked = list(_pick(row, number - 1))
     if len(picked) < number - 1:
         detail = f"{len(row['distractors'])} found"
         place = (row["id"], row["subject"], row["relation"], row["period"])
         return rows.Dropped("choices", "few_distractors", *place, None, detail)
-    kinds = {right.id: "answer"} | {answer["id"]: answer["kind"] for answer in picked}
-    labels = {right.id: right.label} | {answer["id"]: answer["label"] for answer in picked}
+    kinds: dict[str, rows.ChoiceKind] = {right.id: "answer"}
+    labels = {right.id: right.label}
+    for distractor in picked:
+        kinds[distractor["id"]] = distractor["kind"]
+        labels[distractor["id"]] = distractor["label"]
     order = sorted(labels, key=lambda item: seeded_hash(seed, "choices", row["id"], item))
-    rest = {answer["id"] for answer in row["still_true"]}
-    forms = [
-        right,
-        *(answer for answer in answers if answer is not right and answer.id not in rest),
-    ]
     return rows.ChoiceCloze(
         id=row_id("choices", number, row["id"]),
         cloze=row["id"],
         choices=tuple(labels[item] for item in order),
         answer_index=order.index(right.id),
-        targets=merge_targets(
-            [answer.label for answer in forms], *(answer.aliases for answer in forms)
-        ),
+        targets=_choice_targets(row, answers, right),
         choice_ids=tuple(order),
         choice_kinds=tuple(kinds[item] for item in order),
         answers=tuple(answers),
         previous_answers=tuple(_answer(answer) for answer in row["previous_answers"]),
         **{name: row[name] for name in _COPIED},
+    )
+
+
+def _choice_targets(
+    row: Mapping[str, Any], answers: Sequence[rows.Answer], right: rows.Answer
+) -> tuple[str, ...]:
+    """The names of the right choice, then of the other answers that came with the period."""
+    still_true = {answer["id"] for answer in row["still_true"]}
+    others = [answer for answer in answers if answer is not right and answer.id not in still_true]
+    accepted = [right, *others]
+    return merge_targets(
+        [answer.label for answer in accepted], *(answer.aliases for answer in accepted)
     )
 
 

@@ -71,7 +71,7 @@ class ClozeRows(Step):
         several = len(variants[0]["answers"]) > 1
         texts = self.templates[delta["relation"]].cloze
         neutral_variants = [
-            row for row in variants if not (several and _ONE.match(texts[row["template"]]))
+            row for row in variants if not (several and _ONE_ANSWER.match(texts[row["template"]]))
         ]
         first = (neutral_variants or variants)[0]
         return [first, *(row | {"cloze": first["id"]} for row in variants if row is not first)]
@@ -79,18 +79,11 @@ class ClozeRows(Step):
     def _variants(
         self, delta: Mapping[str, Any], counter: TokenCounter | None
     ) -> Iterator[dict[str, Any]]:
-        relation, names = (
-            self.templates[delta["relation"]],
-            {answer["id"]: answer for answer in delta["names"]},
-        )
+        """A row for each cloze sentence of the relation."""
+        relation, subject = self.templates[delta["relation"]], delta["subject_label"]
         period = Period(self.changes.granularity, delta["period"])
-        answers = [names[item] for item in delta["answers"]]
-        possible = [names[item] for item in delta["possible_answers"]]
         # The gold answers of `deleted` are those of the period before: that is when they are right.
         asked_period = period + -1 if delta["split"] == "deleted" else period
-        # At the end of a period only what came is asked for; what stayed is right and known before.
-        new_answers = [answer for answer in answers if answer["id"] not in delta["still_true"]]
-        labels, subject = [answer["label"] for answer in new_answers], delta["subject_label"]
         at_end = self.changes.at == "end"
         time = f"on {format_date(asked_period.last)}" if at_end else f"in {in_words(asked_period)}"
         common = {
@@ -100,6 +93,32 @@ class ClozeRows(Step):
             "period_first": period.first,
             "period_last": period.last,
             "question": relation.ask and question(relation.ask, subject, time, relation.articles),
+            **self._answer_columns(delta, counter),
+        }
+        for template, text in relation.cloze.items():
+            blanked = query(text, subject, self.blank, relation.articles)
+            yield common | {
+                "id": row_id(delta["subject"], delta["relation"], template, period),
+                "prompt": (
+                    on_day(blanked, asked_period.last)
+                    if at_end
+                    else in_period(blanked, asked_period)
+                ),
+                "template": template,
+                "query": blanked,
+            }
+
+    def _answer_columns(
+        self, delta: Mapping[str, Any], counter: TokenCounter | None
+    ) -> dict[str, Any]:
+        """The columns that say what is right and what else is accepted, and those of the views."""
+        names = {answer["id"]: answer for answer in delta["names"]}
+        answers = [names[item] for item in delta["answers"]]
+        possible = [names[item] for item in delta["possible_answers"]]
+        # At the end of a period only what came is asked for; what stayed is right and known before.
+        new_answers = [answer for answer in answers if answer["id"] not in delta["still_true"]]
+        labels = [answer["label"] for answer in new_answers]
+        return {
             "targets": merge_targets(
                 labels,
                 *(answer["aliases"] for answer in new_answers),
@@ -112,20 +131,12 @@ class ClozeRows(Step):
             "possible_answers": possible,
             **self.views.columns(counter, labels),
         }
-        for template, text in relation.cloze.items():
-            blanked = query(text, subject, self.blank, relation.articles)
-            yield common | {
-                "id": row_id(delta["subject"], delta["relation"], template, period),
-                "prompt": on_day(blanked, asked_period.last)
-                if at_end
-                else in_period(blanked, asked_period),
-                "template": template,
-                "query": blanked,
-            }
 
 
-_ONE = re.compile(r"(?:The .* is <(?:the |an? )?object>|It is )")
-"""A sentence that reads as if there were one answer."""
+_ONE_ANSWER = re.compile(r"(?:The .* is <(?:the |an? )?object>|It is )")
+"""A sentence that reads as if there were one answer, as `The capital of <subject> is <object>.`;
+`<subject> is a member of <object>.` does not.
+"""
 
 
 _COPIED = (

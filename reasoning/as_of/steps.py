@@ -235,14 +235,13 @@ class PageStatements(Step):
         evidence = fact_evidence(alone, dates, self.relations[one.relation])
         if evidence.relation is None or not (evidence.starts or evidence.ends):
             return None
-        other_objects = (
-            entities[segment.object] for segment in history if segment.object != term.object
+        names = (
+            name
+            for segment in history
+            if segment.object != term.object
+            for name in (entities[segment.object].label, *entities[segment.object].aliases)
         )
-        if any(
-            contains_as_scored(sentence.text, name)
-            for entity in other_objects
-            for name in (entity.label, *entity.aliases)
-        ):
+        if any(contains_as_scored(sentence.text, name) for name in names):
             return None
         text = sentence.text.rstrip()
         start = sentence.start
@@ -389,20 +388,7 @@ class _History(NamedTuple):
             for passage in known_passages
             if normalize_or_keep(passage.object_label) not in right
         ]
-        before = {
-            term.object
-            for term in self.terms
-            if segment_interval(term).lasts_until(asked_day.as_of) is Certainty.NO
-        }
-        all_objects = {term.object for term in self.terms}
-        earlier, later = (
-            tuple(
-                name
-                for name in names.accepted(sorted(objects.difference(asked_day.objects)))
-                if normalize_or_keep(name) not in right
-            )
-            for objects in (before, all_objects - before)
-        )
+        earlier, later = self._earlier_and_later(asked_day, right)
         return AsOfQuestion(
             id=id_,
             prompt=f"{question_prefix(on)}{_INTRODUCTION}\n{question}",
@@ -425,6 +411,20 @@ class _History(NamedTuple):
             statements=asked_day.statements,
             sitelinks=names.entities[asked_day.subject].sitelinks,
         )
+
+    def _earlier_and_later(
+        self, asked_day: AskedDay, right: set[str]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of what held before the day and not on it, and of what held only after it."""
+        before, after = set[str](), set[str]()
+        for term in self.terms:
+            ended = segment_interval(term).lasts_until(asked_day.as_of) is Certainty.NO
+            (before if ended else after).add(term.object)
+        names = []
+        for objects in (before, after - before):
+            accepted = self.names.accepted(sorted(objects.difference(asked_day.objects)))
+            names.append(tuple(name for name in accepted if normalize_or_keep(name) not in right))
+        return names[0], names[1]
 
 
 T = TypeVar("T", rows.Segment, DatedPassage)
