@@ -34,7 +34,7 @@ def test_what_a_command_costs(tmp_path: Path) -> None:
         "subprocess.run([sys.executable, '-c', 'sum(range(20_000_000))'])\n"
         f"open(r'{tmp_path}/made', 'wb').write(bytes(1000))\ntime.sleep(1)\n"
     )
-    spent = cost([sys.executable, "-c", code], tmp_path, every=0.02)
+    spent = cost([sys.executable, "-c", code], tmp_path, interval=0.02)
     assert spent.wall > spent.processor > 0
     assert spent.disk == 1000
     assert spent.memory > 2**20
