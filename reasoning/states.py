@@ -76,7 +76,7 @@ def states(segments: ir.Table, gaps: ir.Table, first: date, last: date) -> ir.Ta
     held_days = IntervalColumns.of(stated, doubtful=~stated.sure).ranges(
         Window(low, high, *outside)
     )
-    met = stated.select(
+    held_ranges = stated.select(
         *PAIR,
         "object",
         "statements",
@@ -86,14 +86,14 @@ def states(segments: ir.Table, gaps: ir.Table, first: date, last: date) -> ir.Ta
         sure_from=held_days.certain_first,
         sure_to=held_days.certain_last,
     )
-    met = met.filter(met.from_ <= met.to)
-    cuts = [met.from_, (met.to + day).cast("date")]
-    cuts += [met.sure_from, (met.sure_to + day).cast("date")]
-    cut = met.select(*PAIR, first=ibis.array(cuts).unnest()).distinct()
+    held_ranges = held_ranges.filter(held_ranges.from_ <= held_ranges.to)
+    cuts = [held_ranges.from_, (held_ranges.to + day).cast("date")]
+    cuts += [held_ranges.sure_from, (held_ranges.sure_to + day).cast("date")]
+    cut = held_ranges.select(*PAIR, first=ibis.array(cuts).unnest()).distinct()
     cut = cut.filter(cut.first.between(low, high))
     following = cut.first.lead().over(ibis.window(group_by=PAIR, order_by=cut.first))
     cut = cut.mutate(last=ibis.ifelse(following.isnull(), high, (following - day).cast("date")))
-    held = cut.join(met, PAIR)
+    held = cut.join(held_ranges, PAIR)
     held = held.filter((held.from_ <= held.first) & (held.to >= held.last))
     surely = (held.sure_from <= held.first) & (held.sure_to >= held.last)
     held = held.mutate(surely=surely)
@@ -102,20 +102,20 @@ def states(segments: ir.Table, gaps: ir.Table, first: date, last: date) -> ir.Ta
         since=held.since.max(where=held.surely),
         statements=held.statements.collect(where=held.surely),
     )
-    found = each.group_by([*PAIR, "first", "last"]).agg(
+    stretches = each.group_by([*PAIR, "first", "last"]).agg(
         clear=each.surely.all() & each.object.notnull().all(),
         objects=each.object.collect(),
         since=each.since.max(),
         statements=each.statements.collect(),
     )
-    found = found.filter(found.clear)
-    return found.select(
+    stretches = stretches.filter(stretches.clear)
+    return stretches.select(
         *PAIR,
         "first",
         "last",
         "since",
-        objects=found.objects.sort(),
-        statements=found.statements.flatten().flatten().unique().sort(),
+        objects=stretches.objects.sort(),
+        statements=stretches.statements.flatten().flatten().unique().sort(),
     )
 
 
