@@ -28,12 +28,12 @@ _RECENT = 4
 class TemporalReasoning(DatasetBuilder):
     """Parameters of the dataset.
 
-    - `relations` are property ids, by default all relations that have `phrases`.
-    - `families` names the families of questions.
-    - `first` is the first day asked about.
-    - `last` is the last day asked about, by default the end of the last quarter that had ended on
-      the day of the dump.
-    - `per_family` is the largest number of rows of a family and number of hops.
+    `relations`: property ids, by default all relations that have `phrases`.
+    `families`: the families of questions.
+    `first`: the first day asked about.
+    `last`: the last day asked about, by default the end of the last quarter that had ended on the
+    day of the dump.
+    `per_family`: the largest number of rows of a family and number of hops.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering", "multiple-choice")

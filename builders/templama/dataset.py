@@ -46,12 +46,11 @@ _TABLES: dict[str, tuple[type, str]] = {
 class Window(Strict):
     """The periods that are built: from `first` to `last`, or the `latest` N before the snapshot.
 
-    - `granularity` is the length of a period.
-    - `first` is the first period, such as `2019Q1`, `2021M07` or `2021`. It has no test set of its
-      own: the next period is compared with it.
-    - `last` is the last period, by default the last that had ended on the day of the dump.
-    - `latest`, in place of `first`, is the number of periods before the snapshot that get a test
-      set.
+    `granularity`: the length of a period.
+    `first`: the first period, such as `2019Q1`, `2021M07` or `2021`. It has no test set of its own,
+    for the next period is compared with it.
+    `last`: the last period, by default the last one that had ended on the day of the dump.
+    `latest`: in place of `first`, the number of periods before the snapshot that have a test set.
     """
 
     granularity: Granularity = "quarter"
@@ -81,15 +80,14 @@ class Window(Strict):
 
 
 class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
-    """Parameters of the dataset.
+    """Parameters of the dataset. The defaults are those of the paper (Margatina et al. 2023,
+    section 3), except for `at`, `undated`, `vacant` and `name_overlap`, of which the paper has
+    `during`, `ignore`, `keep` and `keep`.
 
-    The defaults are those of the paper (Margatina et al. 2023, section 3), except for `at`,
-    `undated`, `vacant` and `name_overlap`: there the paper has `during`, `ignore`, `keep`, `keep`.
-
-    - `relations` are property ids; each needs a template.
-    - `wording` names the cloze sentences: `ours`, or a named set of the templates.
-    - `choices` is the number of choices of a row in the config `choices`. Without it there is no
-      such config.
+    `relations`: property ids, each of which needs a template.
+    `wording`: the cloze sentences, either `ours` or a named set of the templates.
+    `choices`: the number of choices of a row in the config `choices`, without which there is no
+    such config.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")

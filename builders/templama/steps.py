@@ -22,19 +22,19 @@ _ORDER = ("split", "period", "relation", "subject")
 class ComparisonRules(Strict):
     """How the answers of periods are compared, and which comparisons are left out.
 
-    - `at` says which days count. With `end` the answers of a period are those of its last day. With
-      `during`, as in the paper, they are those of any day: a change adds the new answer in one
-      period and removes the old one in the next.
-    - `min_objects` is the least number of different objects in the history of a subject.
-    - `subjects_per_relation` keeps so many subjects of each relation, the most popular ones; null
-      keeps all.
-    - `require_pages` asks for an English Wikipedia page of the subject and of each answer.
-    - `undated` says how objects without any date are treated. `accept` takes them as right where
-      nothing changes and drops what changes, `doubt` takes them as possible, and `ignore`, as in
-      the paper, leaves them out.
-    - `vacant: drop` drops `new` and `deleted` comparisons where the absence of an object says
-      nothing, or where the subject or an object began or ended in between.
-    - `name_overlap: drop` drops comparisons in which the names of subject and answer share a word.
+    `at`: whether the answers of a period are those of its last day (`end`) or of any day (`during`,
+    as in the paper), where a change adds the new answer in one period and removes the old one in
+    the next.
+    `min_objects`: the least number of different objects in the history of a subject.
+    `subjects_per_relation`: the number of subjects of each relation, the most popular ones; all of
+    them with null.
+    `require_pages`: whether the subject and each answer need an English Wikipedia page.
+    `undated`: whether objects without any date are right where nothing changes and drop what
+    changes (`accept`), are possible answers (`doubt`), or are left out, as in the paper (`ignore`).
+    `vacant`: whether to drop `new` and `deleted` comparisons where the absence of an object says
+    nothing, or where the subject or an object began or ended in between.
+    `name_overlap`: whether to drop comparisons in which the names of subject and answer share a
+    word.
     """
 
     at: timeline.WhenCounted = "end"

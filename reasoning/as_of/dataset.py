@@ -27,14 +27,14 @@ _QUESTIONS = "Questions about a day, asked on that day or after newer facts came
 class AsOf(DatasetBuilder):
     """Parameters of the dataset.
 
-    - `relations` are property ids, by default all whose phrases have an `event` and an `ask`.
-    - `first` is the first day asked about.
-    - `last` is the last day asked about, by default the end of the last quarter that had ended on
-      the day of the dump.
-    - `histories` is the number of pairs of a subject and a relation.
-    - `late` is the share of statements that come long after the fact that they state began.
-    - `questions` is the largest number of questions.
-    - `text: false` keeps the text of news out of the release.
+    `relations`: property ids, by default all whose phrases have an `event` and an `ask`.
+    `first`: the first day asked about.
+    `last`: the last day asked about, by default the end of the last quarter that had ended on the
+    day of the dump.
+    `histories`: the number of pairs of a subject and a relation.
+    `late`: the share of statements that come long after the fact that they state began.
+    `questions`: the largest number of questions.
+    `text`: false, where the text of news is to stay out of the release.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering", "text-retrieval")
