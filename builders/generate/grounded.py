@@ -20,6 +20,7 @@ import pyarrow as pa
 from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import row_id
+from factdrift.builders.facts.intervals import DATES, Certainty, Interval, row_interval
 from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.facts.text_evidence import (
     FactDates,
@@ -51,7 +52,6 @@ from factdrift.builders.text.dates import DateMention, dates_in, format_date, wi
 from factdrift.builders.text.en.lexicon import ADJECTIVES, COUNTRIES, DEMONYMS
 from factdrift.builders.text.render import phrase
 
-_DATES = ("start_first", "start_last", "end_first", "end_last")
 _ARTICLES_AT_ONCE = 2048
 """Articles that are joined with the names at once: many, since each join reads all names, and few
 enough to lie in memory."""
@@ -83,26 +83,19 @@ Side = Literal["object", "subject"]
 
 
 class HeldTerm(NamedTuple):
-    """A segment of a timeline or a gap, with the item id of one side of the fact.
-
-    `sure` is false for gaps and for segments with a rival; `statements` holds statement ids.
-    """
+    """One side's item id seen from the other, when it held, and the ids of its statements."""
 
     id: str
-    start_first: date
-    start_last: date
-    end_first: date
-    end_last: date
-    sure: bool
+    held: Interval[date]
     statements: tuple[str, ...]
 
     def within(self, first_day: date, last_day: date) -> bool:
-        """Whether it certainly holds on every day from `first` to `last`."""
-        return self.sure and self.start_last <= first_day and self.end_first >= last_day
+        """Whether it certainly holds on every day from `first_day` to `last_day`."""
+        return self.held.holds_throughout(first_day, last_day) is Certainty.CERTAIN
 
-    def touches(self, first_day: date, last_day: date) -> bool:
-        """Whether it may hold on a day from `first` to `last`."""
-        return self.start_first <= last_day and self.end_last >= first_day
+    def certainly_starts_within(self, first_day: date, last_day: date) -> bool:
+        """Whether it certainly began on a day from `first_day` to `last_day`."""
+        return self.held.starts_within(first_day, last_day) is Certainty.CERTAIN
 
 
 @dataclass
@@ -146,12 +139,7 @@ class StatedFacts:
         self._db = db
         self.relations = relations
         relation_list = ", ".join(map(duck.text, relations))
-        day_columns = ", ".join(
-            f"coalesce({column_name}, date '{default_day}') as {column_name}"
-            for column_name, default_day in zip(
-                _DATES, (date.min, date.max, date.min, date.max), strict=True
-            )
-        )
+        day_columns = ", ".join(DATES)
         term_columns = f"relation, subject, coalesce(object, '') as object, {day_columns}"
         db.execute(
             f"create table terms as select {term_columns}, not rival as sure, statements "  # noqa: S608
@@ -218,15 +206,20 @@ class StatedFacts:
         for relation_id, wording in self.relations.items():
             if side == "object" or wording.by_object:
                 relation_ids.append(relation_id)
+        # an unknown first day comes before all others, an unknown last day after them
+        date_order = ", ".join(
+            f"{name} nulls {'first' if name.endswith('first') else 'last'}" for name in DATES
+        )
         term_query = f"""
-            select relation, {other_side}, {side}, {", ".join(_DATES)}, sure, statements from terms
+            select relation, {other_side}, {side}, {", ".join(DATES)}, sure, statements from terms
             semi join (select distinct relation, {other_side} from joined)
                 using (relation, {other_side})
             where relation in ({", ".join(map(duck.text, relation_ids))}) and {other_side} <> ''
-            order by all
+            order by relation, {other_side}, {side}, {date_order}, sure, statements
         """  # noqa: S608 - names of columns and of relations
-        for relation, other_id, *term_values, statements in self._fetch(term_query):
-            term = HeldTerm._make((*term_values, tuple(statements)))
+        for relation, other_id, item_id, *days, sure, statements in self._fetch(term_query):
+            held = row_interval(dict(zip(DATES, days, strict=True)), doubtful=not sure)
+            term = HeldTerm(item_id, held, tuple(statements))
             known_terms.terms.setdefault((side, relation, other_id), []).append(term)
 
     def _register(
@@ -266,7 +259,7 @@ class StatedFacts:
                         continue
                     evidence = fact_evidence(
                         FactPassage(sentence.text, dates_in(sentence.text), names=name_spans),
-                        FactDates((term.start_first, term.start_last), None),
+                        FactDates(start_days(term), None),
                         self.relations[relation],
                     )
                     if evidence.relation is not None:
@@ -362,7 +355,7 @@ class _FactQuestion(NamedTuple):
     def _is_new(self, term: HeldTerm) -> bool:
         """Whether the article tells of the beginning of a term as of its news."""
         article_day = self.draw.article_day
-        began_lately = article_day - _EVENT <= term.start_first and term.start_last <= article_day
+        began_lately = term.certainly_starts_within(article_day - _EVENT, article_day)
         return self.fact.evidence.is_change and began_lately
 
     def _ask_side(self, wording: _Wording, term: HeldTerm) -> Iterator[Question]:
@@ -372,8 +365,10 @@ class _FactQuestion(NamedTuple):
         timeline = self.known_terms.terms.get(
             (wording.side, self.fact.relation, wording.other_id), []
         )
-        month = Period.of(term.start_first, "month")
-        if wording.ask_event and self._is_new(term) and term.start_last <= month.last:
+        start_day = term.held.start_first
+        month = Period.of(start_day or self.draw.article_day, "month")
+        in_one_month = term.certainly_starts_within(month.first, month.last)
+        if wording.ask_event and self._is_new(term) and in_one_month:
             time_phrase = with_preposition("in", format_date(month.first, "month"))
             newcomers = _began(timeline, month.first, month.last)
             yield from self._ask(
@@ -386,7 +381,8 @@ class _FactQuestion(NamedTuple):
                 recent=True,
             )
         if wording.ask_state:
-            is_recent = self.draw.article_day - _RECENT <= term.start_first
+            recent_since = self.draw.article_day - _RECENT
+            is_recent = start_day is not None and recent_since <= start_day
             time_phrase, holders = self._state(timeline, recent=is_recent)
             question_template = (
                 wording.ask_state if time_phrase else in_present_tense(wording.ask_state)
@@ -416,9 +412,12 @@ class _FactQuestion(NamedTuple):
     def _ask_date(self, question_template: str, term: HeldTerm) -> Iterator[Question]:
         """The question when the fact began, where the sentence says the day or the month."""
         date_mention = _date_of(self.fact.evidence, term)
-        if date_mention is None:
+        days = start_days(term)
+        if date_mention is None or days is None:
             return
-        grounding = Grounding(*self.fact[:3], "event", _date_forms(term), (), term.statements, True)
+        grounding = Grounding(
+            *self.fact[:3], "event", _date_forms(*days), (), term.statements, True
+        )
         answer_span = date_mention.start, date_mention.end
         question_text, is_recent = self._text(question_template, ""), self._is_new(term)
         yield self._question(question_text, answer_span, grounding, "none", recent=is_recent)
@@ -537,32 +536,37 @@ class _FactQuestion(NamedTuple):
 def _holders(
     timeline: Sequence[HeldTerm], first_day: date, last_day: date
 ) -> list[HeldTerm] | None:
-    """All that hold from `first` to `last`; None where it is in doubt who does."""
+    """All that hold from `first_day` to `last_day`; None where it is in doubt who does."""
     holders = [term for term in timeline if term.within(first_day, last_day)]
     item_ids = {term.id for term in holders}
     for term in timeline:
-        if term.touches(first_day, last_day) and term.id not in item_ids:
+        may_hold = term.held.holds_within(first_day, last_day) is not Certainty.NO
+        if may_hold and term.id not in item_ids:
             return None
     return holders
 
 
 def _began(timeline: Sequence[HeldTerm], first_day: date, last_day: date) -> list[HeldTerm]:
-    """All that certainly began from `first` to `last`; none where another may have begun too."""
-    newcomers = []
-    for term in timeline:
-        if term.sure and first_day <= term.start_first and term.start_last <= last_day:
-            newcomers.append(term)
+    """All that certainly began in a span of days; none where another may have begun too."""
+    newcomers = [term for term in timeline if term.certainly_starts_within(first_day, last_day)]
     item_ids = {term.id for term in newcomers}
     for term in timeline:
-        may_begin = term.start_first <= last_day and term.start_last >= first_day
+        may_begin = term.held.starts_within(first_day, last_day) is not Certainty.NO
         if may_begin and term.id not in item_ids:
             return []
     return newcomers
 
 
+def start_days(term: HeldTerm) -> tuple[date, date] | None:
+    """Return the first and the last day on which a term may have begun; None if one is unknown."""
+    first_day, last_day = term.held.start_first, term.held.start_last
+    return (first_day, last_day) if first_day is not None and last_day is not None else None
+
+
 def _date_of(evidence: FactEvidence, term: HeldTerm) -> DateMention | None:
     """The date in a sentence that says when a term began, to the month at least."""
-    if (term.start_last - term.start_first).days > _MONTH_DAYS:
+    days = start_days(term)
+    if days is None or (days[1] - days[0]).days > _MONTH_DAYS:
         return None
     for date_mention in evidence.starts or ():
         if (date_mention.last - date_mention.first).days <= _MONTH_DAYS:
@@ -570,13 +574,13 @@ def _date_of(evidence: FactEvidence, term: HeldTerm) -> DateMention | None:
     return None
 
 
-def _date_forms(term: HeldTerm) -> tuple[str, ...]:
+def _date_forms(first_day: date, last_day: date) -> tuple[str, ...]:
     """The ways to write the day or month on which a term began, the most exact first."""
-    start_day = term.start_first
-    month = format_date(start_day, "month")
-    if start_day != term.start_last:
+    month = format_date(first_day, "month")
+    if first_day != last_day:
         return (month,)
-    return format_date(start_day), f"{month.split()[0]} {start_day.day}, {start_day.year}", month
+    american_form = f"{month.split()[0]} {first_day.day}, {first_day.year}"
+    return format_date(first_day), american_form, month
 
 
 def in_present_tense(question_template: str) -> str:

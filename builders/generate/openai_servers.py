@@ -253,7 +253,7 @@ class OpenAIBackend(p.PromptedModel):
 
 
 class Completion(NamedTuple):
-    """A server's answer: the text, its tokens, whether it was cut off; `bad` says why it is none."""
+    """A server's answer: text, tokens, and whether it was cut off; `bad` says why it is none."""
 
     text: str
     bad: str | None
