@@ -1,6 +1,7 @@
 """The work of annotators on generated questions: questions of their own, judgments and answers.
 
-They are the gold rows of the layouts `write_questions`, `judge_question`, `answer_question`; after StreamingQA (paper 000), sections 2.4 and 2.5.
+They are gold rows of the layouts `write_questions`, `judge_question` and `answer_question`, after
+StreamingQA (paper 000), sections 2.4 and 2.5.
 """
 
 import re
