@@ -20,7 +20,7 @@ from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.release.verify import verify_release
 from factdrift.scoring.score import Mean, ScoreOptions, Scores, score_predictions
 
-_ROWS = 1024
+_ROW_BATCH = 1024
 """Rows that are read at a time."""
 
 
@@ -91,9 +91,9 @@ class ReleaseConfig:
             raise UserError(f"{self.name} has no split {split!r}", hint=f"there are {split_names}")
         for split_entry in self.entry.splits:
             if split in (None, split_entry.name):
-                with reading(manifest.locate_file(self.folder, split_entry.file)) as file:
-                    for batch in file.iter_batches(_ROWS):
-                        yield from ((split_entry.name, values) for values in batch.to_pylist())
+                with reading(manifest.locate_file(self.folder, split_entry.file)) as split_file:
+                    for row_batch in split_file.iter_batches(_ROW_BATCH):
+                        yield from ((split_entry.name, values) for values in row_batch.to_pylist())
 
 
 @dataclass(frozen=True)
@@ -140,30 +140,34 @@ class DatasetRelease:
 class ReleaseScores:
     """Scores of a file of predictions; `folder` holds them as `factdrift score` writes them."""
 
-    found: Scores
+    scores: Scores
 
     @property
     def folder(self) -> Path:
         """The folder with `summary.json`, the table and the scores of each row."""
-        return self.found.folder
+        return self.scores.folder
 
     @property
     def table(self) -> tuple[Mean, ...]:
         """Every mean: by config, split and stratum, with its interval."""
-        return self.found.table
+        return self.scores.table
 
     def mean(self, metric: str, config: str | None = None) -> float:
         """A metric over all rows that were scored, or over a config's. `UserError`: there is none.
 
         Of a single config, the mean over all is its own.
         """
-        overall = [row for row in self.table if (row.split, row.stratum) == (None, "all")]
-        configs = {row.config for row in overall}
-        wanted_config = config or (next(iter(configs)) if len(configs) == 1 else None)
-        for row in overall:
-            if (row.metric, row.config) == (metric, wanted_config):
-                return row.mean
-        metric_names = ", ".join(dict.fromkeys(row.metric for row in overall))
+        overall_rows = [
+            mean_row
+            for mean_row in self.table
+            if (mean_row.split, mean_row.stratum) == (None, "all")
+        ]
+        config_names = {mean_row.config for mean_row in overall_rows}
+        wanted_config = config or (next(iter(config_names)) if len(config_names) == 1 else None)
+        for mean_row in overall_rows:
+            if (mean_row.metric, mean_row.config) == (metric, wanted_config):
+                return mean_row.mean
+        metric_names = ", ".join(dict.fromkeys(mean_row.metric for mean_row in overall_rows))
         raise UserError(
             f"no {metric!r} of {config or 'all rows'}", hint=f"there are {metric_names}"
         )
@@ -187,12 +191,12 @@ def build(
     default the recipe's; `snapshot`: the day of an input whose name does not say it.
     """
     input_paths = {
-        name: [
+        input_name: [
             str(input_path) for input_path in ([paths] if isinstance(paths, str | Path) else paths)
         ]
-        for name, paths in (inputs or {}).items()
+        for input_name, paths in (inputs or {}).items()
     }
-    options = ReleaseOptions(
+    release_options = ReleaseOptions(
         given=input_paths,
         snapshot=snapshot.isoformat() if snapshot else None,
         version=version,
@@ -201,7 +205,7 @@ def build(
         jobs=jobs,
         say=say,
     )
-    (published,) = release_all([recipe], options)
+    (published,) = release_all([recipe], release_options)
     return DatasetRelease(published.folder)
 
 
@@ -229,20 +233,22 @@ def score(
     the model knows of; `partial`: rows without a prediction are left out. `UserError`: predictions
     of other rows, rows without one.
     """
-    opened = release if isinstance(release, DatasetRelease) else open_release(release)
+    opened_release = release if isinstance(release, DatasetRelease) else open_release(release)
     with TemporaryDirectory() as scratch:
         if isinstance(predictions, Mapping):
-            file = Path(scratch, "predictions.jsonl")
-            lines = (
+            predictions_file = Path(scratch, "predictions.jsonl")
+            json_lines = (
                 json.dumps({"id": row_id, "prediction": prediction})
                 for row_id, prediction in predictions.items()
             )
-            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            predictions_file.write_text(
+                "".join(f"{json_line}\n" for json_line in json_lines), encoding="utf-8"
+            )
         else:
-            file = Path(predictions)
-        options = ScoreOptions(
-            release=opened.folder,
-            file=file,
+            predictions_file = Path(predictions)
+        score_options = ScoreOptions(
+            release=opened_release.folder,
+            file=predictions_file,
             out=None if out is None else Path(out),
             configs=None if configs is None else tuple(configs),
             cutoff=cutoff,
@@ -250,4 +256,4 @@ def score(
             partial=partial,
             say=say,
         )
-        return ReleaseScores(score_predictions(options))
+        return ReleaseScores(score_predictions(score_options))

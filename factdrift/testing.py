@@ -15,7 +15,7 @@ from pathlib import Path
 
 from factdrift.api import DatasetRelease, ReleaseConfig, open_release
 
-_WAYS = (("0", 1), ("1", 2))
+_BUILD_SETTINGS = (("0", 1), ("1", 2))
 """Seeds of Python's hashes, and numbers of processes, that must not matter."""
 
 
@@ -26,21 +26,25 @@ def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
     its manifest, and its rows to have what whoever asks and scores them needs. `recipe`: its path,
     or the name of a dataset whose package is installed; `folder`: an empty one to work in.
     """
-    releases = [open_release(_built(recipe, folder / seed, seed, jobs)) for seed, jobs in _WAYS]
+    releases = [
+        open_release(_built(recipe, folder / seed, seed, jobs)) for seed, jobs in _BUILD_SETTINGS
+    ]
     for built_release in releases:
         assert not (problems := built_release.problems()), "\n".join(problems)
     release, second_release = releases
-    sums = [built_release.manifest.sha256s() for built_release in releases]
-    differing = sorted(
+    sums_by_build = [built_release.manifest.sha256s() for built_release in releases]
+    differing_paths = sorted(
         inner_path
-        for inner_path in sums[0].keys() | sums[1].keys()
-        if sums[0].get(inner_path) != sums[1].get(inner_path)
+        for inner_path in sums_by_build[0].keys() | sums_by_build[1].keys()
+        if sums_by_build[0].get(inner_path) != sums_by_build[1].get(inner_path)
     )
-    assert not differing, f"files that differ between two builds: {', '.join(differing)}"
+    assert not differing_paths, (
+        f"files that differ between two builds: {', '.join(differing_paths)}"
+    )
     assert release.manifest == second_release.manifest, "the manifests of two builds differ"
-    asking = [config for config in release.configs.values() if config.asks]
-    assert asking, "no config asks anything: a row type needs id, prompt and targets"
-    for config in asking:
+    asking_configs = [config for config in release.configs.values() if config.asks]
+    assert asking_configs, "no config asks anything: a row type needs id, prompt and targets"
+    for config in asking_configs:
         _check_rows(config)
     return release
 
@@ -49,9 +53,9 @@ def _built(recipe: str | Path, folder: Path, seed: str, jobs: int) -> Path:
     """The folder of a release, built by a process of its own."""
     command_line = [sys.executable, "-m", "factdrift", "release", str(recipe), "--jobs", str(jobs)]
     command_line += ["--out", str(folder / "releases"), "--build", str(folder / "build")]
-    paths = os.pathsep.join(path for path in sys.path if path)
-    env = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": paths}
-    completed = subprocess.run(command_line, env=env, capture_output=True, text=True)
+    python_path = os.pathsep.join(path for path in sys.path if path)
+    environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": python_path}
+    completed = subprocess.run(command_line, env=environment, capture_output=True, text=True)
     assert completed.returncode == 0, completed.stderr
     (manifest_path,) = (folder / "releases").glob("*/*/manifest.json")
     return manifest_path.parent
@@ -61,14 +65,14 @@ def _check_rows(config: ReleaseConfig) -> None:
     """Ids and targets once, prompts that ask something, a subject in every row."""
     roles = config.entry.roles
     assert roles is not None
-    ids: set[str] = set()
+    row_ids: set[str] = set()
     for row in config.rows():
         place = f"{config.name}/{row.split}: {row.id}"
-        assert row.id and row.id not in ids, f"{place}: the id is empty or there twice"
-        ids.add(row.id)
+        assert row.id and row.id not in row_ids, f"{place}: the id is empty or there twice"
+        row_ids.add(row.id)
         assert row.prompt.strip(), f"{place}: the prompt is empty"
         assert all(target.strip() for target in row.targets), f"{place}: a target is empty"
         assert len(set(row.targets)) == len(row.targets), f"{place}: a target is there twice"
-        subject = roles.subject.partition(".")[0]
-        assert row.values[subject] is not None, f"{place}: {subject} is null"
-    assert ids, f"{config.name} has no row"
+        subject_column = roles.subject.partition(".")[0]
+        assert row.values[subject_column] is not None, f"{place}: {subject_column} is null"
+    assert row_ids, f"{config.name} has no row"

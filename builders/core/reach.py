@@ -87,194 +87,222 @@ def reach(
 
     `LookupError`: there is no such module; `TypeError`: a data file is not named by literals.
     """
-    for name in (module, *plugins):
-        _entered_packages.add(name.partition(".")[0])
+    for module_name in (module, *plugins):
+        _entered_packages.add(module_name.partition(".")[0])
     modules: dict[str, Module] = {}
-    waiting = {module, *plugins}
+    waiting_modules = {module, *plugins}
     outside_packages: set[str] = set()
-    while waiting:
-        module_name = waiting.pop()
-        modules[module_name] = parsed = read_module(module_name)
-        for source, taken in parsed.imports:
-            own_modules = _own_modules(source, taken)
+    while waiting_modules:
+        module_name = waiting_modules.pop()
+        modules[module_name] = parsed_module = read_module(module_name)
+        for import_source, imported_name in parsed_module.imports:
+            own_modules = _own_modules(import_source, imported_name)
             if own_modules is None:
-                outside_packages.add(source.partition(".")[0])
+                outside_packages.add(import_source.partition(".")[0])
             else:
-                waiting |= {m for m in own_modules if m not in modules and not is_outside_keys(m)}
-    data: dict[str, str] = {}
-    libraries = _versions(frozenset(outside_packages), extras)
-    libraries |= _plugin_versions({name.partition(".")[0] for name in (module, *plugins)} - {ROOT})
-    for parsed in modules.values():
-        for place in parsed.data:
-            data |= _file_sums(place)
-        libraries |= parsed.libraries
-    by_name = dict(sorted(libraries.items(), key=lambda item: item[0].casefold()))
-    sources = {name: parsed.normalised_source for name, parsed in modules.items()}
-    key = digest([sources, data, by_name])
-    return Reach(frozenset(modules), dict(sorted(data.items())), by_name, key)
-
-
-@cache
-def read_module(name: str) -> Module:
-    """A module of the project, parsed; `LookupError` where there is none."""
-    if (path := _module_file(name)) is None:
-        raise LookupError(f"no module {name}")
-    return parse(name, path.read_bytes(), package=path.name == "__init__.py")
-
-
-def parse(name: str, source: bytes | str, package: bool = False) -> Module:
-    """A module's source, parsed. `TypeError`: a data file is not named by literals."""
-    tree = ast.parse(source)
-    bound = _bound_names(tree, name, package)
-    imports = {origin for _, origin in _imported_names(tree, name, package)}
-    imports |= _names_through_modules(tree, bound)
-    imports |= _modules_of_methods(tree)
-    return Module(
-        "".join(_normalised(tree)),
-        frozenset(imports),
-        bound if package and _only_imports(tree) else None,
-        frozenset(_data_files(tree, name, bound)),
-        _declaration(tree, "__libraries__"),
+                waiting_modules |= {
+                    own_module
+                    for own_module in own_modules
+                    if own_module not in modules and not is_outside_keys(own_module)
+                }
+    data_sums: dict[str, str] = {}
+    library_versions = _versions(frozenset(outside_packages), extras)
+    library_versions |= _plugin_versions(
+        {module_name.partition(".")[0] for module_name in (module, *plugins)} - {ROOT}
+    )
+    for parsed_module in modules.values():
+        for data_path in parsed_module.data:
+            data_sums |= _file_sums(data_path)
+        library_versions |= parsed_module.libraries
+    sorted_libraries = dict(sorted(library_versions.items(), key=lambda item: item[0].casefold()))
+    module_sources = {
+        module_name: parsed_module.normalised_source
+        for module_name, parsed_module in modules.items()
+    }
+    reach_digest = digest([module_sources, data_sums, sorted_libraries])
+    return Reach(
+        frozenset(modules), dict(sorted(data_sums.items())), sorted_libraries, reach_digest
     )
 
 
-def is_outside_keys(name: str) -> bool:
+@cache
+def read_module(module_name: str) -> Module:
+    """A module of the project, parsed; `LookupError` where there is none."""
+    if (module_file := _module_file(module_name)) is None:
+        raise LookupError(f"no module {module_name}")
+    return parse(module_name, module_file.read_bytes(), package=module_file.name == "__init__.py")
+
+
+def parse(module_name: str, source: bytes | str, package: bool = False) -> Module:
+    """A module's source, parsed. `TypeError`: a data file is not named by literals."""
+    module_tree = ast.parse(source)
+    bound_names = _bound_names(module_tree, module_name, package)
+    imports = {origin for _, origin in _imported_names(module_tree, module_name, package)}
+    imports |= _names_through_modules(module_tree, bound_names)
+    imports |= _modules_of_methods(module_tree)
+    return Module(
+        "".join(_normalised(module_tree)),
+        frozenset(imports),
+        bound_names if package and _only_imports(module_tree) else None,
+        frozenset(_data_files(module_tree, module_name, bound_names)),
+        _declaration(module_tree, "__libraries__"),
+    )
+
+
+def is_outside_keys(module_name: str) -> bool:
     """Whether a module says that no step's result depends on it (`__outside_step_keys__`)."""
-    return bool(_declared(name, "__outside_step_keys__"))
+    return bool(_declared(module_name, "__outside_step_keys__"))
 
 
 @cache
-def _declared(name: str, variable: str) -> Any:
+def _declared(module_name: str, variable: str) -> Any:
     """The literal that a module of ours assigns to a name, an empty mapping without one."""
-    if (path := _module_file(name)) is None:
+    if (module_file := _module_file(module_name)) is None:
         return {}
-    source = path.read_bytes()
+    source = module_file.read_bytes()
     # most modules declare nothing, and parsing each of them twice would take a second
     return _declaration(ast.parse(source), variable) if variable.encode() in source else {}
 
 
-def _declaration(tree: ast.Module, variable: str) -> Any:
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and _last_name(node.targets[0]) == variable:
-            return ast.literal_eval(node.value)
+def _declaration(module_tree: ast.Module, variable: str) -> Any:
+    for statement in module_tree.body:
+        if isinstance(statement, ast.Assign) and _last_name(statement.targets[0]) == variable:
+            return ast.literal_eval(statement.value)
     return {}
 
 
-def _imported_names(tree: ast.Module, name: str, package: bool) -> Iterator[tuple[str, Origin]]:
+def _imported_names(
+    module_tree: ast.Module, module_name: str, package: bool
+) -> Iterator[tuple[str, Origin]]:
     """The names that imports bind, each with its origin; not those for type checkers alone."""
-    skipped = _type_checking_nodes(tree)
-    parent = name if package else name.rpartition(".")[0]
-    for node in ast.walk(tree):
-        if node in skipped:
+    skipped_nodes = _type_checking_nodes(module_tree)
+    parent_package = module_name if package else module_name.rpartition(".")[0]
+    for node in ast.walk(module_tree):
+        if node in skipped_nodes:
             continue
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.asname or alias.name.partition(".")[0], (alias.name, "")
         elif isinstance(node, ast.ImportFrom):
-            source = resolve_name("." * node.level + (node.module or ""), parent)
+            source_module = resolve_name("." * node.level + (node.module or ""), parent_package)
             for alias in node.names:
-                yield alias.asname or alias.name, (source, alias.name)
+                yield alias.asname or alias.name, (source_module, alias.name)
 
 
-def _bound_names(tree: ast.Module, name: str, package: bool) -> dict[str, Origin]:
-    return dict(_imported_names(tree, name, package))
+def _bound_names(module_tree: ast.Module, module_name: str, package: bool) -> dict[str, Origin]:
+    return dict(_imported_names(module_tree, module_name, package))
 
 
-def _type_checking_nodes(tree: ast.Module) -> set[ast.AST]:
+def _type_checking_nodes(module_tree: ast.Module) -> set[ast.AST]:
     """Every node below `if TYPE_CHECKING:`."""
-    skipped: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    skipped_nodes: set[ast.AST] = set()
+    for node in ast.walk(module_tree):
         if isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING":
             for statement in node.body:
-                skipped.update(ast.walk(statement))
-    return skipped
+                skipped_nodes.update(ast.walk(statement))
+    return skipped_nodes
 
 
-def _names_through_modules(tree: ast.Module, bound: Mapping[str, Origin]) -> set[Origin]:
+def _names_through_modules(
+    module_tree: ast.Module, bound_names: Mapping[str, Origin]
+) -> set[Origin]:
     """The names that are taken from an imported module: `Fact` of `rows.Fact`, `*` of `rows`."""
-    attributes: dict[int, str] = {}
-    for node in ast.walk(tree):
+    attribute_names: dict[int, str] = {}
+    for node in ast.walk(module_tree):
         if isinstance(node, ast.Attribute):
-            attributes[id(node.value)] = node.attr
-    taken: set[Origin] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and all(bound.get(node.id, ("", ""))):
-            module = ".".join(bound[node.id])
-            if _module_file(module):
-                taken.add((module, attributes.get(id(node), "*")))
-    return taken
+            attribute_names[id(node.value)] = node.attr
+    taken_names: set[Origin] = set()
+    for node in ast.walk(module_tree):
+        if isinstance(node, ast.Name) and all(bound_names.get(node.id, ("", ""))):
+            module_name = ".".join(bound_names[node.id])
+            if _module_file(module_name):
+                taken_names.add((module_name, attribute_names.get(id(node), "*")))
+    return taken_names
 
 
-def _modules_of_methods(tree: ast.Module) -> set[Origin]:
+def _modules_of_methods(module_tree: ast.Module) -> set[Origin]:
     """The modules that do the work of the workspace's methods, where one is called or passed on."""
-    methods: Mapping[str, str] = _declared(_WORKSPACE_MODULE, "__methods_work_in__")
-    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return {(module, "") for method, module in methods.items() if method in used}
+    method_modules: Mapping[str, str] = _declared(_WORKSPACE_MODULE, "__methods_work_in__")
+    used_attributes = {
+        node.attr for node in ast.walk(module_tree) if isinstance(node, ast.Attribute)
+    }
+    return {
+        (module_name, "")
+        for method, module_name in method_modules.items()
+        if method in used_attributes
+    }
 
 
-def _data_files(tree: ast.Module, name: str, bound: Mapping[str, Origin]) -> Iterator[str]:
+def _data_files(
+    module_tree: ast.Module, module_name: str, bound_names: Mapping[str, Origin]
+) -> Iterator[str]:
     """The paths of the data files and folders that a module opens."""
-    for node in ast.walk(tree):
+    for node in ast.walk(module_tree):
         if isinstance(node, ast.Call):
-            module, function = _function_origin(node.func, bound)
-            if form := _declared(module, "__data_finders__").get(function):
-                yield form.format(_literal_path(node, name))
+            source_module, function_name = _function_origin(node.func, bound_names)
+            if path_form := _declared(source_module, "__data_finders__").get(function_name):
+                yield path_form.format(_literal_path(node, module_name))
 
 
-def _function_origin(node: ast.expr, bound: Mapping[str, Origin]) -> Origin:
+def _function_origin(node: ast.expr, bound_names: Mapping[str, Origin]) -> Origin:
     """The module and name that `f` or `module.f` was imported from; empty: it was not."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return ".".join(filter(None, bound.get(node.value.id, ("",)))), node.attr
-    return bound.get(node.id, ("", "")) if isinstance(node, ast.Name) else ("", "")
+        return ".".join(filter(None, bound_names.get(node.value.id, ("",)))), node.attr
+    return bound_names.get(node.id, ("", "")) if isinstance(node, ast.Name) else ("", "")
 
 
-def _literal_path(node: ast.Call, name: str) -> str:
-    parts: list[str] = []
-    for argument in node.args:
+def _literal_path(call_node: ast.Call, module_name: str) -> str:
+    literal_parts: list[str] = []
+    for argument in call_node.args:
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-            parts.append(argument.value)
-    if len(parts) != len(node.args) or not parts or node.keywords:
-        place = f"{name.replace('.', '/')}.py:{node.lineno}"
-        raise TypeError(f"{place}: a data file is named by literals, and by nothing else")
-    return "/".join(parts)
+            literal_parts.append(argument.value)
+    if len(literal_parts) != len(call_node.args) or not literal_parts or call_node.keywords:
+        call_place = f"{module_name.replace('.', '/')}.py:{call_node.lineno}"
+        raise TypeError(f"{call_place}: a data file is named by literals, and by nothing else")
+    return "/".join(literal_parts)
 
 
-def _only_imports(tree: ast.Module) -> bool:
-    return all(isinstance(n, ast.Import | ast.ImportFrom) or _is_docstring(n) for n in tree.body)
+def _only_imports(module_tree: ast.Module) -> bool:
+    return all(
+        isinstance(statement, ast.Import | ast.ImportFrom) or _is_docstring(statement)
+        for statement in module_tree.body
+    )
 
 
-def _own_modules(source: str, taken: str) -> set[str] | None:
+def _own_modules(module_name: str, imported_name: str) -> set[str] | None:
     """The modules of ours that an import comes down to; None where it is another's.
 
     A package that only imports is nothing without a name; `*` stands for all of its names.
     """
-    if taken and _module_file(f"{source}.{taken}"):
-        source, taken = f"{source}.{taken}", ""
-    if _module_file(source) is None:
+    if imported_name and _module_file(f"{module_name}.{imported_name}"):
+        module_name, imported_name = f"{module_name}.{imported_name}", ""
+    if _module_file(module_name) is None:
         return None
-    if is_outside_keys(source):
+    if is_outside_keys(module_name):
         return set()
-    facade = read_module(source).facade
+    facade = read_module(module_name).facade
     if facade is None:
-        return {source}
-    names = facade if taken == "*" else [taken] if taken in facade else []
-    modules: set[str] = set()
-    for name in names:
-        modules |= _own_modules(*facade[name]) or set()
-    return modules
+        return {module_name}
+    facade_names = (
+        facade if imported_name == "*" else [imported_name] if imported_name in facade else []
+    )
+    own_modules: set[str] = set()
+    for facade_name in facade_names:
+        own_modules |= _own_modules(*facade[facade_name]) or set()
+    return own_modules
 
 
 @cache
-def _module_file(name: str) -> Path | None:
+def _module_file(module_name: str) -> Path | None:
     """The file of a module of ours or of a plug-in, without importing it; None: another's."""
-    root, *rest = name.split(".")
-    if root not in _entered_packages or (spec := find_spec(root)) is None:
+    root_package, *inner_names = module_name.split(".")
+    if root_package not in _entered_packages or (package_spec := find_spec(root_package)) is None:
         return None
-    if spec.submodule_search_locations is None:  # a plug-in of one module has no folder
-        return Path(spec.origin) if spec.origin and not rest else None
-    for folder in spec.submodule_search_locations:
-        path = Path(folder).joinpath(*rest)
-        for candidate in (path / "__init__.py", path.with_suffix(".py")):
+    if package_spec.submodule_search_locations is None:  # a plug-in of one module has no folder
+        return Path(package_spec.origin) if package_spec.origin and not inner_names else None
+    for folder in package_spec.submodule_search_locations:
+        module_path = Path(folder).joinpath(*inner_names)
+        for candidate in (module_path / "__init__.py", module_path.with_suffix(".py")):
             if candidate.is_file():
                 return candidate
     return None
@@ -286,26 +314,28 @@ _entered_packages = {ROOT}
 
 def _file_sums(path: str) -> dict[str, str]:
     """The sha256 of a file, or of all files below a folder, by path; its code is not data."""
-    place = files.resource(path)
-    if not place.exists():
+    data_path = files.resource(path)
+    if not data_path.exists():
         raise FileNotFoundError(f"there is no {path}")
-    sums: dict[str, str] = {}
-    for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
-        inside = file.relative_to(place)
-        hidden = any(part[0] == "." or part == "__pycache__" for part in inside.parts)
-        if file.is_file() and not hidden and file.suffix != ".py":
-            sums["/".join((path, *inside.parts))] = file_sha256(file)
-    return sums
+    sums_by_path: dict[str, str] = {}
+    for data_file in sorted(data_path.rglob("*")) if data_path.is_dir() else [data_path]:
+        inner_path = data_file.relative_to(data_path)
+        is_hidden = any(
+            path_part[0] == "." or path_part == "__pycache__" for path_part in inner_path.parts
+        )
+        if data_file.is_file() and not is_hidden and data_file.suffix != ".py":
+            sums_by_path["/".join((path, *inner_path.parts))] = file_sha256(data_file)
+    return sums_by_path
 
 
 def _versions(packages: frozenset[str], extras: frozenset[str]) -> dict[str, str]:
     """Name and version of the distributions that these top-level packages are from."""
-    ignored = _optional_distributions() - {_distribution_name(extra) for extra in extras}
+    ignored_names = _optional_distributions() - {_distribution_name(extra) for extra in extras}
     versions: dict[str, str] = {}
     for package in packages - sys.stdlib_module_names - _entered_packages:
-        for distribution in _distributions().get(package, ()):
-            if _distribution_name(distribution) not in ignored:
-                versions[distribution] = importlib.metadata.version(distribution)
+        for distribution_name in _distributions_by_package().get(package, ()):
+            if _distribution_name(distribution_name) not in ignored_names:
+                versions[distribution_name] = importlib.metadata.version(distribution_name)
     return versions
 
 
@@ -314,27 +344,29 @@ def _plugin_versions(packages: Collection[str]) -> dict[str, str]:
 
     They are found by their entry points, for a development install does not list its modules.
     """
-    found = {}
+    plugin_versions = {}
     for distribution in importlib.metadata.distributions() if packages else ():
-        for entry in distribution.entry_points:
-            ours = entry.group.startswith(f"{ROOT}.")
-            if ours and entry.module.partition(".")[0] in packages:
-                found[distribution.name] = distribution.version
-    return found
+        for entry_point in distribution.entry_points:
+            is_ours = entry_point.group.startswith(f"{ROOT}.")
+            if is_ours and entry_point.module.partition(".")[0] in packages:
+                plugin_versions[distribution.name] = distribution.version
+    return plugin_versions
 
 
-_distributions = cache(importlib.metadata.packages_distributions)
+_distributions_by_package = cache(importlib.metadata.packages_distributions)
 
 
 @cache
 def _optional_distributions() -> frozenset[str]:
     """The distributions that are in our extras alone."""
     try:
-        required = importlib.metadata.requires(ROOT) or []
+        requirement_lines = importlib.metadata.requires(ROOT) or []
     except importlib.metadata.PackageNotFoundError:
         return frozenset()
-    always = {_distribution_name(line) for line in required if "extra ==" not in line}
-    return frozenset({_distribution_name(line) for line in required} - always)
+    always_required = {
+        _distribution_name(line) for line in requirement_lines if "extra ==" not in line
+    }
+    return frozenset({_distribution_name(line) for line in requirement_lines} - always_required)
 
 
 def _distribution_name(requirement: str) -> str:
@@ -348,14 +380,18 @@ def _normalised(node: ast.AST) -> Iterator[str]:
     `ast.dump` would do but for its form, which differs between versions of Python.
     """
     yield f"({type(node).__name__}"
-    for field in node._fields:
-        value = getattr(node, field, None)
+    for field_name in node._fields:
+        field_value = getattr(node, field_name, None)
         # "kind" is the u of u"…"; the two others say nothing that the place does not say
-        if value is None or value == [] or field in ("ctx", "kind", "type_comment"):
+        if (
+            field_value is None
+            or field_value == []
+            or field_name in ("ctx", "kind", "type_comment")
+        ):
             continue
-        yield f" {field}="
-        children = value if isinstance(value, list) else [value]
-        if field == "elts" and getattr(node, "has_caption", False):
+        yield f" {field_name}="
+        children = field_value if isinstance(field_value, list) else [field_value]
+        if field_name == "elts" and getattr(node, "has_caption", False):
             children = children[:1] + [child for child in children[1:] if not _is_caption(child)]
         for child in children:
             if isinstance(child, ast.Subscript) and _last_name(child.value) == "Annotated":

@@ -47,8 +47,8 @@ class Source:
 
     def key_data(self) -> list[object]:
         """What tells these files from others: their names, contents and day."""
-        names = [file.name for file in self.files]
-        return [names, list(self.sha256), self.snapshot.isoformat()]
+        file_names = [file.name for file in self.files]
+        return [file_names, list(self.sha256), self.snapshot.isoformat()]
 
     @property
     def mined(self) -> Path | None:

@@ -70,11 +70,15 @@ class Step(Strict):
         """The code, data files and libraries that `make` depends on."""
         field_values = (one for one in self._inside() if not isinstance(one, Step))
         models = (self, *(one for one in field_values if isinstance(one, BaseModel)))
-        extras = {name for one in models for name in getattr(one, "libraries", ())}
-        modules = {type(model).__module__ for model in models}
-        plugins = {name for name in modules if name.partition(".")[0] != ROOT}
-        own = type(self).__module__
-        return reach(own, frozenset(extras), frozenset(plugins - {own}))
+        extra_names = {
+            module_name for one in models for module_name in getattr(one, "libraries", ())
+        }
+        module_names = {type(model).__module__ for model in models}
+        plugin_modules = {
+            module_name for module_name in module_names if module_name.partition(".")[0] != ROOT
+        }
+        own_module = type(self).__module__
+        return reach(own_module, frozenset(extra_names), frozenset(plugin_modules - {own_module}))
 
     def _inside(self) -> Iterator[Any]:
         """Everything that the fields hold."""
@@ -84,7 +88,13 @@ class Step(Strict):
     @cached_property
     def inputs(self) -> tuple["Step", ...]:
         """The steps among the fields, each once, in the order of the fields."""
-        return tuple({one.key: one for one in self._inside() if isinstance(one, Step)}.values())
+        return tuple(
+            {
+                input_step.key: input_step
+                for input_step in self._inside()
+                if isinstance(input_step, Step)
+            }.values()
+        )
 
     @cached_property
     def upstream(self) -> frozenset[str]:
@@ -107,7 +117,7 @@ class Workspace:
     memory: str = "4GB"
     making: Step | None = None
     """The step that is being made: only what it is made from may be asked for."""
-    found: dict[str, Path] = field(default_factory=dict, compare=False)
+    folders_by_key: dict[str, Path] = field(default_factory=dict, compare=False)
     """The folders that were asked for, by key: each is said once."""
     steps: dict[str, Step] = field(default_factory=dict, compare=False)
     """All steps that were asked for and what they are made from, in order, by key."""
@@ -120,15 +130,17 @@ class Workspace:
         if self.making and step.key not in self.making.upstream:
             raise LookupError(f"{self.making.name} reads {step.name}, which it is not made from")
         self.note(step)
-        if (path := step.prebuilt_folder() or self.found.get(step.key)) is not None:
-            return path
+        if (
+            known_folder := step.prebuilt_folder() or self.folders_by_key.get(step.key)
+        ) is not None:
+            return known_folder
         folder_name = f"{step.name}-{step.key}"
         finished_folder = self.root / folder_name
         if finished_folder.is_dir():
             self.say(f"  {step.name}: reused ({folder_name})")
             with suppress(OSError):  # a build folder that only others may write
                 os.utime(finished_folder)
-            self.found[step.key] = finished_folder
+            self.folders_by_key[step.key] = finished_folder
             return finished_folder
         for input_step in step.inputs:
             self.folder(input_step)
@@ -138,7 +150,7 @@ class Workspace:
         unfinished_folder.mkdir(parents=True)
         step.make(unfinished_folder, replace(self, making=step))
         unfinished_folder.rename(finished_folder)
-        self.found[step.key] = finished_folder
+        self.folders_by_key[step.key] = finished_folder
         return finished_folder
 
     def note(self, step: Step) -> None:
@@ -169,11 +181,11 @@ class Workspace:
         with suppress(FileNotFoundError, ValueError):
             known_sums = json.loads(known_path.read_text("utf-8"))
         with disk_errors(path):
-            stat = path.stat()
-        file_identity = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
+            file_stat = path.stat()
+        file_identity = f"{path.resolve()}|{file_stat.st_size}|{file_stat.st_mtime_ns}"
         if file_identity not in known_sums:
-            if stat.st_size > 1 << 30:
-                self.say(f"  checksum of {path.name} ({stat.st_size / 1e9:.1f} GB), once")
+            if file_stat.st_size > 1 << 30:
+                self.say(f"  checksum of {path.name} ({file_stat.st_size / 1e9:.1f} GB), once")
             known_sums[file_identity] = file_sha256(path)
             with replacing(known_path) as unfinished:
                 unfinished.write_text(json.dumps(known_sums, indent=1, sort_keys=True), "utf-8")
@@ -201,17 +213,17 @@ class Plan(Workspace):
     def folder(self, step: Step) -> Path:
         """The folder of a step, or an earlier one of its name."""
         self.note(step)
-        prebuilt = step.prebuilt_folder()
-        if prebuilt or self.is_made(step):
-            return prebuilt or self.root / f"{step.name}-{step.key}"
-        earlier = [
+        prebuilt_folder = step.prebuilt_folder()
+        if prebuilt_folder or self.is_made(step):
+            return prebuilt_folder or self.root / f"{step.name}-{step.key}"
+        earlier_folders = [
             candidate
             for candidate in self.root.glob(f"{step.name}-*")
             if len(candidate.name) - len(step.name) == 17
         ]
-        if not earlier:
+        if not earlier_folders:
             raise NotMadeError(step.name)
-        return max(earlier, key=lambda path: path.stat().st_mtime_ns)
+        return max(earlier_folders, key=lambda path: path.stat().st_mtime_ns)
 
 
 def key_data(value: Any) -> Any:
@@ -233,13 +245,22 @@ def key_data(value: Any) -> Any:
         case Path():
             return _of_path(value)
         case Mapping():
-            return [[key_data(k), key_data(v)] for k, v in value.items()]
+            return [
+                [key_data(mapping_key), key_data(mapping_value)]
+                for mapping_key, mapping_value in value.items()
+            ]
         case tuple() | list():
-            return [key_data(one) for one in value]
+            return [key_data(inner_value) for inner_value in value]
         case set() | frozenset():
-            return sorted((key_data(one) for one in value), key=lambda one: json.dumps(one))
+            return sorted(
+                (key_data(inner_value) for inner_value in value),
+                key=lambda inner_value: json.dumps(inner_value),
+            )
     if is_dataclass(value) and not isinstance(value, type):
-        field_values = {f.name: key_data(getattr(value, f.name)) for f in fields(value)}
+        field_values = {
+            class_field.name: key_data(getattr(value, class_field.name))
+            for class_field in fields(value)
+        }
         return [type(value).__name__, field_values]
     raise TypeError(f"a step's field cannot hold {value!r}: its content is not known")
 
@@ -256,8 +277,11 @@ def _of_model(model: BaseModel) -> Any:
 def _of_path(path: Path) -> Any:
     """A file by its content; a folder by the names and contents of all files below it."""
     if path.is_dir():
-        files = sorted(p for p in path.rglob("*") if p.is_file())
-        return [[p.relative_to(path).as_posix(), file_sha256(p)] for p in files]
+        file_paths = sorted(file_path for file_path in path.rglob("*") if file_path.is_file())
+        return [
+            [file_path.relative_to(path).as_posix(), file_sha256(file_path)]
+            for file_path in file_paths
+        ]
     if not path.exists():
         raise UserError("no such file", where=path)
     return file_sha256(path)

@@ -33,30 +33,32 @@ def write_skeleton(kind: str, name: str, out: Path) -> Path:
     """
     if kind not in NEXT_STEPS:
         raise UserError(f"no kind {kind!r}", hint=f"there are {', '.join(NEXT_STEPS)}")
-    if problem := _name_problem(kind, name):
+    if name_problem := _name_problem(kind, name):
         raise UserError(
-            f"not a name for a {kind}: {problem}",
+            f"not a name for a {kind}: {name_problem}",
             where=name,
             hint="small letters, digits and hyphens that name nothing else yet: two-hop",
         )
     folder = out / name
     if folder.exists():
         raise UserError("is there already", where=folder, hint="name another folder: --out")
-    words = name.split("-")
+    name_words = name.split("-")
     replacements = {
         f"my-{kind}": name,
-        f"my_{kind}": "_".join(words),
-        f"My{kind.capitalize()}": "".join(map(str.capitalize, words)),
-        f"My {kind}": " ".join(words).capitalize(),
+        f"my_{kind}": "_".join(name_words),
+        f"My{kind.capitalize()}": "".join(map(str.capitalize, name_words)),
+        f"My {kind}": " ".join(name_words).capitalize(),
     }
-    skeleton = SKELETONS / kind
-    with disk_errors(folder), atomic_folder(folder) as staging:
-        for path in sorted(skeleton.rglob("*")):
+    skeleton_folder = SKELETONS / kind
+    with disk_errors(folder), atomic_folder(folder) as staging_folder:
+        for path in sorted(skeleton_folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                relative = _replaced(path.relative_to(skeleton).as_posix(), replacements)
-                target = staging / relative
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(_replaced(path.read_text("utf-8"), replacements), "utf-8")
+                relative_path = _replaced(
+                    path.relative_to(skeleton_folder).as_posix(), replacements
+                )
+                target_path = staging_folder / relative_path
+                target_path.parent.mkdir(parents=True, exist_ok=True)
+                target_path.write_text(_replaced(path.read_text("utf-8"), replacements), "utf-8")
     return folder
 
 
@@ -71,14 +73,14 @@ def _name_problem(kind: str, name: str) -> str | None:
         return "it has other characters, or does not begin with a letter"
     if kind not in _PACKAGE_KINDS:
         return None
-    module = name.replace("-", "_")
-    if keyword.iskeyword(module) or keyword.issoftkeyword(module):
+    module_name = name.replace("-", "_")
+    if keyword.iskeyword(module_name) or keyword.issoftkeyword(module_name):
         return "it is a word of Python"
     if name in _extension_points()[kind].names():
         return f"there is a {kind} of that name"
     # A package that shadows another module breaks whatever imports that one.
-    if module in sys.stdlib_module_names or module in packages_distributions():
-        return f"Python imports another module as {module!r}"
+    if module_name in sys.stdlib_module_names or module_name in packages_distributions():
+        return f"Python imports another module as {module_name!r}"
     try:
         distribution(name)
     except PackageNotFoundError:
