@@ -72,7 +72,8 @@ Jobs = Annotated[int, Option(min=1, help="Processes that work side by side.")]
 
 
 def _size(text: str) -> str:
-    """A size as DuckDB takes it."""
+    """Return a size in the notation of DuckDB."""
+    # `600MB` and `1.5 GiB`, not `600` or `2G`
     if not re.fullmatch(r"\d+(?:\.\d+)? ?[KMGT]i?B", text, re.IGNORECASE):
         raise typer.BadParameter("write a size: 600MB, 2GB")
     return text
@@ -93,7 +94,7 @@ Snapshot = Annotated[
 
 
 class _Command(TyperCommand):
-    """A command that waits for no pipe: who reads one without a writer waits for ever."""
+    """A command that refuses pipes, because reading one without a writer takes for ever."""
 
     def invoke(self, ctx: Any) -> Any:
         for parameter_value in ctx.params.values():
@@ -313,9 +314,8 @@ def mine(
         dump_files = fetched("wikidata", dump_paths, out / "inputs", say)
         mined_tables = _mine_dump(dump_files, out, shard, dump_reader, memory, mine_options)
     if mined_tables is not None:
-        say(
-            f"{mined_tables.counts['counts']['statements']:,} statements of {mined_tables.snapshot} in {out}"
-        )
+        statement_count = mined_tables.counts["counts"]["statements"]
+        say(f"{statement_count:,} statements of {mined_tables.snapshot} in {out}")
 
 
 def _mine_dump(
@@ -326,7 +326,7 @@ def _mine_dump(
     memory: str,
     mine_options: dict[str, Any],
 ) -> "MinedTables | None":
-    """Mine a dump, one share of it, or merge shares that were read; None after one share."""
+    """Mine a dump or one share of it, or merge shares; return the tables, or None after a share."""
     from factdrift.builders.wikidata.mine import SHARE_FILE, merge_shares, mine_share
     from factdrift.builders.wikidata.mine import mine as mine_dump
 
@@ -348,7 +348,7 @@ def _mine_dump(
 def _reading(
     engine: str, shards: int | None, jobs: int, out: Path, alone: bool
 ) -> "DumpReader | None":
-    """How a Spark reads a dump, which it has to be there for; None: processes read it."""
+    """Return the reader of a dump on Spark, which must be reachable; None for processes."""
     if engine == "duckdb":
         if shards:
             hint = "give --engine spark, too; --shard I/N reads one share without Spark"
@@ -365,7 +365,7 @@ def _reading(
 
 
 def _share(share_text: str) -> "Share":
-    """`2/8` is the second of eight shares."""
+    """Read a share such as `2/8`, the second of eight."""
     from factdrift.builders.wikidata.reader import Share
 
     match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", share_text)
@@ -576,18 +576,18 @@ for command_function in (*commands.ALL, *scoring.ALL):
 
 
 _INTERRUPTED_STATUS = 130
-"""The exit status that Typer gives Ctrl-C."""
+"""The exit status of Typer after Ctrl-C."""
 _MAKE_PREFIX = "FACTDRIFT_"
-"""Before the name of a variable that `make` was given; `FACTDRIFT_MAKE` lists their names."""
+"""The prefix of the variables of `make`; `FACTDRIFT_MAKE` lists their names."""
 _MAKES_OWN = {"PYTHON", "VENV", "BIN", "JOBS", "SLOW", "BENCHES"}
-"""Variables that the Makefile itself has a use for."""
+"""Variables that the Makefile itself uses, so that they need not be options."""
 
 
 def from_make(environment: Mapping[str, str]) -> dict[str, dict[str, str | list[str]]]:
-    """The options of each command that the variables of `make` stand for: `N=200` is `--n 200`.
+    """Return the options of each command that variables of `make` set: `N=200` is `--n 200`.
 
-    A variable has the name of an option or an argument in capitals. `UserError`: no command has
-    one of that name.
+    A variable has the name of an option or an argument in capitals. Raises `UserError` if no
+    command has an option or argument of that name.
     """
     variable_names = set(environment.get(f"{_MAKE_PREFIX}MAKE", "").split())
     options_by_command: dict[str, dict[str, str | list[str]]] = {}
@@ -614,15 +614,15 @@ def from_make(environment: Mapping[str, str]) -> dict[str, dict[str, str | list[
 
 
 def _variable(word: str) -> str:
-    """`--split-pages` as a variable of make: `SPLIT_PAGES`."""
+    """Return the variable of make for an option: `SPLIT_PAGES` for `--split-pages`."""
     return word.lstrip("-").replace("-", "_").upper()
 
 
 def main() -> None:
-    """Run the command line; a `UserError` is one message and exit status 1.
+    """Run the command line. A `UserError` is printed as one message, with exit status 1.
 
-    So is what the disk refuses, wherever that is: it can be full at any line. `KeyboardInterrupt`
-    for Ctrl-C, whether Typer or DuckDB has made something else of it; `builders.__main__` says it.
+    So are errors of the disk, which can be full anywhere. Ctrl-C raises `KeyboardInterrupt`, also
+    if Typer or DuckDB turned it into something else; `factdrift.__main__` prints a line for it.
     """
     try:
         app(default_map=from_make(os.environ))
@@ -642,7 +642,7 @@ def main() -> None:
 
 
 _QUERY_STOPPED = re.compile(r"\AQuery interrupted|\AINTERRUPT Error")
-"""What DuckDB makes of Ctrl-C: an error of its own."""
+"""The beginning of DuckDB's error after Ctrl-C; not `Interrupted system call`."""
 
 
 def _end(error: UserError) -> NoReturn:

@@ -1,11 +1,11 @@
-"""A kit for the tests of datasets that live in packages of their own.
+"""A check for the tests of datasets in other packages.
 
     from factdrift.testing import check_dataset
 
     def test_the_sample(tmp_path):
         release = check_dataset("two-hop", tmp_path)
 
-What fails is an `AssertionError` that says what, in the words of the dataset's author.
+A failure is an `AssertionError` with a message for the author of the dataset.
 """
 
 import os
@@ -16,15 +16,16 @@ from pathlib import Path
 from factdrift.api import DatasetRelease, ReleaseConfig, open_release
 
 _BUILD_SETTINGS = (("0", 1), ("1", 2))
-"""Seeds of Python's hashes, and numbers of processes, that must not matter."""
+"""Seeds of Python's hashes and numbers of processes, neither of which may change the release."""
 
 
 def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
-    """Build a recipe's sample twice and look at the release, which is returned.
+    """Build the sample of a recipe twice, check both releases, and return the first.
 
-    It has to have the same bytes whatever the hash seed and the number of processes, to agree with
-    its manifest, and its rows to have what whoever asks and scores them needs. `recipe`: its path,
-    or the name of a dataset whose package is installed; `folder`: an empty one to work in.
+    The releases must have the same bytes with another hash seed and number of processes, and must
+    agree with their manifests. Their rows must have what is needed to prompt a model and to score
+    its answers. `recipe` is a path, or the name of a dataset in an installed package. `folder` is
+    an empty folder to work in.
     """
     releases = [
         open_release(_built(recipe, folder / seed, seed, jobs)) for seed, jobs in _BUILD_SETTINGS
@@ -50,7 +51,7 @@ def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
 
 
 def _built(recipe: str | Path, folder: Path, seed: str, jobs: int) -> Path:
-    """The folder of a release, built by a process of its own."""
+    """Build a release in a new process and return its folder."""
     command_line = [sys.executable, "-m", "factdrift", "release", str(recipe), "--jobs", str(jobs)]
     command_line += ["--out", str(folder / "releases"), "--build", str(folder / "build")]
     python_path = os.pathsep.join(path for path in sys.path if path)
@@ -62,7 +63,7 @@ def _built(recipe: str | Path, folder: Path, seed: str, jobs: int) -> Path:
 
 
 def _check_rows(config: ReleaseConfig) -> None:
-    """Ids and targets once, prompts that ask something, a subject in every row."""
+    """Check that ids and targets are unique, and that no prompt, target or subject is missing."""
     roles = config.entry.roles
     assert roles is not None
     row_ids: set[str] = set()

@@ -1,7 +1,7 @@
 """The loader of all YAML files, which returns a frozen model or lists the mistakes by line.
 
 Scalars follow YAML 1.2: only `true` and `false` are booleans and a date is text, so a label
-`No`, `on` or `2019Q1` means itself. Where a field of a model is text, the value stays as it was written:
+`No`, `on` or `2019Q1` means itself. A value of a text field stays as it was written:
 `label: 2019` is "2019" and `version: 1.10` is "1.10". Tags (`!!python/…`) and aliases (`*x`)
 are refused.
 """
@@ -272,7 +272,7 @@ _EXPECTED_KINDS |= dict.fromkeys(("dict_type", "model_type"), "should be a mappi
 
 
 class _MistakeLines:
-    """Turns the errors of pydantic into lines for a person, without those that follow from others."""
+    """Turns errors of pydantic into lines for people, without those that follow from others."""
 
     def __init__(self, errors: Sequence[ErrorDetails], model: type[BaseModel], tree: _Tree) -> None:
         self._model, self._tree = model, tree

@@ -1,30 +1,30 @@
 """The code, data files and libraries that a step's result depends on, beside its fields.
 
-A step's code is its module and every module of the project that this one imports, directly or
-not, also within functions. A module's source counts without comments, docstrings and captions of
-columns (`Annotated[int, "years"]`), in a form that no layout and no Python version changes. Texts
-of errors count, for some become rows of `dropped.parquet`. Modules are read and never run.
+The code of a step is its module and all modules of the project that this one imports, directly or
+indirectly, also inside functions. Comments, docstrings, captions of columns
+(`Annotated[int, "years"]`) and layout do not count, and neither does the version of Python. Texts
+of errors count, because some become rows of `dropped.parquet`. Modules are parsed, but never run.
 
-A package whose `__init__` only imports names (`builders.rows`) is looked through: who takes a
-name from it depends on the module that the name is from.
+Packages whose `__init__` only imports names, such as `builders.rows`, are facades: a module that
+imports a name from a facade depends only on the module where the name is defined.
 
 A data file is named by literals in the call that opens it: `resource("…")`, `language_data("…")`.
-Libraries are the distributions that these modules import; of extras, which need not be installed,
-only those count that a field of the step names (`libraries` of its model).
+Libraries are the distributions that the modules import. Optional distributions, which need not be
+installed, count only if a field of the step names them (`libraries` of its model).
 
-A module says what cannot be seen in its imports by assigning literals to these names:
+A module declares what its imports do not show by assigning literals to these names:
 
-- `__outside_step_keys__ = True`: it decides whether, when and where a step runs, and never what
-  the step makes. Every step uses most such modules, so that one edited line in them would make
-  everything anew; they do not count, nor do their imports.
-- `__data_finders__ = {"resource": "{}"}`: its functions that find data files, each with the path
-  that the literals of a call stand in.
-- `__methods_work_in__ = {"engine": "factdrift.builders.core.engine"}` (`steps` alone): methods of
-  a workspace, each with the module that does its work; who calls one depends on that module.
-- `__libraries__ = {"en_core_web_sm": "3.8.0"}`: weights that come as a package, by version.
+- `__outside_step_keys__ = True`: the module decides whether, when and where a step runs, but never
+  affects the result. Almost every step uses such modules, so an edited line in them would make all
+  steps run again; therefore neither they nor their imports count.
+- `__data_finders__ = {"resource": "{}"}`: functions of the module that find data files, each with
+  a pattern for the path, in which the literals of a call are filled in.
+- `__methods_work_in__ = {"engine": "factdrift.builders.core.engine"}` (only in `steps`): methods of
+  a workspace, each with the module that does its work. Code that calls one depends on the module.
+- `__libraries__ = {"en_core_web_sm": "3.8.0"}`: model weights that are packages, with versions.
 
-The standard library's `modulefinder` and `grimp` find imports, too, but count whole packages where
-a facade is taken one name from, and know nothing of data files and versions.
+`modulefinder` of the standard library and `grimp` find imports, too, but they count a whole package
+for one name from a facade, and do not know data files and versions.
 """
 
 import ast
@@ -49,12 +49,12 @@ ROOT = "factdrift"
 _WORKSPACE_MODULE = f"{ROOT}.builders.core.steps"
 
 Origin = tuple[str, str]
-"""The module that an import takes from and the name that it takes; `*`: all, empty: none."""
+"""The module and the name of an import; the name is `*` for all names, or empty for none."""
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Modules, data files (sha256 by path) and libraries (version by name), and their hash."""
+    """Modules, data files (sha256 by path), libraries (version by name), and a hash of them all."""
 
     modules: frozenset[str]
     data: Mapping[str, str]
@@ -65,8 +65,9 @@ class Reach:
 class Module(NamedTuple):
     """The parts of a module's source on which a step can depend.
 
-    `imports`: (module, name) of `from module import name`, (module, "") of `import module`;
-    `facade`: where each name is from, of a package that only imports, else None.
+    `imports` holds (module, name) for `from module import name`, and (module, "") for
+    `import module`. `facade` maps the names of a package that only imports to their origins; it is
+    None for any other module.
     """
 
     normalised_source: str
@@ -80,12 +81,12 @@ class Module(NamedTuple):
 def reach(
     module: str, extras: frozenset[str] = frozenset(), plugins: frozenset[str] = frozenset()
 ) -> Reach:
-    """Everything that a module reaches; `extras` are the optional distributions that count.
+    """Return everything that a module depends on.
 
-    `plugins` are modules of other packages whose models a step holds: nothing of ours imports
-    them, and they count like the step's own module.
-
-    `LookupError`: there is no such module; `TypeError`: a data file is not named by literals.
+    `extras` are the optional distributions that count. `plugins` are modules of other packages
+    whose models a step holds: no module of ours imports them, but they count like the module of the
+    step. Raises `LookupError` if there is no such module, and `TypeError` if a data file is not
+    named by literals.
     """
     for module_name in (module, *plugins):
         _entered_packages.add(module_name.partition(".")[0])
@@ -127,14 +128,14 @@ def reach(
 
 @cache
 def read_module(module_name: str) -> Module:
-    """A module of the project, parsed; `LookupError` where there is none."""
+    """Parse a module of the project; raise `LookupError` if there is none."""
     if (module_file := _module_file(module_name)) is None:
         raise LookupError(f"no module {module_name}")
     return parse(module_name, module_file.read_bytes(), package=module_file.name == "__init__.py")
 
 
 def parse(module_name: str, source: bytes | str, package: bool = False) -> Module:
-    """A module's source, parsed. `TypeError`: a data file is not named by literals."""
+    """Parse the source of a module; raise `TypeError` if a data file is not named by literals."""
     module_tree = ast.parse(source)
     bound_names = _bound_names(module_tree, module_name, package)
     imports = {origin for _, origin in _imported_names(module_tree, module_name, package)}
@@ -150,13 +151,13 @@ def parse(module_name: str, source: bytes | str, package: bool = False) -> Modul
 
 
 def is_outside_keys(module_name: str) -> bool:
-    """Whether a module says that no step's result depends on it (`__outside_step_keys__`)."""
+    """Whether a module declares that no result depends on it (`__outside_step_keys__`)."""
     return bool(_declared(module_name, "__outside_step_keys__"))
 
 
 @cache
 def _declared(module_name: str, variable: str) -> Any:
-    """The literal that a module of ours assigns to a name, an empty mapping without one."""
+    """Return the literal that a module assigns to a name, or an empty mapping."""
     if (module_file := _module_file(module_name)) is None:
         return {}
     source = module_file.read_bytes()
@@ -174,7 +175,7 @@ def _declaration(module_tree: ast.Module, variable: str) -> Any:
 def _imported_names(
     module_tree: ast.Module, module_name: str, package: bool
 ) -> Iterator[tuple[str, Origin]]:
-    """The names that imports bind, each with its origin; not those for type checkers alone."""
+    """Yield the names that imports bind, with their origins, except those for type checkers."""
     skipped_nodes = _type_checking_nodes(module_tree)
     parent_package = module_name if package else module_name.rpartition(".")[0]
     for node in ast.walk(module_tree):
@@ -194,7 +195,7 @@ def _bound_names(module_tree: ast.Module, module_name: str, package: bool) -> di
 
 
 def _type_checking_nodes(module_tree: ast.Module) -> set[ast.AST]:
-    """Every node below `if TYPE_CHECKING:`."""
+    """Return all nodes below `if TYPE_CHECKING:`."""
     skipped_nodes: set[ast.AST] = set()
     for node in ast.walk(module_tree):
         if isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING":
@@ -206,7 +207,7 @@ def _type_checking_nodes(module_tree: ast.Module) -> set[ast.AST]:
 def _names_through_modules(
     module_tree: ast.Module, bound_names: Mapping[str, Origin]
 ) -> set[Origin]:
-    """The names that are taken from an imported module: `Fact` of `rows.Fact`, `*` of `rows`."""
+    """Return the names used from imported modules: `Fact` for `rows.Fact`, `*` for `rows` alone."""
     attribute_names: dict[int, str] = {}
     for node in ast.walk(module_tree):
         if isinstance(node, ast.Attribute):
@@ -221,7 +222,7 @@ def _names_through_modules(
 
 
 def _modules_of_methods(module_tree: ast.Module) -> set[Origin]:
-    """The modules that do the work of the workspace's methods, where one is called or passed on."""
+    """Return the modules that do the work of those workspace methods that the code mentions."""
     method_modules: Mapping[str, str] = _declared(_WORKSPACE_MODULE, "__methods_work_in__")
     used_attributes = {
         node.attr for node in ast.walk(module_tree) if isinstance(node, ast.Attribute)
@@ -236,7 +237,7 @@ def _modules_of_methods(module_tree: ast.Module) -> set[Origin]:
 def _data_files(
     module_tree: ast.Module, module_name: str, bound_names: Mapping[str, Origin]
 ) -> Iterator[str]:
-    """The paths of the data files and folders that a module opens."""
+    """Yield the paths of the data files and folders that a module opens."""
     for node in ast.walk(module_tree):
         if isinstance(node, ast.Call):
             source_module, function_name = _function_origin(node.func, bound_names)
@@ -245,7 +246,7 @@ def _data_files(
 
 
 def _function_origin(node: ast.expr, bound_names: Mapping[str, Origin]) -> Origin:
-    """The module and name that `f` or `module.f` was imported from; empty: it was not."""
+    """Return the module and name of an imported `f` or `module.f`, or empty texts."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return ".".join(filter(None, bound_names.get(node.value.id, ("",)))), node.attr
     return bound_names.get(node.id, ("", "")) if isinstance(node, ast.Name) else ("", "")
@@ -270,9 +271,9 @@ def _only_imports(module_tree: ast.Module) -> bool:
 
 
 def _own_modules(module_name: str, imported_name: str) -> set[str] | None:
-    """The modules of ours that an import comes down to; None where it is another's.
+    """Return the modules of ours that an import needs, or None if it is not a module of ours.
 
-    A package that only imports is nothing without a name; `*` stands for all of its names.
+    An import of a facade without a name needs none. The name `*` stands for all names.
     """
     if imported_name and _module_file(f"{module_name}.{imported_name}"):
         module_name, imported_name = f"{module_name}.{imported_name}", ""
@@ -294,7 +295,7 @@ def _own_modules(module_name: str, imported_name: str) -> set[str] | None:
 
 @cache
 def _module_file(module_name: str) -> Path | None:
-    """The file of a module of ours or of a plug-in, without importing it; None: another's."""
+    """Return the file of a module of ours or of a plug-in, without importing it, or None."""
     root_package, *inner_names = module_name.split(".")
     if root_package not in _entered_packages or (package_spec := find_spec(root_package)) is None:
         return None
@@ -309,11 +310,11 @@ def _module_file(module_name: str) -> Path | None:
 
 
 _entered_packages = {ROOT}
-"""The packages that are entered: ours, and those of plug-ins that have steps."""
+"""The packages whose modules are read: ours, and those of plug-ins that have steps."""
 
 
 def _file_sums(path: str) -> dict[str, str]:
-    """The sha256 of a file, or of all files below a folder, by path; its code is not data."""
+    """Return the sha256 of a file, or of all files below a folder except Python code, by path."""
     data_path = files.resource(path)
     if not data_path.exists():
         raise FileNotFoundError(f"there is no {path}")
@@ -329,7 +330,7 @@ def _file_sums(path: str) -> dict[str, str]:
 
 
 def _versions(packages: frozenset[str], extras: frozenset[str]) -> dict[str, str]:
-    """Name and version of the distributions that these top-level packages are from."""
+    """Return the versions of the distributions that contain these packages, by name."""
     ignored_names = _optional_distributions() - {_distribution_name(extra) for extra in extras}
     versions: dict[str, str] = {}
     for package in packages - sys.stdlib_module_names - _entered_packages:
@@ -340,9 +341,9 @@ def _versions(packages: frozenset[str], extras: frozenset[str]) -> dict[str, str
 
 
 def _plugin_versions(packages: Collection[str]) -> dict[str, str]:
-    """Name and version of the distributions that offer us something from these packages.
+    """Return the versions of the distributions with entry points in these packages, by name.
 
-    They are found by their entry points, for a development install does not list its modules.
+    The entry points are needed because an editable install does not list its modules.
     """
     plugin_versions = {}
     for distribution in importlib.metadata.distributions() if packages else ():
@@ -358,7 +359,7 @@ _distributions_by_package = cache(importlib.metadata.packages_distributions)
 
 @cache
 def _optional_distributions() -> frozenset[str]:
-    """The distributions that are in our extras alone."""
+    """Return the distributions that only our extras require."""
     try:
         requirement_lines = importlib.metadata.requires(ROOT) or []
     except importlib.metadata.PackageNotFoundError:
@@ -370,19 +371,19 @@ def _optional_distributions() -> frozenset[str]:
 
 
 def _distribution_name(requirement: str) -> str:
-    """The name in a requirement, as the index writes it: `Ibis_Framework[duckdb]>=11`."""
+    """Return the canonical name: `ibis-framework` for `Ibis_Framework[duckdb]>=11`."""
     return canonicalize_name(Requirement(requirement).name)
 
 
 def _normalised(node: ast.AST) -> Iterator[str]:
-    """A tree as text: types and values, without places, empty fields, docstrings and captions.
+    """Yield a syntax tree as text, without positions, empty fields, docstrings and captions.
 
-    `ast.dump` would do but for its form, which differs between versions of Python.
+    `ast.dump` is not used, because its output differs between versions of Python.
     """
     yield f"({type(node).__name__}"
     for field_name in node._fields:
         field_value = getattr(node, field_name, None)
-        # "kind" is the u of u"…"; the two others say nothing that the place does not say
+        # "kind" is the u of u"…"; the context of a name follows from where it is
         if (
             field_value is None
             or field_value == []
@@ -410,10 +411,10 @@ def _is_caption(node: ast.AST) -> bool:
 
 
 def _is_docstring(node: ast.AST) -> bool:
-    """Whether it is a constant that stands alone: a docstring, of a variable too."""
+    """Whether a statement is a constant alone: a docstring, also one of a variable."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _last_name(node: ast.AST) -> str:
-    """The last name of `a`, `a.b`."""
+    """Return `b` for `a.b`, and `a` for `a`."""
     return getattr(node, "id", "") or getattr(node, "attr", "")

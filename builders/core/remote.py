@@ -1,18 +1,17 @@
-"""Inputs that lie elsewhere: `https://…`, `s3://…`, `gs://…` and whatever else fsspec knows.
+"""Remote inputs: `https://…`, `s3://…`, `gs://…` and other protocols that fsspec knows.
 
-A release is known by the sha256 of its inputs, before anything is read of them; processes read a
-file at several places, and Parquet and bz2 are read from their end or in the middle. So each file
-is fetched once, as a stream, into the build folder, and then is a local one. What is there is
-taken up while the server says that it has not changed, and a fetch that was stopped goes on where
-it was.
+The sha256 of each input must be known before it is read, several processes read a file at
+different positions, and Parquet and bz2 are not read from beginning to end. So each file is
+fetched once, as a stream, into the build folder, and is a local file from then on. It is used
+again as long as the server says that it has not changed. An interrupted fetch continues where it
+stopped.
 
-`http` and `https` need no further package; others need fsspec's package for them, and take their
-keys from where that package does (`AWS_PROFILE`, `~/.aws`, …). Users, passwords and all that
-stands behind `?` in an address are never shown, written or hashed: they may be keys.
+`http` and `https` need no further package. Other protocols need a package of fsspec, which finds
+its own keys (`AWS_PROFILE`, `~/.aws`, …). Users, passwords and everything after `?` in an address
+are never shown, written or hashed, because they may be keys.
 
-fsspec opens what is not http. Its caches (`filecache::`, `simplecache::`) and pooch are not used:
-they begin an interrupted file anew, and pooch repeats after any failure, whatever `Retry-After`
-asks for.
+The caches of fsspec (`filecache::`, `simplecache::`) and pooch are not used: they fetch an
+interrupted file from its beginning, and pooch repeats any failure, whatever `Retry-After` says.
 """
 
 import json
@@ -50,19 +49,20 @@ __outside_step_keys__ = True
 T = TypeVar("T")
 
 POLICY = RetryPolicy(timeout=15.0, longest_wait=120.0, give_up=45.0, least_bytes=1 << 14)
-"""A server that sends nothing is given up within a minute; what it sends begins the count anew."""
+"""How long a server may send nothing: about a minute, counted anew after each piece of a file."""
+# `part-*.parquet`, not `part-1.parquet`; `?` begins the query of an address
 _GLOB_CHARACTERS = re.compile(r"[*\[]")
-_PIECE_SIZE = 1 << 20
+_PIECE_SIZE = 1 << 20  # bytes
 _VERSION_FIELDS = frozenset(
     "etag lastmodified last_modified mtime modified updated generation".split()
 )
-"""What servers say by which a file is known to have changed, as fsspec's packages call it."""
+"""The fields of fsspec's packages that differ after a file has changed."""
 _CHANGED_TEXT = "it changed while it was read"
 _CHANGED_HINT = "run it again: the new file is fetched"
 
 
 class _Head(NamedTuple):
-    """How large a file is, and a fingerprint that stays while it does not change; None: unknown."""
+    """The size of a file, and a fingerprint that differs after a change; None if unknown."""
 
     size: int | None
     version: str | None
@@ -77,12 +77,12 @@ def local(
     deep: bool = False,
     policy: RetryPolicy = POLICY,
 ) -> list[str]:
-    """The given paths, with the local ones of what is named by addresses, fetched into `folder`.
+    """Fetch the files that are named by addresses into `folder`, and return all local paths.
 
-    An address names a file or, in a bucket, a pattern (`*`, `[…]` in its last part) or, with `/`
-    at its end, a folder, of which the files whose name is `taken` are fetched, with `deep` those
-    of its folders, too. `UserError`: no such file, refused, no package for it, no room, or still
-    nothing when the policy ends.
+    An address names a file or, in a bucket, a pattern (`*` or `[…]` in its last part) or, with `/`
+    at its end, a folder. From a folder the files are fetched whose name `accepts_name` accepts; if
+    `deep` is true, also those in folders below it. Raises `UserError` if there is no such file, the
+    server refuses it, a package or room on the disk is missing, or the retry policy gives up.
     """
     local_paths: dict[str, str] = {}
     for named_path in named_paths:
@@ -127,7 +127,7 @@ def local(
 
 
 def _safe(file_name: str) -> str:
-    """A name as a file of ours; `UserError` where it leads elsewhere."""
+    """Return a name that is safe as a path below our folder; raise `UserError` if it is not."""
     if any(
         name_part in ("", ".", "..") or "\\" in name_part or "\0" in name_part
         for name_part in file_name.split("/")
@@ -144,7 +144,7 @@ def _fetch(
     target_path: Path,
     say: Callable[[str], None],
 ) -> None:
-    """One file, whole, at `path`; a file that is there and has not changed is left alone."""
+    """Fetch one file to `target_path`, unless the file there has not changed."""
     where = without_credentials(address)
     unfinished_file = target_path.with_name(f".{target_path.name}.part")
     version_note = target_path.with_name(f".{target_path.name}.json")
@@ -154,7 +154,10 @@ def _fetch(
         return
 
     def stretch() -> bool:
-        """Read on; whether the file is whole. False: it broke off, but went far enough."""
+        """Read on and return whether the file is complete.
+
+        If the answer breaks off after enough bytes, it is not a failure, but returns False.
+        """
         start_byte = _size(unfinished_file) if file_head.version else 0
         try:
             if not start_byte or start_byte != file_head.size:
@@ -211,7 +214,7 @@ def _noted_version(version_note: Path) -> str | None:
 
 
 class _Web:
-    """Files of a web server, with requests."""
+    """The files of a web server, read with requests."""
 
     def __init__(self, policy: RetryPolicy) -> None:
         self._policy, self._sessions = policy, Sessions()
@@ -224,7 +227,7 @@ class _Web:
         with self._get(
             address, {"Range": f"bytes={start_byte}-"} if start_byte else {}
         ) as response:
-            is_part = response.status_code == 206
+            is_part = response.status_code == 206  # else it ignores ranges and sends the whole
             content_range = response.headers.get("Content-Range", "")
             if is_part and not content_range.startswith(f"bytes {start_byte}-"):
                 raise RetryError("another part of the file than asked for")
@@ -239,7 +242,7 @@ class _Web:
                 raise UserError(
                     _CHANGED_TEXT, where=without_credentials(address), hint=_CHANGED_HINT
                 )
-            repeated_bytes = 0 if is_part else start_byte  # bytes that come again
+            repeated_bytes = 0 if is_part else start_byte  # bytes to skip
             seconds, least_bytes = self._policy.timeout, self._policy.least_bytes
             for piece in pieces(response, seconds, least_bytes, unpacked=False):
                 yield piece[repeated_bytes:]
@@ -274,7 +277,7 @@ def _head(response: requests.Response) -> _Head:
 
 
 class _Fsspec:
-    """Files that fsspec reads with the package for their protocol."""
+    """Files that fsspec reads with its package for their protocol."""
 
     def __init__(self, named_address: str) -> None:
         protocol = named_address.partition("://")[0].lower()
@@ -296,11 +299,9 @@ class _Fsspec:
     def addresses(
         self, named_address: str, accepts_name: Callable[[str], bool], deep: bool
     ) -> dict[str, str]:
-        """The addresses of the files that are named, by name."""
-        folder_address, pattern = (
-            named_address[: named_address.rindex("/") + 1],
-            named_address[named_address.rindex("/") + 1 :],
-        )
+        """Return the addresses of the named files, by name."""
+        parent_address, slash, pattern = named_address.rpartition("/")
+        folder_address = parent_address + slash
         if pattern and not _GLOB_CHARACTERS.search(pattern):
             return {pattern: named_address}
         with _errors(without_credentials(folder_address)):
@@ -346,6 +347,7 @@ class _Fsspec:
         if self.look(address) != file_head:
             raise UserError(_CHANGED_TEXT, where=where, hint=_CHANGED_HINT)
         with _errors(where):
+            # larger blocks than pieces, so that a bucket answers few requests
             file: Any = self._files.open(address, "rb", block_size=8 * _PIECE_SIZE)
         with file:
             while True:
@@ -360,7 +362,7 @@ class _Fsspec:
 
 @contextmanager
 def _errors(where: str) -> Iterator[None]:
-    """What fsspec's packages raise, in our errors; their texts may hold keys and are left out."""
+    """Turn errors of fsspec's packages into ours, without their texts, which can contain keys."""
     try:
         yield
     except FileNotFoundError:

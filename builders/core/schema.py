@@ -1,7 +1,7 @@
-"""Arrow schemas and column tables, printed from the row types of `builders.rows`.
+"""Arrow schemas, column tables and Parquet files of the row types in `builders.rows`.
 
-Arrow is imported where it is used: it starts threads, and the processes that read dumps know the
-row types but need none of it.
+Arrow is imported inside functions, because it starts threads; the processes that read dumps need
+the row types, but not Arrow.
 """
 
 import types
@@ -35,23 +35,26 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 RENDERED = "rendered"
-"""Marks a column that is written from the facts by a template or a rule: it changes as a patch."""
+"""Marks a column that a template or a rule writes from the facts; a change of it is a patch."""
 
 MEASURED = "measured"
-"""Marks a column that is counted or read off the dump, such as popularity or the dump's own day: it
-says nothing of the fact, and changes as a patch."""
+"""Marks a column that is measured in the dump, such as popularity or the day of the dump.
+
+It does not describe the fact, so a change of it is a patch.
+"""
 MEASURED_IF = "measured while "
-"""Before the name of a bool column: a column is `MEASURED` where that one is true."""
+"""A prefix of the name of a bool column: a column is `MEASURED` in rows where that one is true."""
 
 _SCALARS = {str: "string", int: "int64", float: "float64", bool: "bool", date: "date32"}
-"""The types of plain values, by Arrow's names."""
+"""The names of Arrow types for simple Python types."""
 
 
 class Column(NamedTuple):
     """One column as the card prints it.
 
-    `rendered`: it is written by a template or a rule. `measured`: the bool columns where it is
-    read off the dump and says nothing of the fact; empty: nowhere, `*`: everywhere.
+    `rendered` says whether a template or a rule writes it. `measured` says in which rows it is
+    measured in the dump: `*` in all rows, empty in none, otherwise in those where the bool column
+    of this name is true.
     """
 
     name: str
@@ -63,7 +66,7 @@ class Column(NamedTuple):
 
 
 def _arrow(hint: Any) -> "tuple[pa.DataType, bool]":
-    """The Arrow type of a type hint, and whether it may be null."""
+    """Return the Arrow type of a type hint, and whether it can be null."""
     import pyarrow as pa
 
     origin, type_arguments = get_origin(hint), get_args(hint)
@@ -93,7 +96,7 @@ def _measured(column_notes: Sequence[Any]) -> str:
 
 @cache
 def columns(row: Any) -> tuple[Column, ...]:
-    """The columns of a row type, in order, with their descriptions."""
+    """Return the columns of a row type in order, with their descriptions."""
     column_hints = get_type_hints(row, include_extras=True)
     column_list = []
     for field in fields(row):
@@ -114,7 +117,7 @@ def columns(row: Any) -> tuple[Column, ...]:
 
 @cache
 def arrow_schema(row: Any) -> "pa.Schema":
-    """The Arrow schema of a row type; non-null columns are declared so."""
+    """Return the Arrow schema of a row type, in which columns without nulls are declared so."""
     import pyarrow as pa
 
     return pa.schema(
@@ -123,7 +126,7 @@ def arrow_schema(row: Any) -> "pa.Schema":
 
 
 def batches(row: Any, rows: Iterable[Any], size: int = 8192) -> "Iterator[pa.RecordBatch]":
-    """Typed rows as record batches of at most `size` rows."""
+    """Yield typed rows as record batches of at most `size` rows."""
     import pyarrow as pa
 
     schema = arrow_schema(row)
@@ -141,7 +144,7 @@ def batches(row: Any, rows: Iterable[Any], size: int = 8192) -> "Iterator[pa.Rec
 
 
 def regrouped(flow: "Iterable[pa.RecordBatch]", size: int) -> "Iterator[pa.Table]":
-    """The same rows in tables of exactly `size` rows (the last one: the rest), one chunk each."""
+    """Yield the rows in tables of `size` rows, of one chunk each; the last table has the rest."""
     import pyarrow as pa
 
     held_batches: list[pa.RecordBatch] = []
@@ -160,9 +163,10 @@ def regrouped(flow: "Iterable[pa.RecordBatch]", size: int) -> "Iterator[pa.Table
 
 
 def declared(batch: "pa.RecordBatch", schema: "pa.Schema", where: str) -> "pa.RecordBatch":
-    """The columns of a schema, by name and cast to it. `ValueError`: a bug of who made the rows.
+    """Return the columns of a batch that a schema declares, cast to their types.
 
-    That is a column that is missing, or null where there is none; casting lets nulls through.
+    Raises `ValueError` if a column is missing, cannot be cast, or has forbidden nulls, which
+    casting does not notice. This is a bug in the code that made the rows.
     """
     import pyarrow as pa
 
@@ -181,7 +185,7 @@ def declared(batch: "pa.RecordBatch", schema: "pa.Schema", where: str) -> "pa.Re
 
 
 def _refuse_nulls(array: "pa.Array", field: "pa.Field", where: str) -> None:
-    """Nulls where the field, or a field inside it, has none."""
+    """Raise `ValueError` for nulls in a field that must not have any, or in a field inside it."""
     import pyarrow as pa
 
     if not field.nullable and array.null_count:
@@ -197,9 +201,9 @@ def _refuse_nulls(array: "pa.Array", field: "pa.Field", where: str) -> None:
 
 
 def reading(path: Path) -> "pq.ParquetFile":
-    """A Parquet file to be read batch by batch.
+    """Open a Parquet file that is read batch by batch.
 
-    Without pyarrow's reading ahead, which holds every column chunk that it has read so far.
+    pyarrow's reading ahead is off, because it holds every column chunk that it has read so far.
     """
     import pyarrow.parquet as pq
 
@@ -207,7 +211,7 @@ def reading(path: Path) -> "pq.ParquetFile":
 
 
 def typed_rows(path: Path, row: type[T], size: int = 8192) -> Iterator[T]:
-    """The rows of a Parquet file as objects of their row type; memory holds `size` of them."""
+    """Yield the rows of a Parquet file as objects of their row type, `size` in memory at a time."""
     row_type: Any = row
     with reading(path) as file:
         for batch in file.iter_batches(size, columns=arrow_schema(row_type).names):
@@ -215,7 +219,7 @@ def typed_rows(path: Path, row: type[T], size: int = 8192) -> Iterator[T]:
 
 
 class RowWriter:
-    """A Parquet file that typed rows are appended to."""
+    """Appends typed rows to a Parquet file."""
 
     def __init__(self, row: Any, writer: "pq.ParquetWriter", size: int) -> None:
         self._row, self._writer, self._size = row, writer, size
@@ -228,7 +232,7 @@ class RowWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the rows that have been appended since the last batch."""
         for batch in batches(self._row, self._waiting):
             self._writer.write_batch(batch)
         self._waiting = []
@@ -236,7 +240,7 @@ class RowWriter:
 
 @contextmanager
 def writing(path: Path, row: Any, size: int = 8192) -> Iterator[RowWriter]:
-    """Write typed rows to a Parquet file; memory holds `size` of them."""
+    """Open a Parquet file for typed rows, `size` of which are in memory at a time."""
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(path, arrow_schema(row)) as writer:
@@ -246,7 +250,7 @@ def writing(path: Path, row: Any, size: int = 8192) -> Iterator[RowWriter]:
 
 
 def write_sorted(path: Path, row: Any, sorted_rows: Iterable[Any], *by: str) -> list[Any]:
-    """Write typed rows to a Parquet file, sorted by these columns if any, and hand them back."""
+    """Write typed rows to a Parquet file, sorted by some columns if any, and return them."""
     ordered_rows = sorted(sorted_rows, key=attrgetter(*by)) if by else [*sorted_rows]
     with writing(path, row) as file:
         for typed_row in ordered_rows:
@@ -255,7 +259,7 @@ def write_sorted(path: Path, row: Any, sorted_rows: Iterable[Any], *by: str) -> 
 
 
 def _plain(value: Any) -> Any:
-    """Nested rows as dicts, which Arrow takes."""
+    """Return a value with nested rows as dictionaries, which Arrow needs."""
     if isinstance(value, str):
         return value
     if isinstance(value, tuple):

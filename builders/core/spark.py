@@ -1,8 +1,8 @@
-"""Where a Spark is, and a session with it: in this process, on a cluster, or a Connect server.
+"""Addresses of Spark, and sessions in this process, on a cluster or with a Connect server.
 
-An address is a master, as Spark writes it (`local[4]`, `local-cluster[2,1,1024]`,
+An address is a master in Spark's notation (`local[4]`, `local-cluster[2,1,1024]`,
 `spark://host:7077`, `k8s://https://host`, `yarn`), or a Spark Connect server, `sc://host:15002`.
-Keys are never part of one: they are in the environment, where Spark looks for them itself.
+Keys are never part of an address: Spark finds them in the environment.
 """
 
 import os
@@ -29,27 +29,44 @@ __outside_step_keys__ = True
 
 CONNECT = "sc://"
 CONNECT_SECONDS = 10.0
-"""Seconds that a master or a server has to answer at all."""
+"""Seconds in which a master or a server must accept a connection.
 
+One that works does so within a second; a busy one gets some more.
+"""
+
+# `local[4]` and `local[*]`, not `local-cluster[2,1,1024]`
 _LOCAL_MASTER = re.compile(r"local(\[[\d*, ]+\])?")
+# `spark://host:7077`, not `host:7077`
 _SPARK_ADDRESS = re.compile(
     _LOCAL_MASTER.pattern + r"|local-cluster\[[\d, ]+\]|yarn|(k8s|spark|sc)://\S*"
 )
+# `sc://host/;token=abc` and `spark://user:word@host`, not `sc://host/;use_ssl=true`
 _KEY_IN_ADDRESS = re.compile(
     r"[;?&]\s*[^=;?&]*(token|password|secret|key)[^=;?&]*=|//[^/;]*@", re.IGNORECASE
 )
 _PYTHON_TRACEBACK = re.compile(
     r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)+((?:\w+\.)*\w+(?::.*)?)"
 )
-"""Python's, in what Spark says of a task; its last line says what was the matter."""
+"""A traceback of Python in Spark's message about a task. Group 1 is its last line, the error.
+
+It is found in `Traceback (most recent call last):\\n  File…\\nValueError: no day`, but not in a
+traceback of Java, whose lines begin with `at`.
+"""
 _LOST_TASK = re.compile(r"most recent failure: .*?\): (.*)")
-"""What Spark says of a task that it started a few times."""
+"""Spark's message about a task that failed several times. Group 1 is the reason.
+
+It is found in `most recent failure: Lost task 0.3 (TID 7) (host executor 1): no space`, but not in
+`Job aborted`.
+"""
 _USER_SETTINGS = frozenset({"PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS"})
-"""Set where spark-submit, or the user, has settings for Spark."""
+"""Variables that are set if spark-submit or the user configures Spark."""
 
 
 def checked(address: str) -> str:
-    """An address of the right form; `UserError`, which does not show it, where it holds a key."""
+    """Return an address if its form is right; raise `UserError` if not, or if it holds a key.
+
+    The message about a key does not show the address.
+    """
     if _KEY_IN_ADDRESS.search(address):
         raise UserError(
             f"the address of a Spark ({address.partition('://')[0]}://…) holds a key",
@@ -67,15 +84,15 @@ def checked(address: str) -> str:
 
 
 def remote(address: str | None) -> str | None:
-    """The address, or that of the environment, unless Spark runs in this process."""
+    """Return the address, or that of the environment; None if Spark runs in this process."""
     address = address or os.environ.get("SPARK_REMOTE")
     return None if address is None or _LOCAL_MASTER.fullmatch(address) else address
 
 
 def require(address: str | None) -> None:
-    """`UserError` unless the packages, Java, and whoever is to answer at the address are there.
+    """Raise `UserError` unless the packages, Java and the server at the address are there.
 
-    This takes a second at most where all is well, and starts no Spark.
+    Starts no Spark, and takes at most a second if nothing is missing.
     """
     remote_address = remote(address) or ""
     is_connect = remote_address.startswith(CONNECT)
@@ -109,11 +126,11 @@ def require(address: str | None) -> None:
 def session(
     address: str | None, scratch: Path, memory: str | None, threads: int | None
 ) -> Iterator[Any]:
-    """A session, stopped at the end; one that is open already is joined and left open.
+    """Open a session and stop it at the end. An open session is joined, and stays open.
 
-    Without an address, the environment says where: `SPARK_REMOTE`, or the settings of
-    spark-submit; else Spark runs in this process. `UserError` where what `require` asks for is
-    missing, where Spark does not start, or where it does not see the folder `scratch`.
+    Without an address, `SPARK_REMOTE` or the settings of spark-submit say where Spark is;
+    otherwise it runs in this process. Raises `UserError` if a requirement is missing (see
+    `require`), if Spark does not start, or if it does not see the folder `scratch`.
     """
     require(address)
     from pyspark.sql import SparkSession
@@ -135,9 +152,9 @@ def session(
 
 @contextmanager
 def failures(address: str | None, hint: str) -> Iterator[None]:
-    """`UserError`, in one line, where Spark gives up; `hint` says what to do then.
+    """Turn an error of Spark into a `UserError` of one line; `hint` says what to do then.
 
-    `RuntimeError` with Python's traceback where our own code failed in a task.
+    If our own code failed in a task, this is a bug: a `RuntimeError` with Python's traceback.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -162,18 +179,18 @@ def failures(address: str | None, hint: str) -> Iterator[None]:
 
 
 def uri(path: Path | str) -> str:
-    """A file of this machine for Spark, whose own file system may be another."""
+    """Return the URI of a file of this machine; paths alone can mean another file system."""
     return f"file://{Path(path).absolute()}"
 
 
 def literal(path: Path | str) -> str:
-    """The same for reading, where Spark takes some characters for patterns."""
+    """Return the URI of a file to read, with the characters escaped that begin patterns."""
     return re.sub(r"([\\*?\[\]{}])", r"\\\1", uri(path))
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what PySpark says of pandas 3, which is not used here."""
+    """Hide PySpark's warning about pandas 3, which is not used here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         yield
@@ -207,12 +224,12 @@ def _opened(address: str | None, scratch: Path, memory: str | None, threads: int
 
 
 def redact_address(address: str) -> str:
-    """An address without what may be a key."""
+    """Return an address without parameters, which can contain a key."""
     return address.partition("/;")[0] if address.startswith(CONNECT) else address
 
 
 def _endpoints(address: str) -> list[tuple[str, int]]:
-    """Hosts and ports of a Connect server, or of a standalone master and those that stand by."""
+    """Return host and port of a Connect server, or of a standalone master and its stand-bys."""
     scheme, endpoint_list, rest = address.partition("://")
     if not endpoint_list or scheme == "k8s":
         return []
@@ -239,7 +256,7 @@ def _endpoints(address: str) -> list[tuple[str, int]]:
 
 
 def _require_server(address: str) -> None:
-    """`UserError` unless a server that speaks gRPC answers."""
+    """Raise `UserError` unless a gRPC server answers."""
     import grpc
     from pyspark.errors import PySparkException
     from pyspark.sql.connect.client import DefaultChannelBuilder
@@ -260,7 +277,7 @@ def _require_server(address: str) -> None:
 
 
 def _require_shared(open_session: Any, scratch: Path, address: str) -> None:
-    """`UserError` unless Spark reads what this process writes to a folder, and the reverse."""
+    """Raise `UserError` unless Spark and this process read each other's files in a folder."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -293,7 +310,7 @@ def _require_shared(open_session: Any, scratch: Path, address: str) -> None:
 def _settings(
     remote_address: str | None, scratch: Path, memory: str | None, threads: int
 ) -> dict[str, Any]:
-    """Settings of a Spark; what else a cluster needs is in the user's spark-defaults.conf."""
+    """Return settings of Spark; a cluster takes others from the user's spark-defaults.conf."""
     spark_settings: dict[str, Any] = {
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.catalogImplementation": "in-memory",
@@ -304,7 +321,7 @@ def _settings(
         return spark_settings | {"spark.master": remote_address}
     return spark_settings | {
         "spark.master": f"local[{threads}]",
-        "spark.ui.enabled": "false",
+        "spark.ui.enabled": "false",  # it would open a port
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.sql.shuffle.partitions": str(threads),
@@ -312,7 +329,7 @@ def _settings(
 
 
 def _require_java() -> None:
-    """`UserError` unless there is a Java that Spark 4 runs on."""
+    """Raise `UserError` unless there is a Java that Spark 4 runs on."""
     java_home = os.environ.get("JAVA_HOME")
     java_program = (
         shutil.which("java", path=str(Path(java_home, "bin")))
@@ -324,6 +341,7 @@ def _require_java() -> None:
         version_text = subprocess.run(
             [java_program, "-version"], capture_output=True, text=True
         ).stderr
+    # `openjdk version "17.0.9"` is 17, `java version "1.8.0_392"` is 8
     java_version = re.search(r'version "(?:1\.)?(\d+)', version_text)
     if not java_version or int(java_version[1]) < 17:
         found_text = f"found Java {java_version[1]}" if java_version else "found none"
@@ -335,6 +353,6 @@ def _require_java() -> None:
 
 
 def _first(error: Exception) -> str:
-    """What an error says, in one short line, without an address that may hold a key."""
+    """Return the message of an error as one short line, without addresses, which may hold keys."""
     reason = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     return re.sub(r"\bsc://\S+", "sc://…", reason)[:300] or type(error).__name__

@@ -1,4 +1,4 @@
-"""`factdrift new`: skeletons of extensions, each in a package or folder of its author's own."""
+"""`factdrift new`: skeletons of extensions, each a package or a folder of its author."""
 
 import keyword
 import re
@@ -12,7 +12,7 @@ from factdrift.builders.core.files import atomic_folder, disk_errors, resource
 from factdrift.builders.recipes.datasets import DATASETS
 
 SKELETONS = resource("builders/recipes/skeletons")
-"""A folder for each kind; in it `my-KIND`, `my_KIND`, `MyKind` and `My kind` stand for the name."""
+"""Has a folder for each kind; `my-KIND`, `my_KIND`, `MyKind` and `My kind` in it are replaced."""
 
 NEXT_STEPS = {
     "dataset": "pip install -e {folder}, then factdrift release {name}, and pytest {folder}",
@@ -21,7 +21,7 @@ NEXT_STEPS = {
     "platform": "pip install -e {folder}, then --platform {name}, and pytest {folder}",
     "task": "edit layout.yaml and task.html.j2, then factdrift layouts {folder}",
 }
-"""The kinds of skeleton, and what its author does next."""
+"""The kinds of skeletons, each with the next step of its author."""
 _PACKAGE_KINDS = ("dataset", "filter", "backend", "platform")
 
 
@@ -63,12 +63,12 @@ def write_skeleton(kind: str, name: str, out: Path) -> Path:
 
 
 def next_step(kind: str, folder: Path) -> str:
-    """What the author does with a skeleton that was just written."""
+    """Return what the author does next with a skeleton."""
     return f"{folder}: {NEXT_STEPS[kind].format(folder=folder, name=folder.name)}"
 
 
 def _name_problem(kind: str, name: str) -> str | None:
-    """Why `name` cannot be used; None where it can."""
+    """Return why a name cannot be used, or None if it can."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):  # `two-hop`; not `Two`, `two_hop`
         return "it has other characters, or does not begin with a letter"
     if kind not in _PACKAGE_KINDS:
@@ -89,7 +89,7 @@ def _name_problem(kind: str, name: str) -> str | None:
 
 
 def _extension_points() -> dict[str, ExtensionPoint[type]]:
-    """The extension point of each kind of package."""
+    """Return the extension point of each kind of package."""
     return {"dataset": DATASETS}
 
 

@@ -1,4 +1,4 @@
-"""A recipe: what one dataset version is made from. One YAML file in `builders/recipes/`."""
+"""Recipes, the YAML files from which versions of datasets are made, and their inputs."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,25 +37,27 @@ FOLDER = resource("builders/recipes")
 class Recipe(Strict):
     """Inputs, parameters and seed of one dataset version, and what its card says.
 
-    `dataset`: the name of the dataset and of its folder, in small letters, digits and hyphens;
-    `version`: `1.2.3`, or `auto` for the smallest that the rule allows; `title`: the
-    heading of the card; `summary`: the sentences below it; `licence`: that of the rows, as SPDX
-    names it; `tags`: words that the Hub finds it by; `inputs`: what it is made from, by name;
-    `build`: the parameters of one builder; `seed`: what every draw derives from.
+    `dataset` is the name of the dataset and its folder, in small letters, digits and hyphens.
+    `version` is `1.2.3`, or `auto` for the smallest version that the versioning rule allows.
+    `title` and `summary` begin the card. `licence` is the SPDX expression for the rows. `tags` are
+    search words on the Hub. `inputs` are the inputs by name, `build` holds the parameters of one
+    builder, and all random draws depend on `seed`.
     """
 
+    # `two-hop`, not `Two-Hop` or `two_hop`
     dataset: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    # `1.2.3` or `auto`, not `1.2`
     version: Annotated[str, Field(pattern=r"^(auto|\d+\.\d+\.\d+)$")]
     title: str
     summary: str
     licence: Licence
     tags: tuple[str, ...] = ()
     homepage: Annotated[str | None, Field(pattern=r"^https?://\S+$")] = None
-    """The dataset's own page, where it has one: on the Hub, or behind a DOI."""
+    """The web page of the dataset, if it has one: on the Hub, or behind a DOI."""
     creators: Annotated[tuple[str, ...], Field(min_length=1)] = ("factdrift contributors",)
-    """Who is named as its maker in Croissant, CITATION.cff and the metadata for a DOI."""
+    """The authors in Croissant, CITATION.cff and the metadata for a DOI."""
     prose: Name | None = None
-    """Name of the folder of `data_cards/` whose prose the card takes; the builder's by default."""
+    """The folder in `data_cards/` with the prose of the card, by default that of the builder."""
     seed: int = 0
     inputs: Mapping[str, RecipeInput]
     build: SerializeAsAny[DatasetBuilder]
@@ -63,7 +65,7 @@ class Recipe(Strict):
     @field_validator("inputs", mode="before")
     @classmethod
     def _kinds(cls, inputs: Any) -> Any:
-        """Inputs with the kind of their name, where they do not say one themselves."""
+        """Add to inputs without a kind the kind that belongs to their name."""
         if not isinstance(inputs, Mapping):
             return inputs
         return {
@@ -74,7 +76,10 @@ class Recipe(Strict):
         }
 
     def waits_for(self, input_names: Collection[str]) -> set[str]:
-        """The inputs that it still needs, beside the given ones; given ones put its own aside."""
+        """Return the inputs that are missing if `input_names` are given on the command line.
+
+        An input that is given there disables the paths in the recipe.
+        """
         needed_names = {name for name, entry in self.inputs.items() if not entry.optional}
         own_names = (
             ()
@@ -84,7 +89,7 @@ class Recipe(Strict):
         return needed_names - set(input_names) - set(own_names)
 
     def sources(self, input_names: Collection[str]) -> list[str]:
-        """Of the given inputs those that put the recipe's own aside: all but gold rows."""
+        """Return the given inputs that disable the paths in the recipe: all but gold rows."""
         return [
             name
             for name in input_names
@@ -102,36 +107,36 @@ class _BuilderName(BaseModel):
 
 
 class _RecipeHead(BaseModel):
-    """What of a recipe says which fields the rest may have."""
+    """The part of a recipe that decides which fields the rest can have."""
 
     build: _BuilderName
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Read a recipe; `UserError` with file:line for every mistake, of its builder before others."""
+    """Read a recipe; raise `UserError` with file and line of each mistake.
+
+    A mistake in the name of the builder is reported alone, because the fields depend on it.
+    """
     builder_type = find_builder(load(path, _RecipeHead).build.builder)
     return load(path, create_model("Recipe", __base__=Recipe, build=(builder_type, ...)))
 
 
 def recipes(folder: Path = FOLDER) -> dict[Path, Recipe]:
-    """Every bundled recipe, by path."""
+    """Return all bundled recipes, by path."""
     return {path: read_recipe(path) for path in sorted(folder.glob("*.yaml"))}
 
 
 def find_recipe(name_or_path: str | Path) -> Path:
-    """The file of a recipe that is named by its path, or by the name of a bundled one.
+    """Return the file of a recipe, given its path or the name of a bundled or installed recipe.
 
-    `UserError` with the bundled names where a bare name is neither.
+    Raises `UserError` with all bundled names if there is none.
     """
     file_path = Path(name_or_path)
     if file_path.is_file() or file_path.parent not in (Path(), Path("builders/recipes")):
         return file_path
-    recipes_by_name = {
-        bundled_path.stem: bundled_path
-        for bundled_path in sorted(
-            FOLDER.glob("*.yaml"), key=lambda bundled_path: bundled_path.stem
-        )
-    }
+    recipes_by_name: dict[str, Path] = {}
+    for bundled_path in sorted(FOLDER.glob("*.yaml"), key=lambda path: path.stem):
+        recipes_by_name[bundled_path.stem] = bundled_path
     bare_name = file_path.name.removesuffix(".yaml")
     if bare_name in recipes_by_name:
         return recipes_by_name[bare_name]
@@ -144,13 +149,17 @@ def find_recipe(name_or_path: str | Path) -> Path:
             *recipes_by_name,
         ],
     )
-    hint = f"{f'did you mean {near_name}? ' if near_name else ''}bundled are {', '.join(recipes_by_name)}"
+    suggestion = f"did you mean {near_name}? " if near_name else ""
+    hint = f"{suggestion}bundled are {', '.join(recipes_by_name)}"
     error_text = "no such file, and no bundled recipe of this name"
     raise UserError(error_text, where=str(name_or_path), hint=hint)
 
 
 def recipe_name(path: Path, recipe: Recipe) -> str:
-    """What names a recipe on the command line: its name, where it comes with its builder."""
+    """Return the name of a recipe on the command line.
+
+    This is the name of the builder if the recipe belongs to its package.
+    """
     own_recipe = recipe_of(recipe.build.builder)
     if own_recipe and own_recipe.resolve() == path.resolve():
         return recipe.build.builder
@@ -164,16 +173,16 @@ def find_inputs(
     snapshot: str | None,
     workspace: Workspace,
 ) -> dict[str, Source]:
-    """The inputs of a run: those of the recipe, or, where any is given, the given ones alone.
+    """Return the inputs of a run: those in the recipe or, if any are given, the given ones alone.
 
-    Mixing a given dump with the recipe's own older one would compare two different worlds; so a
-    given input puts aside every path and checksum that the recipe names, and the days of those
-    paths. Gold rows do not: they are about what the others hold, and of their day. So is a file
-    beside other inputs: it chooses among what they hold.
+    A given dump must not be compared with an older dump of the recipe, which can be about another
+    world. So a given input disables all paths and checksums in the recipe, and the days of those
+    paths. Gold rows do not: they are about rows of the other inputs, and have their day. The same
+    is true of a file beside other inputs, which selects from them.
 
-    The day of an input is what its path says (`news.jsonl@2020-12-31`), else its file names, else
-    `snapshot`. Where all names say theirs, `snapshot` is that of the newest input of the run,
-    `dump` or else the first.
+    The day of an input is in its path (`news.jsonl@2020-12-31`) or in the names of its files;
+    otherwise it is `snapshot`. If all inputs have a day, `snapshot` replaces that of `dump` or, if
+    there is no dump, of the first input.
     """
     _refuse_unknown_inputs(recipe, recipe_file, named_inputs)
     chosen_inputs = _choose_inputs(recipe, recipe_file, named_inputs)
@@ -211,7 +220,7 @@ def find_inputs(
 
 
 class _ChosenInput(NamedTuple):
-    """An input of a run: the recipe's words about it, its paths and the day that these say."""
+    """An input of a run: its entry in the recipe, its paths, and the day in these paths."""
 
     about: RecipeInput
     paths: Sequence[str]
@@ -234,7 +243,7 @@ def _refuse_unknown_inputs(recipe: Recipe, recipe_file: Path, input_names: Colle
 def _choose_inputs(
     recipe: Recipe, recipe_file: Path, named_inputs: Mapping[str, Sequence[str]]
 ) -> dict[str, _ChosenInput]:
-    """The given inputs and those of the recipe that stay, the ones that set the day first."""
+    """Return the given inputs and those of the recipe that stay, first those with a day."""
     own_put_aside = bool(recipe.sources(named_inputs))
     chosen_inputs: dict[str, _ChosenInput] = {}
     for input_name, recipe_input in recipe.inputs.items():
@@ -264,11 +273,11 @@ def _choose_inputs(
 
 
 _DAY_FOLLOWERS = {"file": 1, "gold": 2}
-"""The kinds that take the day of others, and so are found after them."""
+"""The kinds that take the day of other inputs, and are therefore sorted after them."""
 
 
 def _own_path(recipe_file: Path, input_path: str) -> str:
-    """The path or address of an input that a recipe names itself."""
+    """Return the path or address of an input in a recipe."""
     if not is_remote(input_path):
         return str(recipe_path(recipe_file, input_path))
     if without_credentials(input_path) != input_path:
@@ -281,7 +290,7 @@ def _own_path(recipe_file: Path, input_path: str) -> str:
 def fetched(
     kind: Kind, paths: Sequence[str], folder: Path, say: Callable[[str], None]
 ) -> list[str]:
-    """The paths of an input of this kind, what lies elsewhere fetched into `folder`."""
+    """Return local paths of an input of this kind; fetch remote files into `folder`."""
     return local(paths, folder, FINDERS[kind][1], say=say, deep=kind == "gold")
 
 
@@ -294,7 +303,7 @@ def _json_lines(paths: Sequence[str]) -> list[Path]:
 
 
 def _wikidata(paths: Sequence[str]) -> list[Path]:
-    """The files of a dump, or the tables of a folder that is already mined."""
+    """Return the files of a dump, or the tables in a folder of mined ones."""
     if len(paths) == 1 and (summary_file := Path(paths[0]) / TABLES[-1]).is_file():
         read_summary(summary_file)
         return [Path(paths[0]) / table_name for table_name in TABLES]
@@ -310,13 +319,13 @@ FINDERS: Mapping[Kind, tuple[Callable[[Sequence[str]], list[Path]], Callable[[st
     "file": (_json_lines, _is_json_lines),
     "gold": (find_gold, lambda name: name == GOLD_FILE),
 }
-"""How the files of each kind of input are found, and which of a folder elsewhere are, by name."""
+"""For each kind of input, a function that finds files, and one that accepts names in buckets."""
 
 
 def _files(
     recipe_input: RecipeInput, paths: Sequence[str], layouts: Sequence[str]
 ) -> tuple[Path, ...]:
-    """The files that paths, globs and folders of an input name. `UserError`: nothing there."""
+    """Return the files of an input; raise `UserError` if there are none."""
     if recipe_input.kind == "gold":
         return tuple(find_gold(paths, *layouts))
     return tuple(FINDERS[recipe_input.kind][0](paths))
@@ -327,7 +336,7 @@ def _days(
     files_by_input: Mapping[str, tuple[Path, ...]],
     snapshot: str | None,
 ) -> dict[str, date]:
-    """The day of each input, in the order of `inputs`; `snapshot` is the one day that is given."""
+    """Return the day of each input; `snapshot` is the day given for one of them."""
     leading_names = [
         input_name
         for input_name in chosen_inputs
@@ -374,7 +383,7 @@ def _days(
 
 
 def _following_day(chosen_input: _ChosenInput, newest_day: date) -> date:
-    """The day of a file or of gold rows: as said for them, else that of the newest other input."""
+    """Return the day of a file or of gold rows, by default that of the newest other input."""
     recipe_day = chosen_input.about.snapshot if chosen_input.about.kind == "file" else None
     own_day = chosen_input.day or recipe_day
     return snapshot_day([], own_day) if own_day else newest_day
@@ -383,7 +392,7 @@ def _following_day(chosen_input: _ChosenInput, newest_day: date) -> date:
 def _day(
     input_name: str, recipe_input: RecipeInput, files: Sequence[Path], named_day: str | None
 ) -> date:
-    """The day of an input: as given or as the recipe says, else as its names say it."""
+    """Return the given day of an input, or that in the recipe, or that in its file names."""
     day: str | date | None = named_day or recipe_input.snapshot
     if recipe_input.kind == "wikidata" and tuple(file.name for file in files) == TABLES:
         day = read_summary(files[-1])["snapshot"]
@@ -391,17 +400,19 @@ def _day(
         return snapshot_day(files, day)
     example_day = "2020-12-31"
     shown_path = display_path(files[0])
-    hint = f"say its last day: --input {input_name}={shown_path}@{example_day}, or --snapshot-date {example_day}"
+    dated_input = f"--input {input_name}={shown_path}@{example_day}"
+    hint = f"say its last day: {dated_input}, or --snapshot-date {example_day}"
     return _last_day(files, hint if recipe_input.path else hint + ", or `snapshot:` in the recipe")
 
 
+# `news-20260201.jsonl`, not `120260201` (longer numbers are ids) or `20261301` (no month)
 _DAY_IN_NAME = re.compile(r"(?<!\d)20\d\d[01]\d[0-3]\d(?!\d)")
 
 
 def _last_day(files: Sequence[Path], hint: str) -> date:
-    """The last day that such files can hold by their names, or the end of the last year there.
+    """Return the last day in the names of files, or the end of the last year in them.
 
-    Where a name has no day its folder may: `20260201.en/train-00000-of-00041.parquet`.
+    If a name has no day, its folder can have one: `20260201.en/train-00000-of-00041.parquet`.
     """
     name_days = []
     for file_path in files:
