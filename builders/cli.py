@@ -54,6 +54,7 @@ def _common(
     """Rebuild temporal-knowledge benchmarks from raw sources."""
 
 
+# the folder is shown in the help by words, because its path differs between machines
 TEMPLATES = resource("templates")
 Templates = Annotated[
     Path,
@@ -278,10 +279,8 @@ def mine(
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
 
+    relation_ids = _relation_ids(relations)
     relation_table = relations_with_own(templates)
-    relation_ids = re.findall(r"[^\s,]+", relations or "")  # `P54, P39` as well as `P54,P39`
-    if relations is not None and not relation_ids:
-        raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
     chosen_relations = (
         select_relations(relation_table, relation_ids, templates)
         if relation_ids
@@ -291,12 +290,10 @@ def mine(
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
     if dump and relation_ids:
+        # tables of a dump serve all recipes, which need different relations
         raise UserError("a dump is mined for every relation", hint="leave --relations out")
     dump_reader = _reading(engine, shards, jobs, out, alone=bool(endpoint or shard))
-    dump_paths, path_day = without_day(dump or [])
-    if path_day and snapshot not in (None, path_day):
-        raise UserError(f"two days are given: {path_day} and {snapshot}")
-    snapshot_text = snapshot or path_day
+    dump_paths, snapshot_text = _snapshot_of_dump(dump or [], snapshot)
     mined_tables: MinedTables | None
     if endpoint:
         mined_tables = mine_sparql(
@@ -316,6 +313,22 @@ def mine(
     if mined_tables is not None:
         statement_count = mined_tables.counts["counts"]["statements"]
         say(f"{statement_count:,} statements of {mined_tables.snapshot} in {out}")
+
+
+def _relation_ids(relations: str | None) -> list[str]:
+    """Return the ids in `P54,P39` or `P54, P39`; none means all relations."""
+    relation_ids = re.findall(r"[^\s,]+", relations or "")
+    if relations is not None and not relation_ids:
+        raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
+    return relation_ids
+
+
+def _snapshot_of_dump(dump: list[str], snapshot: str | None) -> tuple[list[str], str | None]:
+    """Return the paths of a dump without their day, and the day of the paths or the option."""
+    dump_paths, path_day = without_day(dump)
+    if path_day and snapshot not in (None, path_day):
+        raise UserError(f"two days are given: {path_day} and {snapshot}")
+    return dump_paths, snapshot or path_day
 
 
 def _mine_dump(
@@ -629,13 +642,14 @@ def main() -> None:
     except UserError as error:
         _end(error)
     except Exception as error:
+        # at the beginning of its text alone: a message may quote a query with these words
         if _QUERY_STOPPED.search(str(error)):
             raise KeyboardInterrupt from None
         if (reason := refusal(error)) is None:
             raise
         hint = "make room, or name another place; the same command goes on from here"
         _end(UserError(reason, where=getattr(error, "filename", None), hint=hint))
-    except SystemExit as end:
+    except SystemExit as end:  # Typer catches Ctrl-C and exits
         if end.code == _INTERRUPTED_STATUS:
             raise KeyboardInterrupt from None
         raise

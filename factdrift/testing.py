@@ -11,6 +11,7 @@ A failure is an `AssertionError` with a message for the author of the dataset.
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from factdrift.api import DatasetRelease, ReleaseConfig, open_release
@@ -34,11 +35,7 @@ def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
         assert not (problems := built_release.problems()), "\n".join(problems)
     release, second_release = releases
     sums_by_build = [built_release.manifest.sha256s() for built_release in releases]
-    differing_paths = sorted(
-        inner_path
-        for inner_path in sums_by_build[0].keys() | sums_by_build[1].keys()
-        if sums_by_build[0].get(inner_path) != sums_by_build[1].get(inner_path)
-    )
+    differing_paths = _differing_paths(*sums_by_build)
     assert not differing_paths, (
         f"files that differ between two builds: {', '.join(differing_paths)}"
     )
@@ -48,6 +45,12 @@ def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
     for config in asking_configs:
         _check_rows(config)
     return release
+
+
+def _differing_paths(first_sums: Mapping[str, str], second_sums: Mapping[str, str]) -> list[str]:
+    """Return the paths whose checksums differ, or that are in one of two builds only."""
+    differing_files = set(first_sums.items()) ^ set(second_sums.items())
+    return sorted({path for path, _ in differing_files})
 
 
 def _built(recipe: str | Path, folder: Path, seed: str, jobs: int) -> Path:
