@@ -44,8 +44,8 @@ def rows_to_judge(
         if len(heap) > rule.rows:
             heapq.heappop(heap)
     return {
-        _lower_end(n, rule.width): [row for _, row in sorted(chosen[n], reverse=True)]
-        for n in sorted(chosen, reverse=True)
+        _lower_end(band, rule.width): [row for _, row in sorted(chosen[band], reverse=True)]
+        for band in sorted(chosen, reverse=True)
     }
 
 
@@ -68,13 +68,13 @@ def threshold_by_bands(
         count = counts.setdefault(band_number(score, rule.width), [0, 0])
         count[0] += 1
         count[1] += toxic
-    order = sorted(counts, reverse=True)
-    bands = tuple(JudgedBand(_lower_end(n, rule.width), *counts[n]) for n in order)
+    band_numbers = sorted(counts, reverse=True)
+    bands = tuple(JudgedBand(_lower_end(band, rule.width), *counts[band]) for band in band_numbers)
     for first, second in pairwise(bands):
         if first.share < rule.share and second.share < rule.share:
             return first.low, bands
     return 0.0 if 0 in counts else None, bands
 
 
-def _lower_end(n: int, width: float) -> float:
-    return round(n * width, 6)
+def _lower_end(band: int, width: float) -> float:
+    return round(band * width, 6)

@@ -71,7 +71,10 @@ class BatchIdentity:
     @property
     def identity(self) -> dict[str, Any]:
         """These alone."""
-        return {one.name: getattr(self, one.name) for one in fields(BatchIdentity)}
+        return {
+            identity_field.name: getattr(self, identity_field.name)
+            for identity_field in fields(BatchIdentity)
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +150,7 @@ def item_id(layout: str, fields: Mapping[str, Json]) -> str:
 
 def attention_items(layout: Layout) -> list[Item]:
     """The layout's items with known answers."""
-    return [_known_item(layout, one) for one in layout.attention]
+    return [_known_item(layout, known_item) for known_item in layout.attention]
 
 
 def load_known_items(layout: Layout, path: Path | None) -> list[Item]:
@@ -155,46 +158,52 @@ def load_known_items(layout: Layout, path: Path | None) -> list[Item]:
 
     `UserError`, with the line: a field is missing or unknown, or an answer breaks its checks.
     """
-    found: dict[str, Item] = {}
+    items_by_id: dict[str, Item] = {}
     for entry in require_entries(json_documents(path)) if path else ():
         try:
-            given = KnownItem.model_validate(entry.value)
-            wrong = known_item_problem(layout, given)
+            known_item = KnownItem.model_validate(entry.value)
+            problem = known_item_problem(layout, known_item)
         except ValidationError:
-            wrong = "needs `fields` and `answers`"
-        if wrong:
-            raise UserError(f"an item with known answers: {wrong}", where=path, line=entry.line)
-        item = _known_item(layout, given)
-        found[item.id] = item
-    return [*found.values()]
+            problem = "needs `fields` and `answers`"
+        if problem:
+            raise UserError(f"an item with known answers: {problem}", where=path, line=entry.line)
+        item = _known_item(layout, known_item)
+        items_by_id[item.id] = item
+    return [*items_by_id.values()]
 
 
-def _known_item(layout: Layout, given: KnownItem) -> Item:
-    return Item(item_id(layout.name, given.fields), "", given.fields, given.answers)
+def _known_item(layout: Layout, known_item: KnownItem) -> Item:
+    return Item(item_id(layout.name, known_item.fields), "", known_item.fields, known_item.answers)
 
 
-def known_item_problem(layout: Layout, given: KnownItem) -> str | None:
+def known_item_problem(layout: Layout, known_item: KnownItem) -> str | None:
     """What is wrong with an item of known answers, which need not be all answers; None: nothing."""
-    if unknown := sorted(given.fields.keys() - layout.fields.keys()):
+    if unknown := sorted(known_item.fields.keys() - layout.fields.keys()):
         return f"no field {unknown[0]!r}"
-    if lacking := [n for n, f in layout.fields.items() if not (f.optional or n in given.fields)]:
+    if lacking := [
+        name
+        for name, field in layout.fields.items()
+        if not (field.optional or name in known_item.fields)
+    ]:
         return f"lacks the field {lacking[0]!r}"
-    if not given.answers:
+    if not known_item.answers:
         return "needs `fields` and `answers`"
-    breaks = answer_problems(layout, given.fields, given.answers)
-    return next((what for what in breaks if not what.endswith(": missing")), None)
+    answer_mistakes = answer_problems(layout, known_item.fields, known_item.answers)
+    return next((mistake for mistake in answer_mistakes if not mistake.endswith(": missing")), None)
 
 
 def attention_kind(layout: Layout, item: Item) -> str:
     """The kind of an attention item, which the layout says of one with the same fields."""
-    kinds = (one.kind for one in layout.attention if one.fields == item.fields)
+    kinds = (known_item.kind for known_item in layout.attention if known_item.fields == item.fields)
     return next(kinds, "known")
 
 
 def batch_id(batch: HitBatch) -> str:
-    hits = [[hit.id, [[i.id, i.row, i.answers] for i in hit.items]] for hit in batch.hits]
-    _, *own, experts = batch.identity.values()
-    return digest([*own, hits, *(["experts"] if experts else [])])
+    hits = [
+        [hit.id, [[item.id, item.row, item.answers] for item in hit.items]] for hit in batch.hits
+    ]
+    _, *identity, experts = batch.identity.values()
+    return digest([*identity, hits, *(["experts"] if experts else [])])
 
 
 def layout_sha256(folder: Path) -> str:
@@ -206,7 +215,7 @@ def sent_row_ids(batch: HitBatch) -> tuple[str, ...]:
     return tuple(sorted(item.row for item in batch.items if item.answers is None))
 
 
-def load_manifest(folder: Path) -> BatchManifest:
+def load_batch_manifest(folder: Path) -> BatchManifest:
     """`manifest.json` of a batch; `UserError` where it is missing or broken."""
     path = folder / MANIFEST
     try:
@@ -226,9 +235,9 @@ def load_manifest(folder: Path) -> BatchManifest:
 
 def read_batch(folder: Path) -> HitBatch:
     """A batch with its known answers; `UserError` where any file differs from its manifest."""
-    manifest = load_manifest(folder)
-    own = {ITEMS, PRIVATE, *(f"{LAYOUT_COPY}/{name}" for name in LAYOUT_FILES)}
-    if own - {entry.path for entry in manifest.files}:
+    manifest = load_batch_manifest(folder)
+    batch_files = {ITEMS, PRIVATE, *(f"{LAYOUT_COPY}/{name}" for name in LAYOUT_FILES)}
+    if batch_files - {entry.path for entry in manifest.files}:
         raise _edited_error(folder, "its manifest does not name all of the batch's files")
     for entry in manifest.files:
         if file_sha256(locate_file(folder, entry.path)) != entry.sha256:
@@ -253,8 +262,10 @@ def batch_folders(layout_hits: Path) -> list[Path]:
     """The batches of one layout, `hits/<layout>`, by number; other names are passed over."""
     if not layout_hits.is_dir():
         return []
-    found = [p for p in layout_hits.iterdir() if _NUMBER.fullmatch(p.name) and p.is_dir()]
-    return sorted(found, key=lambda folder: int(folder.name))
+    numbered_folders = [
+        path for path in layout_hits.iterdir() if _NUMBER.fullmatch(path.name) and path.is_dir()
+    ]
+    return sorted(numbered_folders, key=lambda folder: int(folder.name))
 
 
 def sent_ledger(layout_hits: Path) -> Ledger:
@@ -265,13 +276,15 @@ def sent_ledger(layout_hits: Path) -> Ledger:
 
 
 def _read_hits(folder: Path, manifest: BatchManifest) -> tuple[Hit, ...]:
-    known = decode_json((folder / PRIVATE).read_text("utf-8"))["attention"]
+    known_answers = decode_json((folder / PRIVATE).read_text("utf-8"))["attention"]
     hits: dict[str, list[Item]] = {name: [] for name in manifest.hits}
     with (folder / ITEMS).open(encoding="utf-8") as file:
         for line in file:
-            given = decode_json(line)
-            answers = None if given["row"] else known[given["id"]]
-            if item_id(manifest.layout, given["fields"]) != given["id"]:
+            item_entry = decode_json(line)
+            answers = None if item_entry["row"] else known_answers[item_entry["id"]]
+            if item_id(manifest.layout, item_entry["fields"]) != item_entry["id"]:
                 raise ValueError
-            hits[given["hit"]].append(Item(given["id"], given["row"], given["fields"], answers))
+            hits[item_entry["hit"]].append(
+                Item(item_entry["id"], item_entry["row"], item_entry["fields"], answers)
+            )
     return tuple(Hit(name, tuple(items)) for name, items in hits.items())

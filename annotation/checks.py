@@ -43,8 +43,8 @@ class _Search(msgspec.Struct, forbid_unknown_fields=True):
 _Searches = Annotated[list[_Search], msgspec.Meta(max_length=200)]
 
 
+# The fields of an item, and the answers that come before the one that is checked, by name.
 Context = Mapping[str, Json]
-"""The fields of an item, and the answers that come before the one that is checked, by name."""
 
 
 def answer_problems(layout: Layout, fields: Context, answers: Context) -> list[str]:
@@ -287,17 +287,17 @@ def _span_problems(
 
 # ========== texts
 
+# What Python's `str.strip` and JavaScript's `trim` strip between them: the page and the import
+# have to agree on the length of a text.
 _BLANKS = (
     " \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
     "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 )
-"""What Python's `str.strip` and JavaScript's `trim` strip between them: the page and the import
-have to agree on the length of a text."""
 _SPACE = re.compile(f"[{_BLANKS}]+")
+# `[BLANK]` and `[]`, not `[open`.
 _BRACKETS = re.compile(r"\[[^\]]*\]")
-"""`[BLANK]` and `[]`, not `[open`."""
+# The end of `Ann's` (with either apostrophe) and `James'`, not of `isn't`.
 _POSSESSIVE = re.compile(r"['’]s?$")
-"""The end of `Ann's`, `Ann’s` and `James'`, not of `isn't`."""
 
 
 def trim(text: str) -> str:
@@ -380,8 +380,8 @@ def _has_digit(word: str) -> bool:
     return any(category(char)[0] == "N" for char in word)
 
 
+# Missing words that a message names: enough to see what is meant, and short on a phone.
 _MISSING_SHOWN = 3
-"""Missing words that a message names: enough to see what is meant, and short on a phone."""
 
 
 def _first_missing(required: Iterator[str], text: str) -> str:

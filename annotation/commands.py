@@ -46,8 +46,8 @@ def hits(
     from factdrift.builders.recipes.recipe import fetched
     from factdrift.builders.wikidata.shards import snapshot_day
 
-    named = without_day(given.get("pages", ()))[0]
-    pages = fetched("pages", named, order.build / "inputs", say)
+    page_sources = without_day(given.get("pages", ()))[0]
+    pages = fetched("pages", page_sources, order.build / "inputs", say)
     if len(pages) > 1:
         raise UserError("HITs take one file of pages", hint="a Parquet file with all of them")
     order = replace(
@@ -57,8 +57,8 @@ def hits(
         until=snapshot_day([], until) if until else None,
         say=say,
     )
-    for made in make_expert_batches(order) if expert else [make_batch(order)]:
-        for line in batch_summary(*made):
+    for batch in make_expert_batches(order) if expert else [make_batch(order)]:
+        for line in batch_summary(*batch):
             say(line)
 
 
@@ -80,10 +80,10 @@ def judgments(
     """Read results of a platform into judgments and gold rows."""
     from factdrift.annotation.results import import_results
 
-    done = import_results(results or [], order, say)
-    for line in done.lines():
+    report = import_results(results or [], order, say)
+    for line in report.lines():
         say(line)
-    if results and not done.taken:
+    if results and not report.taken:
         raise UserError("no submission could be taken", where=order.out / "refused.jsonl")
 
 
@@ -123,9 +123,9 @@ def bands(
     from factdrift.annotation.hits import batch_summary
     from factdrift.annotation.thresholds import LAYOUT, next_bands
 
-    order = BatchOrder(layout=LAYOUT, dataset=dataset, **{**vars(place), "say": say})
-    done = next_bands(order, rule)
-    for line in [*done.lines(), *(batch_summary(*done.batch) if done.batch else [])]:
+    batch_order = BatchOrder(layout=LAYOUT, dataset=dataset, **{**vars(place), "say": say})
+    report = next_bands(batch_order, rule)
+    for line in [*report.lines(), *(batch_summary(*report.batch) if report.batch else [])]:
         say(line)
 
 
@@ -145,38 +145,44 @@ def _flatten_options(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose dataclasses are told by options, one for each of their annotated fields."""
 
     def run(**values: Any) -> None:
-        made = {name: _fill_dataclass(kind, values) for name, kind in orders.items()}
-        command(**made, **values)
+        filled = {name: _fill_dataclass(kind, values) for name, kind in orders.items()}
+        command(**filled, **values)
 
-    own = inspect.signature(command, eval_str=True).parameters.values()
-    orders = {one.name: one.annotation for one in own if is_dataclass(one.annotation)}
-    told = [
+    parameters = inspect.signature(command, eval_str=True).parameters.values()
+    orders = {
+        parameter.name: parameter.annotation
+        for parameter in parameters
+        if is_dataclass(parameter.annotation)
+    }
+    option_parameters = [
         option.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for one in own
-        for option in (_options(one.annotation) if one.name in orders else [one])
+        for parameter in parameters
+        for option in (_options(parameter.annotation) if parameter.name in orders else [parameter])
     ]
     run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = inspect.Signature(told)  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature(option_parameters)  # type: ignore[attr-defined]
     return run
 
 
 def _options(kind: Any) -> Iterator[inspect.Parameter]:
-    for one in inspect.signature(kind, eval_str=True).parameters.values():
-        if is_dataclass(one.annotation):
-            yield from _options(one.annotation)
-        elif get_origin(one.annotation) is Annotated:
-            yield one
+    for parameter in inspect.signature(kind, eval_str=True).parameters.values():
+        if is_dataclass(parameter.annotation):
+            yield from _options(parameter.annotation)
+        elif get_origin(parameter.annotation) is Annotated:
+            yield parameter
 
 
 def _fill_dataclass(kind: Any, values: dict[str, Any]) -> Any:
-    own = inspect.signature(kind, eval_str=True).parameters.values()
+    parameters = inspect.signature(kind, eval_str=True).parameters.values()
     inner = {
-        one.name: _fill_dataclass(one.annotation, values)
-        for one in own
-        if is_dataclass(one.annotation)
+        parameter.name: _fill_dataclass(parameter.annotation, values)
+        for parameter in parameters
+        if is_dataclass(parameter.annotation)
     }
-    told = {one.name for one in own if get_origin(one.annotation) is Annotated}
-    return kind(**inner, **{name: values.pop(name) for name in told})
+    option_names = {
+        parameter.name for parameter in parameters if get_origin(parameter.annotation) is Annotated
+    }
+    return kind(**inner, **{name: values.pop(name) for name in option_names})
 
 
 ALL: tuple[Callable[..., None], ...] = (

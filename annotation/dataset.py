@@ -29,11 +29,11 @@ from factdrift.builders.release.version import published_versions
 
 Row = dict[str, Any]
 _ROWS = 1024
+# Values take turns: `code` is a row's value, `key` the hash of its group.
 _IN_TURNS = """
     SELECT place FROM drawn
     ORDER BY dense_rank() OVER (PARTITION BY code ORDER BY key), key, place
 """
-"""Values take turns: `code` is a row's value, `key` the hash of its group."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,10 @@ def _newest_release(name: str, releases: Path) -> Path:
         gold = " --gold judgments" if "GOLD=" in recipe.read_text("utf-8") else ""
         hint = f"factdrift release {name}{gold} makes it"
     else:
-        have = sorted(p.name for p in releases.iterdir()) if releases.is_dir() else []
-        near = did_you_mean(name, have)
+        release_names = (
+            sorted(path.name for path in releases.iterdir()) if releases.is_dir() else []
+        )
+        near = did_you_mean(name, release_names)
         hint = f"did you mean {near}?" if near else "give a release folder, a Parquet or JSONL file"
     raise UserError(f"no dataset {name!r} in {display_path(releases)}", hint=hint)
 

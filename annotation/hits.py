@@ -25,8 +25,8 @@ from factdrift.annotation.batch import (
     batch_folders,
     batch_id,
     layout_sha256,
+    load_batch_manifest,
     load_known_items,
-    load_manifest,
     read_batch,
     sent_ledger,
     sent_row_ids,
@@ -55,8 +55,8 @@ from factdrift.builders.release.manifest import FileEntry
 from factdrift.builders.rows.gold import FILE, NoGoldError, read_gold
 
 _EXPERT_SEED = 0
+# HITs in `preview.html`.
 _PREVIEWED = 20
-"""HITs in `preview.html`."""
 
 
 def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
@@ -64,12 +64,12 @@ def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
     find_platform(order.platform)
     layout = load_layout(order.layout)
     name = layout.name
-    given = order.dataset or layout.dataset
-    if given is None:
+    dataset_source = order.dataset or layout.dataset
+    if dataset_source is None:
         raise UserError(f"the layout {name} names no dataset", hint="give one with --dataset")
-    config = order.config or (None if Path(given).is_file() else layout.config)
-    dataset = open_dataset(given, order.releases, config=config, split=order.split)
-    if order.until is None and any(one.join == "search" for one in layout.fields.values()):
+    config = order.config or (None if Path(dataset_source).is_file() else layout.config)
+    dataset = open_dataset(dataset_source, order.releases, config=config, split=order.split)
+    if order.until is None and any(field.join == "search" for field in layout.fields.values()):
         hint = "--until YYYY-MM-DD (make: UNTIL=), a day before the first article of the rows"
         raise UserError(f"the layout {name} searches news up to a day: give it", hint=hint)
     pages = order.pages or dataset.sibling("pages")
@@ -77,21 +77,21 @@ def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
     layout_hits = order.out / name
     with disk_errors(layout_hits), locked(layout_hits):
         ledger = _ledger(order, layout_hits)
-        made = make_items(
+        selection = make_items(
             layout, dataset, sources, number=order.number, seed=order.seed, ledger=ledger
         )
-        known = [*attention_items(layout), *load_known_items(layout, order.known)]
-        return _write_next(order, layout, made, known, dataset)
+        attention = [*attention_items(layout), *load_known_items(layout, order.known)]
+        return _write_next(order, layout, selection, attention, dataset)
 
 
 def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
     """Write the items that an expert is to check and has not judged yet, a batch for each dataset.
 
-    They are the items as the workers saw them, so the expert's judgments meet theirs. The batch is
-    for experts' eyes, and only in it are they experts: whoever else answers it is a worker like
-    others, and who answers a worker's batch under an expert's id is none. Items of an expert's
-    batch that is still out are sent once more. `UserError`: nothing is to be checked, or nothing
-    of the layout's answers can be compared.
+    The items are as the workers saw them, so that the expert's judgments meet theirs. The batch is
+    for experts alone: anybody else who answers it is a worker like others, and an expert's id in a
+    worker's batch does not make an expert. Items of an expert's batch that is still out are sent
+    once more. `UserError`: nothing is to be checked, or none of the layout's answers can be
+    compared.
     """
     find_platform(order.platform)
     layout = load_layout(order.layout)
@@ -99,44 +99,63 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
     if layout.rule.by != "sampled":
         raise UserError(f"the layout {name} has no expert's checks: its rule is {layout.rule.by}")
     if not compared_answers(layout):
-        hint = f"write accept or reject into {display_path(order.judgments / name / CHECKS)}"
+        checks = display_path(order.judgments / name / CHECKS)
+        hint = f"write accept or reject into {checks}"
         raise UserError(f"the layout {name} compares no answers with an expert's", hint=hint)
     layout_hits = order.out / name
     with disk_errors(layout_hits), locked(layout_hits):
-        own = order.judgments / name
-        judged = worker_batches(
-            layout, JudgmentTable(own).by_id.values(), read_expert_verdicts(own)
-        )
-        to_check = {(one.batch, one.item) for one in waiting_judgments(judged)}
-        wanted: dict[str, dict[str, Item]] = {}
-        rows: dict[str, DatasetRows] = {}
-        for batch in map(read_batch, batch_folders(layout_hits)):
-            of = load_manifest(batch.folder)
-            source = DatasetRows(of.dataset, of.dataset_sha256, of.config, of.splits, (), None)
-            rows.setdefault(batch.dataset, source)
-            for item in batch.items:
-                if (batch.id, item.id) in to_check:
-                    wanted.setdefault(batch.dataset, {})[item.id] = replace(item, answers=None)
-        if not wanted:
+        items_by_dataset, sources = _items_to_check(layout, order.judgments / name, layout_hits)
+        if not items_by_dataset:
             hint = "read the workers' results first: factdrift judgments results.jsonl"
-            raise UserError(
-                "nothing for an expert to check", where=display_path(order.judgments), hint=hint
-            )
-        done = []
-        for dataset, found in sorted(wanted.items()):
-            items = [found[key] for key in sorted(found)]
+            where = display_path(order.judgments)
+            raise UserError("nothing for an expert to check", where=where, hint=hint)
+        written = []
+        for dataset, items_by_id in sorted(items_by_dataset.items()):
+            items = [items_by_id[key] for key in sorted(items_by_id)]
             order.say(f"  {len(items)} drawn items of {dataset} for an expert")
-            drawn = replace(order, seed=_EXPERT_SEED)
-            made = ItemSelection(items, [""] * len(items), {})
-            done.append(_write_next(drawn, layout, made, [], rows[dataset], experts=True))
-    return done
+            expert_order = replace(order, seed=_EXPERT_SEED)
+            selection = ItemSelection(items, [""] * len(items), {})
+            source = sources[dataset]
+            written.append(_write_next(expert_order, layout, selection, [], source, experts=True))
+    return written
+
+
+def _items_to_check(
+    layout: Layout, judgments: Path, layout_hits: Path
+) -> tuple[dict[str, dict[str, Item]], dict[str, DatasetRows]]:
+    """The items that wait for an expert by dataset and id, and what each dataset is."""
+    table = JudgmentTable(judgments)
+    checked = worker_batches(layout, table.by_id.values(), read_expert_verdicts(judgments))
+    to_check = {(judgment.batch, judgment.item) for judgment in waiting_judgments(checked)}
+    items_by_dataset: dict[str, dict[str, Item]] = {}
+    sources: dict[str, DatasetRows] = {}
+    for batch in map(read_batch, batch_folders(layout_hits)):
+        manifest = load_batch_manifest(batch.folder)
+        sources.setdefault(
+            batch.dataset,
+            DatasetRows(
+                name=manifest.dataset,
+                sha256=manifest.dataset_sha256,
+                config=manifest.config,
+                splits=manifest.splits,
+                files=(),
+                columns=None,
+            ),
+        )
+        for item in batch.items:
+            if (batch.id, item.id) in to_check:
+                checked_items = items_by_dataset.setdefault(batch.dataset, {})
+                checked_items[item.id] = replace(item, answers=None)
+    return items_by_dataset, sources
 
 
 def batch_summary(folder: Path, manifest: BatchManifest) -> list[str]:
     """Lines that say what was made, what it costs, and what to do with it."""
     counts, pay = manifest.counts, manifest.pay
     usual = {"hits", "items", "attention", "assignments", "rows"}
-    left = [f"{n:,} {name}" for name, n in sorted(counts.items()) if n and name not in usual]
+    left_out = [
+        f"{count:,} {name}" for name, count in sorted(counts.items()) if count and name not in usual
+    ]
     workers = "1 worker" if manifest.assignments == 1 else f"{manifest.assignments} workers"
     lines = [
         f"{folder}: {counts['items']:,} items of {manifest.dataset} in {counts['hits']:,} HITs "
@@ -144,12 +163,13 @@ def batch_summary(folder: Path, manifest: BatchManifest) -> list[str]:
         f"  {workers} each at {pay.per_hit} {pay.currency} a HIT "
         f"({pay.hourly} {pay.currency} an hour): {pay.total} {pay.currency} in all, without fees",
     ]
-    if left:
-        lines.append(f"  left out: {', '.join(left)}")
-    out = folder / manifest.platform
+    if left_out:
+        lines.append(f"  left out: {', '.join(left_out)}")
+    platform_folder = folder / manifest.platform
     return [
         *lines,
-        f"  next: open {folder / 'preview.html'}, give out what is in {out}, and bring what comes",
+        f"  next: open {folder / 'preview.html'}, give out what is in {platform_folder}, "
+        "and bring what comes",
         "  back: factdrift judgments results.jsonl",
     ]
 
@@ -157,7 +177,7 @@ def batch_summary(folder: Path, manifest: BatchManifest) -> list[str]:
 def group_into_hits(
     items: Sequence[Item],
     groups: Sequence[str],
-    known: Sequence[Item],
+    known_items: Sequence[Item],
     layout: Layout,
     seed: int,
     fits: FitsHit = lambda items: True,
@@ -168,20 +188,27 @@ def group_into_hits(
     early where with the next item, and any of the known ones, it would not fit.
     """
     hits = []
-    checks = min(layout.attention_per_hit, len(known))
-    enough = _with_largest(known, fits, checks)
-    for chosen in _hit_items(items, groups, layout.items_per_hit, enough):
-        inside = list(chosen)
-        for n in range(checks):
-            own = seeded_hash(seed, *([n] if n else []), *(item.id for item in chosen))
-            left = [item for item in known if item not in inside]
-            inside.insert(own % (len(inside) + 1), left[(own >> 32) % len(left)])
-        hits.append(Hit(digest([seed, [item.id for item in inside]]), tuple(inside)))
+    check_count = min(layout.attention_per_hit, len(known_items))
+    fits_with_checks = _with_largest(known_items, fits, check_count)
+    for row_items in _hit_items(items, groups, layout.items_per_hit, fits_with_checks):
+        hit_items = list(row_items)
+        for check_number in range(check_count):
+            # the first check's hash has no number: a HIT with one check has the id it always had
+            number_key = [check_number] if check_number else []
+            check_hash = seeded_hash(seed, *number_key, *(item.id for item in row_items))
+            unused_items = [item for item in known_items if item not in hit_items]
+            hit_items.insert(
+                check_hash % (len(hit_items) + 1),
+                unused_items[(check_hash >> 32) % len(unused_items)],
+            )
+        hits.append(Hit(digest([seed, [item.id for item in hit_items]]), tuple(hit_items)))
     return tuple(hits)
 
 
-def _with_largest(known: Sequence[Item], fits: FitsHit, number: int) -> FitsHit:
-    largest = sorted(known, key=lambda item: len(str(item.fields)))[-number:] if number else []
+def _with_largest(known_items: Sequence[Item], fits: FitsHit, number: int) -> FitsHit:
+    largest = (
+        sorted(known_items, key=lambda item: len(str(item.fields)))[-number:] if number else []
+    )
     return lambda items: fits([*items, *largest])
 
 
@@ -190,27 +217,27 @@ def _hit_items(
 ) -> Iterator[list[Item]]:
     """Greedy: a group that does not fit any more begins a HIT; one that never fits is cut."""
     by_group: dict[str, list[Item]] = {}
-    for n, (item, group) in enumerate(zip(items, groups, strict=True)):
-        by_group.setdefault(group or str(n), []).append(item)
-    inside: list[Item] = []
+    for number, (item, group) in enumerate(zip(items, groups, strict=True)):
+        by_group.setdefault(group or str(number), []).append(item)
+    hit_items: list[Item] = []
     for group_items in by_group.values():
-        if inside and len(inside) + len(group_items) > size:
-            yield inside
-            inside = []
+        if hit_items and len(hit_items) + len(group_items) > size:
+            yield hit_items
+            hit_items = []
         for item in group_items:
-            if inside and (len(inside) == size or not fits([*inside, item])):
-                yield inside
-                inside = []
-            inside.append(item)
-    if inside:
-        yield inside
+            if hit_items and (len(hit_items) == size or not fits([*hit_items, item])):
+                yield hit_items
+                hit_items = []
+            hit_items.append(item)
+    if hit_items:
+        yield hit_items
 
 
 def _write_next(
     order: BatchOrder,
     layout: Layout,
-    made: ItemSelection,
-    known: Sequence[Item],
+    selection: ItemSelection,
+    known_items: Sequence[Item],
     dataset: DatasetRows,
     *,
     experts: bool = False,
@@ -220,17 +247,23 @@ def _write_next(
     `UserError`: every item is too large for the platform.
     """
     fits = find_platform(order.platform).hit_limit(layout)
-    fits_alone = _with_largest(known, fits, 1)
-    kept = [n for n, item in enumerate(made.items) if fits_alone([item])]
-    if not kept:
+    fits_alone = _with_largest(known_items, fits, 1)
+    fitting = [index for index, item in enumerate(selection.items) if fits_alone([item])]
+    if not fitting:
         hint = "--platform static takes items of any size"
         raise UserError(f"every item is too large for {order.platform}", hint=hint)
-    left = len(made.items) - len(kept)
-    counts = {**made.counts, **({f"too large for {order.platform}": left} if left else {})}
-    items, groups = [made.items[n] for n in kept], [made.groups[n] for n in kept]
-    hits = group_into_hits(items, groups, known, layout, order.seed, fits)
-    before = batch_folders(order.out / layout.name)
-    number = int(before[-1].name) + 1 if before else 1
+    too_large = len(selection.items) - len(fitting)
+    counts = {
+        **selection.counts,
+        **({f"too large for {order.platform}": too_large} if too_large else {}),
+    }
+    items, groups = (
+        [selection.items[index] for index in fitting],
+        [selection.groups[index] for index in fitting],
+    )
+    hits = group_into_hits(items, groups, known_items, layout, order.seed, fits)
+    earlier_folders = batch_folders(order.out / layout.name)
+    number = int(earlier_folders[-1].name) + 1 if earlier_folders else 1
     batch = HitBatch(
         id="",
         number=number,
@@ -257,7 +290,7 @@ def write_batch(
     """Write `batch.folder`, whole or not at all."""
     platform = find_platform(batch.platform)
     delivery.check(platform.name, platform.delivery_fields)
-    known = {item.id: item.answers for item in batch.items if item.answers is not None}
+    known_answers = {item.id: item.answers for item in batch.items if item.answers is not None}
     rows = sent_row_ids(batch)
     assignments = len(batch.hits) * layout.assignments
     counts = {
@@ -273,9 +306,12 @@ def write_batch(
             for hit in batch.hits
             for item in hit.items
         )
-        lines = (json.dumps(one, ensure_ascii=False, sort_keys=True) + "\n" for one in items)
+        lines = (
+            json.dumps(item_entry, ensure_ascii=False, sort_keys=True) + "\n"
+            for item_entry in items
+        )
         _write_text(folder / ITEMS, "".join(lines))
-        _write_text(folder / PRIVATE, _pretty_json({"attention": known}))
+        _write_text(folder / PRIVATE, _pretty_json({"attention": known_answers}))
         preview = render_page(layout, batch.hits[:_PREVIEWED], batch=batch.id, mode="preview")
         _write_text(folder / PREVIEW, preview)
         (folder / batch.platform).mkdir()
@@ -323,7 +359,7 @@ def _ledger(order: BatchOrder, layout_hits: Path) -> Ledger:
         gold = [*read_gold([path], name)] if path.is_file() else []
     except NoGoldError:
         gold = []
-    decided = {one.row for one in gold if one.decision in ("accepted", "rejected")}
+    decided = {gold_row.row for gold_row in gold if gold_row.decision in ("accepted", "rejected")}
     return Ledger(open=sent - decided)
 
 

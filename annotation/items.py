@@ -34,20 +34,20 @@ from factdrift.builders.wmt.read import read_articles
 from factdrift.builders.wmt.steps import Articles
 from factdrift.filters.search_index import Index
 
+# Passages that a search shows.
 PASSAGES = 10
-"""Passages that a search shows."""
+# What each key leads to: sentences of an article, paragraphs of a page, passages.
 TextsByKey = Mapping[str, Json]
-"""What each key leads to: sentences of an article, paragraphs of a page, passages."""
+# Columns that may hold a join's key, where the layout names none: the first that a row has.
 KEY_COLUMNS = {
     "article": ("evidence_id", "article", "draw.article", "id"),
     "page": ("subject", "item", "title"),
     "search": ("search", "query", "question", "cloze"),
 }
-"""Columns that may hold a join's key, where the layout names none: the first that a row has."""
 _FACT_COLUMNS = ("subject_label", "relation", "relation_label", "object_label")
 _SPAN_KEYS = ("paragraph", "start", "end", "kind")
+# Rows that are looked at together, at least.
 _FEWEST_DRAWN = 50
-"""Rows that are looked at together, at least."""
 
 
 @dataclass(frozen=True)
@@ -170,17 +170,17 @@ def make_items(
     columns = _needed_columns(layout) if has_ids else None
     selection = ItemSelection([], [], counts)
     seen = Ledger(items=set(ledger.items))
-    taken, draw_size = 0, max(number, _FEWEST_DRAWN)
-    while len(selection.items) < number and taken < len(places):
-        drawn_places = places[taken : taken + draw_size]
+    taken_count, draw_size = 0, max(number, _FEWEST_DRAWN)
+    while len(selection.items) < number and taken_count < len(places):
+        drawn_places = places[taken_count : taken_count + draw_size]
         for item, group in _items_at(layout, dataset, drawn_places, columns, sources):
             if len(selection.items) == number:
                 break
-            taken += 1
+            taken_count += 1
             selection.add(item, group, seen)
         draw_size *= 2  # each draw reads the dataset once: few reads even if most rows are left out
-    if layout.together and taken < len(places):
-        _, following_row = next(dataset.rows(None, {int(places[taken])}))
+    if layout.together and taken_count < len(places):
+        _, following_row = next(dataset.rows(None, {int(places[taken_count])}))
         _cut_unfinished_group(selection, _group_key(layout, following_row))
     if not selection.items:
         raise _no_row_error(dataset, selection.counts)

@@ -13,8 +13,8 @@ from factdrift.builders.core.files import resource
 
 FOLDER = resource("annotation/layouts")
 
+# Where a mistake in `layout.yaml` is, and what is wrong there.
 Mistake = tuple[Loc, str]
-"""Where a mistake in `layout.yaml` is, and what is wrong there."""
 FieldKind = Literal["choice", "choices", "flag", "text", "span", "spans", "group", "search"]
 FieldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
@@ -144,9 +144,9 @@ class Qualifications(Strict):
     adult: bool = False
 
 
+# What an attention item is: one whose answer is known, one that says what to answer, one that
+# makes no sense.
 CheckKind = Literal["known", "instruction", "nonsense"]
-"""What an attention item is: one whose answer is known, one that says what to answer, one that
-makes no sense."""
 
 
 class KnownItem(Strict):
@@ -211,8 +211,8 @@ class Practice(KnownItem):
     why: str
 
 
+# Answers that a layout need not define: what is wrong with an item, and a remark on it.
 BROKEN, COMMENT = "broken", "comment"
-"""Answers that a layout need not define: what is wrong with an item, and a remark on it."""
 WAYS_OUT = (BROKEN, COMMENT)
 _BROKEN = (
     {"value": "unreadable", "label": "A text is missing or cannot be read"},
@@ -336,10 +336,10 @@ class Layout(Strict):
         self, place: Loc, answer: LayoutAnswer, before: Mapping[str, LayoutAnswer]
     ) -> Iterator[Mistake]:
         """Names of fields or earlier answers that do not exist."""
-        named = {option: getattr(answer, option) for option in _NAMING_OPTIONS}
+        name_by_option = {option: getattr(answer, option) for option in _NAMING_OPTIONS}
         for option in _NAMING_CHECKS:
-            named[option] = getattr(answer.check, option)
-        for option, name in named.items():
+            name_by_option[option] = getattr(answer.check, option)
+        for option, name in name_by_option.items():
             if name and name not in self.fields and name not in before:
                 near = did_you_mean(name, [*self.fields, *before])
                 hint = f", did you mean {near!r}?" if near else ""
@@ -354,9 +354,9 @@ class Layout(Strict):
             needed_by.append(((*place, "choices", number), choice.needs))
         for option_place, field_name in needed_by:
             if field_name:
-                known = [*self.fields]
+                field_names = [*self.fields]
                 yield from _unknown_values(
-                    (*option_place, "needs"), [field_name], known, "the fields"
+                    (*option_place, "needs"), [field_name], field_names, "the fields"
                 )
 
     def _kind_mistakes(self, place: Loc, answer: LayoutAnswer) -> Iterator[Mistake]:
@@ -377,16 +377,16 @@ class Layout(Strict):
         return self.fields[field].kind if field in self.fields else None
 
 
+# The options of an answer that name a field or an earlier answer.
 _NAMING_OPTIONS = ("field", "initial", "within", "hints")
-"""The options of an answer that name a field or an earlier answer."""
+# The options of a check that do so.
 _NAMING_CHECKS = ("not_field", "has_field", "words_from", "keeps_words", "keeps_numbers")
-"""The options of a check that do so."""
+# The kinds of field that an answer of a kind can refer to.
 _FIELD_KINDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("choice", "choices"), ("list",)),
     **dict.fromkeys(("span", "spans"), ("text", "paragraphs")),
     "search": ("paragraphs",),
 }
-"""The kinds of field that an answer of a kind can refer to."""
 
 
 def _condition_mistakes(
@@ -397,8 +397,8 @@ def _condition_mistakes(
         for name, values in getattr(answer, option).items():
             if name not in before:
                 yield (*place, option), f"{name!r} is not asked before"
-            known = _possible_values(before.get(name))
-            yield from _unknown_values((*place, option, name), values, known, repr(name))
+            possible_values = _possible_values(before.get(name))
+            yield from _unknown_values((*place, option, name), values, possible_values, repr(name))
 
 
 def _repeated_choices(place: Loc, answer: LayoutAnswer) -> Iterator[Mistake]:
@@ -434,11 +434,11 @@ def _possible_values(answer: LayoutAnswer | None) -> list[str] | None:
 
 
 def _unknown_values(
-    place: Loc, values: Sequence[str], known: list[str] | None, where: str
+    place: Loc, values: Sequence[str], known_values: list[str] | None, where: str
 ) -> Iterator[tuple[Loc, str]]:
     for number, value in enumerate(values):
-        if known is not None and value not in known:
-            yield (*place, number), f"{value!r} is not of {where}, {near_hint(value, known)}"
+        if known_values is not None and value not in known_values:
+            yield (*place, number), f"{value!r} is not of {where}, {near_hint(value, known_values)}"
 
 
 def near_hint(word: str | None, choices: Iterable[str]) -> str:
@@ -449,7 +449,7 @@ def near_hint(word: str | None, choices: Iterable[str]) -> str:
 
 
 def layout_names(folder: Path = FOLDER) -> list[str]:
-    return sorted(p.parent.name for p in folder.glob("*/layout.yaml"))
+    return sorted(path.parent.name for path in folder.glob("*/layout.yaml"))
 
 
 def load_layout(name: str | Path) -> Layout:

@@ -19,7 +19,7 @@ from factdrift.annotation.batch import (
     HitBatch,
     Item,
     batch_folders,
-    load_manifest,
+    load_batch_manifest,
     read_batch,
 )
 from factdrift.annotation.checks import answer_problems
@@ -32,24 +32,24 @@ from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.rows import Judgment
 
+# Flag of a worker's further submission for a HIT.
 DUPLICATE = "duplicate_worker"
-"""Flag of a worker's further submission for a HIT."""
 SALT = ".salt"
 VARIABLE = "FACTDRIFT_SALT"
+# Bytes.
 _SHORTEST_SALT = 16
-"""Bytes."""
 
 
-def is_repeat(one: Judgment) -> bool:
+def is_repeat(judgment: Judgment) -> bool:
     """Whether it is of a worker's further submission for a HIT: its id says so."""
-    return one.id != row_id(one.batch, one.hit, one.item, one.worker)
+    return judgment.id != row_id(judgment.batch, judgment.hit, judgment.item, judgment.worker)
 
 
-def submission_key(one: Judgment) -> tuple[str, str, str, str]:
+def submission_key(judgment: Judgment) -> tuple[str, str, str, str]:
     """What the judgments of one submission share; those of a HIT that a worker handed in piece by
     piece count as one."""
-    assignment = "" if is_piecewise(one.platform) else one.assignment
-    return one.batch, one.hit, one.worker, assignment
+    assignment = "" if is_piecewise(judgment.platform) else judgment.assignment
+    return judgment.batch, judgment.hit, judgment.worker, assignment
 
 
 @dataclass
@@ -78,15 +78,21 @@ class Batches:
     _versions: dict[str, list[LayoutVersion]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        folders = sorted(p for p in self.root.iterdir() if p.is_dir()) if self.root.is_dir() else []
-        for folder in (f for layout_hits in folders for f in batch_folders(layout_hits)):
-            found = load_manifest(folder)
-            if found.layout != folder.parent.name:
-                text = f"a batch of the layout {found.layout}, in the folder of another"
+        folders = (
+            sorted(path for path in self.root.iterdir() if path.is_dir())
+            if self.root.is_dir()
+            else []
+        )
+        for folder in (
+            batch_folder for layout_hits in folders for batch_folder in batch_folders(layout_hits)
+        ):
+            manifest = load_batch_manifest(folder)
+            if manifest.layout != folder.parent.name:
+                text = f"a batch of the layout {manifest.layout}, in the folder of another"
                 raise UserError(text, where=display_path(folder))
-            other = self.places.setdefault(found.id, folder)
-            if other != folder:
-                text = f"the same batch as {display_path(other)}"
+            first_folder = self.places.setdefault(manifest.id, folder)
+            if first_folder != folder:
+                text = f"the same batch as {display_path(first_folder)}"
                 raise UserError(text, where=display_path(folder), hint="remove the copy")
         if not self.places:
             hint = "make one with `factdrift hits`, or name their folder with --hits"
@@ -99,10 +105,17 @@ class Batches:
 
     def find(self, batch: str, hit: str, item: str) -> tuple[Layout, Item] | None:
         """The layout and the item of these ids; None where there is no such item."""
-        known = self.get(batch)
-        found = known.hit_by_id.get(hit) if known else None
-        items = found.items if found else ()
-        return next(((known.layout_as_sent, i) for i in items if known and i.id == item), None)
+        hit_batch = self.get(batch)
+        batch_hit = hit_batch.hit_by_id.get(hit) if hit_batch else None
+        items = batch_hit.items if batch_hit else ()
+        return next(
+            (
+                (hit_batch.layout_as_sent, candidate)
+                for candidate in items
+                if hit_batch and candidate.id == item
+            ),
+            None,
+        )
 
     def __contains__(self, name: str) -> bool:
         return name in self.places
@@ -111,100 +124,114 @@ class Batches:
         """The batches of a layout by what can be answered, that of the newest batch last."""
         if layout in self._versions:
             return self._versions[layout]
-        found: dict[str, LayoutVersion] = {}
+        version_by_key: dict[str, LayoutVersion] = {}
         for name, folder in self.places.items():
             if folder.parent.name != layout or (batch := self.get(name)) is None:
                 continue
-            own = batch.layout_as_sent
-            key = _answerable_key(own)
-            found[key] = version = found.pop(key, LayoutVersion(own))
-            version.layout = own
-            version.pay[name] = own.pay.per_hit
+            batch_layout = batch.layout_as_sent
+            answerable_key = _answerable_key(batch_layout)
+            version_by_key[answerable_key] = version = version_by_key.pop(
+                answerable_key, LayoutVersion(batch_layout)
+            )
+            version.layout = batch_layout
+            version.pay[name] = batch_layout.pay.per_hit
             version.items |= {item.id: item for item in batch.items}
             version.sizes |= {hit.id: len(hit.items) for hit in batch.hits}
-            if batch.experts or own.qualifications.expert:
+            if batch.experts or batch_layout.qualifications.expert:
                 version.experts.add(name)
-        if not found:
+        if not version_by_key:
             raise UserError(f"no batch of the layout {layout!r}", where=display_path(self.root))
-        return self._versions.setdefault(layout, [*found.values()])
+        return self._versions.setdefault(layout, [*version_by_key.values()])
 
 
 def match_submission(
-    given: Submission, batches: Batches, platform: str, salt: bytes
+    submission: Submission, batches: Batches, platform: str, salt: bytes
 ) -> list[Judgment] | Refused:
     """One judgment an item, in the order of the HIT; or the first thing that is wrong with it."""
 
     def refused(reason: str, detail: str = "") -> Refused:
-        return Refused(given.where, given.line, reason, detail)
+        return Refused(submission.where, submission.line, reason, detail)
 
-    batch = batches.get(given.batch)
+    batch = batches.get(submission.batch)
     if batch is None:
-        near = did_you_mean(given.batch[:40], batches.places)
-        other = f"not among the {len(batches.places)} of hits/"
-        return refused("unknown batch", f"did you mean {near}?" if near else other)
+        near = did_you_mean(submission.batch[:40], batches.places)
+        not_listed = f"not among the {len(batches.places)} of hits/"
+        return refused("unknown batch", f"did you mean {near}?" if near else not_listed)
     if batch.platform != platform:
         return refused("wrong platform", f"the batch went to {batch.platform}, not to {platform}")
-    hit = batch.hit_by_id.get(given.hit)
+    hit = batch.hit_by_id.get(submission.hit)
     if hit is None:
-        return refused("unknown HIT", f"{given.hit[:40]!r} is not in {display_path(batch.folder)}")
-    worker = hash_id(salt, "worker", platform, given.worker.strip())
-    wrong = find_answer_mistake(given, hit, batch.layout_as_sent, piecewise=is_piecewise(platform))
-    if wrong:
-        reason, detail = wrong
-        return refused(reason, f"{detail}, worker {worker}" if reason == "missing item" else detail)
-    if not worker:
+        return refused(
+            "unknown HIT", f"{submission.hit[:40]!r} is not in {display_path(batch.folder)}"
+        )
+    worker_hash = hash_id(salt, "worker", platform, submission.worker.strip())
+    mistake = find_answer_mistake(
+        submission, hit, batch.layout_as_sent, piecewise=is_piecewise(platform)
+    )
+    if mistake:
+        reason, detail = mistake
+        return refused(
+            reason, f"{detail}, worker {worker_hash}" if reason == "missing item" else detail
+        )
+    if not worker_hash:
         return refused("not a submission", "no worker")
-    answered = tuple(item for item in hit.items if item.id in given.answers)
-    assignment = hash_id(salt, "assignment", platform, given.assignment.strip())
+    answered_items = tuple(item for item in hit.items if item.id in submission.answers)
+    assignment_hash = hash_id(salt, "assignment", platform, submission.assignment.strip())
     return [
         Judgment(
-            id=row_id(batch.id, hit.id, item.id, worker),
+            id=row_id(batch.id, hit.id, item.id, worker_hash),
             layout=batch.layout,
             batch=batch.id,
             hit=hit.id,
             item=item.id,
             row=item.row,
             dataset=batch.dataset,
-            worker=worker,
+            worker=worker_hash,
             platform=platform,
-            assignment=assignment,
-            answers=intern(_canonical_answers(given.answers[item.id])),
-            seconds=_item_seconds(given, item.id, len(answered)),
+            assignment=assignment_hash,
+            answers=intern(_canonical_answers(submission.answers[item.id])),
+            seconds=_item_seconds(submission, item.id, len(answered_items)),
             flags=(),
             counted=True,
         )
-        for item in answered
+        for item in answered_items
     ]
 
 
 def find_answer_mistake(
-    given: Submission, hit: Hit, layout: Layout, *, piecewise: bool = False
+    submission: Submission, hit: Hit, layout: Layout, *, piecewise: bool = False
 ) -> tuple[str, str] | None:
     """What is wrong with the answers to a HIT, a short reason and what was seen; None: nothing.
 
     `piecewise`: some of its items are enough.
     """
     items = {item.id: item for item in hit.items}
-    if unknown := sorted(given.answers.keys() - items.keys()):
+    if unknown := sorted(submission.answers.keys() - items.keys()):
         return "unknown item", f"{unknown[0][:40]!r} is not in HIT {hit.id}"
-    missing = [name for name in items if name not in given.answers]
-    if missing and (not piecewise or not given.answers):
+    missing = [name for name in items if name not in submission.answers]
+    if missing and (not piecewise or not submission.answers):
         return "missing item", f"{missing[0]}, {len(missing)} of {len(items)} of HIT {hit.id}"
-    if unknown := sorted(given.item_seconds.keys() - items.keys()):
+    if unknown := sorted(submission.item_seconds.keys() - items.keys()):
         return "unknown item", f"{unknown[0][:40]!r} has a time"
     for item in hit.items:
-        wrong = answer_problems(layout, item.fields, given.answers.get(item.id, {}))
-        if item.id in given.answers and wrong:
-            more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-            return "invalid answer", f"item {item.id}: {wrong[0]}{more}"
+        item_problems = answer_problems(layout, item.fields, submission.answers.get(item.id, {}))
+        if item.id in submission.answers and item_problems:
+            more = f" (and {len(item_problems) - 1} more)" if len(item_problems) > 1 else ""
+            return "invalid answer", f"item {item.id}: {item_problems[0]}{more}"
     return None
 
 
 def _answerable_key(layout: Layout) -> str:
-    def values(asked: Mapping[str, LayoutAnswer]) -> object:
+    def values(layout_answers: Mapping[str, LayoutAnswer]) -> object:
         return [
-            [name, one.kind, one.field, sorted(c.value for c in one.choices), values(one.answers)]
-            for name, one in sorted(asked.items())
+            [
+                name,
+                answer.kind,
+                answer.field,
+                sorted(choice.value for choice in answer.choices),
+                values(answer.answers),
+            ]
+            for name, answer in sorted(layout_answers.items())
         ]
 
     rule = layout.rule
@@ -212,15 +239,15 @@ def _answerable_key(layout: Layout) -> str:
 
 
 def _canonical_answers(answers: Mapping[str, Json]) -> str:
-    kept = {name: value for name, value in answers.items() if value not in (None, "", [])}
-    return json.dumps(kept, sort_keys=True, ensure_ascii=False)
+    given_answers = {name: value for name, value in answers.items() if value not in (None, "", [])}
+    return json.dumps(given_answers, sort_keys=True, ensure_ascii=False)
 
 
-def _item_seconds(given: Submission, item: str, items: int) -> float | None:
-    own = given.item_seconds.get(item)
-    if own is not None:
-        return round(float(own), 1)
-    return None if given.seconds is None else round(float(given.seconds) / items, 1)
+def _item_seconds(submission: Submission, item: str, item_count: int) -> float | None:
+    item_seconds = submission.item_seconds.get(item)
+    if item_seconds is not None:
+        return round(float(item_seconds), 1)
+    return None if submission.seconds is None else round(float(submission.seconds) / item_count, 1)
 
 
 def read_salt(hits: Path) -> bytes:

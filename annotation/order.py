@@ -32,8 +32,8 @@ class Delivery:
 
     def check(self, platform: str, accepted: Sequence[str]) -> None:
         """`UserError` where something is given that this platform would ignore."""
-        given = [one.name for one in fields(self) if getattr(self, one.name)]
-        ignored = [_option(name) for name in given if name not in accepted]
+        given_options = [option.name for option in fields(self) if getattr(self, option.name)]
+        ignored = [_option(name) for name in given_options if name not in accepted]
         if ignored:
             hint = f"it takes {', '.join(map(_option, accepted)) or 'none of these'}"
             raise UserError(f"{platform} cannot use {', '.join(ignored)}", hint=hint)

@@ -54,11 +54,11 @@ SCRIPTS = (
 )
 WORKER = ["PROLIFIC_PID", "workerId", "participant"]
 ASSIGNMENT = ["SESSION_ID", "assignmentId"]
+# Parameters of a page's address in which recruiting sites name worker, assignment and study.
 STUDY = ["STUDY_ID"]
-"""Parameters of a page's address in which recruiting sites name worker, assignment and study."""
 TASK = "task.html.j2"
+# Characters of a value that may stand in a HIT more than once.
 _SHORT = 200
-"""Characters of a value that may stand in a HIT more than once."""
 
 
 def render_page(
@@ -96,12 +96,14 @@ def render_page(
         "layout": layout.name,
         "batch": batch,
         "mode": mode,
-        "fields": {k: v.model_dump(mode="json") for k, v in layout.fields.items()},
-        "answers": {k: _answer_settings(v) for k, v in layout.answers.items()},
+        "fields": {
+            name: setting.model_dump(mode="json") for name, setting in layout.fields.items()
+        },
+        "answers": {name: _answer_settings(setting) for name, setting in layout.answers.items()},
         "post": "submissions" if served else web_address(delivery.post),
         "code": delivery.code,
         "complete": web_address(delivery.complete),
-        "practice": [one.model_dump(mode="json") for one in layout.practice],
+        "practice": [practice_item.model_dump(mode="json") for practice_item in layout.practice],
         "files": files,
         "served": served,
         "search": search,
@@ -123,9 +125,9 @@ def render_page(
             packed={"style": _deflate(style), "script": _deflate(script)} if packed else {},
             unpack=Markup(unpack),  # noqa: S704 - our own file
             settings=Markup(_script_json(settings)),  # noqa: S704 - escaped for a script
-            data=Markup("${data}" if packed else _script_json([_public_hit(h) for h in hits])),  # noqa: S704
+            data=Markup("${data}" if packed else _script_json([_public_hit(hit) for hit in hits])),  # noqa: S704
             policy=_content_security_policy(
-                scripts, style, delivery.post, own=bool(files) or served
+                scripts, style, delivery.post, connects_to_self=bool(files) or served
             ),
         )
     )
@@ -161,8 +163,8 @@ def render_task(layout: Layout) -> Markup:
         raise UserError(str(error.message), where=display_path(path), line=error.lineno) from None
     except (jinja2.TemplateError, TypeError, UnicodeDecodeError) as error:
         raise UserError(str(error), where=display_path(path), line=_line_of(error, path)) from None
-    own = [name for name in layout.answers if name not in WAYS_OUT]
-    missing = [name for name in own if name not in places.placed]
+    required_answers = [name for name in layout.answers if name not in WAYS_OUT]
+    missing = [name for name in required_answers if name not in places.placed]
     if missing:
         hint = f"add {{{{ answer({missing[0]!r}) }}}}"
         raise UserError(f"nowhere asked: {', '.join(missing)}", where=display_path(path), hint=hint)
@@ -179,19 +181,19 @@ def check_layouts(folder: Path | None = None) -> list[str]:
     """
     root = folder or FOLDER
     single = (root / "layout.yaml").is_file()
-    found = [root] if single else [root / name for name in layout_names(root)]
-    if not found:
+    layout_folders = [root] if single else [root / name for name in layout_names(root)]
+    if not layout_folders:
         raise UserError(
             "no layouts", where=display_path(root), hint="a layout is a folder: layout.yaml"
         )
-    lines, wrong = [], []
-    for place in found:
+    lines, problems = [], []
+    for place in layout_folders:
         try:
             lines.append(_layout_line(place.resolve()))
         except UserError as error:
-            wrong.append(str(error))
-    if wrong:
-        raise UserError("\n".join(wrong))
+            problems.append(str(error))
+    if problems:
+        raise UserError("\n".join(problems))
     return lines
 
 
@@ -273,28 +275,28 @@ def template_environment(folder: Path, dollar: str = "&#36;") -> SandboxedEnviro
 
 
 def _line_of(error: BaseException, path: Path) -> int | None:
-    found, trace = None, error.__traceback__
+    line_number, trace = None, error.__traceback__
     while trace:
         if trace.tb_frame.f_code.co_filename == str(path):
-            found = trace.tb_lineno
+            line_number = trace.tb_lineno
         trace = trace.tb_next
-    return found
+    return line_number
 
 
 def _layout_line(place: Path) -> str:
     layout = load_layout(place)
-    known = attention_items(layout)
-    render_page(layout, [Hit("0", tuple(known))], batch="0", mode="preview")
+    known_items = attention_items(layout)
+    render_page(layout, [Hit("0", tuple(known_items))], batch="0", mode="preview")
     for what, items in (("practice", layout.practice), ("attention", layout.attention)):
-        for number, one in enumerate(items, 1):
-            if wrong := known_item_problem(layout, one):
-                text = f"{what} item {number}: {wrong}"
+        for number, known_item in enumerate(items, 1):
+            if problem := known_item_problem(layout, known_item):
+                text = f"{what} item {number}: {problem}"
                 raise UserError(text, where=display_path(place / "layout.yaml"))
     pay = layout.pay
     return (
         f"{place.name}: {layout.title}; {layout.assignments} x {pay.per_hit} {pay.currency} for "
         f"{layout.items_per_hit} items in {pay.minutes_per_hit} minutes "
-        f"({pay.hourly} {pay.currency} an hour), {len(known)} attention items"
+        f"({pay.hourly} {pay.currency} an hour), {len(known_items)} attention items"
     )
 
 
@@ -317,7 +319,10 @@ def _public_hit(hit: Hit) -> dict[str, object]:
 
 
 def _has_spans(answers: Iterable[LayoutAnswer]) -> bool:
-    return any(a.kind in ("span", "spans") or _has_spans(a.answers.values()) for a in answers)
+    return any(
+        answer.kind in ("span", "spans") or _has_spans(answer.answers.values())
+        for answer in answers
+    )
 
 
 def _answer_settings(answer: LayoutAnswer) -> dict[str, object]:
@@ -333,7 +338,7 @@ def _answer_settings(answer: LayoutAnswer) -> dict[str, object]:
 def _script_json(value: object) -> str:
     """JSON that can stand in a script element, and in what substitutes variables, as it is."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return re.sub(r"[<>&$]", lambda m: f"\\u{ord(m[0]):04x}", text)
+    return re.sub(r"[<>&$]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _without_comments(script: str) -> str:
@@ -345,12 +350,12 @@ def _deflate(text: str) -> str:
 
 
 def _content_security_policy(
-    scripts: Sequence[str], style: str, post: str | None, *, own: bool
+    scripts: Sequence[str], style: str, post: str | None, *, connects_to_self: bool
 ) -> str:
     def sha(text: str) -> str:
         return f"'sha256-{base64.b64encode(sha256(text.encode('utf-8')).digest()).decode()}'"
 
-    connect = ["'self'"] if own else []
+    connect = ["'self'"] if connects_to_self else []
     if post:
         parts = urlsplit(post)
         connect.append(f"{parts.scheme}://{parts.netloc}{parts.path}")

@@ -60,17 +60,17 @@ JUDGMENTS, GOLD, REFUSED = "judgments.parquet", "gold.parquet", "refused.jsonl"
 PAGE = "report.html"
 SubmissionKey = tuple[str, str, str, str]
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
+# Refused entries that the report of a run shows; all of them are in `refused.jsonl`.
 _EXAMPLES = 20
-"""Refused entries that the report of a run shows; all of them are in `refused.jsonl`."""
+# Judgments that are decoded from Parquet together; it bounds memory and changes no result.
 _ROWS_AT_A_TIME = 1024
-"""Judgments that are decoded from Parquet together; it bounds memory and changes no result."""
 _PAID_ONCE = (
     "You handed in this HIT before. A HIT is paid once to a worker, and it is the first submission "
     "that counts"
 )
+# The name of a file that a page saves, `0123456789abcdef-fedcba9876543210-Ann.json`: batch, HIT
+# and the worker's id, which no output may hold. `results-Ann.json` is not such a name.
 _SAVED_FILE = re.compile(r"([0-9a-f]{16}-[0-9a-f]{16}-).*(\.[a-z]+)$", re.DOTALL)
-"""The name of a file that a page saves, `0123456789abcdef-fedcba9876543210-Ann.json`: batch, HIT
-and the worker's id, which no output may hold. `results-Ann.json` is not such a name."""
 
 
 @dataclass

@@ -16,8 +16,8 @@ from msgspec import Meta
 from factdrift.builders.core.dataset import Json as Json
 
 FORMAT = "factdrift-submission/1"
+# Characters that one submission may have.
 LONGEST = 4 << 20
-"""Characters that one submission may have."""
 _Text = Annotated[str, Meta(max_length=200)]
 _Name = Annotated[str, Meta(min_length=1, max_length=200)]
 _Seconds = Annotated[float, Meta(ge=0, lt=1e8)]
@@ -64,15 +64,17 @@ def submission_from_text(text: str, where: str, line: int) -> Submission | Refus
 
 
 def submission_from_value(
-    value: object, where: str, line: int, **by_platform: str
+    json_value: object, where: str, line: int, **by_platform: str
 ) -> Submission | Refused:
     """A submission from decoded JSON; ids that the platform tells replace those that it names."""
-    if not isinstance(value, dict) or value.get("format") != FORMAT:
+    if not isinstance(json_value, dict) or json_value.get("format") != FORMAT:
         return Refused(where, line, "not a submission", f"no format {FORMAT}")
     places = {"where": where, "line": line}
-    given = {name: one for name, one in value.items() if one is not None}
+    given_values = {
+        name: field_value for name, field_value in json_value.items() if field_value is not None
+    }
     try:
-        return msgspec.convert(given | by_platform | places, Submission)
+        return msgspec.convert(given_values | by_platform | places, Submission)
     except msgspec.ValidationError as error:
         return Refused(where, line, "not a submission", str(error)[:120])
 
@@ -91,9 +93,9 @@ def decode_json(text: str) -> Any:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    decoded = dict(pairs)
+    if len(decoded) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"the key {twice[:40]!r} is given twice")
-    return found
+    return decoded

@@ -31,11 +31,11 @@ from factdrift.filters.toxicity.scores import ATTRIBUTES
 from factdrift.filters.toxicity_filter import Toxicity
 
 LAYOUT, SNIPPET = "judge_toxicity", "thresholds.yaml"
+# The question and the answers of a row, as annotators see them.
 ShownText = tuple[str, tuple[str, ...]]
-"""The question and the answers of a row, as annotators see them."""
+# The detail of a dropped row: scores, then the question, as `toxicity=0.91 insult=0.40: Who?`;
+# `toxicity: Who?` has no score and does not match.
 _DETAIL = re.compile(rf"((?:(?:{'|'.join(ATTRIBUTES)})=[01]\.\d\d ?)+): (.*)", re.DOTALL)
-"""The detail of a dropped row: scores, then the question, as `toxicity=0.91 insult=0.40: Who?`;
-`toxicity: Who?` has no score and does not match."""
 
 
 @dataclass(frozen=True)
@@ -240,8 +240,8 @@ def _write_snippet(
     return path
 
 
+# The id of a row, its scores by attribute, and its text.
 ScoredRow = tuple[str, dict[str, float], ShownText]
-"""The id of a row, its scores by attribute, and its text."""
 
 
 def _scored_rows(dataset: DatasetRows, release_folder: Path | None) -> Iterator[ScoredRow]:

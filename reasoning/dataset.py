@@ -44,8 +44,8 @@ class TemporalReasoning(DatasetBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Cut the timelines into what is sure, run the families, write."""
-        asked = phrased(run, self.relations)
-        relations = {relation: one for relation, (one, _) in asked.items()}
+        wordings = phrased(run, self.relations)
+        relations = {relation: one for relation, (one, _) in wordings.items()}
         if wrong := [family for family in self.families if family not in FAMILIES]:
             raise UserError(f"no family {wrong[0]!r}", hint=f"there are {', '.join(FAMILIES)}")
         facts = steps.facts_step(run, "dump", relations)
@@ -53,7 +53,7 @@ class TemporalReasoning(DatasetBuilder):
         candidates = ReasoningCandidates(
             facts=facts,
             timelines=steps.timelines_step(facts, relations),
-            phrases={relation: phrases for relation, (_, phrases) in asked.items()},
+            phrases={relation: phrases for relation, (_, phrases) in wordings.items()},
             families=self.families,
             first=self.first,
             last=last,
@@ -61,8 +61,8 @@ class TemporalReasoning(DatasetBuilder):
             seed=run.seed,
         )
         recent = (Period.of(last, "quarter") + (1 - _RECENT)).first
-        made = run.folder(ReasoningRows(candidates=candidates, recent=recent))
-        alone, behind = made / "questions.parquet", made / "with_evidence.parquet"
+        rows_folder = run.folder(ReasoningRows(candidates=candidates, recent=recent))
+        alone, behind = rows_folder / "questions.parquet", rows_folder / "with_evidence.parquet"
         return Dataset(
             tables=(
                 Table("questions", ReasoningQuestion, _ALONE, {"test": FromParquet(alone)}),
@@ -70,7 +70,7 @@ class TemporalReasoning(DatasetBuilder):
                     "with_evidence", ReasoningQuestion, _BEHIND, {"test": FromParquet(behind)}, 4096
                 ),
             ),
-            dropped=(FromParquet(made / "dropped.parquet"),),
+            dropped=(FromParquet(rows_folder / "dropped.parquet"),),
             statistics=(
                 _families(alone),
                 _shortcuts(alone),
@@ -127,7 +127,7 @@ def _plot(rows: Path) -> Plot:
     counted = duck.query(query, [rows])
     relations = sorted({relation for _, relation, _ in counted})
     data: dict[str, dict[str, int]] = {}
-    for family, relation, n in counted:
-        data.setdefault(family, dict.fromkeys(relations, 0))[relation] = n
+    for family, relation, row_count in counted:
+        data.setdefault(family, dict.fromkeys(relations, 0))[relation] = row_count
     caption = "Rows of each family, by the relation that gives the answer."
     return Plot("families", "bars", "Questions by family", caption, data)

@@ -13,18 +13,20 @@ def phrased(
     run: Run, wanted: tuple[str, ...], *needed: str
 ) -> dict[str, tuple[Relation, RelationWording]]:
     """Relations with the phrases to ask with, by id; all that have the `needed` ones by default."""
-    every = steps.all_relations(run)
-    found = {}
-    for relation, one in select_relations(
-        every, wanted or tuple(every.whole()), run.templates
+    all_relations = steps.all_relations(run)
+    wordings = {}
+    for relation, relation_template in select_relations(
+        all_relations, wanted or tuple(all_relations.whole()), run.templates
     ).items():
-        if one.phrases and all(getattr(one.phrases, kind) for kind in needed):
-            found[relation] = one, one.phrases
-    if wrong := [relation for relation in wanted if relation not in found]:
+        if relation_template.phrases and all(
+            getattr(relation_template.phrases, kind) for kind in needed
+        ):
+            wordings[relation] = relation_template, relation_template.phrases
+    if wrong := [relation for relation in wanted if relation not in wordings]:
         kinds = " and ".join(f"`{kind}`" for kind in needed)
         hint = f"add {kinds or 'some'} to the `phrases:` of its template, or leave it out"
         raise UserError(f"no phrases to ask {', '.join(wrong)} with", hint=hint)
-    return found
+    return wordings
 
 
 def last_day(run: Run, first: date, last: date | None) -> date:

@@ -27,8 +27,10 @@ class Verbalizer(NamedTuple):
 
     def accepted(self, items: Iterable[str]) -> tuple[str, ...]:
         """All names of items, labels before aliases."""
-        every = [self.entities[item] for item in items]
-        return merge_targets([one.label for one in every], *(one.aliases for one in every))
+        entities = [self.entities[item] for item in items]
+        return merge_targets(
+            [entity.label for entity in entities], *(entity.aliases for entity in entities)
+        )
 
     def fill_wording(self, kind: str, relation: str, subject: str, thing: str = "") -> str:
         """A phrase of a relation with names."""
@@ -73,8 +75,8 @@ class _Places:
         return _capital(text) if place[0].isupper() else text
 
     def _phrase(self, kind: str, relation: int, *items: int) -> str:
-        things = [self._items[n] for n in items]
-        return self._names.fill_wording(kind, self._row.relations[relation], *things)
+        item_labels = [self._items[number] for number in items]
+        return self._names.fill_wording(kind, self._row.relations[relation], *item_labels)
 
     def _day(self) -> str:
         return format_date(self._row.as_of)
@@ -91,10 +93,10 @@ class _Places:
         return f"{_NUMBERS[abs(number)]} {'before' if number < 0 else 'after'}"
 
     def _path(self) -> str:
-        thing, row = self._items[0], self._row
+        path_text, row = self._items[0], self._row
         for relation in row.relations[:-1]:
-            thing = self._names.fill_wording("noun", relation, thing)
-        return self._names.fill_wording("ask", row.relations[-1], thing)
+            path_text = self._names.fill_wording("noun", relation, path_text)
+        return self._names.fill_wording("ask", row.relations[-1], path_text)
 
 
 def _capital(text: str) -> str:
@@ -104,9 +106,9 @@ def _capital(text: str) -> str:
 def boundary(first: date | None, last: date | None) -> str:
     """A boundary at its precision; empty where nothing is known of it."""
     if first is None or last is None:
-        known = first or last
+        known_day = first or last
         side = "at the earliest" if first else "at the latest"
-        return f"{format_date(known)} {side}" if known else ""
+        return f"{format_date(known_day)} {side}" if known_day else ""
     if first == last:
         return format_date(first)
     forms: tuple[Granularity, ...] = "year", "month"

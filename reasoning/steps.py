@@ -45,7 +45,14 @@ class ReasoningCandidates(Step):
     def make(self, out: Path, workspace: Workspace) -> None:
         """Cut timelines into stretches, run the families, draw."""
         kinds = list(RelationWording.model_fields)
-        having = {k: [r for r, p in self.phrases.items() if getattr(p, k)] for k in kinds}
+        having = {
+            kind: [
+                relation_id
+                for relation_id, relation_wording in self.phrases.items()
+                if getattr(relation_wording, kind)
+            ]
+            for kind in kinds
+        }
         scope = Scope(self.first, self.last, having)
         lines, mined = workspace.folder(self.timelines), workspace.folder(self.facts)
         with workspace.engine() as eng:
@@ -54,11 +61,14 @@ class ReasoningCandidates(Step):
             entities = eng.read(mined / "entities.parquet", rows.Entity)
             paged = entities.filter(entities.enwiki.notnull())
             segments = segments.semi_join(paged, segments.subject == paged.id)
-            segments = segments.select([one.name for one in fields(rows.Segment)])
-            known = knowledge(eng, segments, gaps, self.last, self.seed)
-            tables = [eng.keep(FAMILIES[f].table(known, scope)) for f in self.families]
-            every = union(*tables) if len(tables) > 1 else tables[0]
-            chosen = eng.keep(select(every, self.seed, self.per_family))
+            segments = segments.select([field.name for field in fields(rows.Segment)])
+            knowledge_tables = knowledge(eng, segments, gaps, self.last, self.seed)
+            tables = [
+                eng.keep(FAMILIES[family].table(knowledge_tables, scope))
+                for family in self.families
+            ]
+            candidates = union(*tables) if len(tables) > 1 else tables[0]
+            chosen = eng.keep(select(candidates, self.seed, self.per_family))
             order = ("family", "hops", "id")
             eng.write(chosen, out / "candidates.parquet", QuestionCandidate, order)
             stated = chosen.select(statement=chosen.statements.unnest()).distinct()
@@ -66,7 +76,7 @@ class ReasoningCandidates(Step):
             pairs = each.semi_join(stated, "statement").select(*PAIR).distinct()
             terms = eng.keep(segments.semi_join(pairs, PAIR).select(segments.columns))
             eng.write(terms, out / "terms.parquet", rows.Segment, _SEGMENTS)
-            named = union(
+            named_items = union(
                 terms.select(id="subject"),
                 terms.select(id="object"),
                 chosen.select(id=chosen.items.unnest()),
@@ -74,7 +84,10 @@ class ReasoningCandidates(Step):
                 chosen.select(id=chosen.answers.unnest()),
             ).distinct()
             eng.write(
-                entities.semi_join(named, "id"), out / "entities.parquet", rows.Entity, ("id",)
+                entities.semi_join(named_items, "id"),
+                out / "entities.parquet",
+                rows.Entity,
+                ("id",),
             )
 
 
@@ -92,22 +105,22 @@ class ReasoningRows(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Write every candidate that reads well."""
-        folder, given = workspace.folder(self.candidates), self.candidates
+        folder, candidates = workspace.folder(self.candidates), self.candidates
         entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
         segments = typed_rows(folder / "terms.parquet", rows.Segment)
-        names = Verbalizer(entities, given.phrases)
-        writer = Writer(names, segments, self.recent, given.seed)
+        names = Verbalizer(entities, candidates.phrases)
+        writer = Writer(names, segments, self.recent, candidates.seed)
         with (
             writing(out / "questions.parquet", ReasoningQuestion) as questions,
             writing(out / "with_evidence.parquet", ReasoningQuestion) as contexts,
             writing(out / "dropped.parquet", rows.Dropped) as dropped,
         ):
-            asked = typed_rows(folder / "candidates.parquet", QuestionCandidate)
-            for row in sorted(asked, key=lambda one: one.id):
-                made = writer.question(row)
-                if isinstance(made, rows.Dropped):
-                    dropped.append(made)
+            drawn_candidates = typed_rows(folder / "candidates.parquet", QuestionCandidate)
+            for row in sorted(drawn_candidates, key=lambda one: one.id):
+                question = writer.question(row)
+                if isinstance(question, rows.Dropped):
+                    dropped.append(question)
                     continue
-                questions.append(made)
-                behind = writer.in_context(row, made)
+                questions.append(question)
+                behind = writer.in_context(row, question)
                 (dropped if isinstance(behind, rows.Dropped) else contexts).append(behind)

@@ -13,7 +13,7 @@ from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.names import Verbalizer
-from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
+from factdrift.reasoning.rows import AnswerKind, QuestionCandidate, ReasoningQuestion
 
 _INTRODUCTION = "Answer the question with a name, a number, yes or no."
 _YES_NO = ("yes", "no")
@@ -37,13 +37,15 @@ class Writer:
         self.pairs: dict[tuple[str, str], list[Segment]] = defaultdict(list)
         self.holders: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.pool: dict[str, dict[str, None]] = defaultdict(dict)
-        for one in segments:
-            named = {one.subject, one.object} <= names.entities.keys()
-            if named and names.phrases[one.relation].was:
-                self.terms |= {(one.relation, statement): one for statement in one.statements}
-                self.pairs[one.subject, one.relation].append(one)
-                self.holders[one.object, one.relation].append(one.subject)
-                self.pool[one.relation][one.object] = None
+        for segment in segments:
+            is_named = {segment.subject, segment.object} <= names.entities.keys()
+            if is_named and names.phrases[segment.relation].was:
+                self.terms |= {
+                    (segment.relation, statement): segment for statement in segment.statements
+                }
+                self.pairs[segment.subject, segment.relation].append(segment)
+                self.holders[segment.object, segment.relation].append(segment.subject)
+                self.pool[segment.relation][segment.object] = None
         self.every = list(dict.fromkeys(self.terms.values()))
 
     def question(self, row: QuestionCandidate) -> ReasoningQuestion | Dropped:
@@ -52,26 +54,17 @@ class Writer:
         label = self.names.name(row.answers[0]) if row.answers else row.answer or ""
         accepted = self.names.accepted(row.answers) or merge_targets([label])
         right = {normalize_or_keep(name) for name in accepted}
-        shortcuts = (row.newest, row.longest, row.first_hop)
-        entities = [self.names.entities.get(item or "") for item in shortcuts]
-        newest, longest, first_hop = (one.label if one else None for one in entities)
+        shortcuts = tuple(map(self._label, (row.newest, row.longest, row.first_hop)))
         facts = self._facts(row)
-        of_two = row.wording == "longer" or row.answer in _YES_NO
-        wrong = self._wrong(row, right, 1 if of_two else 3)
-        asked, reason = normalize_or_keep(text), None
-        if not of_two and row.answers and any(name in asked for name in right):
-            reason = "answer_in_question"
-        elif self._alike(row, facts):
-            reason = "one_name"
-        elif right & {normalize_or_keep(name or "") for name in (newest, longest, first_hop)}:
-            reason = "shortcut"
-        elif len(wrong) < (1 if of_two else 3):
-            reason = "few_choices"
-        elif not facts:
-            reason = "no_sentence"
-        if reason:
+        wrong = self._wrong(row, right, _wrong_choices(row))
+        if reason := self._drop_reason(row, normalize_or_keep(text), right, shortcuts):
             return _drop(row, reason, text)
-        choices = sorted([label, *wrong], key=lambda c: seeded_hash(self.seed, row.id, c))
+        if len(wrong) < _wrong_choices(row):
+            return _drop(row, "few_choices", text)
+        if not facts:
+            return _drop(row, "no_sentence", text)
+        newest, longest, first_hop = shortcuts
+        choices = sorted([label, *wrong], key=lambda choice: seeded_hash(self.seed, row.id, choice))
         return ReasoningQuestion(
             id=row.id,
             prompt=f"{_INTRODUCTION}\n{text}",
@@ -87,7 +80,7 @@ class Writer:
             relation=row.relation,
             path=row.path,
             as_of=row.as_of,
-            answer_kind="item" if row.answers else "yes_no" if label in _YES_NO else "number",
+            answer_kind=_answer_kind(row),
             answer_ids=row.answers,
             choices=tuple(choices),
             answer_index=choices.index(label),
@@ -101,37 +94,67 @@ class Writer:
             sitelinks=self.names.entities[row.subject].sitelinks,
         )
 
+    def _label(self, item: str | None) -> str | None:
+        """The label of an item, if there is one and it has a name."""
+        entity = self.names.entities.get(item or "")
+        return entity.label if entity else None
+
+    def _drop_reason(
+        self,
+        row: QuestionCandidate,
+        question_form: str,
+        right: set[str],
+        shortcuts: Sequence[str | None],
+    ) -> str | None:
+        """Why the names in a question, its facts and its answers forbid to ask it."""
+        if row.answers and not _of_two(row) and any(name in question_form for name in right):
+            return "answer_in_question"
+        if self._alike(row, self._facts(row)):
+            return "one_name"
+        if right & {normalize_or_keep(name or "") for name in shortcuts}:
+            return "shortcut"
+        return None
+
     def in_context(
-        self, row: QuestionCandidate, asked: ReasoningQuestion
+        self, row: QuestionCandidate, asked_question: ReasoningQuestion
     ) -> ReasoningQuestion | Dropped:
         """The same question behind facts: those it needs, of the same timelines, then of others."""
-        lines = dict.fromkeys(asked.evidence)
+        lines = dict.fromkeys(asked_question.evidence)
         if len(lines) > _FACTS:
-            return _drop(row, "many_facts", asked.question)
-        pairs = {(one.subject, one.relation) for one in self._facts(row)}
-        near = [one for pair in sorted(pairs) for one in self.pairs[pair]]
-        near.sort(key=lambda one: seeded_hash(self.seed, row.id, *one.statements))
-        for one in chain(near, self._from_somewhere(row, self.every)):
+            return _drop(row, "many_facts", asked_question.question)
+        pairs = {(segment.subject, segment.relation) for segment in self._facts(row)}
+        near = [segment for pair in sorted(pairs) for segment in self.pairs[pair]]
+        near.sort(key=lambda segment: seeded_hash(self.seed, row.id, *segment.statements))
+        for segment in chain(near, self._from_somewhere(row, self.every)):
             if len(lines) == _FACTS:
                 break
-            lines.setdefault(self.names.sentence(one))
-        shuffled = sorted(lines, key=lambda line: seeded_hash(self.seed, "context", asked.id, line))
+            lines.setdefault(self.names.sentence(segment))
+        shuffled = sorted(
+            lines, key=lambda line: seeded_hash(self.seed, "context", asked_question.id, line)
+        )
         context = "\n".join(f"- {line}" for line in shuffled)
         return replace(
-            asked,
-            id=row_id("context", asked.id),
-            prompt=f"{_INTRODUCTION}\n\nFacts:\n{context}\n\nQuestion: {asked.question}",
+            asked_question,
+            id=row_id("context", asked_question.id),
+            prompt=f"{_INTRODUCTION}\n\nFacts:\n{context}\n\nQuestion: {asked_question.question}",
             context=context,
         )
 
     def _facts(self, row: QuestionCandidate) -> list[Segment]:
         """The terms that the answer follows from; none where one of them has no sentence."""
-        order = {relation: n for n, relation in reversed(list(enumerate(row.relations)))}
-        found = {self.terms[of] for of in product(order, row.statements) if of in self.terms}
-        if not {s for one in found for s in one.statements}.issuperset(row.statements):
+        order = {relation: place for place, relation in reversed(list(enumerate(row.relations)))}
+        facts = {self.terms[key] for key in product(order, row.statements) if key in self.terms}
+        if not {statement for segment in facts for statement in segment.statements}.issuperset(
+            row.statements
+        ):
             return []
         return sorted(
-            found, key=lambda one: (order[one.relation], one.start_last or date.min, one.object)
+            facts,
+            key=lambda segment: (
+                order[segment.relation],
+                segment.start_last or date.min,
+                segment.object,
+            ),
         )
 
     def _alike(self, row: QuestionCandidate, facts: Sequence[Segment]) -> bool:
@@ -139,33 +162,36 @@ class Writer:
         for an item one's name holds the other's."""
         items = set(row.items)
         if row.family == "chain":
-            items |= {item for one in facts for item in (one.subject, one.object)}
+            items |= {item for fact in facts for item in (fact.subject, fact.object)}
         forms = [normalize_or_keep(self.names.name(item)) for item in items]
-        within = [f" {a} " in f" {b} " for a, b in permutations(forms, 2)]
+        within = [f" {form} " in f" {other_form} " for form, other_form in permutations(forms, 2)]
         return len(set(forms)) < len(forms) or (bool(row.answers) and any(within))
 
     def _wrong(self, row: QuestionCandidate, right: set[str], most: int) -> list[str]:
         """Wrong choices, `most` at most; the nearest timelines come first."""
         if row.answer in _YES_NO:
-            return [one for one in _YES_NO if one != row.answer]
+            return [choice for choice in _YES_NO if choice != row.answer]
         if row.answer:
             number = int(row.answer)
-            near = [number + n for n in (-1, 1, 2, -2, 3) if number + n > 0]
+            near = [number + offset for offset in (-1, 1, 2, -2, 3) if number + offset > 0]
             return [
-                str(n) for n in sorted(near, key=lambda n: seeded_hash(self.seed, row.id, n))[:most]
+                str(offset)
+                for offset in sorted(
+                    near, key=lambda offset: seeded_hash(self.seed, row.id, offset)
+                )[:most]
             ]
-        given, groups = {*row.answers, *row.items}, self._near(row)
+        given_items, groups = {*row.answers, *row.items}, self._near(row)
         if row.wording == "longer":
-            given, groups = {*row.answers}, iter([row.others])
-        found: dict[str, str] = {}
+            given_items, groups = {*row.answers}, iter([row.others])
+        wrong_labels: dict[str, str] = {}
         for item in chain.from_iterable(groups):
-            if item in self.names.entities and item not in given:
+            if item in self.names.entities and item not in given_items:
                 label = self.names.name(item)
                 if (form := normalize_or_keep(label)) not in right:
-                    found.setdefault(form, label)
-            if len(found) == most:
+                    wrong_labels.setdefault(form, label)
+            if len(wrong_labels) == most:
                 break
-        return list(found.values())
+        return list(wrong_labels.values())
 
     def _near(self, row: QuestionCandidate) -> Iterator[Iterable[str]]:
         """Objects of the same timeline, of those that share one with it, and of the relation."""
@@ -174,14 +200,34 @@ class Writer:
             return sorted(items, key=lambda item: seeded_hash(self.seed, row.id, item))
 
         yield drawn(row.others)
-        shared = {s for o in (*row.others, *row.answers) for s in self.holders[o, row.relation]}
-        yield drawn({one.object for s in shared for one in self.pairs[s, row.relation]})
+        shared = {
+            holder for o in (*row.others, *row.answers) for holder in self.holders[o, row.relation]
+        }
+        yield drawn(
+            {segment.object for holder in shared for segment in self.pairs[holder, row.relation]}
+        )
         yield self._from_somewhere(row, list(self.pool[row.relation]))
 
     def _from_somewhere(self, row: QuestionCandidate, items: Sequence[T]) -> Iterator[T]:
         """All items, from a drawn one on."""
         start = seeded_index(len(items), self.seed, row.id) if items else 0
         return chain(items[start:], items[:start])
+
+
+def _of_two(row: QuestionCandidate) -> bool:
+    """Whether a question has two answers to choose from: yes and no, or the two that it names."""
+    return row.wording == "longer" or row.answer in _YES_NO
+
+
+def _wrong_choices(row: QuestionCandidate) -> int:
+    """How many wrong choices stand beside the right one."""
+    return 1 if _of_two(row) else 3
+
+
+def _answer_kind(row: QuestionCandidate) -> AnswerKind:
+    if row.answers:
+        return "item"
+    return "yes_no" if row.answer in _YES_NO else "number"
 
 
 def _drop(row: QuestionCandidate, reason: str, detail: str) -> Dropped:

@@ -10,8 +10,7 @@ import typer
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import echo, say
-
-Baseline = Literal["bm25", "day", "newest", "embedding"]
+from factdrift.scoring.option_values import Baseline
 
 
 def score(

@@ -9,7 +9,7 @@ about the same length.
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -224,9 +224,8 @@ class MaskedModel(LocalModel):
         for row_numbers, scores in self._at(
             [token_text.ids for token_text in texts], [token_text.places[0] for token_text in texts]
         ):
-            candidate_count = min(
-                2 * top + 16, scores.shape[1]
-            )  # a word with and without a space is one
+            # tokens of a word with and without a space are one word, and some are no words
+            candidate_count = min(2 * top + 16, scores.shape[1])
             best = self._words(scores).topk(candidate_count, dim=1)[1].tolist()
             for row_number, ids in zip(row_numbers, best, strict=True):
                 words = dict.fromkeys(self._written([token_id]) for token_id in ids)
@@ -239,29 +238,40 @@ class MaskedModel(LocalModel):
         The sum over the option's tokens of the log-probability of the token where it alone is
         masked. None also where the model cannot write it.
         """
-        plain, mask = self._plain, self.tokenizer.mask_token_id
-        texts = [
-            self._tokens(plain(one.text), plain(option), plain(one.after))
-            for one in questions
-            for option in one.options
-        ]
-        rows: list[list[int]] = []
-        of: list[tuple[int, int]] = []
-        for n, text in enumerate(texts):
-            for place in text.places:
-                rows.append([mask if at == place else one for at, one in enumerate(text.ids)])
-                of.append((n, place))
-        totals = [0.0] * len(texts)
-        for some, scores in self._at(rows, [place for _, place in of]):
-            wanted = [texts[of[n][0]].ids[of[n][1]] for n in some]
-            for n, value in zip(some, self._chosen(scores, wanted), strict=True):
-                totals[of[n][0]] += value
+        texts = []
+        for question in questions:
+            before, after = self._plain(question.text), self._plain(question.after)
+            texts += [
+                self._tokens(before, self._plain(option), after) for option in question.options
+            ]
+        totals = self._masked_totals(texts)
         unknown = self.tokenizer.unk_token_id
-        flow = (
-            None if unknown in {*(text.ids[p] for p in text.places)} or not text.places else total
-            for text, total in zip(texts, totals, strict=True)
-        )
-        return [[next(flow) for _ in one.options] for one in questions]
+        likelihoods: Scores = []
+        for text, total in zip(texts, totals, strict=True):
+            option_ids = {text.ids[place] for place in text.places}
+            likelihoods.append(total if option_ids and unknown not in option_ids else None)
+        flow = iter(likelihoods)
+        return [list(islice(flow, len(question.options))) for question in questions]
+
+    def _masked_totals(self, texts: Sequence[_TokenText]) -> list[float]:
+        """For each text the sum over its places of the log-probability of the token there, each
+        place masked alone."""
+        rows: list[list[int]] = []
+        masked: list[tuple[int, int]] = []  # text number and place of each row
+        for number, text in enumerate(texts):
+            for place in text.places:
+                ids = list(text.ids)
+                ids[place] = self.tokenizer.mask_token_id
+                rows.append(ids)
+                masked.append((number, place))
+        totals = [0.0] * len(texts)
+        for row_numbers, scores in self._at(rows, [place for _, place in masked]):
+            batch = [masked[row_number] for row_number in row_numbers]
+            token_ids = [texts[number].ids[place] for number, place in batch]
+            values = self._chosen(scores, token_ids)
+            for (number, _), value in zip(batch, values, strict=True):
+                totals[number] += value
+        return totals
 
     def _with_masks(self, gap: ModelQuestion, number: int) -> _TokenText:
         """A statement with masks in its gap, and their places."""
@@ -324,34 +334,45 @@ class GenerativeModel(LocalModel):
         return likelihoods
 
     def _of_causal(self, before: str, options: Sequence[str]) -> Scores:
-        """What the texts begin with is read once."""
+        """The log-likelihoods of options after a text; what all begin with is read once."""
         texts = [self._after(before, option) for option in options]
-        found: Scores = [None] * len(texts)
-        asked = [n for n, text in enumerate(texts) if text.places]
-        lowest = min((texts[n].places[0] for n in asked), default=1)
-        columns = zip(*(texts[n].ids[: lowest - 1] for n in asked), strict=False)
-        head = [column[0] for column in takewhile(lambda column: len({*column}) == 1, columns)]
+        likelihoods: Scores = [None] * len(texts)
+        tokenized = [number for number, text in enumerate(texts) if text.places]
+        head = self._shared_head([texts[number] for number in tokenized])
         cache = self._cached(head) if head else None
         start = len(head) if cache else 0
         self.usage.add(calls=0, read=start)
-        rests = [texts[n].ids[start:] for n in asked]
-        for some in self._batches(rests):
-            chosen = [rests[n] for n in some]
-            self.usage.add(read=sum(map(len, chosen)))
-            inputs = self._inputs(chosen)
-            if cache:
-                mask = inputs["attention_mask"]
-                before_it = mask.new_ones((len(some), start))
-                inputs["attention_mask"] = self.torch.cat([before_it, mask], dim=1)
-                inputs["past_key_values"] = deepcopy(cache)
-                inputs["past_key_values"].batch_repeat_interleave(len(some))
-            with self.torch.inference_mode():
-                logits = self.model(**inputs).logits
-            for row, n in zip(logits, some, strict=True):
-                ids, places = texts[asked[n]]
-                at = [place - 1 - start for place in places]
-                found[asked[n]] = self._sum(row[at], [ids[place] for place in places])
-        return found
+        rests = [texts[number].ids[start:] for number in tokenized]
+        for row_numbers in self._batches(rests):
+            batch_rows = [rests[row_number] for row_number in row_numbers]
+            self.usage.add(read=sum(map(len, batch_rows)))
+            logits = self._logits_after(cache, start, batch_rows)
+            for row_logits, row_number in zip(logits, row_numbers, strict=True):
+                number = tokenized[row_number]
+                ids, places = texts[number]
+                # the logits at a token tell the one behind it
+                logit_places = [place - 1 - start for place in places]
+                token_ids = [ids[place] for place in places]
+                likelihoods[number] = self._sum(row_logits[logit_places], token_ids)
+        return likelihoods
+
+    def _shared_head(self, texts: Sequence[_TokenText]) -> list[int]:
+        """The tokens that all texts begin with, short of the one before the first place."""
+        lowest = min((text.places[0] for text in texts), default=1)
+        columns = zip(*(text.ids[: lowest - 1] for text in texts), strict=False)
+        return [column[0] for column in takewhile(lambda column: len({*column}) == 1, columns)]
+
+    def _logits_after(self, cache: Any, start: int, rows: Sequence[Sequence[int]]) -> Any:
+        """The model's logits for rows of tokens that go on from `start` cached ones, if any."""
+        inputs = self._inputs(rows)
+        if cache:
+            mask = inputs["attention_mask"]
+            cached_mask = mask.new_ones((len(rows), start))
+            inputs["attention_mask"] = self.torch.cat([cached_mask, mask], dim=1)
+            inputs["past_key_values"] = deepcopy(cache)
+            inputs["past_key_values"].batch_repeat_interleave(len(rows))
+        with self.torch.inference_mode():
+            return self.model(**inputs).logits
 
     def _cached(self, head: list[int]) -> Any:
         """What the model holds of a beginning; None where it holds nothing that can be copied."""

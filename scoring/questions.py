@@ -233,39 +233,66 @@ def _joined(names: Sequence[str]) -> str:
 def _strata(
     db: duckdb.DuckDBPyConnection, entry: ConfigEntry, roles: ColumnRoles, cutoff: date | None
 ) -> dict[str, str]:
-    """What the scores of a config are split by: a row counts for each of its values."""
-    same = {entry.name, *(split.name for split in entry.splits)}
-    found = {}
+    """The strata by which the scores of a config are split: name -> query for `row` and `value`.
+
+    A row counts for each of its values.
+    """
+    strata = _column_strata(db, entry, roles)
+    of_config = f"FROM asked WHERE config = {duck.text(entry.name)}"
+    (year_count,) = single_row(db, f"SELECT count(DISTINCT year(day)) {of_config}")
+    if year_count and roles.period is None:
+        name, printed = ("year", "'%04d', year(day)")
+        if year_count > _MANY:
+            name, printed = ("decade", "'%04ds', year(day) // 10 * 10")
+        strata[name] = f"SELECT row, printf({printed}) AS value {of_config}"
+    popularity = _popularity_stratum(db, of_config)
+    if popularity is not None:
+        strata["popularity"] = popularity
+    if year_count and cutoff is not None:
+        strata["lag"] = _lag_stratum(of_config, cutoff)
+    return strata
+
+
+def _column_strata(
+    db: duckdb.DuckDBPyConnection, entry: ConfigEntry, roles: ColumnRoles
+) -> dict[str, str]:
+    """A stratum for each column that the roles name, unless it only repeats config or split."""
+    own_names = {entry.name, *(split.name for split in entry.splits)}
+    strata = {}
     for name in roles.strata:
         value = column_sql(name)
-        listed = f"SELECT typeof({value}) LIKE '%[]' FROM {_source(entry)} LIMIT 1"  # noqa: S608
-        if db.execute(listed).fetchall() == [(True,)]:
+        list_test = f"SELECT typeof({value}) LIKE '%[]' FROM {_source(entry)} LIMIT 1"  # noqa: S608
+        if db.execute(list_test).fetchall() == [(True,)]:
             value = f"unnest({value})"
         query = f"SELECT _row AS row, {value}::VARCHAR AS value FROM {_source(entry)}"  # noqa: S608
-        values = db.execute(f"SELECT DISTINCT value FROM ({query})").fetchall()  # noqa: S608
-        # what says of each row only which split or config holds it is no further stratum
-        if name == roles.period or not {value for (value,) in values if value is not None} <= same:
-            found[name] = query
-    here = f"FROM asked WHERE config = {duck.text(entry.name)}"
-    (years,) = single_row(db, f"SELECT count(DISTINCT year(day)) {here}")
-    if years and roles.period is None:
-        name, shown_as = ("year", "'%04d', year(day)")
-        if years > _MANY:
-            name, shown_as = ("decade", "'%04ds', year(day) // 10 * 10")
-        found[name] = f"SELECT row, printf({shown_as}) AS value {here}"
-    known = f"{here} AND known IS NOT NULL"
-    ranks = db.execute(f"SELECT max(known) {known} GROUP BY subject ORDER BY 1").fetchall()
-    if len(ranks) >= len(QUINTILES):
-        places = (len(ranks) * n // len(QUINTILES) for n in range(1, len(QUINTILES)))
-        above = " + ".join(f"(known >= {ranks[place][0]})::INT" for place in places)
-        fifths = ", ".join(map(duck.text, QUINTILES))
-        found["popularity"] = f"SELECT row, [{fifths}][1 + {above}] AS value {known}"
-    if years and cutoff is not None:
-        behind = f"year(day) * 4 + quarter(day) - 1 - {Period.of(cutoff, 'quarter').index}"
-        ends = f"WHEN {behind} <= -{_FAR} THEN '-{_FAR} or less' "
-        ends += f"WHEN {behind} >= {_FAR} THEN '+{_FAR} or more'"
-        found["lag"] = f"SELECT row, CASE {ends} ELSE printf('%+d', {behind}) END AS value {here}"
-    return found
+        rows = db.execute(f"SELECT DISTINCT value FROM ({query})").fetchall()  # noqa: S608
+        values = {value for (value,) in rows if value is not None}
+        if name == roles.period or not values <= own_names:
+            strata[name] = query
+    return strata
+
+
+def _popularity_stratum(db: duckdb.DuckDBPyConnection, of_config: str) -> str | None:
+    """Fifths of the subjects by how well they are known; None where there are too few subjects."""
+    of_known = f"{of_config} AND known IS NOT NULL"
+    ranks = db.execute(f"SELECT max(known) {of_known} GROUP BY subject ORDER BY 1").fetchall()
+    if len(ranks) < len(QUINTILES):
+        return None
+    tests = []
+    for number in range(1, len(QUINTILES)):
+        (lowest_known,) = ranks[len(ranks) * number // len(QUINTILES)]
+        tests.append(f"(known >= {lowest_known})::INT")
+    fifths = ", ".join(map(duck.text, QUINTILES))
+    return f"SELECT row, [{fifths}][1 + {' + '.join(tests)}] AS value {of_known}"
+
+
+def _lag_stratum(of_config: str, cutoff: date) -> str:
+    """Quarters of a year from the cut-off to the day asked about, such as `-3` or `+1`."""
+    quarters = f"year(day) * 4 + quarter(day) - 1 - {Period.of(cutoff, 'quarter').index}"
+    ends = f"WHEN {quarters} <= -{_FAR} THEN '-{_FAR} or less' "
+    ends += f"WHEN {quarters} >= {_FAR} THEN '+{_FAR} or more'"
+    value = f"CASE {ends} ELSE printf('%+d', {quarters}) END"
+    return f"SELECT row, {value} AS value {of_config}"
 
 
 def single_row(db: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:

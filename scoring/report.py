@@ -119,7 +119,7 @@ class _Drawing(NamedTuple):
 
 def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
     strata = {mean.stratum for model in models for mean in model.table}
-    time = next((one for one in TIMES if one in strata), "period")
+    time = next((name_of_time for name_of_time in TIMES if name_of_time in strata), "period")
     for metric in _mains(models):
         main = metric == _MAIN[0]
         name, ending = _NAMES[metric], "" if main else f"-{metric}"

@@ -92,12 +92,12 @@ class Distractors:
     ) -> list[str]:
         """Up to `count` answers of a relation that read like none of the others."""
         pool = self._of[relation]
-        taken_names = {normalize_answer(one) for one in excluded_names}
+        taken_names = {normalize_answer(excluded_name) for excluded_name in excluded_names}
         chosen: list[str] = []
         tries = range(8 * count) if len(pool) > 8 * count else range(len(pool))
         order: list[int] = [seeded_hash(self._seed, name, str(try_number)) for try_number in tries]
         if len(pool) > len(tries):
-            places = [one % len(pool) for one in order]
+            places = [excluded_name % len(pool) for excluded_name in order]
         else:
             places = sorted(tries, key=lambda try_number: order[try_number])
         for place in places:

@@ -23,8 +23,8 @@ from factdrift.builders.core.progress import progress
 from factdrift.builders.generate.mentions import batches
 from factdrift.builders.generate.transformers_models import require_torch
 from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
-from factdrift.scoring.commands import Baseline
 from factdrift.scoring.export.beir import CORPUS, QUERIES
+from factdrift.scoring.option_values import Baseline
 
 _DEPTH = 100
 """Results a query."""
@@ -193,7 +193,9 @@ def _nearest(folder: Path, encoder: SentenceEncoder) -> Ranked:
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
     with progress(None, "passages", "embedding") as bar:
         for block in batches(beir_records(folder / CORPUS), _BLOCK):
-            vectors = encoder([f"{one['title']} {one['text']}".strip() for one in block])
+            vectors = encoder(
+                [f"{passage['title']} {passage['text']}".strip() for passage in block]
+            )
             scores = np.round(query_vectors @ vectors.T, 4)
             for best_results, row in zip(best, scores, strict=True):
                 near = np.argpartition(-row, min(_DEPTH, len(block) - 1))[:_DEPTH]
@@ -202,7 +204,7 @@ def _nearest(folder: Path, encoder: SentenceEncoder) -> Ranked:
                     for block_place in near.tolist()
                 ]
                 best_results[:] = heapq.nsmallest(
-                    _DEPTH, best_results, key=lambda one: (-one[0], one[1])
+                    _DEPTH, best_results, key=lambda passage: (-passage[0], passage[1])
                 )
             bar.advance(len(block))
     for query, best_results in zip(queries, best, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.annotation.batch import batch_folders, load_manifest, read_batch
+from factdrift.annotation.batch import batch_folders, load_batch_manifest, read_batch
 from factdrift.annotation.hits import batch_summary, make_batch
 from factdrift.annotation.layout import layout_names
 from factdrift.annotation.order import Delivery
@@ -34,7 +34,7 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
     counts = {"hits": 2, "items": 6, "attention": 2, "assignments": 4, "rows": 20, "sent_before": 0}
     assert manifest.counts == counts
     assert (str(manifest.pay.total), str(manifest.pay.hourly)) == ("2.00", "15.00")
-    assert load_manifest(folder) == manifest
+    assert load_batch_manifest(folder) == manifest
     batch = read_batch(folder)
     assert [len(hit.items) for hit in batch.hits] == [4, 4]
     assert sorted(i.row for hit in batch.hits for i in hit.items if i.row) == list(manifest.rows)
@@ -87,7 +87,7 @@ def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     judgments = tmp_path / "judgments"
     again = order(tmp_path, undecided=True, judgments=judgments, number=20)
-    assert make_batch(again)[1].rows == load_manifest(batch.folder).rows
+    assert make_batch(again)[1].rows == load_batch_manifest(batch.folder).rows
     decided, left = ({item.row for item in hit.items if item.row} for hit in batch.hits)
     take(tmp_path, hand_in(tmp_path, [submission(batch, worker) for worker in ("A1", "B2")]))
     _, manifest = make_batch(again)
@@ -183,7 +183,7 @@ def test_make_hits_from_the_sample(name: str, sample: Path, tmp_path: Path) -> N
         words += ["--pages", releases / "timeqa/1.0.0/data/pages"]
     done = run_cli(*words)
     folder = tmp_path / "hits" / name / "0001"
-    manifest = load_manifest(folder)
+    manifest = load_batch_manifest(folder)
     assert f"{manifest.counts['items']:,} items of" in done.stderr + done.stdout
     shown = [item for item in read_batch(folder).items if item.row]
     groups = {(item.fields["subject"], item.fields["relation"]) for item in shown if name in PAGED}

@@ -1,4 +1,4 @@
-"""The vocabulary of drop reasons: each word that the samples have is in the one table."""
+"""The vocabulary of drop reasons: every word that the code can give is explained, and no other."""
 
 import re
 from pathlib import Path
@@ -7,10 +7,13 @@ from factdrift.builders.core import duck
 from factdrift.builders.release.card import drop_reasons
 from factdrift.filters import FILTERS
 from factdrift.filters.toxicity.scores import ATTRIBUTES
+from tests.drop_reasons import Reasons
 
 DROP_REASONS = drop_reasons()
 for _filter in FILTERS.values():
     DROP_REASONS |= dict(_filter.reasons)
+NEVER_DROPPED = {"waiting"}
+"""Results of models that wait for a batch are asked for again: no row of them is written."""
 WORD = re.compile(r"[a-z]+(_[a-z0-9]+)*")
 
 
@@ -19,6 +22,16 @@ def test_every_reason_of_the_samples_is_explained(sample: Path) -> None:
     rows = duck.query("SELECT DISTINCT reason FROM read_parquet(?)", [files])
     assert len(rows) > 15
     assert {reason for (reason,) in rows} <= DROP_REASONS.keys()
+
+
+def test_every_reason_of_the_code_is_explained_and_no_other() -> None:
+    reasons = Reasons()
+    assert reasons.unknown == [], "name what these may be in a constant `_DROP_REASONS`"
+    given = {
+        reason: place for reason, place in reasons.found.items() if reason not in NEVER_DROPPED
+    }
+    assert {r: place for r, place in given.items() if r not in DROP_REASONS} == {}
+    assert DROP_REASONS.keys() - given.keys() == set()
 
 
 def test_the_table_is_words_and_sentences() -> None:

@@ -47,7 +47,7 @@ def test_a_lock_has_what_pyproject_asks_for(extra: str) -> None:
 
 
 def test_locks_have_the_versions_of_the_constraints() -> None:
-    constraints = {}
+    constraints: dict[str, str] = {}
     for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines():
         name, _, version = line.partition("==")
         constraints[canonicalize_name(name)] = version

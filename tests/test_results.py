@@ -5,9 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from docs import shared_results
+from factdrift.builders.release.manifest import load_manifest, locate_file
 from factdrift.scoring.results import (
     ANSWERS,
     FILE,
@@ -163,6 +165,28 @@ def test_answers_that_know_nothing(sample: Path, tmp_path: Path) -> None:
         scores = json.loads((tmp_path / guess / "scores.json").read_text())["table"]
         means = {(o["stratum"], o["metric"], o["split"]): o["mean"] for o in scores}
         assert f"{100 * means['all', 'exact_match', None]:.1f}" == updated[place]
+
+
+def test_a_limit_writes_the_answers_of_as_many_rows_of_each_config(
+    sample: Path, tmp_path: Path
+) -> None:
+    """Without a limit those of all rows; with one those that `run-model --limit` asks."""
+    release = sample / "releases/dynamic-templama/1.0.0"
+    written: list[set[str]] = []
+    for options in ((), ("--limit", 3)):
+        run_cli("baselines", release, "--out", tmp_path, *options)
+        lines = (tmp_path / "longest-held.jsonl").read_text("utf-8").splitlines()
+        written.append({json.loads(line)["id"] for line in lines})
+    every_id, few_ids = written
+    configs = ("unchanged", "updated", "new", "deleted")
+    rows = [config for config in load_manifest(release).configs if config.name in configs]
+    ids_by_config = []
+    for config in rows:
+        files = [locate_file(release, split.file) for split in config.splits]
+        ids_by_config.append({i for file in files for i in pq.read_table(file)["id"].to_pylist()})
+    assert every_id == set().union(*ids_by_config)
+    assert [len(few_ids & ids) for ids in ids_by_config] == [3] * len(configs)
+    assert len(few_ids) == 3 * len(configs)
 
 
 def test_the_page_shows_every_folder(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:

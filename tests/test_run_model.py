@@ -251,6 +251,42 @@ def asked(server: str, release: Path, base: Path, path: str = "ok") -> list[Any]
     return words
 
 
+BACKEND_OPTIONS = [
+    (
+        "openai",
+        "--concurrency 3 --completion --key-variable NO_KEY",
+        OpenAI,
+        {"concurrency": 3, "completion": True, "base_url": "http://localhost:1/v1"},
+    ),
+    (
+        "transformers",
+        "--revision abc --batch 2 --dtype bfloat16 --device mps --chat --threads 1",
+        Transformers,
+        {"batch": 2, "dtype": "bfloat16", "device": "mps", "chat": True, "threads": 1},
+    ),
+]
+
+
+@pytest.mark.parametrize(("backend", "options", "settings", "expected"), BACKEND_OPTIONS)
+def test_options_reach_the_settings_of_their_backend(
+    monkeypatch: pytest.MonkeyPatch,
+    backend: str,
+    options: str,
+    settings: type,
+    expected: dict[str, object],
+) -> None:
+    """The order as the command line makes it; no model is asked."""
+    orders: list[ModelOrder] = []
+    monkeypatch.setattr(module, "run_model", orders.append)
+    words = ["run-model", "releases/x", "--model", "m", "--backend", backend, *options.split()]
+    run_cli(*words, "--base-url", "http://localhost:1/v1", "--new-tokens", 5)
+    (order,) = orders
+    assert type(order.settings) is settings
+    values = order.settings.model_dump()
+    assert {name: values[name] for name in expected} == expected
+    assert (values["model"], values["new_tokens"]) == ("m", 5)
+
+
 def test_a_server_is_asked(
     server: str, calls: list[Any], release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,15 +17,15 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.extensions import ExtensionPoint
 
+# The platforms of this package, by the name that `--platform` gives.
 PLATFORMS: Mapping[str, type[Platform]] = {
     "static": Static,
     "prolific": Prolific,
     "mturk": MTurk,
     "label_studio": LabelStudio,
 }
-"""The platforms of this package, by the name that `--platform` gives."""
+# The platform that reads a file which no platform recognises, and refuses it line by line.
 READS_WHATEVER_IS_LEFT = "static"
-"""The platform that reads a file which no platform recognises, and refuses it line by line."""
 
 
 def _is_platform(candidate: object) -> bool:

@@ -37,14 +37,14 @@ class Verdict:
     bonus: Decimal = Decimal(0)
 
 
+# Returns the verdict on a submission, or None while it is not known yet.
 Decide = Callable[[Submission], Verdict | None]
-"""Returns the verdict on a submission, or None while it is not known yet."""
+# Whether items fit into one HIT.
 FitsHit = Callable[[Sequence[Item]], bool]
-"""Whether items fit into one HIT."""
+# The layout and the item for the ids of batch, HIT and item; None where no such item exists.
 FindItem = Callable[[str, str, str], tuple[Layout, Item] | None]
-"""The layout and the item for the ids of batch, HIT and item; None where no such item exists."""
+# Why a submission is set aside by the platform's list of participants; empty where it is not.
 WhyExcluded = Callable[[Submission], str]
-"""Why a submission is set aside by the platform's list of participants; empty where it is not."""
 
 
 def write_csv(path: Path, rows: Iterable[Sequence[object]], **writer_options: Any) -> str:

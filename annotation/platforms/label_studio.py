@@ -33,11 +33,11 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 
 FORMAT = "factdrift-task/1"
+# The key of a task's data under which it says which item it is.
 META = "factdrift"
-"""The key of a task's data under which it says which item it is."""
 _BETWEEN = "\n\n"
+# Stands for a text that an item lacks: Label Studio asks for every value that is named.
 _EMPTY = "(none)"
-"""Stands for a text that an item lacks: Label Studio asks for every value that is named."""
 _NOT_OURS = "not an export of Label Studio"
 
 
@@ -135,8 +135,8 @@ def _default_label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
+# Where each paragraph begins and ends in the text of a field.
 Places = list[tuple[int, int]]
-"""Where each paragraph begins and ends in the text of a field."""
 
 
 def _field_text(field: LayoutField, value: Json) -> tuple[str, Places | None]:
@@ -181,7 +181,7 @@ class LabelStudio(Platform):
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         readme = resource("annotation/platforms/label_studio_readme.txt").read_text("utf-8")
         tasks = (make_task(layout, batch.id, hit, item) for hit in batch.hits for item in hit.items)
-        lines = (json.dumps(one, ensure_ascii=False, sort_keys=True) for one in tasks)
+        lines = (json.dumps(item_task, ensure_ascii=False, sort_keys=True) for item_task in tasks)
         files = {
             "config.xml": labelling_config(layout),
             "README.txt": readme.format(n=layout.assignments),

@@ -37,18 +37,18 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
 
+# Where answers go, unless the page's address names the sandbox.
 SITE = "https://www.mturk.com"
-"""Where answers go, unless the page's address names the sandbox."""
+# The column, and field of the page's form, that holds base64 of the submission's JSON.
 ANSWER = "Answer.submission"
-"""The column, and field of the page's form, that holds base64 of the submission's JSON."""
+# Bytes of a template with its data.
 LARGEST = 65_535
-"""Bytes of a template with its data."""
 VARIABLE = "${data}"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Bytes left for what the site puts around a template.
 _SPARE = 2048
-"""Bytes left for what the site puts around a template."""
+# Characters that a spreadsheet keeps of a cell.
 _CELL = 32_767
-"""Characters that a spreadsheet keeps of a cell."""
 
 
 class MTurk(Platform):
@@ -58,20 +58,20 @@ class MTurk(Platform):
 
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         """The CSV and template of the requester site."""
-        made = hit_template(layout, batch.id)
+        page_template = hit_template(layout, batch.id)
         cells = [packed_hit(hit, batch.id) for hit in batch.hits]
-        size = len(made) - len(VARIABLE) + _SPARE + max(map(len, cells), default=0)
+        size = len(page_template) - len(VARIABLE) + _SPARE + max(map(len, cells), default=0)
         readme = resource("annotation/platforms/mturk_readme.txt").read_text("utf-8")
-        files = {"template.html": made, "README.txt": readme.format(size=size)}
+        files = {"template.html": page_template, "README.txt": readme.format(size=size)}
         for name, text in files.items():
             (folder / name).write_text(text, "ascii", newline="\n")
         write_csv(folder / "hits.csv", [["data"], *([cell] for cell in cells)])
 
     def hit_limit(self, layout: Layout) -> FitsHit:
         """Whether a template with the given items stays within MTurk's 65,535 bytes."""
-        left = LARGEST - _SPARE - len(hit_template(layout, ""))
+        bytes_left = LARGEST - _SPARE - len(hit_template(layout, ""))
         any_id = "0" * 16
-        return lambda items: len(packed_hit(Hit(any_id, tuple(items)), any_id)) <= left
+        return lambda items: len(packed_hit(Hit(any_id, tuple(items)), any_id)) <= bytes_left
 
     def recognises(self, path: Path) -> Certainty:
         """`SURE` of a table with the columns that only the requester site has."""
@@ -84,24 +84,24 @@ class MTurk(Platform):
         if not table:
             return Refused(where, line, "not a table", "MTurk's results are the CSV of its site")
         ids = {"worker": value.get("WorkerId"), "assignment": value.get("AssignmentId")}
-        given = value.get(ANSWER, "").strip()
+        encoded = value.get(ANSWER, "").strip()
         if not all(ids.values()):
             return Refused(where, line, "no worker or assignment")
-        if not given:
+        if not encoded:
             return Refused(where, line, "no answers", f"the column {ANSWER} is missing or empty")
-        if len(given) > LONGEST:
-            return Refused(where, line, "too long", f"{len(given):,} characters")
+        if len(encoded) > LONGEST:
+            return Refused(where, line, "too long", f"{len(encoded):,} characters")
         try:
-            made = decode_json(base64.b64decode(given, validate=True).decode("utf-8"))
+            decoded = decode_json(base64.b64decode(encoded, validate=True).decode("utf-8"))
         except ValueError as error:
-            if len(given) == _CELL:
+            if len(encoded) == _CELL:
                 detail = "a spreadsheet has cut it; take the file as MTurk gives it"
                 return Refused(where, line, "cut short", detail)
             return Refused(where, line, "not a submission", str(error)[:120])
         for name, text in ids.items():
-            if isinstance(made, dict) and made.get(name) not in (None, "", text):
+            if isinstance(decoded, dict) and decoded.get(name) not in (None, "", text):
                 return Refused(where, line, "another's submission", f"it names another {name}")
-        return submission_from_value(made, where, line, **ids)
+        return submission_from_value(decoded, where, line, **ids)
 
     def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
         """The CSV with Approve or Reject filled in, for work that still waits for a decision.
@@ -115,12 +115,12 @@ class MTurk(Platform):
                 continue
             names = [name for name in row.value if name not in ("Approve", "Reject")]
             rows = rows or [[*map(_escape_formula, names), "Approve", "Reject"]]
-            one = self.submission(row.value, display_path(path), row.line, table=True)
+            submission = self.submission(row.value, display_path(path), row.line, table=True)
             is_open = row.value.get("AssignmentStatus") in ("Submitted", "", None)
-            found = decide(one) if is_open and isinstance(one, Submission) else None
+            verdict = decide(submission) if is_open and isinstance(submission, Submission) else None
             marks = ["", ""]
-            if found is not None:
-                marks = ["", _reason_for_worker(found.reason)] if found.reason else ["x", ""]
+            if verdict is not None:
+                marks = ["", _reason_for_worker(verdict.reason)] if verdict.reason else ["x", ""]
             rows.append([*(_escape_formula(row.value[name]) for name in names), *marks])
         if not rows:
             return []

@@ -29,11 +29,11 @@ from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
 
 COMPLETION_LINK = "https://app.prolific.com/submissions/complete?cc={code}"
+# Statuses of people who left the study, or were sent away: their answers are not used.
 GONE = ("RETURNED", "TIMED-OUT", "TIMED_OUT", "SCREENED-OUT", "SCREENED_OUT", "SCREENED OUT")
-"""Statuses of people who left the study, or were sent away: their answers are not used."""
+# An id of Prolific: `5f1d2c3b4a` is one, `=cmd|calc` is not. Theirs have 24 hexadecimal digits
+# today; the bounds are wider, so that another form of id is not refused.
 _ID = re.compile("[0-9A-Za-z]{8,64}")
-"""An id of Prolific: `5f1d2c3b4a` is one, `=cmd|calc` is not. Theirs have 24 hexadecimal digits
-today; the bounds are wider, so that another form of id is not refused."""
 _ISSUED = ("participant_id", "submission_id", "status")
 
 
@@ -141,8 +141,8 @@ def _feedback_tables(decided: Sequence[_DecidedSession]) -> dict[str, list[tuple
     return tables
 
 
+# The participants by Prolific's export: the status of each of their submissions, by their ids.
 Participants = dict[str, dict[str, str]]
-"""The participants by Prolific's export: the status of each of their submissions, by their ids."""
 
 
 def why_excluded(participants: Participants, submission: Submission) -> str:

@@ -27,11 +27,11 @@ from factdrift.annotation.submission import (
     submission_from_value,
 )
 
+# The end of a link. Prolific fills in its ids; a page takes an unfilled placeholder for no id.
 IDS = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
-"""The end of a link. Prolific fills in its ids; a page takes an unfilled placeholder for no id."""
+# The batch of a submission, in JSON (`"batch": "0123456789abcdef"`) or in a quoted cell of CSV
+# (`""batch"": ""0123456789abcdef""`); not `"batch": "7"`, which is no id of ours.
 _NAMED_BATCH = re.compile(r'"+batch"+: ?"+([0-9a-f]{16})"')
-"""The batch of a submission, in JSON (`"batch": "0123456789abcdef"`) or in a quoted cell of CSV
-(`""batch"": ""0123456789abcdef""`); not `"batch": "7"`, which is no id of ours."""
 
 
 class Static(Platform):

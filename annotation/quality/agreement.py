@@ -32,10 +32,10 @@ from factdrift.annotation.submission import Json
 from factdrift.builders.rows import Judgment
 from factdrift.builders.text.squad import normalize_or_keep
 
+# Items that two workers need in common for a Cohen's kappa; fewer would say hardly anything.
 _FEWEST_COMMON = 5
-"""Items that two workers need in common for a Cohen's kappa; fewer would say hardly anything."""
+# Items in the report on which an estimate and the majority differ: a sample to look at.
 _DIFFERING = 20
-"""Items in the report on which an estimate and the majority differ: a sample to look at."""
 
 ComparedBy = Literal["value", "text", "span", "none"]
 _BY_KIND: dict[str, ComparedBy] = {
@@ -131,8 +131,8 @@ def marked_characters(answer: LayoutAnswer, value: Json, fields: Mapping[str, Js
     return marks
 
 
+# The paragraph of a span, its start and its end.
 Span = tuple[int, int, int]
-"""The paragraph of a span, its start and its end."""
 
 
 def _spans(value: Any) -> list[Span]:
@@ -147,7 +147,7 @@ def _spans(value: Any) -> list[Span]:
 
 def _each_overlaps(spans: list[Span], other_spans: list[Span]) -> bool:
     """Whether each of the spans shares a character with one of the other spans."""
-    return all(any(_overlap(span, other) for other in other_spans) for span in spans)
+    return all(any(_overlap(span, other_span) for other_span in other_spans) for span in spans)
 
 
 def _overlap(first: Span, second: Span) -> bool:
@@ -157,8 +157,8 @@ def _overlap(first: Span, second: Span) -> bool:
     return is_same_paragraph and first_start < second_end and second_start < first_end
 
 
+# Figures of a report by name, as `report.json` has them.
 Figures = dict[str, Any]
-"""Figures of a report by name, as `report.json` has them."""
 
 
 @dataclass(frozen=True)

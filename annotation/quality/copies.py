@@ -15,12 +15,12 @@ from factdrift.annotation.quality.agreement import comparison, judgment_answers
 from factdrift.builders.rows import Judgment
 
 RUN = 3
+# Runs of its own that a text needs to be compared.
 FEWEST = 5
-"""Runs of its own that a text needs to be compared."""
+# Share of runs in common, of those in either (Jaccard), from which two texts are near copies.
 SAME = 0.6
-"""Share of runs in common, of those in either (Jaccard), from which two texts are near copies."""
+# A run that more texts have is no sign of copying, and is not followed.
 _COMMON = 50
-"""A run that more texts have is no sign of copying, and is not followed."""
 
 Runs = frozenset[tuple[str, ...]]
 
@@ -28,44 +28,49 @@ Runs = frozenset[tuple[str, ...]]
 def find_copies(
     layout: Layout, judgments: Sequence[Judgment], items: Mapping[str, Item]
 ) -> set[str]:
-    """Ids of judgments with a text nearly the same as another worker's."""
+    """The ids of judgments with a free text nearly the same as another worker's."""
     texts: list[tuple[Judgment, Runs]] = []
-    for one in sorted(judgments, key=lambda one: one.id):
-        given = [*_free_texts(layout, judgment_answers(one))] if one.row else []
-        fields = items[one.item].fields if given else {}
-        shown = _runs(" ".join(map(value_as_text, fields.values())))
-        for text in given:
-            own = _runs(text) - shown
-            if len(own) >= FEWEST:
-                texts.append((one, own))
+    for judgment in sorted(judgments, key=lambda judgment: judgment.id):
+        answers = judgment_answers(judgment) if judgment.row else {}
+        for text in _free_texts(layout, answers):
+            shown_texts = map(value_as_text, items[judgment.item].fields.values())
+            text_runs = _runs(text) - _runs(" ".join(shown_texts))
+            if len(text_runs) >= FEWEST:
+                texts.append((judgment, text_runs))
     by_run: dict[tuple[str, ...], list[int]] = {}
-    for number, (_, own) in enumerate(texts):
-        for run in own:
+    for number, (_, text_runs) in enumerate(texts):
+        for run in text_runs:
             by_run.setdefault(run, []).append(number)
-    found: set[str] = set()
-    for one, own in texts:
-        common = Counter(
-            other for run in own if len(by_run[run]) <= _COMMON for other in by_run[run]
-        )
-        for other, n in common.items():
-            judgment, runs = texts[other]
-            if judgment.worker != one.worker and n >= SAME * len(own | runs):
-                found.add(one.id)
-    return found
+    copied_ids: set[str] = set()
+    for judgment, text_runs in texts:
+        common_counts = Counter[int]()
+        for run in text_runs:
+            if len(by_run[run]) <= _COMMON:
+                common_counts.update(by_run[run])
+        for other_number, common_count in common_counts.items():
+            other_judgment, other_runs = texts[other_number]
+            is_same = common_count >= SAME * len(text_runs | other_runs)
+            if is_same and other_judgment.worker != judgment.worker:
+                copied_ids.add(judgment.id)
+    return copied_ids
 
 
-def _free_texts(layout: Layout, given: Mapping[str, Any]) -> Iterator[str]:
+def _free_texts(layout: Layout, answers: Mapping[str, Any]) -> Iterator[str]:
     """The texts of a judgment that are not compared, and all those in its groups."""
     for name, answer in layout.answers.items():
         if answer.kind == "group":
-            for entry in given.get(name, ()):
+            for entry in answers.get(name, ()):
                 yield from (
-                    entry[n] for n, a in answer.answers.items() if a.kind == "text" and n in entry
+                    entry[inner_name]
+                    for inner_name, inner_answer in answer.answers.items()
+                    if inner_answer.kind == "text" and inner_name in entry
                 )
-        elif answer.kind == "text" and comparison(answer) == "none" and name in given:
-            yield given[name]
+        elif answer.kind == "text" and comparison(answer) == "none" and name in answers:
+            yield answers[name]
 
 
 def _runs(text: str) -> Runs:
-    found = [word.lower() for word in split_words(text)]
-    return frozenset(tuple(found[n : n + RUN]) for n in range(len(found) - RUN + 1))
+    lower_words = [word.lower() for word in split_words(text)]
+    return frozenset(
+        tuple(lower_words[start : start + RUN]) for start in range(len(lower_words) - RUN + 1)
+    )

@@ -43,14 +43,14 @@ from factdrift.builders.core.files import resource
 from factdrift.builders.release.people import FORMAT
 from factdrift.builders.rows import Decision, Gold, Judgment
 
+# Refused entries that the page lists.
 _REFUSED_EXAMPLES = 20
-"""Refused entries that the page lists."""
+# Items with low agreement that the page lists: about as many as a person reads through.
 _LOW_ITEMS = 10
-"""Items with low agreement that the page lists: about as many as a person reads through."""
+# Where the axis of alpha begins at most: left of 0, so that intervals around 0 can be seen.
 _AXIS_START = -0.2
-"""Where the axis of alpha begins at most: left of 0, so that intervals around 0 can be seen."""
+# Characters of a text in the report.
 _SHORT = 160
-"""Characters of a text in the report."""
 
 
 def make_report(
@@ -66,7 +66,8 @@ def make_report(
     `days` are the first and the last day on which a server took answers. `older` counts batches
     in which other values could be answered. Agreement is measured on the batches of the last
     version only, since the answers of others have other values: `before` over all judgments
-    except repeated ones, `after` over those that count.
+    except repeated ones, `after` over those that count. The function is long because it is one
+    table of figures, in the order of `report.json`; nothing in it decides anything.
     """
     judgments = sorted(judgments, key=lambda judgment: judgment.id)
     newest = versions[-1]
@@ -268,8 +269,8 @@ def _pay_figures(paid: Sequence[_PaidSubmission]) -> Figures:
     }
 
 
+# A judgment of an item with a known answer, and whether it is as known.
 _KnownItem = tuple[Judgment, LayoutVersion, bool]
-"""A judgment of an item with a known answer, and whether it is as known."""
 
 
 def _known_items(
@@ -363,8 +364,8 @@ def _low_agreement(
         }
 
 
+# The label of a field or an answer, and its text.
 LabelledText = tuple[str, str]
-"""The label of a field or an answer, and its text."""
 
 
 def _fields_in_words(layout: Layout, item: Item) -> list[LabelledText]:

@@ -35,9 +35,9 @@ EXPERT = "expert"
 COPIED_TEXT = "copied_text"
 REJECTED_BATCH = "rejected_batch"
 ACCEPTED_BATCH = "accepted_batch"
+# Rows from which one answer to all of them is flagged. A flag sets nothing aside, so that the
+# number need not be exact: it is well above the rows of one HIT.
 MONOTONOUS_ROWS = 20
-"""Rows from which one answer to all of them is flagged. A flag sets nothing aside, so that the
-number need not be exact: it is well above the rows of one HIT."""
 
 
 def flag_judgments(
@@ -137,8 +137,8 @@ def _monotonous(layout: Layout, judgments: Sequence[Judgment]) -> set[str]:
             continue
         values_of_others: set[str] = set()
         for row in value_by_row:
-            others = {name: value for name, value in by_row[row].items() if name != worker}
-            values_of_others.update(others.values())
+            other_values = {name: value for name, value in by_row[row].items() if name != worker}
+            values_of_others.update(other_values.values())
         if values_of_others != values:
             monotonous.add(worker)
     return monotonous
@@ -188,9 +188,9 @@ def _largest_agreeing(layout: Layout, counted: Sequence[Judgment]) -> list[Judgm
     groups = []
     for judgment in counted:
         group = [judgment]
-        for other in counted:
-            if other is not judgment and judgments_agree(layout, judgment, other):
-                group.append(other)
+        for other_judgment in counted:
+            if other_judgment is not judgment and judgments_agree(layout, judgment, other_judgment):
+                group.append(other_judgment)
         groups.append(group)
     return min(groups, key=lambda group: (-len(group), group[0].answers, group[0].id), default=[])
 

@@ -48,17 +48,21 @@ def error_bound(parts: Iterable[tuple[int, int, int]]) -> ErrorBound:
 
     Parts of which nothing was checked are taken to be like the others.
     """
-    found = [*parts]
-    judgments = sum(size for size, _, _ in found)
-    sampled = [(size / n, n, wrong) for size, n, wrong in found if n]
-    checked = sum(n for _, n, _ in sampled)
+    part_sizes = [*parts]
+    judgments = sum(size for size, _, _ in part_sizes)
+    sampled = [
+        (size / checked_count, checked_count, wrong)
+        for size, checked_count, wrong in part_sizes
+        if checked_count
+    ]
+    checked = sum(checked_count for _, checked_count, _ in sampled)
     if not checked:
         return ErrorBound(judgments, 0, 0, None, None)
-    total = sum(weight * n for weight, n, _ in sampled)
+    total = sum(weight * checked_count for weight, checked_count, _ in sampled)
     share = sum(weight * wrong for weight, _, wrong in sampled) / total
-    effective = total**2 / sum(weight**2 * n for weight, n, _ in sampled)
-    every = checked == judgments
-    bound = share if every else upper_bound(share * effective, effective)
+    effective = total**2 / sum(weight**2 * checked_count for weight, checked_count, _ in sampled)
+    all_checked = checked == judgments
+    bound = share if all_checked else upper_bound(share * effective, effective)
     return ErrorBound(judgments, checked, sum(wrong for *_, wrong in sampled), share, bound)
 
 

@@ -23,12 +23,12 @@ from factdrift.builders.core.hashing import digest
 
 SUBMISSIONS, GIVEN, NOT_TAKEN = "submissions.jsonl", "given.log", "not-taken.log"
 _LONGEST_QUERY = 300
+# Different submissions of one worker for one HIT that are kept.
 _MOST_ANSWERS = 5
-"""Different submissions of one worker for one HIT that are kept."""
+# What a visitor is told: an HTTP status and JSON.
 Reply = tuple[int, Mapping[str, Any]]
-"""What a visitor is told: an HTTP status and JSON."""
+# Searches the old corpus: passages with `id` and `text`.
 SearchPassages = Callable[[str], list[dict[str, str]]]
-"""Searches the old corpus: passages with `id` and `text`."""
 
 
 def refusal(status: int, text: str) -> Reply:
@@ -57,17 +57,19 @@ class Desk:
     arrived: Callable[[int], object] = lambda n: None
     _taken: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
-    def give(self, asked: Mapping[str, Any]) -> Reply:
+    def give(self, visit_request: Mapping[str, Any]) -> Reply:
         """A HIT for a visit, the end of a session that is done, or why there is nothing to do."""
-        visit = _visit(asked)
+        visit = _visit(visit_request)
         if visit is None:
             return refusal(400, "The address lacks your participant ID.")
         self.pool.expire(self.now())
-        named = str(asked.get("hit") or "")[:40]
-        if not (asked.get("next") and not visit[1]) and self.pool.has_ended(visit, named):
+        named_hit = str(visit_request.get("hit") or "")[:40]
+        if not (visit_request.get("next") and not visit[1]) and self.pool.has_ended(
+            visit, named_hit
+        ):
             return 200, {"done": self._end(visit)}
         before = self.pool.handed.get(visit)
-        hit = self.pool.give(visit, named, self.now())
+        hit = self.pool.give(visit, named_hit, self.now())
         if hit is None and visit in self.pool.finished:
             return 200, {"done": {**self._end(visit), "more": False}}
         if hit is None:
@@ -80,17 +82,17 @@ class Desk:
             self._note(visit, hit, self.pool.handed[visit].until)
         return 200, {"hit": json.loads(hit_file(self.batch.hit_by_id[hit]))}
 
-    def leave(self, asked: Mapping[str, Any]) -> Reply:
+    def leave(self, visit_request: Mapping[str, Any]) -> Reply:
         """Put the HIT of a visit back into the pool."""
-        visit = _visit(asked)
+        visit = _visit(visit_request)
         hit = self.pool.leave(visit) if visit else None
         if visit and hit:
             self._note(visit, hit, 0)
         return 200, {}
 
-    def search(self, asked: Mapping[str, Any]) -> Reply:
+    def search(self, search_request: Mapping[str, Any]) -> Reply:
         """Passages for a worker who has a HIT in hand; what was searched is in the answers."""
-        visit, query = _visit(asked), asked.get("query")
+        visit, query = _visit(search_request), search_request.get("query")
         if self.find is None or visit is None or visit not in self.pool.handed:
             return refusal(409, "There is nothing to search here.")
         if not isinstance(query, str) or not 0 < len(query.strip()) <= _LONGEST_QUERY:
@@ -102,61 +104,61 @@ class Desk:
 
         The same submission again is answered in the same way and not kept twice.
         """
-        given = submission_from_text(text, "", 0)
-        if isinstance(given, Refused):
-            return refusal(400, given.reason)
-        if given.batch != self.batch.id or given.hit not in self.pool:
+        submission = submission_from_text(text, "", 0)
+        if isinstance(submission, Refused):
+            return refusal(400, submission.reason)
+        if submission.batch != self.batch.id or submission.hit not in self.pool:
             return refusal(404, "These answers are to another batch.")
-        visit, sign = _visit_of(given), _fingerprint(given)
-        taken = self._taken.setdefault((given.hit, visit[0]), set())
-        if sign in taken:
+        visit, sign = _visit_of(submission), _fingerprint(submission)
+        taken_signs = self._taken.setdefault((submission.hit, visit[0]), set())
+        if sign in taken_signs:
             return 200, self._end(visit)
         wrong = find_answer_mistake(
-            given, self.batch.hit_by_id[given.hit], self.batch.layout_as_sent
+            submission, self.batch.hit_by_id[submission.hit], self.batch.layout_as_sent
         )
         if wrong or not visit[0]:
             self.refused += 1
             why = ": ".join(wrong) if wrong else "no worker"
             self.not_taken.append(json.dumps({"why": why, "given": decode_json(text)}))
             return refusal(422, f"These answers cannot be taken: {why[:200]}")
-        if len(taken) >= _MOST_ANSWERS:
+        if len(taken_signs) >= _MOST_ANSWERS:
             return refusal(409, "This set of items was handed in several times already.")
         received = datetime.fromtimestamp(self.now(), UTC).isoformat(timespec="seconds")
         line = json.dumps({**decode_json(text), "received": received}, ensure_ascii=False)
         self.submissions.append(line)
-        taken.add(sign)
-        self.pool.record_submission(visit, given.hit)
+        taken_signs.add(sign)
+        self.pool.record_submission(visit, submission.hit)
         self.arrived(1)
         return 200, self._end(visit)
 
     def health(self) -> dict[str, Any]:
         """Counts, and nothing of any worker."""
         self.pool.expire(self.now())
-        about = {"layout": self.batch.layout, "batch": self.batch.id}
-        return {"status": "ok", **about, **self.pool.counts(), "not_taken": self.refused}
+        batch_ids = {"layout": self.batch.layout, "batch": self.batch.id}
+        return {"status": "ok", **batch_ids, **self.pool.counts(), "not_taken": self.refused}
 
     def replay(self) -> None:
         """Take up what the journals say of earlier runs; forget what is in hand no more."""
         until: dict[Visit, tuple[str, float]] = {}
         for line in self.given.lines():
-            one = json.loads(line)
-            until[one["worker"], one["session"]] = one["hit"], one["until"]
+            entry = json.loads(line)
+            until[entry["worker"], entry["session"]] = entry["hit"], entry["until"]
         for visit, (hit, end) in until.items():
             if hit in self.pool and end > self.now():
                 self.pool.hand(visit, hit, end)
         for number, line in enumerate(self.submissions.lines(), 1):
-            given = submission_from_text(line, "", number)
+            submission = submission_from_text(line, "", number)
             if (
-                isinstance(given, Refused)
-                or given.batch != self.batch.id
-                or given.hit not in self.pool
+                isinstance(submission, Refused)
+                or submission.batch != self.batch.id
+                or submission.hit not in self.pool
             ):
                 where = display_path(self.submissions.path)
                 hint = "results of each batch lie in a folder of their own"
                 raise UserError("not of this batch", where=where, line=number, hint=hint)
-            visit = _visit_of(given)
-            self._taken.setdefault((given.hit, visit[0]), set()).add(_fingerprint(given))
-            self.pool.record_submission(visit, given.hit)
+            visit = _visit_of(submission)
+            self._taken.setdefault((submission.hit, visit[0]), set()).add(_fingerprint(submission))
+            self.pool.record_submission(visit, submission.hit)
         self.refused = sum(1 for _ in self.not_taken.lines())
 
     def _end(self, visit: Visit) -> dict[str, Any]:
@@ -164,8 +166,8 @@ class Desk:
         return {"how": "sent", **self.ending, "more": not visit[1]}
 
     def _note(self, visit: Visit, hit: str, until: float) -> None:
-        one = {"worker": visit[0], "session": visit[1], "hit": hit, "until": round(until)}
-        self.given.append(json.dumps(one))
+        entry = {"worker": visit[0], "session": visit[1], "hit": hit, "until": round(until)}
+        self.given.append(json.dumps(entry))
 
 
 @contextmanager
@@ -210,8 +212,8 @@ def open_desk(
         yield desk
 
 
-def _visit(asked: Mapping[str, Any]) -> Visit | None:
-    worker, session = (asked.get(name) or "" for name in ("worker", "assignment"))
+def _visit(visit_request: Mapping[str, Any]) -> Visit | None:
+    worker, session = (visit_request.get(name) or "" for name in ("worker", "assignment"))
     if not isinstance(worker, str) or not isinstance(session, str):
         return None
     if not worker.strip() or max(len(worker), len(session)) > 200:
@@ -219,11 +221,11 @@ def _visit(asked: Mapping[str, Any]) -> Visit | None:
     return worker.strip(), session.strip()
 
 
-def _visit_of(given: Submission) -> Visit:
-    return given.worker.strip(), given.assignment.strip()
+def _visit_of(submission: Submission) -> Visit:
+    return submission.worker.strip(), submission.assignment.strip()
 
 
-def _fingerprint(given: Submission) -> str:
+def _fingerprint(submission: Submission) -> str:
     """A hash of what a submission says."""
-    sender = (given.worker, given.assignment, given.study, given.seconds)
-    return digest([*sender, given.answers, given.item_seconds])
+    sender = (submission.worker, submission.assignment, submission.study, submission.seconds)
+    return digest([*sender, submission.answers, submission.item_seconds])

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+# A worker's id and the id of the session in which a recruiting site sends them; "" for none.
 Visit = tuple[str, str]
-"""A worker's id and the id of the session in which a recruiting site sends them; "" for none."""
 
 
 class OpenAssignment(NamedTuple):
@@ -43,7 +43,7 @@ class HitPool:
     def __contains__(self, hit: str) -> bool:
         return hit in self.done
 
-    def give(self, visit: Visit, named: str, now: float) -> str | None:
+    def give(self, visit: Visit, named_hit: str, now: float) -> str | None:
         """The HIT of a visit: the one in hand, else the `named` one, else the next; None: no more.
 
         Nobody is handed a HIT twice. A named HIT that is full is replaced by another.
@@ -52,7 +52,7 @@ class HitPool:
         if visit in self.handed:
             hit: str | None = self.handed[visit].hit
         else:
-            hit = self._hit(named)
+            hit = self._hit(named_hit)
             if hit is None or not self._is_free(hit, visit[0]):
                 hit = self._next(visit[0])
         if hit:
@@ -79,8 +79,12 @@ class HitPool:
         """Note that a worker has handed in a HIT."""
         self.done[hit].add(visit[0])
         self.busy[hit].add(visit[0])
-        for other in [v for v, h in self.handed.items() if v[0] == visit[0] and h.hit == hit]:
-            self.leave(other)
+        for other_visit in [
+            open_visit
+            for open_visit, open_hit in self.handed.items()
+            if open_visit[0] == visit[0] and open_hit.hit == hit
+        ]:
+            self.leave(other_visit)
         self.finished[visit] = hit
 
     def expire(self, now: float) -> None:
@@ -90,17 +94,17 @@ class HitPool:
 
     def counts(self) -> dict[str, int]:
         """Progress: HITs and judgments, wanted and there."""
-        given = [len(workers) for workers in self.done.values()]
+        received_counts = [len(workers) for workers in self.done.values()]
         return {
             "hits": len(self.hits),
-            "hits_finished": sum(n >= self.wanted for n in given),
+            "hits_finished": sum(count >= self.wanted for count in received_counts),
             "wanted": self.wanted * len(self.hits),
-            "received": sum(given),
-            "useful": sum(min(n, self.wanted) for n in given),
+            "received": sum(received_counts),
+            "useful": sum(min(count, self.wanted) for count in received_counts),
             "in_hand": len(self.handed),
         }
 
-    def has_ended(self, visit: Visit, named: str) -> bool:
+    def has_ended(self, visit: Visit, named_hit: str) -> bool:
         """Whether a visit is the end of work that was handed in, loaded again.
 
         Who has no session of a recruiting site is at the end of the `named` HIT that they did, or
@@ -108,7 +112,7 @@ class HitPool:
         """
         if visit not in self.finished or visit in self.handed:
             return False
-        hit = self._hit(named)
+        hit = self._hit(named_hit)
         return bool(visit[1]) or hit is None or visit[0] in self.done[hit]
 
     def _is_free(self, hit: str, worker: str) -> bool:
@@ -116,14 +120,14 @@ class HitPool:
 
     def _next(self, worker: str) -> str | None:
         """Of the HITs that are free for a worker, the first of those that most have begun."""
-        found, most = None, -1
+        next_hit, most = None, -1
         for hit, workers in self.busy.items():
             if most < len(workers) < self.wanted and worker not in workers:
-                found, most = hit, len(workers)
-        return found
+                next_hit, most = hit, len(workers)
+        return next_hit
 
-    def _hit(self, named: str) -> str | None:
+    def _hit(self, named_hit: str) -> str | None:
         """The HIT of an id or of a number from 1."""
-        number = int(named) if named.isdecimal() and len(named) < 10 else 0
-        hit = self.hits[number - 1] if 0 < number <= len(self.hits) else named
+        number = int(named_hit) if named_hit.isdecimal() and len(named_hit) < 10 else 0
+        hit = self.hits[number - 1] if 0 < number <= len(self.hits) else named_hit
         return hit if hit in self else None

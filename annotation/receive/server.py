@@ -35,8 +35,8 @@ except ImportError:
     ) from None
 
 _SECONDS_TO_SEND = 60.0
+# Addresses whose requests are counted at a time.
 _ADDRESSES = 10_000
-"""Addresses whose requests are counted at a time."""
 _HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
@@ -56,12 +56,12 @@ class Rates:
 
     def allows(self, address: str) -> bool:
         now, burst = self.now(), 20 * self.rate
-        left, at = self._left.pop(address, (burst, now))
-        left = min(burst, left + (now - at) * self.rate)
-        self._left[address] = max(left - 1, 0.0), now
+        requests_left, asked_at = self._left.pop(address, (burst, now))
+        requests_left = min(burst, requests_left + (now - asked_at) * self.rate)
+        self._left[address] = max(requests_left - 1, 0.0), now
         if len(self._left) > _ADDRESSES:
             self._left.popitem(last=False)
-        return left >= 1 or not self.rate
+        return requests_left >= 1 or not self.rate
 
 
 def application(desk: Desk, order: ServingOrder) -> Starlette:
@@ -83,13 +83,13 @@ def application(desk: Desk, order: ServingOrder) -> Starlette:
             body = await asyncio.wait_for(_body(request), _SECONDS_TO_SEND)
             if body is None:
                 return refusal(413, f"More than {LONGEST:,} bytes.")
-            given = parse(body.decode("utf-8"))
+            request_value = parse(body.decode("utf-8"))
         except TimeoutError:
             return refusal(408, "It took too long to arrive.")
         except ValueError:
             return refusal(400, "not a JSON object in UTF-8")
         try:
-            return await asyncio.to_thread(act, given) if slow else act(given)
+            return await asyncio.to_thread(act, request_value) if slow else act(request_value)
         except OSError:
             return refusal(503, "It cannot be written at the moment.")
 
@@ -166,8 +166,8 @@ def serve(order: ServingOrder, find: SearchPassages | None, say: Callable[[str],
         )
         # uvicorn sends the signal that ended it on: either is a polite end here
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        shown = progress(counts["wanted"], "submissions", "received")
-        with suppress(KeyboardInterrupt), shown as bar:
+        progress_bar = progress(counts["wanted"], "submissions", "received")
+        with suppress(KeyboardInterrupt), progress_bar as bar:
             bar.advance(counts["received"])
             desk.arrived = bar.advance
             uvicorn.Server(config).run(sockets=[listening])

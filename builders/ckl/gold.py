@@ -11,6 +11,14 @@ import msgspec
 from factdrift.builders.rows import Dropped, Gold
 from factdrift.builders.rows.gold import gold_answers, read_gold
 
+_DROP_REASONS = tuple(
+    f"missing_{answer}"
+    for answer in (
+        *("cloze", "edited", "question"),  # of `ckl_question`
+        *("evidence", "other_answer", "other_evidence"),  # of `ckl_expert`
+    )
+)
+"""The drop reasons of answers that `required_text` and marks of experts need."""
 Answers = Mapping[str, Any]
 T = TypeVar("T")
 R = TypeVar("R")

@@ -51,6 +51,9 @@ the new one, or the other way round, as many have to agree that the two differ."
 # passage. Does not match `2020-01-05-…`, nor an id without a passage.
 _SHOWN_ID = re.compile(r"([0-9]{8})-([0-9a-f]{64})_([0-9]{1,9})")
 
+_DROP_REASONS = ("contradictory", "known_prediction", "known_answer", "updated", "new")
+"""The drop reasons that follow from a decision: why there is none, or the other kind of cloze."""
+
 Kind = Literal["updated", "new"]
 Fate = Literal["updated", "new", "discarded", "refused"]
 

@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 import pyarrow as pa
 from pydantic import AfterValidator, ConfigDict, Field
 
+from factdrift.builders.core.schema import ROW_GROUP
+
 
 def _inside(path: str) -> str:
     pure = PurePosixPath(path)
@@ -68,7 +70,7 @@ class Table:
     row: type
     description: str
     splits: Mapping[str, RowSource]
-    group: int = 65_536  # as many as `engine.ROW_GROUP`
+    group: int = ROW_GROUP
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,10 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck, spark
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.schema import arrow_schema, declared, reading, regrouped
+from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, declared, reading, regrouped
 
 EngineName = str
 """`duckdb`, `spark`, or the address of a Spark: `local[2]`, `spark://host:7077`, `sc://host`."""
-
-ROW_GROUP = 65_536
-"""Rows in each row group of a written file, except the last one."""
 
 IDS = frozenset({"subject", "relation", "object", "id"})
 """Columns that are sorted by length and then by text, so that Q9 comes before Q10."""

@@ -12,10 +12,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import yaml
 
+from factdrift.builders.core.addresses import parse_address
 from factdrift.builders.core.errors import UserError
 
 VARIABLE = "FACTDRIFT_KEYS"
@@ -39,7 +39,8 @@ def key_for(variable_name: str, address: str, *, required: bool) -> str | None:
     key = os.environ.get(variable_name, "").strip()
     if not key:
         return None
-    origin = _origin(address)
+    service = parse_address(address)
+    origin = service.origin
     if _withheld:
         if not required:
             return None
@@ -54,8 +55,7 @@ def key_for(variable_name: str, address: str, *, required: bool) -> str | None:
         )
         hint = f'if you trust it, write into {settings()}: "{variable_name}: [{origin}]"'
         raise UserError(refusal_text, hint=hint)
-    address_parts = urlsplit(address)
-    if address_parts.scheme != "https" and address_parts.hostname not in _LOOPBACK_HOSTS:
+    if service.scheme != "https" and service.host.strip("[]") not in _LOOPBACK_HOSTS:
         refusal_text = f"{variable_name} would go to {origin} in clear text"
         raise UserError(
             refusal_text, hint="give an https:// address; only this machine is asked over http"
@@ -65,7 +65,7 @@ def key_for(variable_name: str, address: str, *, required: bool) -> str | None:
 
 def grant(variable_name: str, address: str) -> None:
     """Allow this process to send a key to an address, because the user typed both."""
-    _typed_grants.add((variable_name, _origin(address)))
+    _typed_grants.add((variable_name, parse_address(address).origin))
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def _granted() -> Iterator[tuple[str, str]]:
         variable_name, equals, address = grant_text.partition("=")
         if not equals:
             raise UserError(f"{VARIABLE} has {grant_text!r}", hint="write VARIABLE=https://host")
-        yield variable_name, _origin(address)
+        yield variable_name, parse_address(address).origin
     settings_file = settings()
     if not settings_file.is_file():
         return
@@ -105,10 +105,4 @@ def _granted() -> Iterator[tuple[str, str]]:
         error_text = f"is no list of addresses by variable ({error})"
         raise UserError(error_text, where=settings_file, hint=hint) from None
     for name, address in grant_pairs:
-        yield name, _origin(address)
-
-
-def _origin(address: str) -> str:
-    """Return scheme, host and port of an address, such as `https://api.openai.com`."""
-    address_parts = urlsplit(address)
-    return f"{address_parts.scheme}://{address_parts.netloc.rpartition('@')[2].casefold()}"
+        yield name, parse_address(address).origin

@@ -27,6 +27,7 @@ from urllib.parse import unquote
 
 import requests
 
+from factdrift.builders.core.addresses import BUCKET_SCHEMES, WEB_SCHEMES, parse_address
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked, sync
@@ -50,6 +51,8 @@ T = TypeVar("T")
 
 POLICY = RetryPolicy(timeout=15.0, longest_wait=120.0, give_up=45.0, least_bytes=1 << 14)
 """How long a server may send nothing: about a minute, counted anew after each piece of a file."""
+INPUT_SCHEMES = (*WEB_SCHEMES, *BUCKET_SCHEMES)
+"""The schemes of addresses that inputs can have, apart from paths."""
 # `part-*.parquet`, not `part-1.parquet`; `?` begins the query of an address
 _GLOB_CHARACTERS = re.compile(r"[*\[]")
 _PIECE_SIZE = 1 << 20  # bytes
@@ -93,6 +96,7 @@ def local(
             )
             local_paths[local_path] = named_path
             continue
+        address_parts = parse_address(named_path, INPUT_SCHEMES)
         if clean_address.count("/") < 3:
             raise UserError("no file is named", where=clean_address)
 
@@ -103,7 +107,7 @@ def local(
         parent_address, slash, file_name = clean_address.rpartition("/")
         folder_address = parent_address + slash
         remote_files: _Web | _Fsspec
-        if named_path.lower().startswith(("http://", "https://")):
+        if address_parts.scheme in WEB_SCHEMES:
             if not file_name or _GLOB_CHARACTERS.search(file_name):
                 hint = "give the address of each file"
                 raise UserError(

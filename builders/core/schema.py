@@ -45,6 +45,15 @@ It does not describe the fact, so a change of it is a patch.
 MEASURED_IF = "measured while "
 """A prefix of the name of a bool column: a column is `MEASURED` in rows where that one is true."""
 
+ROW_GROUP = 65_536
+"""Rows of a Parquet row group of every file that is written, but its last group: small enough to
+be read one at a time, large enough to compress. It decides the bytes of a release's files."""
+PAGE_ROW_GROUP = 256
+"""The same where each row holds the text of a whole page, which is tens of kilobytes."""
+BATCH_ROWS = 8192
+"""Typed rows that are turned into Arrow at a time, and the row group of intermediate tables that
+are appended to row by row: Python objects take far more memory than Arrow's columns."""
+
 _SCALARS = {str: "string", int: "int64", float: "float64", bool: "bool", date: "date32"}
 """The names of Arrow types for simple Python types."""
 
@@ -125,7 +134,7 @@ def arrow_schema(row: Any) -> "pa.Schema":
     )
 
 
-def batches(row: Any, rows: Iterable[Any], size: int = 8192) -> "Iterator[pa.RecordBatch]":
+def batches(row: Any, rows: Iterable[Any], size: int = BATCH_ROWS) -> "Iterator[pa.RecordBatch]":
     """Yield typed rows as record batches of at most `size` rows."""
     import pyarrow as pa
 
@@ -210,7 +219,7 @@ def reading(path: Path) -> "pq.ParquetFile":
     return pq.ParquetFile(path, pre_buffer=False)
 
 
-def typed_rows(path: Path, row: type[T], size: int = 8192) -> Iterator[T]:
+def typed_rows(path: Path, row: type[T], size: int = BATCH_ROWS) -> Iterator[T]:
     """Yield the rows of a Parquet file as objects of their row type, `size` in memory at a time."""
     row_type: Any = row
     with reading(path) as file:
@@ -239,7 +248,7 @@ class RowWriter:
 
 
 @contextmanager
-def writing(path: Path, row: Any, size: int = 8192) -> Iterator[RowWriter]:
+def writing(path: Path, row: Any, size: int = BATCH_ROWS) -> Iterator[RowWriter]:
     """Open a Parquet file for typed rows, `size` of which are in memory at a time."""
     import pyarrow.parquet as pq
 

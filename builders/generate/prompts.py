@@ -306,28 +306,42 @@ def parse_reply(text: str, prompts: Prompts, *, question: bool) -> Result:
     Reasons: `empty`, `cut_off`, `html`, `refusal`, `too_long`; `no_question` where it has to be a
     question. Reasoning and prefaces are cut; JSON may hold it, where it was asked for or not.
     """
-    plain = strip_reasoning(text)
-    said = _field(_json(plain), "question" if question else "answer")
+    unreasoned = strip_reasoning(text)
+    json_text = _field(_json(unreasoned), "question" if question else "answer")
     layout = (prompts.generate if question else prompts.answer).layout
-    lines = _lines(plain if said is None else said, layout)
-    if question:
-        lines = [_NUMBER.sub("", one, 1) for one in lines]
-    line = (lines or [""])[0]
-    if question and not line.endswith("?"):
-        cut = [_REMARK.sub(r"\1", one) for one in lines]
-        line = next((one for one in cut if one.endswith("?")), line)
-    reason = None
-    if not line or (said is None and plain.startswith("{")):
+    lines = _lines(unreasoned if json_text is None else json_text, layout)
+    line = _question_line(lines) if question else next(iter(lines), "")
+    reason: str | None
+    if not line or (json_text is None and unreasoned.startswith("{")):  # JSON that was cut off
         reason = "cut_off" if text.strip() else "empty"
-    elif _HTML.search(plain):
+    elif _HTML.search(unreasoned):
         reason = "html"
-    elif _refuses(line, prompts):
-        reason = "refusal"
-    elif len(line) > _LONGEST:
-        reason = "too_long"
-    elif question and not line.endswith("?"):
-        reason = "no_question"
-    return Result(None, reason, plain[:80] or text.strip()[:80] or None) if reason else Result(line)
+    else:
+        reason = _why_useless(line, prompts, question=question)
+    if reason is None:
+        return Result(line)
+    return Result(None, reason, unreasoned[:80] or text.strip()[:80] or None)
+
+
+def _question_line(lines: Sequence[str]) -> str:
+    """The line that asks: the first, or else the first that does once its remarks are cut off."""
+    unnumbered = [_NUMBER.sub("", line, count=1) for line in lines]
+    first = next(iter(unnumbered), "")
+    if first.endswith("?"):
+        return first
+    without_remarks = (_REMARK.sub(r"\1", line) for line in unnumbered)
+    return next((line for line in without_remarks if line.endswith("?")), first)
+
+
+def _why_useless(line: str, prompts: Prompts, *, question: bool) -> str | None:
+    """Why a line of a model is no question or answer; None where it is one."""
+    if _refuses(line, prompts):
+        return "refusal"
+    if len(line) > _LONGEST:
+        return "too_long"
+    if question and not line.endswith("?"):
+        return "no_question"
+    return None
 
 
 def _refuses(line: str, prompts: Prompts) -> bool:

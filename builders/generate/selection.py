@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from factdrift.builders.core.hashing import seeded_hash
 from factdrift.builders.rows import Dropped, Question
@@ -22,38 +23,60 @@ def select_questions(
     shrink it in turn; or in an equal part, where fewer relations are there than that allows for.
     """
     lines: dict[tuple[str, str, int], list[Question]] = {}
-    for one in found:
-        lines.setdefault((one.draw.id, one.draw.article, one.answer.sentence), []).append(one)
-    ordered = sorted(lines.values(), key=lambda line: _rank(line, seed))
-    chosen: list[Question] = []
-    dropped: list[Dropped] = []
-    seen: set[tuple[object, ...]] = set()
-    of_draw, words, relations = Counter[str](), Counter[str](), Counter[str | None]()
-    kinds = {_relation(one) for line in ordered for one in line}
-    cap = max(1, int(max(share, 1 / max(1, len(kinds))) * len(lines)))
-    for line in ordered:
+    for question in found:
+        place = question.draw.id, question.draw.article, question.answer.sentence
+        lines.setdefault(place, []).append(question)
+    relations = {_relation(question) for line in lines.values() for question in line}
+    largest_share = max(share, 1 / max(1, len(relations)))
+    selection = _Selection(seed, kept, max(1, int(largest_share * len(lines))))
+    for line in sorted(lines.values(), key=lambda line: _rank(line, seed)):
+        selection.add(line)
+    return sorted(selection.chosen, key=lambda question: question.id), selection.dropped
+
+
+@dataclass
+class _Selection:
+    """What is chosen so far, and how often; `relation_cap` is the most lines of a relation."""
+
+    seed: int
+    kept: int
+    relation_cap: int
+    chosen: list[Question] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    seen: set[tuple[object, ...]] = field(default_factory=set)
+    by_draw: Counter[str] = field(default_factory=Counter)
+    by_first_word: Counter[str] = field(default_factory=Counter)
+    by_relation: Counter[str | None] = field(default_factory=Counter)
+
+    def add(self, line: Sequence[Question]) -> None:
+        """Choose one question of a line, or drop the line with a reason."""
         draw = line[0].draw
-        new = [one for one in line if _pair(one) not in seen]
-        options = [one for one in new if _relation(one) is None or relations[_relation(one)] < cap]
+        new = [question for question in line if _pair(question) not in self.seen]
+        options = [question for question in new if self._has_room(_relation(question))]
         reason: str | None = None
-        if _line(line[0]) in seen:
+        if _line(line[0]) in self.seen:
             reason = "same_sentence"
         elif not options:
             reason = "relation_share" if new else "same_pair"
-        elif of_draw[draw.id] >= kept:
+        elif self.by_draw[draw.id] >= self.kept:
             reason = "enough_questions"
         if reason:
-            dropped.append(_dropped(min(line, key=lambda one: one.id), reason))
-            continue
-        best = min(_importance(one) for one in options)
-        options = [one for one in options if _importance(one) == best]
-        one = min(options, key=lambda q: (words[_first(q)], seeded_hash(seed, draw.id, q.question)))
-        words[_first(one)] += 1
-        relations[_relation(one)] += 1
-        of_draw[draw.id] += 1
-        seen.update((_line(one), _pair(one)))
-        chosen.append(one)
-    return sorted(chosen, key=lambda one: one.id), dropped
+            self.dropped.append(_dropped(min(line, key=lambda question: question.id), reason))
+            return
+        question = min(options, key=self._preference)
+        self.by_first_word[_first(question)] += 1
+        self.by_relation[_relation(question)] += 1
+        self.by_draw[draw.id] += 1
+        self.seen.update((_line(question), _pair(question)))
+        self.chosen.append(question)
+
+    def _has_room(self, relation: str | None) -> bool:
+        return relation is None or self.by_relation[relation] < self.relation_cap
+
+    def _preference(self, question: Question) -> tuple[int, int, int]:
+        """Smaller is better: what matters most, then the rarest first word, then a hash."""
+        draw_hash = seeded_hash(self.seed, question.draw.id, question.question)
+        return _importance(question), self.by_first_word[_first(question)], draw_hash
 
 
 def _relation(one: Question) -> str | None:

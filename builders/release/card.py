@@ -59,7 +59,7 @@ def save_citation(folder: Path, meta: Meta, manifest: Manifest) -> Path:
     """Write `CITATION.cff`, how a release is cited (Citation File Format 1.2.0); its path."""
     import yaml
 
-    found: dict[str, Any] = {
+    citation: dict[str, Any] = {
         "cff-version": "1.2.0",
         "message": "If you use this dataset, please cite it, and the papers that its card names.",
         "type": "dataset",
@@ -72,9 +72,9 @@ def save_citation(folder: Path, meta: Meta, manifest: Manifest) -> Path:
         "keywords": list(meta.tags),
         "url": meta.homepage,
     }
-    found = {name: value for name, value in found.items() if value}
+    citation = {name: value for name, value in citation.items() if value}
     path = folder / CFF
-    text = yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=100)
+    text = yaml.safe_dump(citation, sort_keys=False, allow_unicode=True, width=100)
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -86,19 +86,29 @@ def save_card(
 
     Whatever comes from data or recipe is escaped; prose and descriptions are ours.
     """
-    full = [(c, s) for c in manifest.configs for s in c.splits if s.rows]
+    full = [(config, split) for config in manifest.configs for split in config.splits if split.rows]
     body = _template().render(
         meta=meta,
         licence_page=licence_page(meta.licence),
         manifest=manifest,
         prose=prose,
         plots=dataset.plots,
-        splits=list(dict.fromkeys(s.name for c in manifest.configs for s in c.splits)),
-        rows={c.name: {s.name: s.rows for s in c.splits} for c in manifest.configs},
-        empty=[f"{c.name}/{s.name}" for c in manifest.configs for s in c.splits if not s.rows],
+        splits=list(
+            dict.fromkeys(split.name for config in manifest.configs for split in config.splits)
+        ),
+        rows={
+            config.name: {split.name: split.rows for split in config.splits}
+            for config in manifest.configs
+        },
+        empty=[
+            f"{config.name}/{split.name}"
+            for config in manifest.configs
+            for split in config.splits
+            if not split.rows
+        ],
         groups=_groups(manifest.configs),
         example=_example(folder / full[0][1].file) if full else None,
-        asked=tasks.FOLDER in {Path(f.path).parts[0] for f in manifest.files},
+        asked=tasks.FOLDER in {Path(file_entry.path).parts[0] for file_entry in manifest.files},
         first=(full[0][0].name, full[0][1].name) if full else None,
         known=SECTIONS,
         reasons=drop_reasons() | dict(dataset.reasons),
@@ -146,8 +156,8 @@ def front_matter(meta: Meta, manifest: Manifest) -> str:
 
     licence = meta.licence.lower()
     page = licence_page(meta.licence)
-    other: dict[str, Any] = {"license_name": licence}
-    other |= {"license_link": page} if page else {}
+    other_licence: dict[str, Any] = {"license_name": licence}
+    other_licence |= {"license_link": page} if page else {}
     data = DatasetCardData(
         language=["en"],
         license=licence if licence in _HUB_LICENCES else "other",
@@ -155,7 +165,7 @@ def front_matter(meta: Meta, manifest: Manifest) -> str:
         task_categories=list(meta.tasks) or None,
         tags=[clean_line(tag) for tag in meta.tags] or None,
         configs=hub_configs(manifest) or None,
-        **({} if licence in _HUB_LICENCES else other),
+        **({} if licence in _HUB_LICENCES else other_licence),
     )
     return str(data.to_yaml()) + "\n"
 
@@ -197,9 +207,9 @@ def _cut(value: Any) -> Any:
     if isinstance(value, str):
         return value if len(value) <= 300 else value[:299] + "…"
     if isinstance(value, list):
-        return [_cut(v) for v in value[:4]] + (["…"] if len(value) > 4 else [])
+        return [_cut(inner) for inner in value[:4]] + (["…"] if len(value) > 4 else [])
     if isinstance(value, dict):
-        return {key: _cut(v) for key, v in value.items()}
+        return {key: _cut(inner) for key, inner in value.items()}
     return value
 
 
@@ -228,15 +238,17 @@ def escape_markdown(value: Any) -> Markdown:
         return Markdown(f"{value:,}")
     if isinstance(value, float):
         return Markdown(f"{value:.4g}")
-    text = _SPECIAL.sub(lambda found: "\\" + found[0], clean_line(str(value)).translate(_ENTITIES))
+    text = _SPECIAL.sub(lambda match: "\\" + match[0], clean_line(str(value)).translate(_ENTITIES))
     text = text.replace("://", "&#58;//").replace("@", "&#64;")
-    return Markdown(_BLOCK_START.sub(lambda found: f"&#{ord(found[0])};", text))
+    return Markdown(_BLOCK_START.sub(lambda match: f"&#{ord(match[0])};", text))
 
 
 def clean_line(text: str) -> str:
     """One line: white space as single spaces; without control and text-reordering characters."""
     visible = "".join(
-        " " if c.isspace() else c for c in text if c.isspace() or unicodedata.category(c) != "Cc"
+        " " if character.isspace() else character
+        for character in text
+        if character.isspace() or unicodedata.category(character) != "Cc"
     )
     return " ".join(_REORDERING.sub("", visible).split())
 
@@ -283,18 +295,18 @@ def read_prose(path: Path) -> dict[str, str]:
         hint = "write it with these sections: " + ", ".join(f"## {name}" for name in SECTIONS)
         message = "a card needs prose that only a person can write, and there is none"
         raise UserError(message, where=path, hint=hint) from error
-    found: dict[str, str] = {}
+    sections: dict[str, str] = {}
     head, *parts = re.split(r"^## +(.*?)[ \t#]*$", text, flags=re.MULTILINE)
     if head.strip():
         raise UserError("text before the first `## ` heading", where=path, line=1)
     for name, body in zip(parts[::2], parts[1::2], strict=True):
-        if name in found:
+        if name in sections:
             raise UserError(f"two sections named {name!r}", where=path)
-        found[name] = body.strip()
-    lacking = [f"## {name}" for name in SECTIONS if not found.get(name)]
+        sections[name] = body.strip()
+    lacking = [f"## {name}" for name in SECTIONS if not sections.get(name)]
     if lacking:
         raise UserError(f"sections missing or empty: {', '.join(lacking)}", where=path)
-    return found
+    return sections
 
 
 def strip_markdown(markdown: str) -> str:

@@ -1,7 +1,7 @@
 """Compare two releases row by row: what was added, removed, edited, moved, or written anew."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, get_args
@@ -74,24 +74,32 @@ class ReleaseDiff:
 
     def totals(self) -> dict[Change, int]:
         """Change -> number of rows over all configs; only what occurs."""
-        sums = {c: sum(by.get(c, 0) for by in self.rows.values()) for c in CHANGES}
-        return {change: n for change, n in sums.items() if n}
+        sums = {
+            change_kind: sum(by.get(change_kind, 0) for by in self.rows.values())
+            for change_kind in CHANGES
+        }
+        return {change: row_count for change, row_count in sums.items() if row_count}
 
     def brief(self) -> str:
         """One line: `12 rows edited, 3 rows added`."""
-        parts = [f"{n} row{'s' * (n != 1)} {WORDS.get(c, c)}" for c, n in self.totals().items()]
+        parts = [
+            f"{row_count} row{'s' * (row_count != 1)} {WORDS.get(change_kind, change_kind)}"
+            for change_kind, row_count in self.totals().items()
+        ]
         parts += [*self.columns, *self.layout]
         if not parts and self.documents:
-            shown = ", ".join(self.documents[:3])
+            change_texts = ", ".join(self.documents[:3])
             more = f" and {len(self.documents) - 3} more" if len(self.documents) > 3 else ""
-            parts = [f"the same rows in other files ({shown}{more})"]
+            parts = [f"the same rows in other files ({change_texts}{more})"]
         return ", ".join(parts) or "nothing"
 
     def summary(self) -> str:
         """Several lines: the level, then what changed in each config."""
         lines = [f"{self.old} -> {self.new}: {self.level}: {self.brief()}"]
         for config, by in self.rows.items():
-            counts = ", ".join(f"{by[c]} {WORDS.get(c, c)}" for c in CHANGES if by.get(c))
+            counts = ", ".join(
+                f"{by[change]} {WORDS.get(change, change)}" for change in CHANGES if by.get(change)
+            )
             lines.append(f"  {config}: {counts}")
         if self.documents:
             lines.append(f"  files that differ: {_by_folder(self.documents)}")
@@ -101,12 +109,12 @@ class ReleaseDiff:
 def _by_folder(files: Sequence[str]) -> str:
     """Files by name, several of a folder by their number: `README.md, data/updated (12)`."""
     folders = Counter(str(PurePosixPath(file).parent) for file in files)
-    shown = {
+    paths = {
         f"{folder} ({folders[folder]})" if folder != "." and folders[folder] > 1 else file: None
         for file in files
         for folder in [str(PurePosixPath(file).parent)]
     }
-    return ", ".join(shown)
+    return ", ".join(paths)
 
 
 def compare(old: Path, new: Path, diff: Path | None = None) -> ReleaseDiff:
@@ -181,12 +189,18 @@ def _compare_config(db: duckdb.DuckDBPyConnection, old: _Side, new: _Side) -> No
 
 def _hashes(manifest: Manifest, config: ConfigEntry | None) -> set[tuple[str, str]]:
     """Split name and sha256 of each of its files."""
-    known = manifest.sha256s()
-    return {(s.name, known[s.file]) for s in (config.splits if config else ()) if s.file in known}
+    digests = manifest.sha256s()
+    return {
+        (split.name, digests[split.file])
+        for split in (config.splits if config else ())
+        if split.file in digests
+    }
 
 
 def _has(config: ConfigEntry | None, name: str, kind: str) -> bool:
-    return config is None or any((c.name, c.type) == (name, kind) for c in config.columns)
+    return config is None or any(
+        (config_column.name, config_column.type) == (name, kind) for config_column in config.columns
+    )
 
 
 def column_changes(was: Kinds, now: Kinds) -> list[str]:
@@ -216,25 +230,25 @@ def _documents(before: Manifest, after: Manifest) -> tuple[str, ...]:
 
 
 def _level(
-    rows: dict[str, dict[Change, int]], columns: bool, layout: list[str], other: bool
+    rows: dict[str, dict[Change, int]], columns: bool, layout: list[str], documents_changed: bool
 ) -> Level:
-    seen = {change for by in rows.values() for change, n in by.items() if n}
+    seen = {change for by in rows.values() for change, row_count in by.items() if row_count}
     if columns or seen & _MAJOR or any(line.endswith("removed") for line in layout):
         return "major"
     if "added" in seen or layout:
         return "minor"
-    return "patch" if seen or other else "none"
+    return "patch" if seen or documents_changed else "none"
 
 
 def _counts(db: duckdb.DuckDBPyConnection) -> dict[str, dict[Change, int]]:
-    found: dict[str, dict[Change, int]] = {}
+    counts: dict[str, dict[Change, int]] = {}
     query = """
         SELECT coalesce(new_config, old_config) AS config, change, count(*)
         FROM diff GROUP BY ALL ORDER BY ALL
     """
-    for config, change, n in db.execute(query).fetchall():
-        found.setdefault(config, {})[change] = n
-    return found
+    for config, change, row_count in db.execute(query).fetchall():
+        counts.setdefault(config, {})[change] = row_count
+    return counts
 
 
 def _sorted(db: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
@@ -258,25 +272,31 @@ def _add_differences(
     it is read off the dump is measured anew. Without ids there is no telling which row an edited
     one was: it counts as one removed and one added; copies of a row are counted in each split.
     """
-    others = [column for column in columns if column.name != "id"]
-    tests = {c.name: f"{_of('o', c.name)} IS DISTINCT FROM {_of('n', c.name)}" for c in others}
-    changed = ", ".join(
-        f"CASE WHEN {test} THEN {duck.text(name)} END" for name, test in tests.items()
-    )
-    edited = " OR ".join(tests[c.name] + _unless(c) for c in others if not _is_patch(c)) or "false"
-    written = " OR ".join(tests[c.name] for c in others if c.rendered) or "false"
+    tests: dict[str, str] = {}  # the columns that differ, whether as an edit or as a patch
+    edit_tests, render_tests, changed_names = [], [], []
+    for column in columns:
+        if column.name == "id":
+            continue
+        test = f"{_of('o', column.name)} IS DISTINCT FROM {_of('n', column.name)}"
+        tests[column.name] = test
+        changed_names.append(f"CASE WHEN {test} THEN {duck.text(column.name)} END")
+        if not _is_patch(column):
+            edit_tests.append(test + _unless(column))
+        if column.rendered:
+            render_tests.append(test)
+    edited, rendered, either = map(_any_of, (edit_tests, render_tests, tests.values()))
+    changed = ", ".join(changed_names)
     names = [column.name for column in columns]
-    either = " OR ".join(tests.values()) or "false"
     old, new = (_json(side, names) for side in "on")
-    one, two = _rows(before, after, names), _rows(after, before, names)
+    old_rows, new_rows = _rows(before, after, names), _rows(after, before, names)
     place = "" if "id" in names else ' AND o."__split" = n."__split" AND o."__copy" = n."__copy"'
     db.execute(f"""
         INSERT INTO diff
-        WITH o AS ({one}), n AS ({two}), d AS (
+        WITH o AS ({old_rows}), n AS ({new_rows}), d AS (
             SELECT
                 coalesce(o.id, n.id) AS id, o."__split" AS old_split, n."__split" AS new_split,
                 list_filter([{changed or "NULL"}]::VARCHAR[], lambda c: c IS NOT NULL) AS changed,
-                ({edited}) AS edited, ({written}) AS written, {old} AS old, {new} AS new
+                ({edited}) AS edited, ({rendered}) AS written, {old} AS old, {new} AS new
             FROM o FULL JOIN n ON o.id = n.id{place}
             WHERE o.id IS NULL OR n.id IS NULL OR o."__split" != n."__split" OR {either}
         )
@@ -291,6 +311,11 @@ def _add_differences(
             {_pick("old")}, {_pick("new")}
         FROM d
     """)
+
+
+def _any_of(conditions: Iterable[str]) -> str:
+    """The condition that one of several holds."""
+    return " OR ".join(conditions) or "false"
 
 
 def _of(side: str, column: str) -> str:
@@ -332,22 +357,22 @@ def _pair_moves(db: duckdb.DuckDBPyConnection) -> None:
     db.execute(f"INSERT INTO diff SELECT {_COLUMNS} FROM pairs")
 
 
-def _rows(files: _Files, other: _Files, columns: Sequence[str]) -> str:
+def _rows(files: _Files, other_files: _Files, columns: Sequence[str]) -> str:
     """All splits of one side with the columns asked for; no files give the types and no rows.
 
     Without `id`, the MD5 of the content is one, and the copies in a split are numbered.
     """
     listed = "".join(f", {duck.name(name)}" for name in columns)
     where = "" if files else " WHERE false"
-    every = " UNION ALL ".join(
+    union = " UNION ALL ".join(
         f'SELECT {duck.text(split)} AS "__split"{listed} FROM {duck.parquet(path)}{where}'
-        for split, path in files or other[:1]
+        for split, path in files or other_files[:1]
     )
     if "id" in columns:
-        return every
-    named = f"SELECT *, md5({_object('r', columns)}::VARCHAR) AS id FROM ({every}) r"
+        return union
+    with_ids = f"SELECT *, md5({_object('r', columns)}::VARCHAR) AS id FROM ({union}) r"
     copy = 'row_number() OVER (PARTITION BY id, "__split") AS "__copy"'
-    return f"SELECT *, {copy} FROM ({named})"
+    return f"SELECT *, {copy} FROM ({with_ids})"
 
 
 def _object(side: str, columns: Sequence[str]) -> str:

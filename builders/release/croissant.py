@@ -1,7 +1,7 @@
 """`croissant.json`: a release described as Croissant 1.1 with the responsible-AI vocabulary."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,9 @@ def save_croissant(
     record is read from its file's name and refers to the record set of split names.
     """
     rows = {table.name: table.row for table in dataset.tables}
-    data = {split.file for config in manifest.configs for split in config.splits}
     full = [config for config in manifest.configs if any(split.rows for split in config.splits)]
-    splits = [_splits(config) for config in full]
-    records = [_records(config, rows[config.name]) for config in full]
+    record_sets = [_splits(config) for config in full]
+    record_sets += [_records(config, rows[config.name]) for config in full]
     document = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -59,7 +58,7 @@ def save_croissant(
         "inLanguage": ["en"],
         "keywords": list(meta.tags),
         "creator": [{"@type": "sc:Organization", "name": name} for name in meta.creators],
-        "url": meta.homepage or next((o.homepage for o in manifest.inputs if o.homepage), None),
+        "url": meta.homepage or _input_homepage(manifest),
         "citeAs": "\n".join(meta.citations),
         "rai:dataCollectionType": ["Software Collection"],
         # a program or a model wrote questions: not where rows only state what inputs do
@@ -71,8 +70,24 @@ def save_croissant(
         **_provenance(meta, manifest),
         **{term: strip_markdown(prose[name]) for name, term in SECTIONS.items() if term},
         **_made_from(manifest),
-        "distribution": [
-            _node(
+        "distribution": [*_file_objects(manifest), *map(_file_set, full)],
+        "recordSet": record_sets,
+    }
+    stated = {key: value for key, value in document.items() if value not in (None, "", [], {})}
+    write_json(folder / FILE, stated)
+
+
+def _input_homepage(manifest: Manifest) -> str | None:
+    """The address of the first input that has one."""
+    return next((entry.homepage for entry in manifest.inputs if entry.homepage), None)
+
+
+def _file_objects(manifest: Manifest) -> Iterator[dict[str, Any]]:
+    """A node for each data file of the release."""
+    data_files = {split.file for config in manifest.configs for split in config.splits}
+    for entry in manifest.files:
+        if entry.path in data_files or entry.path == "dropped.parquet":
+            yield _node(
                 "FileObject",
                 entry.path,
                 contentUrl=entry.path,
@@ -80,24 +95,18 @@ def save_croissant(
                 encodingFormat=_PARQUET,
                 sha256=entry.sha256,
             )
-            for entry in manifest.files
-            if entry.path in data or entry.path == "dropped.parquet"
-        ]
-        + [
-            _node(
-                "FileSet",
-                f"files/{config.name}",
-                f"{config.name} files",
-                description=f"The files of {config.name}, one a split.",
-                encodingFormat=_PARQUET,
-                includes=f"data/{config.name}/*.parquet",
-            )
-            for config in full
-        ],
-        "recordSet": [*splits, *records],
-    }
-    said = {key: value for key, value in document.items() if value not in (None, "", [], {})}
-    write_json(folder / FILE, said)
+
+
+def _file_set(config: ConfigEntry) -> dict[str, Any]:
+    """The node of all files of a config."""
+    return _node(
+        "FileSet",
+        f"files/{config.name}",
+        f"{config.name} files",
+        description=f"The files of {config.name}, one a split.",
+        encodingFormat=_PARQUET,
+        includes=f"data/{config.name}/*.parquet",
+    )
 
 
 def _provenance(meta: Meta, manifest: Manifest) -> dict[str, Any]:
@@ -105,12 +114,12 @@ def _provenance(meta: Meta, manifest: Manifest) -> dict[str, Any]:
     sources = [
         {
             "@type": "prov:Entity",
-            "@id": f"urn:sha256:{one.sha256}",
-            "prov:label": f"{one.file}, sha256 {one.sha256}"
-            + (f", snapshot of {one.snapshot}" if one.snapshot else ""),
-            **({"prov:atLocation": one.homepage} if one.homepage else {}),
+            "@id": f"urn:sha256:{entry.sha256}",
+            "prov:label": f"{entry.file}, sha256 {entry.sha256}"
+            + (f", snapshot of {entry.snapshot}" if entry.snapshot else ""),
+            **({"prov:atLocation": entry.homepage} if entry.homepage else {}),
         }
-        for one in manifest.inputs
+        for entry in manifest.inputs
     ]
     run = {
         "@type": "prov:Activity",
@@ -151,11 +160,11 @@ def hub_document(document: Mapping[str, Any], repo: str, endpoint: str) -> dict[
 def _made_from(manifest: Manifest) -> dict[str, Any]:
     """What the manifest knows of the raw data: its files, its days, what was left out."""
     raw = [
-        f"{one.name}: {one.file}, sha256 {one.sha256}, licence {one.licence}"
-        + (f", snapshot of {one.snapshot}" if one.snapshot else "")
-        for one in manifest.inputs
+        f"{entry.name}: {entry.file}, sha256 {entry.sha256}, licence {entry.licence}"
+        + (f", snapshot of {entry.snapshot}" if entry.snapshot else "")
+        for entry in manifest.inputs
     ]
-    days = sorted(one.snapshot.isoformat() for one in manifest.inputs if one.snapshot)
+    days = sorted(entry.snapshot.isoformat() for entry in manifest.inputs if entry.snapshot)
     drops = [f"{drop.step}: {drop.reason}: {drop.rows}" for drop in manifest.drops]
     return {
         "rai:dataCollectionRawData": "\n".join(raw),
@@ -177,13 +186,13 @@ def _splits(config: ConfigEntry) -> dict[str, Any]:
         dataType="cr:Split",
         key={"@id": f"{name}/name"},
         field=[
-            _node("Field", f"{name}/{field}", field, description=about, dataType=kind)
-            for field, about, kind in (
+            _node("Field", f"{name}/{field}", field, description=description, dataType=kind)
+            for field, description, kind in (
                 ("name", "name of the split", "sc:Text"),
                 ("rows", "number of its rows", "cr:Int64"),
             )
         ],
-        data=[{f"{name}/name": s.name, f"{name}/rows": s.rows} for s in config.splits],
+        data=[{f"{name}/name": split.name, f"{name}/rows": split.rows} for split in config.splits],
     )
 
 
@@ -207,22 +216,22 @@ def _records(config: ConfigEntry, row: type) -> dict[str, Any]:
         _field(config.name, column.name, column.type, column.description, files, column.name)
         for column in columns(row)
     ]
-    about = strip_markdown(config.description)
-    found = _node("RecordSet", config.name, description=about, field=[split, *fields])
+    description = strip_markdown(config.description)
+    record_fields = _node("RecordSet", config.name, description=description, field=[split, *fields])
     if any(column.name == "id" for column in config.columns):
-        found["key"] = {"@id": f"{config.name}/id"}
-    return found
+        record_fields["key"] = {"@id": f"{config.name}/id"}
+    return record_fields
 
 
-def _node(kind: str, at: str, name: str = "", **more: Any) -> dict[str, Any]:
-    return {"@type": f"cr:{kind}", "@id": at, "name": name or at, **more}
+def _node(kind: str, node_id: str, name: str = "", **more: Any) -> dict[str, Any]:
+    return {"@type": f"cr:{kind}", "@id": node_id, "name": name or node_id, **more}
 
 
 def _field(
     parent: str,
     name: str,
     kind: pa.DataType,
-    about: str,
+    description: str,
     files: dict[str, str],
     column: str,
     inside: str = "",
@@ -232,17 +241,25 @@ def _field(
     A list of structs inside a struct is only named: mlcroissant 1.1 cannot read its parts.
     """
     field = _node("Field", f"{parent}/{name}", name)
-    if about:
-        field["description"] = strip_markdown(about)
+    if description:
+        field["description"] = strip_markdown(description)
     if pa.types.is_list(kind):
         field |= {"isArray": True, "arrayShape": "-1"}
         kind = kind.value_type
     if pa.types.is_struct(kind):
-        deep = [one.name for one in kind if _is_list_of_structs(one.type)]
+        deep = [inner_field.name for inner_field in kind if _is_list_of_structs(inner_field.type)]
         field["subField"] = [
-            _field(field["@id"], one.name, one.type, "", files, column, f"{inside}.{one.name}")
-            for one in kind
-            if one.name not in deep
+            _field(
+                field["@id"],
+                inner_field.name,
+                inner_field.type,
+                "",
+                files,
+                column,
+                f"{inside}.{inner_field.name}",
+            )
+            for inner_field in kind
+            if inner_field.name not in deep
         ]
         if deep:
             also = f"the Parquet files also have their {', '.join(deep)}"

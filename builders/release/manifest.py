@@ -69,7 +69,9 @@ class ConfigEntry(Strict):
 
     def kinds(self) -> Kinds:
         """What its columns are, as a file of it has them."""
-        return [(c.name, c.type + " or null" * c.nullable) for c in self.columns]
+        return [
+            (column.name, column.type + " or null" * column.nullable) for column in self.columns
+        ]
 
     @model_validator(mode="after")
     def _roles_of_columns(self) -> Self:
@@ -154,9 +156,9 @@ def load_manifest(folder: Path) -> Manifest:
         raise UserError(f"cannot be read: {error.strerror}", where=path, hint=hint) from error
     except ValidationError as error:
         lines = [
-            f"{'.'.join(str(part) for part in one['loc']) or 'the file'}: "
-            f"{one['msg'].removeprefix('Value error, ')}"
-            for one in error.errors(include_url=False, include_input=False)
+            f"{'.'.join(str(part) for part in problem['loc']) or 'the file'}: "
+            f"{problem['msg'].removeprefix('Value error, ')}"
+            for problem in error.errors(include_url=False, include_input=False)
         ]
         more = f" (and {len(lines) - 5} more)" if len(lines) > 5 else ""
         raise UserError("broken manifest: " + "; ".join(lines[:5]) + more, where=path) from error

@@ -30,15 +30,15 @@ _PAIR = ("subject", "relation")
 _COLUMNS = {"prompt", "targets", *_PAIR, "subject_label", "relation_label"}
 
 
-def release_notes(old: Path, new: Path, found: ReleaseDiff, diff: Path) -> Iterator[str]:
+def release_notes(old: Path, new: Path, release_diff: ReleaseDiff, diff: Path) -> Iterator[str]:
     """The lines of the notes; `diff` is the file that `compare` wrote of the same releases."""
     before, after = load_manifest(old), load_manifest(new)
     yield f"# {escape_markdown(after.dataset)} {after.version}"
     yield ""
-    yield f"After {before.version}, a {found.level} version: {_MEANS[found.level]}."
+    yield f"After {before.version}, a {release_diff.level} version: {_MEANS[release_diff.level]}."
     yield ""
     yield from _inputs(before, after)
-    yield from _counts(found)
+    yield from _counts(release_diff)
     for config in after.configs:
         columns = {column.name for column in config.columns}
         if columns >= _COLUMNS and "cloze" not in columns:  # those of other wordings say the same
@@ -48,23 +48,26 @@ def release_notes(old: Path, new: Path, found: ReleaseDiff, diff: Path) -> Itera
 
 
 def _inputs(before: Manifest, after: Manifest) -> Iterator[str]:
-    days = {one.name: one.snapshot for one in before.inputs}
-    for one in after.inputs:
-        was = days.get(one.name)
-        note = f", after that of {was}" if was and was != one.snapshot else ""
-        yield f"- {escape_markdown(one.name)}: {code_span(one.file)} of {one.snapshot}{note}"
+    days = {entry.name: entry.snapshot for entry in before.inputs}
+    for entry in after.inputs:
+        was = days.get(entry.name)
+        note = f", after that of {was}" if was and was != entry.snapshot else ""
+        yield f"- {escape_markdown(entry.name)}: {code_span(entry.file)} of {entry.snapshot}{note}"
     yield ""
 
 
-def _counts(found: ReleaseDiff) -> Iterator[str]:
-    if found.rows:
-        kinds = [c for c in CHANGES if any(by.get(c) for by in found.rows.values())]
-        yield f"| rows of |{''.join(f' {WORDS.get(c, c)} |' for c in kinds)}"
+def _counts(release_diff: ReleaseDiff) -> Iterator[str]:
+    if release_diff.rows:
+        kinds = [
+            change for change in CHANGES if any(by.get(change) for by in release_diff.rows.values())
+        ]
+        yield f"| rows of |{''.join(f' {WORDS.get(change, change)} |' for change in kinds)}"
         yield f"|:--|{'--:|' * len(kinds)}"
-        for config, by in found.rows.items():
-            yield f"| {code_span(config)} |{''.join(f' {by.get(c, 0):,} |' for c in kinds)}"
+        for config, by in release_diff.rows.items():
+            cells = "".join(f" {by.get(change, 0):,} |" for change in kinds)
+            yield f"| {code_span(config)} |{cells}"
         yield ""
-    for line in (*found.columns, *found.layout):
+    for line in (*release_diff.columns, *release_diff.layout):
         yield f"- {escape_markdown(line)}"
     yield ""
 
@@ -150,17 +153,19 @@ def _gone(new: Path, diff: Path) -> Iterator[str]:
         return
     head = ("config", "subject", "relation", "rows", "reasons in this release")
     yield from _head("Removed", head)
-    for config, name, label, n, why in gone[:SHOWN_ROWS]:
+    for config, name, label, row_count, why in gone[:SHOWN_ROWS]:
         note = (
             code_span(why)
             if why
             else "another split or answer takes its place, or its fact is gone"
         )
         words = f"{escape_markdown(name)} | {escape_markdown(label)}"
-        yield f"| {code_span(config)} | {words} | {n:,} | {note} |"
+        yield f"| {code_span(config)} | {words} | {row_count:,} | {note} |"
     yield from _more(len(gone))
-    given = {reason for *_, why in gone[:SHOWN_ROWS] if why for reason in why.split(", ")}
-    for reason in sorted(given):
+    drop_reasons_given = {
+        reason for *_, why in gone[:SHOWN_ROWS] if why for reason in why.split(", ")
+    }
+    for reason in sorted(drop_reasons_given):
         yield f"- {code_span(reason)}: {escape_markdown(drop_reasons().get(reason, ''))}"
 
 
@@ -181,8 +186,8 @@ def _more(number: int) -> Iterator[str]:
 def _answers(values: str | None) -> str:
     """The answers among the values that changed, by their labels where they have some."""
     note: Any = json.loads(values) if values else {}
-    if note.get("answers") and all("label" in one for one in note["answers"]):
-        return ", ".join(str(one["label"]) for one in note["answers"])
+    if note.get("answers") and all("label" in answer for answer in note["answers"]):
+        return ", ".join(str(answer["label"]) for answer in note["answers"])
     return str(note["targets"][0]) if note.get("targets") else "the same"
 
 

@@ -10,10 +10,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from factdrift.builders.core.dataset import FromParquet, RowSource
-from factdrift.builders.core.schema import arrow_schema, columns, declared, regrouped
-
-ROW_GROUP = 65_536
-"""Rows of a row group: small enough to read one at a time, large enough to compress."""
+from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, columns, declared, regrouped
 
 
 def write_split(path: Path, row: type, source: RowSource, group: int = ROW_GROUP) -> int:
@@ -78,7 +75,7 @@ def type_name(kind: pa.DataType) -> str:
     if pa.types.is_list(kind):
         return f"list<{type_name(kind.value_type)}>"
     if pa.types.is_struct(kind):
-        inner = ", ".join(f"{f.name}: {type_name(f.type)}" for f in kind)
+        inner = ", ".join(f"{field.name}: {type_name(field.type)}" for field in kind)
         return f"struct<{inner}>"
     if pa.types.is_date32(kind):
         return "date"

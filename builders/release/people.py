@@ -28,13 +28,14 @@ def people_statistics(gold: Iterable[Path]) -> tuple[Statistics, ...]:
     work = Statistics(
         "people",
         "Who did the work",
-        [_work(one) for one in reports],
+        [_work(report) for report in reports],
         "Annotators are counted by the salted hash of their id. Alpha is Krippendorff's, of the "
         "judgments that count, with a 95 % interval; the hourly wage is the median of what was "
         "paid for the time on the items.",
     )
     instructions = [
-        {"work": one["layout"], "instructions": " ".join(one["instructions"])} for one in reports
+        {"work": report["layout"], "instructions": " ".join(report["instructions"])}
+        for report in reports
     ]
     return work, Statistics("people_instructions", "What annotators were told", instructions)
 
@@ -59,8 +60,12 @@ def _work(report: Mapping[str, Any]) -> dict[str, Scalar]:
 
 
 def _agreement(report: Mapping[str, Any]) -> str:
-    of = (one["after"] for one in report["agreement"] if one["answer"] == report["main"])
-    value = next(of, {"alpha": None})
+    coefficients = (
+        coefficient["after"]
+        for coefficient in report["agreement"]
+        if coefficient["answer"] == report["main"]
+    )
+    value = next(coefficients, {"alpha": None})
     if value["alpha"] is None:
         return "one judgment a row, or none that differ"
     interval = f" ({value['low']:.2f} to {value['high']:.2f})" if value["low"] is not None else ""
@@ -69,10 +74,10 @@ def _agreement(report: Mapping[str, Any]) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        report = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+    if not isinstance(report, dict) or report.get("format") != FORMAT:
         hint = "factdrift judgments, without results, writes it anew"
         raise UserError("not a report of judgments", where=display_path(path), hint=hint)
-    return found
+    return report

@@ -54,15 +54,18 @@ def period_plot(plot: Plot) -> Any:
         panel.set_title(title, loc="left", fontsize=10, color=INK)
         means = [plot.expected.get(series, {}).get(period, 0.0) for period in periods]
         if any(means):
-            low, high = [p - 0.48 for p in places], [p + 0.48 for p in places]
+            low, high = (
+                [period_name - 0.48 for period_name in places],
+                [period_name + 0.48 for period_name in places],
+            )
             panel.hlines(means, low, high, color=INK, linewidth=1.3)
         panel.set_ylim(0, max([*heights, *means, 1]) * 1.28)
         panel.set_xlim(-0.6, max(len(periods), 1) - 0.4)
         if len(periods) <= 16:
             for place, height, mean in zip(places, heights, means, strict=True):
-                at, more = (place, max(height, mean)), {"fontsize": 7.5, "color": INK}
+                positions, more = (place, max(height, mean)), {"fontsize": 7.5, "color": INK}
                 shift = {"xytext": (0, 2), "textcoords": "offset points", "ha": "center"}
-                panel.annotate(f"{height:,}", at, **shift, **more)
+                panel.annotate(f"{height:,}", positions, **shift, **more)
         _plain(panel, "y")
     step = -(-len(periods) // 16) or 1
     turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
@@ -87,11 +90,11 @@ def _bars(data: Mapping[str, Mapping[str, int]]) -> Any:
         places = [row + (number - (len(parts) - 1) / 2) * thick for row in range(len(data))]
         widths = [counts.get(part, 0) for counts in data.values()]
         colour = COLOURS[number % len(COLOURS)]
-        shown = [max(width, 0.7) for width in widths]
-        bars = panel.barh(places, shown, height=thick * 0.9, color=colour, label=part)
+        bar_values = [max(width, 0.7) for width in widths]
+        bars = panel.barh(places, bar_values, height=thick * 0.9, color=colour, label=part)
         labels = [f"{width:,}" for width in widths]
         panel.bar_label(bars, labels, padding=3, fontsize=7, color=INK)
-    most = max([n for counts in data.values() for n in counts.values()] or [1])
+    most = max([position for counts in data.values() for position in counts.values()] or [1])
     panel.set_xscale("log")
     panel.set_xlim(0.7, max(most, 10) * 3)
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))

@@ -104,8 +104,9 @@ class Draft:
         if not most:
             return "nothing was found", ""
         reason = most[0][0]
-        about = (card.drop_reasons() | dict(self._dataset.reasons)).get(reason, "")
-        return ", ".join(f"{n:,} {reason}" for reason, n in most), f"{reason}: {about}"
+        sentences = card.drop_reasons() | dict(self._dataset.reasons)
+        counted = ", ".join(f"{row_count:,} {name}" for name, row_count in most)
+        return counted, f"{reason}: {sentences.get(reason, '')}"
 
     def document(self, version: str) -> Manifest:
         """Write card, Croissant and manifest of this version."""
@@ -146,7 +147,9 @@ class Draft:
         path = self.folder / card.DROPPED
         loose = self.folder / ".dropped.parquet"
         sources = self._dataset.dropped
-        write_split(loose, Dropped, lambda: (b for source in sources for b in read_source(source)))
+        write_split(
+            loose, Dropped, lambda: (batch for source in sources for batch in read_source(source))
+        )
         with duck.connect(self.folder) as db:
             in_order = db.sql(f"SELECT * FROM {duck.parquet(loose)} ORDER BY ALL NULLS FIRST")  # noqa: S608
             write_split(path, Dropped, lambda: in_order.to_arrow_reader(8192))
@@ -156,9 +159,9 @@ class Draft:
         return tuple(DropEntry(**row) for row in duck.records(query))
 
     def _manifest(self, version: str, files: list[FileEntry]) -> Manifest:
-        meta, known = self._meta, Manifest.model_fields
+        meta, drop_counts = self._meta, Manifest.model_fields
         return Manifest(
-            **{name: value for name, value in vars(meta).items() if name in known},
+            **{name: value for name, value in vars(meta).items() if name in drop_counts},
             version=version,
             canary=manifest.canary(meta.dataset),
             recipe_sha256=text_sha256(meta.recipe),
@@ -178,7 +181,7 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
     existing version, too small a bump, a bad version, no prose, another run at work, no room on
     the disk.
     """
-    wanted = None if version == "auto" else Version.parse(version)
+    wanted_version = None if version == "auto" else Version.parse(version)
     check_names(dataset, meta)
     shelf = out / meta.dataset
     with _room(shelf), locked(shelf), _staging(shelf) as folder:
@@ -188,7 +191,7 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
             text = f"nothing is left for {meta.dataset}: {losses}"
             hint = "look at the inputs and the limits of the recipe"
             raise NothingLeftError(text, hint=f"{why}\n  {hint}" if why else hint)
-        chosen, level, summary = _settle(shelf, draft, wanted)
+        chosen, level, summary = _settle(shelf, draft, wanted_version)
         place = shelf / str(chosen)
         if level != "none":
             move(folder, place)
@@ -196,28 +199,32 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
 
 
 def _settle(
-    shelf: Path, draft: Draft, wanted: Version | None
+    shelf: Path, draft: Draft, wanted_version: Version | None
 ) -> tuple[Version, Level | Literal["first"], str]:
     """The version to publish, its documents written; level `none`: it is there already."""
     versions = published_versions(shelf)
-    lower = versions if wanted is None else [v for v in versions if v <= wanted]
+    lower = (
+        versions
+        if wanted_version is None
+        else [version for version in versions if version <= wanted_version]
+    )
     if not lower:
-        chosen = wanted or FIRST
+        chosen = wanted_version or FIRST
         draft.document(str(chosen))
         return chosen, "first", f"{chosen}: the first release"
     base = lower[-1]
     change = _against(shelf, draft, base)
-    if change.level == "none" and wanted in (None, base):
+    if change.level == "none" and wanted_version in (None, base):
         return base, "none", f"{base} holds this very content already: nothing written"
     level: Level = "patch" if change.level == "none" else change.level
-    if wanted is not None and wanted < base.bump(level):
-        head, end = f"{wanted} announces too little after {base}:", f", a {level} change"
-        if wanted == base:
+    if wanted_version is not None and wanted_version < base.bump(level):
+        head, end = f"{wanted_version} announces too little after {base}:", f", a {level} change"
+        if wanted_version == base:
             head, end = f"{base} is published already, and", ""
         advice = _advice(shelf, draft, versions[-1])
         text = f"{head} this changes {change.brief()}{end}; {advice}"
         raise UserError(text, where=shelf / str(base))
-    chosen = wanted or base.bump(level)
+    chosen = wanted_version or base.bump(level)
     draft.document(str(chosen))
     return chosen, level, change.brief()
 
@@ -272,12 +279,14 @@ def few_splits(table: Table) -> Table:
     for width, ending, unit in ((4, "", "years"), (3, "0s", "decades")):
         merged: dict[str, list[RowSource]] = {}
         for name, source in table.splits.items():
-            found = _PERIOD.fullmatch(name)
-            merged.setdefault(found[1][:width] + ending if found else name, []).append(source)
+            joined_splits = _PERIOD.fullmatch(name)
+            merged.setdefault(
+                joined_splits[1][:width] + ending if joined_splits else name, []
+            ).append(source)
         if len(merged) <= MOST_SPLITS:
-            about = f"{table.description} Splits are {unit}, for the periods are many."
+            description = f"{table.description} Splits are {unit}, for the periods are many."
             splits = {name: _chained(sources) for name, sources in merged.items()}
-            return replace(table, description=about, splits=splits)
+            return replace(table, description=description, splits=splits)
     text = f"{table.name} has {len(table.splits)} splits, and the Hub shows no more than"
     raise UserError(f"{text} {MOST_SPLITS}", hint="choose a shorter window or longer periods")
 
@@ -303,9 +312,9 @@ def repeated_ids(folder: Path, config: ConfigEntry, spill: Path | None = None) -
     paths = [manifest.locate_file(folder, split.file) for split in config.splits]
     if not paths or "id" not in pq.read_schema(paths[0]).names:
         return []
-    every = " UNION ALL ".join(f"SELECT id FROM {duck.parquet(path)}" for path in paths)  # noqa: S608
+    all_ids = " UNION ALL ".join(f"SELECT id FROM {duck.parquet(path)}" for path in paths)  # noqa: S608
     query = f"""
-        SELECT id::VARCHAR FROM ({every}) GROUP BY id HAVING count(*) > 1
+        SELECT id::VARCHAR FROM ({all_ids}) GROUP BY id HAVING count(*) > 1
         ORDER BY id LIMIT 3
     """  # noqa: S608 - quoted by duck
     with duck.connect(spill) as db:

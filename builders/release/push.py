@@ -47,26 +47,30 @@ def push(
     if problems:
         hint = "factdrift verify says all that is wrong"
         raise UserError(f"not whole: {problems[0]}", where=release, hint=hint)
-    made = manifest.load_manifest(release)
+    manifest_data = manifest.load_manifest(release)
     endpoint = os.environ.get(ENDPOINT, _HUB).rstrip("/")
     if described:
         document = json.loads((release / croissant.FILE).read_bytes())
         with replacing(described) as unfinished:
             manifest.write_json(unfinished, croissant.hub_document(document, repo, endpoint))
         say(f"  {described}: Croissant with the addresses on the Hub")
-    files = {entry.path: entry.bytes for entry in made.files}
+    files = {entry.path: entry.bytes for entry in manifest_data.files}
     files[manifest.FILE] = (release / manifest.FILE).stat().st_size
     if dry_run:
         for path, size in sorted(files.items()):
             say(f"  {path}: {size:,} bytes")
         total = sum(files.values())
-        say(f"would push {len(files)} files, {total:,} bytes, to {repo} as {made.version}")
+        say(f"would push {len(files)} files, {total:,} bytes, to {repo} as {manifest_data.version}")
         return
     if not (token := os.environ.get(TOKEN)):
         hint = "a token of the Hub that may write; or look first with --dry-run"
         raise UserError(f"the environment has no {TOKEN}", hint=hint)
     with _refusals(repo):
-        say(_push(release, made, repo, sorted(files), HfApi(endpoint, token), private=private))
+        say(
+            _push(
+                release, manifest_data, repo, sorted(files), HfApi(endpoint, token), private=private
+            )
+        )
 
 
 def _check_name(repo: str) -> None:
@@ -79,32 +83,40 @@ def _check_name(repo: str) -> None:
 
 
 def _push(
-    release: Path, made: Manifest, repo: str, files: list[str], hub: HfApi, *, private: bool
+    release: Path,
+    manifest_data: Manifest,
+    repo: str,
+    files: list[str],
+    hub: HfApi,
+    *,
+    private: bool,
 ) -> str:
     """Upload the files, unless this version is there; what was done."""
     hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
     there = set(hub.list_repo_files(repo, repo_type="dataset"))
     if manifest.FILE in there:
-        other = _manifest(hub, repo, "main").get("dataset")
-        if other != made.dataset:
-            text = f"holds another dataset: {other}"
+        other_manifest = _manifest(hub, repo, "main").get("dataset")
+        if other_manifest != manifest_data.dataset:
+            text = f"holds another dataset: {other_manifest}"
             raise UserError(text, where=repo, hint="name another repository")
     elif there - {".gitattributes", "README.md"}:
         raise UserError("holds something else", where=repo, hint="name another repository")
     tags = {tag.name for tag in hub.list_repo_refs(repo, repo_type="dataset").tags}
-    if made.version in tags:
-        if _manifest(hub, repo, made.version) != json.loads((release / manifest.FILE).read_bytes()):
-            text = f"has other content under {made.version}"
+    if manifest_data.version in tags:
+        if _manifest(hub, repo, manifest_data.version) != json.loads(
+            (release / manifest.FILE).read_bytes()
+        ):
+            text = f"has other content under {manifest_data.version}"
             raise UserError(text, where=repo, hint="build the release under a later version")
-        return f"{repo} has {made.version} already: nothing pushed"
+        return f"{repo} has {manifest_data.version} already: nothing pushed"
     parts: list[CommitOperationAdd | CommitOperationDelete] = [
         *(CommitOperationAdd(path, release / path) for path in files),
         *(CommitOperationDelete(path) for path in sorted(there - {*files, ".gitattributes"})),
     ]  # all in one commit: nobody sees half a release
-    message = f"Version {made.version}"
+    message = f"Version {manifest_data.version}"
     hub.create_commit(repo, parts, commit_message=message, repo_type="dataset")
-    hub.create_tag(repo, tag=made.version, repo_type="dataset")
-    return f"{len(files)} files in {repo}, tagged {made.version}"
+    hub.create_tag(repo, tag=manifest_data.version, repo_type="dataset")
+    return f"{len(files)} files in {repo}, tagged {manifest_data.version}"
 
 
 def _manifest(hub: HfApi, repo: str, revision: str) -> dict[str, Any]:
@@ -114,10 +126,10 @@ def _manifest(hub: HfApi, repo: str, revision: str) -> dict[str, Any]:
             repo, manifest.FILE, repo_type="dataset", revision=revision, local_dir=folder
         )
         try:
-            found = json.loads(Path(path).read_bytes())
+            downloaded = json.loads(Path(path).read_bytes())
         except ValueError:
-            found = {}
-    return found if isinstance(found, dict) else {}
+            downloaded = {}
+    return downloaded if isinstance(downloaded, dict) else {}
 
 
 @contextmanager

@@ -31,51 +31,53 @@ def rebuild_release(folder: Path, options: ReleaseOptions) -> list[str]:
     before the work: inputs that are missing or have another content, a release of that version
     already in `options.out`.
     """
-    made = manifest.load_manifest(folder)
-    there = options.out / made.dataset / made.version
+    original = manifest.load_manifest(folder)
+    there = options.out / original.dataset / original.version
     if there.exists():
         raise UserError(
             "is there already", where=display_path(there), hint="name another folder: --out"
         )
-    path, bundled = _recipe(folder, made, options.build)
-    for line in _versions(made):
+    path, bundled = _recipe(folder, original, options.build)
+    for line in _versions(original):
         options.say(line)
-    given = _inputs(made, path, bundled, options)
-    limit = re.search(r" --limit (\d+)", made.rebuild)
+    input_paths = _inputs(original, path, bundled, options)
+    limit = re.search(r" --limit (\d+)", original.rebuild)
     chosen = replace(
         options,
-        given=given,
-        version=made.version,
-        rebuild=made.rebuild,
+        given=input_paths,
+        version=original.version,
+        rebuild=original.rebuild,
         limit=int(limit[1]) if limit else None,
     )
     with keys.withheld():
         published = release_all([path], chosen)[0]
-    return list(_differences(folder, made, published.folder))
+    return list(_differences(folder, original, published.folder))
 
 
-def _recipe(folder: Path, made: Manifest, build: Path) -> tuple[Path, bool]:
+def _recipe(folder: Path, original: Manifest, build: Path) -> tuple[Path, bool]:
     """The recipe of a release, and whether it is a bundled one whose paths hold."""
-    own = manifest.locate_file(folder, RECIPE)
-    text = own.read_text("utf-8")
-    if text_sha256(text) != made.recipe_sha256:
+    recipe_copy = manifest.locate_file(folder, RECIPE)
+    text = recipe_copy.read_text("utf-8")
+    if text_sha256(text) != original.recipe_sha256:
         hint = "the release was changed: factdrift verify says what else"
-        raise UserError("is not the recipe of its manifest", where=display_path(own), hint=hint)
+        raise UserError(
+            "is not the recipe of its manifest", where=display_path(recipe_copy), hint=hint
+        )
     for path in recipes():
         if path.read_text("utf-8") == text:
             return path, True
-    copied = build / "rebuild" / f"{made.dataset}.yaml"
+    copied = build / "rebuild" / f"{original.dataset}.yaml"
     with disk_errors(build):
         copied.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(own, copied)
+        shutil.copyfile(recipe_copy, copied)
     return copied, False
 
 
-def _versions(made: Manifest) -> Iterator[str]:
+def _versions(original: Manifest) -> Iterator[str]:
     """What runs now in another version than when the release was made."""
-    if made.code_version != factdrift.__version__:
-        yield f"  factdrift is {factdrift.__version__}, the release is of {made.code_version}"
-    for name, version in sorted(made.libraries.items()):
+    if original.code_version != factdrift.__version__:
+        yield f"  factdrift is {factdrift.__version__}, the release is of {original.code_version}"
+    for name, version in sorted(original.libraries.items()):
         try:
             now = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
@@ -85,39 +87,42 @@ def _versions(made: Manifest) -> Iterator[str]:
 
 
 def _inputs(
-    made: Manifest, path: Path, bundled: bool, options: ReleaseOptions
+    original: Manifest, path: Path, bundled: bool, options: ReleaseOptions
 ) -> Mapping[str, Sequence[str]]:
     """The inputs by name as the command line gives them; none where the recipe's own are right."""
     workspace = Workspace(options.build, options.say)
     recipe, given = read_recipe(path), options.given
     if bundled and not given:
         try:
-            if not _wrong(made, find_inputs(recipe, path, {}, None, workspace)):
+            if not _wrong(original, find_inputs(recipe, path, {}, None, workspace)):
                 return {}
         except UserError:
             options.say("  the recipe's own inputs are not here")
-    if missing := [_described(one) for one in made.inputs if one.name not in given]:
+    if missing := [_described(entry) for entry in original.inputs if entry.name not in given]:
         text = "\n  ".join(["the release was made of inputs that are not here:", *missing])
         hint = "give each: --input NAME=PATH, or PATH@DAY where its name does not say its day"
         raise UserError(text, hint=hint)
-    if wrong := _wrong(made, find_inputs(recipe, path, given, None, workspace)):
+    if wrong := _wrong(original, find_inputs(recipe, path, given, None, workspace)):
         text = "\n  ".join(["these inputs are not those of the release:", *wrong])
         raise UserError(text, hint="the manifest names the checksums")
     return given
 
 
-def _wrong(made: Manifest, found: Mapping[str, Source]) -> list[str]:
+def _wrong(original: Manifest, sources: Mapping[str, Source]) -> list[str]:
     """The inputs that differ from those of the manifest, a line each."""
-    wanted = {(one.name, one.file, one.snapshot, one.sha256) for one in made.inputs}
-    here = {
-        (one.name, file.name, one.snapshot, sha256)
-        for one in found.values()
-        for file, sha256 in zip(one.files, one.sha256, strict=True)
+    recorded = {
+        (identity.name, identity.file, identity.snapshot, identity.sha256)
+        for identity in original.inputs
+    }
+    present = {
+        (identity.name, file.name, identity.snapshot, sha256)
+        for identity in sources.values()
+        for file, sha256 in zip(identity.files, identity.sha256, strict=True)
     }
     return [
-        f"{one[0]}: {one[1]} of {one[2]}, sha256 {one[3][:16]}… is "
-        + ("missing" if one in wanted else "another one")
-        for one in sorted(wanted ^ here, key=str)
+        f"{identity[0]}: {identity[1]} of {identity[2]}, sha256 {identity[3][:16]}… is "
+        + ("missing" if identity in recorded else "another one")
+        for identity in sorted(recorded ^ present, key=str)
     ]
 
 
@@ -128,9 +133,9 @@ def _described(entry: Input) -> str:
     return f"{entry.name}: {entry.file} of {entry.snapshot} ({size}, sha256 {entry.sha256}{where})"
 
 
-def _differences(folder: Path, made: Manifest, again: Path) -> Iterator[str]:
+def _differences(folder: Path, original: Manifest, again: Path) -> Iterator[str]:
     """The files of two releases that are not the same, a line each."""
-    before, after = made.sha256s(), manifest.load_manifest(again).sha256s()
+    before, after = original.sha256s(), manifest.load_manifest(again).sha256s()
     before[manifest.FILE] = file_sha256(folder / manifest.FILE)
     after[manifest.FILE] = file_sha256(again / manifest.FILE)
     for name in sorted(before | after):

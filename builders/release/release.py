@@ -66,17 +66,10 @@ def chosen_recipes(named: Sequence[str | Path], options: ReleaseOptions) -> dict
     some, but those whose layouts nobody has worked on yet.
     """
     chosen = {path: read_recipe(path) for path in map(find_recipe, named)}
-    if not chosen:
-        suited = {p: r for p, r in recipes().items() if not r.waits_for(options.given)}
-        if set(options.given) == {"gold"}:
-            chosen = {p: r for p, r in suited.items() if "gold" in r.inputs}
-        else:
-            chosen = {
-                p: r
-                for p, r in suited.items()
-                if not options.given
-                or (r.waits_for(()) and all(name in r.inputs for name in options.given))
-            }
+    if not named:
+        for path, recipe in recipes().items():
+            if _suits_inputs(recipe, options.given):
+                chosen[path] = recipe
         if not chosen:
             raise UserError(
                 f"no bundled recipe makes something of {', '.join(options.given)} alone"
@@ -84,6 +77,18 @@ def chosen_recipes(named: Sequence[str | Path], options: ReleaseOptions) -> dict
     if options.limit:
         return {path: _limited(recipe, options.limit) for path, recipe in chosen.items()}
     return chosen
+
+
+def _suits_inputs(recipe: Recipe, given: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a bundled recipe is made without being named, of the inputs that are given."""
+    if recipe.waits_for(given):
+        return False
+    if not given:
+        return True
+    if set(given) == {"gold"}:
+        return "gold" in recipe.inputs
+    # a recipe that has all its inputs without these would make the same rows again
+    return bool(recipe.waits_for(())) and all(name in recipe.inputs for name in given)
 
 
 def _limited(recipe: Recipe, rows: int) -> Recipe:
@@ -108,15 +113,15 @@ def release_all(named: Sequence[str | Path], options: ReleaseOptions) -> list[Pu
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
     with workspace.lock():
         ready(options.engine, options.build / "scratch")
-        made: list[Published] = []
+        published: list[Published] = []
         for path, recipe in chosen.items():
             try:
-                made.append(_release(path, recipe, replace(workspace, steps={}), options))
+                published.append(_release(path, recipe, replace(workspace, steps={}), options))
             except (NoGoldError, NothingLeftError) as error:
-                if named or (path == list(chosen)[-1] and not made):
+                if named or (path == list(chosen)[-1] and not published):
                     raise
                 options.say(f"  left out: {error}")
-        return made
+        return published
 
 
 def _release(
@@ -126,7 +131,12 @@ def _release(
     say(f"{recipe.dataset}: {display_path(path)}")
     run = _run(path, recipe, workspace, options)
     dataset = recipe.build.build(run)
-    gold = [f for one in run.inputs.values() if one.about.kind == "gold" for f in one.files]
+    gold = [
+        file
+        for source in run.inputs.values()
+        if source.about.kind == "gold"
+        for file in source.files
+    ]
     people = people_statistics(gold)
     dataset = replace(dataset, statistics=(*dataset.statistics, *people))
     say("  release: writing")
@@ -161,10 +171,12 @@ def planned_steps(named: Sequence[str | Path], options: ReleaseOptions) -> Itera
 
 def _run(path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions) -> Run:
     inputs = find_inputs(recipe, path, options.given, options.snapshot, workspace)
-    facts = next((i.snapshot for i in inputs.values() if i.about.kind == "wikidata"), None)
-    for one in inputs.values():
-        if one.about.kind == "pages":
-            check_pages(one.files, one.snapshot, facts, workspace.say)
+    facts = next(
+        (source.snapshot for source in inputs.values() if source.about.kind == "wikidata"), None
+    )
+    for source in inputs.values():
+        if source.about.kind == "pages":
+            check_pages(source.files, source.snapshot, facts, workspace.say)
     return Run(
         recipe=path,
         inputs=inputs,
@@ -181,8 +193,8 @@ def rebuild_command(path: Path, recipe: Recipe, options: ReleaseOptions) -> str:
     """
     words = ["factdrift", "release", recipe_name(path, recipe)]
     for name, paths in options.given.items():
-        for given in paths:
-            file = Path(without_credentials(given)).name or without_credentials(given)
+        for input_path in paths:
+            file = Path(without_credentials(input_path)).name or without_credentials(input_path)
             words += [f"--{name}", file] if name in INPUTS else ["--input", f"{name}={file}"]
     if options.snapshot:
         words += ["--snapshot-date", options.snapshot]
@@ -197,7 +209,9 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta
     entries = resource("data_cards/papers.bib").read_text("utf-8").strip().split("\n\n")
     papers = {entry.partition("{")[2].partition(",")[0]: entry for entry in entries}
     code = [reach(_WRITING), *(step.code() for step in run.workspace.steps.values())]
-    libraries = {name: version for one in code for name, version in one.libraries.items()}
+    libraries = {
+        name: version for step_code in code for name, version in step_code.libraries.items()
+    }
     return Meta(
         dataset=recipe.dataset,
         title=recipe.title,

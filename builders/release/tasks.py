@@ -66,27 +66,31 @@ class PromptFrame(NamedTuple):
         return re.sub("<(prompt|context)>", lambda slot: values[slot[1]], self.layout)
 
 
-def answer_gaps(made: Manifest) -> tuple[str, ...]:
+def answer_gaps(loaded: Manifest) -> tuple[str, ...]:
     """What may stand for the answer in the statements of a release: the recipe's blank first."""
-    given = made.parameters.get("blank")
-    return tuple(dict.fromkeys([*([given] if isinstance(given, str) else []), render.BLANK, BLANK]))
+    recipe_blank = loaded.parameters.get("blank")
+    return tuple(
+        dict.fromkeys(
+            [*([recipe_blank] if isinstance(recipe_blank, str) else []), render.BLANK, BLANK]
+        )
+    )
 
 
-def prompt_frame(release: Path, made: Manifest, one: HarnessConfig) -> PromptFrame:
+def prompt_frame(release: Path, loaded: Manifest, config: HarnessConfig) -> PromptFrame:
     """The words for the rows of a config: those that suit its first row."""
-    roles = one.roles
+    roles = config.roles
     columns = [name for name in (roles.prompt, roles.context) if name]
-    file = manifest.locate_file(release, next(iter(one.files.values())))
+    file = manifest.locate_file(release, next(iter(config.files.values())))
     with reading(file) as parquet:
         batch = next(parquet.iter_batches(1, columns=columns))
     (row,) = batch.to_pylist()
     has_text = bool(roles.context and row[roles.context])
-    frames = read_frames(None, made.examples, answer_gaps(made))
+    frames = read_frames(None, loaded.examples, answer_gaps(loaded))
     heads: dict[str, str] = {}
     for relation in sorted({ANY_RELATION, *frames.relations}):
         if relation != ANY_RELATION and RELATION not in roles.strata:
             break
-        frame, gap = frames.frame_for(row[roles.prompt], answer_gaps(made), has_text, relation)
+        frame, gap = frames.frame_for(row[roles.prompt], answer_gaps(loaded), has_text, relation)
         head = frame.head({"blank": gap or ""})
         if head != heads.get(ANY_RELATION):
             heads[relation] = head
@@ -97,28 +101,32 @@ def without_repeats(release: Path, configs: Sequence[HarnessConfig]) -> list[Har
     """The configs in order, without those that ask a row that an earlier one asks."""
     seen: set[str] = set()
     chosen = []
-    for one in configs:
+    for config in configs:
         ids: set[str] = set()
-        for file in one.files.values():
+        for file in config.files.values():
             with reading(manifest.locate_file(release, file)) as parquet:
                 ids.update(parquet.read(columns=["id"]).column("id").to_pylist())
         if seen.isdisjoint(ids):
-            chosen.append(one)
+            chosen.append(config)
             seen |= ids
     return chosen
 
 
 def test_configs(configs: Sequence[ConfigEntry]) -> list[HarnessConfig]:
     """The configs with rows to be tested on, in order; splits without rows are left out."""
-    found = []
+    configs_with_tests = []
     for config in configs:
-        files = {s.name: s.file for s in config.splits if s.rows and s.name not in TRAINING}
+        files = {
+            split.name: split.file
+            for split in config.splits
+            if split.rows and split.name not in TRAINING
+        }
         if config.roles and files:
-            found.append(HarnessConfig(config.name, config.roles, files))
-    return found
+            configs_with_tests.append(HarnessConfig(config.name, config.roles, files))
+    return configs_with_tests
 
 
-def save_tasks(folder: Path, made: Manifest, configs: Sequence[HarnessConfig]) -> list[Path]:
+def save_tasks(folder: Path, loaded: Manifest, configs: Sequence[HarnessConfig]) -> list[Path]:
     """Write the tasks of a release into its folder anew; the paths of their files.
 
     The tasks of lm-eval name files as they are seen from the folder of the release: it is run
@@ -128,8 +136,8 @@ def save_tasks(folder: Path, made: Manifest, configs: Sequence[HarnessConfig]) -
         shutil.rmtree(folder / FOLDER / name, ignore_errors=True)
     if not configs:
         return []
-    _write_lm_eval(folder / FOLDER / "lm-eval", folder, made, configs, "", None)
-    _write_inspect(folder / FOLDER / "inspect", folder, made, configs, "../..", None)
+    _write_lm_eval(folder / FOLDER / "lm-eval", folder, loaded, configs, "", None)
+    _write_inspect(folder / FOLDER / "inspect", folder, loaded, configs, "../..", None)
     parts = [folder / FOLDER / name for name in ("lm-eval", "inspect")]
     return [path for part in parts for path in part.iterdir()]
 
@@ -147,17 +155,24 @@ def rewrite_tasks(
         after = date.fromisoformat(cutoff) if cutoff else None
     except ValueError as error:
         raise UserError(f"not a day: {cutoff!r} (write 2024-06-30)") from error
-    made = manifest.load_manifest(release)
-    configs = test_configs(made.configs)
+    loaded = manifest.load_manifest(release)
+    configs = test_configs(loaded.configs)
     if not configs:
         raise UserError("the release has no tasks: its rows ask nothing", where=release)
-    left = {one.name: _left(release, one, after) for one in configs}
-    kept = [
-        replace(one, files={s: f for s, f in one.files.items() if left[one.name][s]})
-        for one in configs
-        if any(left[one.name].values())
+    rows_left = {config.name: _left(release, config, after) for config in configs}
+    kept_configs = [
+        replace(
+            config,
+            files={
+                split_name: file_name
+                for split_name, file_name in config.files.items()
+                if rows_left[config.name][split_name]
+            },
+        )
+        for config in configs
+        if any(rows_left[config.name].values())
     ]
-    if not kept:
+    if not kept_configs:
         text = f"no row asks about a time after {after}"
         raise UserError(text, where=release, hint="name an earlier day, or a newer release")
     place, written = _place(path, release), out / harness
@@ -166,32 +181,32 @@ def rewrite_tasks(
         raise UserError("there is something else already", where=written, hint=hint)
     with disk_errors(out), atomic_folder(written) as folder:
         if harness == "lm-eval":
-            _write_lm_eval(folder, release, made, kept, f"{place}/", after)
+            _write_lm_eval(folder, release, loaded, kept_configs, f"{place}/", after)
         else:
-            _write_inspect(folder, release, made, kept, place, after)
+            _write_inspect(folder, release, loaded, kept_configs, place, after)
         if written.exists():
             shutil.rmtree(written)
-    return {one.name: sum(left[one.name].values()) for one in kept}
+    return {config.name: sum(rows_left[config.name].values()) for config in kept_configs}
 
 
-def _left(release: Path, one: HarnessConfig, after: date | None) -> dict[str, int]:
+def _left(release: Path, config: HarnessConfig, after: date | None) -> dict[str, int]:
     """Split -> number of rows that ask about a time after the day; all where there is none."""
     counts = {}
-    for split, file in one.files.items():
+    for split, file in config.files.items():
         path = manifest.locate_file(release, file)
         with reading(path) as parquet:
             rows, schema = parquet.metadata.num_rows, parquet.schema_arrow
         counts[split] = rows
         if after is not None:
-            days = [day_sql(schema, column) for column in one.roles.time]
+            days = [day_sql(schema, column) for column in config.roles.time]
             test = f"coalesce({', '.join(days)}) > ?" if days else "? IS NULL"
             query = f"SELECT count(*) FROM {duck.parquet(path)} WHERE {test}"  # noqa: S608 - quoted
             try:
                 with duck.connect() as db:
-                    found = db.execute(query, [after]).fetchone()
+                    row = db.execute(query, [after]).fetchone()
             except duckdb.Error as error:
                 raise UserError(str(error).splitlines()[0], where=path) from error
-            counts[split] = found[0] if found else 0
+            counts[split] = row[0] if row else 0
     return counts
 
 
@@ -258,7 +273,7 @@ def _copy(name: str, folder: Path) -> None:
 def _write_lm_eval(
     folder: Path,
     release: Path,
-    made: Manifest,
+    loaded: Manifest,
     configs: Sequence[HarnessConfig],
     before: str,
     after: date | None,
@@ -268,12 +283,12 @@ def _write_lm_eval(
     The group of the dataset has the configs that ask no row twice (`disjoint`).
     """
     folder.mkdir(parents=True, exist_ok=True)
-    metadata = {"version": made.version}
+    metadata = {"version": loaded.version}
     _copy("squad.py", folder)
-    for one in configs:
-        group = f"{made.dataset}-{one.name}"
-        words = prompt_frame(release, made, one)
-        context = f"{{{{ {one.roles.context} or '' }}}}" if one.roles.context else None
+    for config in configs:
+        group = f"{loaded.dataset}-{config.name}"
+        words = prompt_frame(release, loaded, config)
+        context = f"{{{{ {config.roles.context} or '' }}}}" if config.roles.context else None
         description, lead = f"{words.heads[ANY_RELATION]}\n\n", ""
         if len(words.heads) > 1:
             heads = json.dumps(words.heads, ensure_ascii=False)
@@ -285,8 +300,8 @@ def _write_lm_eval(
             "dataset_path": "parquet",
             "test_split": "test",
             "description": description,
-            "doc_to_text": lead + words.filled(f"{{{{ {one.roles.prompt} }}}}", context),
-            "doc_to_target": one.roles.targets,
+            "doc_to_text": lead + words.filled(f"{{{{ {config.roles.prompt} }}}}", context),
+            "doc_to_target": config.roles.targets,
             "generation_kwargs": {
                 "until": ["\n"],
                 "max_gen_toks": MAX_TOKENS,
@@ -302,29 +317,29 @@ def _write_lm_eval(
         }
         if after:
             base["process_docs"] = _Function("after.keep")
-        (folder / f"_{one.name}_yaml").write_text(_yaml(base), encoding="utf-8")
-        names = {split: f"{group}-{split}" for split in one.files}
+        (folder / f"_{config.name}_yaml").write_text(_yaml(base), encoding="utf-8")
+        names = {split: f"{group}-{split}" for split in config.files}
         for split, name in names.items():
-            file = {"data_files": {"test": before + one.files[split]}}
-            task = {"include": f"_{one.name}_yaml", "task": name, "dataset_kwargs": file}
-            (folder / f"{one.name}-{split}.yaml").write_text(_yaml(task), encoding="utf-8")
+            file = {"data_files": {"test": before + config.files[split]}}
+            task = {"include": f"_{config.name}_yaml", "task": name, "dataset_kwargs": file}
+            (folder / f"{config.name}-{split}.yaml").write_text(_yaml(task), encoding="utf-8")
         means = [{"metric": name, "weight_by_size": True} for name in ("exact_match", "f1")]
-        about = {"task": list(names.values()), "aggregate_metric_list": means}
-        text = _yaml({"group": group, **about, "metadata": metadata})
-        (folder / f"{one.name}.yaml").write_text(text, encoding="utf-8")
-    groups = [f"{made.dataset}-{one.name}" for one in without_repeats(release, configs)]
-    text = _yaml({"group": made.dataset, "task": groups, "metadata": metadata})
-    (folder / f"{made.dataset}.yaml").write_text(text, encoding="utf-8")
+        group_tasks = {"task": list(names.values()), "aggregate_metric_list": means}
+        text = _yaml({"group": group, **group_tasks, "metadata": metadata})
+        (folder / f"{config.name}.yaml").write_text(text, encoding="utf-8")
+    groups = [f"{loaded.dataset}-{config.name}" for config in without_repeats(release, configs)]
+    text = _yaml({"group": loaded.dataset, "task": groups, "metadata": metadata})
+    (folder / f"{loaded.dataset}.yaml").write_text(text, encoding="utf-8")
     if after:
         _copy("after.py", folder)
-        time = list(dict.fromkeys(column for one in configs for column in one.roles.time))
+        time = list(dict.fromkeys(column for config in configs for column in config.roles.time))
         manifest.write_json(folder / "after.json", {"after": after.isoformat(), "time": time})
 
 
 def _write_inspect(
     folder: Path,
     release: Path,
-    made: Manifest,
+    loaded: Manifest,
     configs: Sequence[HarnessConfig],
     data: str,
     after: date | None,
@@ -334,26 +349,26 @@ def _write_inspect(
     for name in ("ask.py", "squad.py", "after.py"):
         _copy(name, folder)
     described = {
-        "dataset": made.dataset,
-        "version": made.version,
+        "dataset": loaded.dataset,
+        "version": loaded.version,
         "data": data,
         "after": after.isoformat() if after else "",
         "max_tokens": MAX_TOKENS,
         "configs": {
-            one.name: {
-                "prompt": one.roles.prompt,
-                "targets": one.roles.targets,
-                "context": one.roles.context,
-                "time": list(one.roles.time),
-                "subject": one.roles.subject,
-                "strata": list(one.roles.strata),
+            config.name: {
+                "prompt": config.roles.prompt,
+                "targets": config.roles.targets,
+                "context": config.roles.context,
+                "time": list(config.roles.time),
+                "subject": config.roles.subject,
+                "strata": list(config.roles.strata),
                 "relation": RELATION if len(words.heads) > 1 else None,
                 "heads": dict(words.heads),
                 "layout": words.layout,
-                "files": dict(one.files),
+                "files": dict(config.files),
             }
-            for one in configs
-            for words in [prompt_frame(release, made, one)]
+            for config in configs
+            for words in [prompt_frame(release, loaded, config)]
         },
     }
     manifest.write_json(folder / "tasks.json", described)

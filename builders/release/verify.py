@@ -25,25 +25,25 @@ def verify_release(folder: Path) -> list[str]:
     Nothing outside the folder is read: links and paths that lead out of it are problems.
     """
     try:
-        made = manifest.load_manifest(folder)
+        loaded = manifest.load_manifest(folder)
     except UserError as error:
         return [str(error)]
     present, problems = _walk(folder)
-    listed = {entry.path: entry for entry in made.files}
+    listed = {entry.path: entry for entry in loaded.files}
     for path in present - {*listed, manifest.FILE}:
         note = " (a harness compiled its tasks; delete it)" if path.endswith(".pyc") else ""
         problems.append(f"{path}: is not in the manifest{note}")
-    if len(listed) < len(made.files):
+    if len(listed) < len(loaded.files):
         problems.append("manifest.json: files: a path is listed twice")
     sound: set[str] = set()
     for path, entry in listed.items():
-        found = _check_file(folder, entry) if path in present else f"{path}: is missing"
-        if found:
-            problems.append(found)
+        problem = _check_file(folder, entry) if path in present else f"{path}: is missing"
+        if problem:
+            problems.append(problem)
         else:
             sound.add(path)
-    problems += _check_manifest(made, listed)
-    for config in made.configs:
+    problems += _check_manifest(loaded, listed)
+    for config in loaded.configs:
         problems += _check_config(folder, config, sound)
     return sorted(set(problems))
 
@@ -56,7 +56,9 @@ def _walk(folder: Path) -> tuple[set[str], list[str]]:
         for name in [*folders, *names]:
             path = Path(parent, name)
             inside = path.relative_to(folder).as_posix()
-            if f"{inside}/".startswith(tuple(n for n in _NOT_OURS if n.endswith("/"))):
+            if f"{inside}/".startswith(
+                tuple(name_not_ours for name_not_ours in _NOT_OURS if name_not_ours.endswith("/"))
+            ):
                 continue
             if path.is_symlink():
                 problems.append(f"{inside}: is a link, and links are not followed")
@@ -76,16 +78,16 @@ def _check_file(folder: Path, entry: FileEntry) -> str | None:
     return None
 
 
-def _check_manifest(made: Manifest, listed: dict[str, FileEntry]) -> Iterator[str]:
+def _check_manifest(loaded: Manifest, listed: dict[str, FileEntry]) -> Iterator[str]:
     """The manifest by itself."""
-    if made.canary != manifest.canary(made.dataset):
-        yield f"manifest.json: canary: not that of {made.dataset}"
-    if RECIPE not in listed or listed[RECIPE].sha256 != made.recipe_sha256:
+    if loaded.canary != manifest.canary(loaded.dataset):
+        yield f"manifest.json: canary: not that of {loaded.dataset}"
+    if RECIPE not in listed or listed[RECIPE].sha256 != loaded.recipe_sha256:
         yield f"manifest.json: recipe_sha256: not that of {RECIPE}"
-    names = [config.name for config in made.configs]
+    names = [config.name for config in loaded.configs]
     if len(set(names)) < len(names):
         yield "manifest.json: configs: a name is there twice"
-    for path in {s.file for c in made.configs for s in c.splits} - listed.keys():
+    for path in {split.file for c in loaded.configs for split in c.splits} - listed.keys():
         yield f"{path}: is the file of a split, but not among the manifest's files"
     for path in {card.FILE, croissant.FILE, card.DROPPED} - listed.keys():
         yield f"{path}: is not among the manifest's files"

@@ -28,10 +28,10 @@ class Version:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read `1.2.3`; `UserError` for anything else, pre-releases and `v1.2.3` too."""
-        found = _VERSION.fullmatch(text)
-        if not found:
+        match = _VERSION.fullmatch(text)
+        if not match:
             raise UserError(f"not a version: {text!r} (write MAJOR.MINOR.PATCH, such as 1.0.0)")
-        return cls(int(found[1]), int(found[2]), int(found[3]))
+        return cls(int(match[1]), int(match[2]), int(match[3]))
 
     def bump(self, level: Level) -> "Version":
         """The smallest later version that announces a change of this level."""

@@ -27,15 +27,15 @@ def plots(cloze: Path, periods: list[str]) -> tuple[Plot, ...]:
         split: dict.fromkeys(periods, 0) for split in ("unchanged", "updated", "new", "deleted")
     }
     counted = "select split, period, count(*) from read_parquet(?) group by 1, 2"
-    for split, period, n in duck.query(counted, [str(cloze)]):
-        sizes[split][period] = n
+    for split, period, row_count in duck.query(counted, [str(cloze)]):
+        sizes[split][period] = row_count
     relations: dict[str, dict[str, int]] = {}
     by_relation = """
         select relation_label, split, count(*) from read_parquet(?)
         group by 1, 2 order by sum(count(*)) over (partition by relation_label) desc, 1, 2
     """
-    for label, split, n in duck.query(by_relation, [str(cloze)]):
-        relations.setdefault(label, dict.fromkeys(sizes, 0))[split] = n
+    for label, split, row_count in duck.query(by_relation, [str(cloze)]):
+        relations.setdefault(label, dict.fromkeys(sizes, 0))[split] = row_count
     return (
         Plot("periods", "periods", "Rows in each period", "Rows a period, each split on its own "
              "scale.", sizes),

@@ -13,7 +13,7 @@ segment of it surely lies outside the period that is asked about; nor one with a
 answer. What nobody has stated may still be true of a relation that has many objects.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,6 +26,7 @@ from factdrift.builders.core.hashing import row_id, seeded_hash, seeded_index
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import seeded_order
+from factdrift.builders.facts.intervals import DATES, IntervalColumns
 from factdrift.builders.facts.timeline import PAIR, WhenCounted
 from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.text.prompts import merge_targets
@@ -62,19 +63,19 @@ class ChoiceRows(Step):
             segments = eng.read(path, rows.ReleasedSegment)
             cloze = eng.read(workspace.folder(self.cloze) / "cloze.parquet", rows.Cloze)
             cloze = eng.keep(cloze)
-            asked = asked_days(cloze, changes.granularity, changes.at)
-            found = offered(asked, segments, gaps, self.seed)
-            met = _named(cloze, eng.keep(found), entities)
-            eng.write(met, offered_path, rows.OfferedCloze, _ORDER)
+            asked_rows = asked_days(cloze, changes.granularity, changes.at)
+            offers = offered(asked_rows, segments, gaps, self.seed)
+            named_offers = _named(cloze, eng.keep(offers), entities)
+            eng.write(named_offers, offered_path, rows.OfferedCloze, _ORDER)
         with (
             reading(offered_path) as file,
-            writing(out / "choices.parquet", rows.ChoiceCloze) as kept,
+            writing(out / "choices.parquet", rows.ChoiceCloze) as choice_rows,
             writing(out / "dropped.parquet", rows.Dropped) as dropped,
         ):
             for batch in file.iter_batches(4096):
                 for row in batch.to_pylist():
-                    made = choose(row, self.number, self.seed)
-                    (dropped if isinstance(made, rows.Dropped) else kept).append(made)
+                    chosen = choose(row, self.number, self.seed)
+                    (dropped if isinstance(chosen, rows.Dropped) else choice_rows).append(chosen)
         offered_path.unlink()
 
 
@@ -84,17 +85,17 @@ def offered(asked: ir.Table, segments: ir.Table, gaps: ir.Table, seed: int) -> i
     `asked`: the rows, one a comparison, with the days that they ask about; `segments`: all those of
     its subjects and relations; `gaps`: `rows.Gap`, of which any object may be right.
     """
-    own = _own(asked, segments)
-    others = _shared(asked, segments, seed).union(_same_relation(asked, seed))
+    own_objects = _own(asked, segments)
+    other_objects = _shared(asked, segments, seed).union(_same_relation(asked, seed))
     stated = segments.select(*PAIR, "object").distinct()
-    others = others.anti_join(stated, [*PAIR, "object"])
-    others = others.filter(others.object != others.subject)
-    found = own.union(others.select(own.columns))
+    other_objects = other_objects.anti_join(stated, [*PAIR, "object"])
+    other_objects = other_objects.filter(other_objects.object != other_objects.subject)
+    offers = own_objects.union(other_objects.select(own_objects.columns))
     unsure = gaps.filter(gaps.object.notnull()).select(*PAIR, "object").distinct()
-    found = found.anti_join(unsure, [*PAIR, "object"])
+    offers = offers.anti_join(unsure, [*PAIR, "object"])
     by = ibis.window(group_by=["id", "object"], order_by=["kind", "place"])
-    found = found.mutate(nth=ibis.row_number().over(by))
-    return found.filter(found.nth == 0).select("id", "object", "kind", "place")
+    offers = offers.mutate(nth=ibis.row_number().over(by))
+    return offers.filter(offers.nth == 0).select("id", "object", "kind", "place")
 
 
 def asked_days(cloze: ir.Table, granularity: Granularity, at: WhenCounted) -> ir.Table:
@@ -110,29 +111,35 @@ def asked_days(cloze: ir.Table, granularity: Granularity, at: WhenCounted) -> ir
         "period",
         first=last if at == "end" else first,
         last=last,
-        answers=cloze.answers.map(lambda one: one.id),
-        previous=cloze.previous_answers.map(lambda one: one.id),
+        answers=cloze.answers.map(lambda answer: answer.id),
+        previous=cloze.previous_answers.map(lambda answer: answer.id),
     )
 
 
 def _own(asked: ir.Table, segments: ir.Table) -> ir.Table:
     """Kinds 0 and 1: objects of the same subject and relation that surely did not hold then."""
-    met = asked.join(segments.select(*PAIR, "object", "start_first", "end_last"), PAIR)
-    after = (met.start_first > met.last).fill_null(False)
-    before = (met.end_last < met.first).fill_null(False)
+    own_segments = asked.join(segments.select(*PAIR, "object", *DATES), PAIR)
+    after = (own_segments.start_first > own_segments.last).fill_null(False)
+    held = IntervalColumns.of(own_segments).holds_within(
+        own_segments["first"], own_segments["last"]
+    )
     days = ibis.ifelse(
         after,
-        met.start_first.delta(met.last, unit="day"),
-        met.first.delta(met.end_last, unit="day"),
+        own_segments.start_first.delta(own_segments.last, unit="day"),
+        own_segments.first.delta(own_segments.end_last, unit="day"),
     )
-    met = met.mutate(outside=after | before, days=days, stale=met.previous.contains(met.object))
-    found = met.group_by(["id", *PAIR, "object"]).agg(
-        outside=met.outside.all(), days=met.days.min(), stale=met.stale.any()
+    own_segments = own_segments.mutate(
+        outside=~held.possible, days=days, stale=own_segments.previous.contains(own_segments.object)
     )
-    found = found.filter(found.outside)
-    found = found.mutate(kind=ibis.ifelse(found.stale, 0, 1).cast("int64"))
+    own_objects = own_segments.group_by(["id", *PAIR, "object"]).agg(
+        outside=own_segments.outside.all(),
+        days=own_segments.days.min(),
+        stale=own_segments.stale.any(),
+    )
+    own_objects = own_objects.filter(own_objects.outside)
+    own_objects = own_objects.mutate(kind=ibis.ifelse(own_objects.stale, 0, 1).cast("int64"))
     by = ibis.window(group_by=["id", "kind"], order_by=["days", "object"])
-    return found.select(
+    return own_objects.select(
         "id", *PAIR, "object", "kind", place=(ibis.row_number().over(by) + 1).cast("int64")
     )
 
@@ -140,8 +147,8 @@ def _own(asked: ir.Table, segments: ir.Table) -> ir.Table:
 def _shared(asked: ir.Table, segments: ir.Table, seed: int) -> ir.Table:
     """Kind 2: what others had who also had an answer; those with the most such others first."""
     held = segments.select(*PAIR, "object").distinct()
-    other = held.view().rename(other="object")
-    both = held.join(other, PAIR)
+    other_objects = held.view().rename(other="object")
+    both = held.join(other_objects, PAIR)
     both = both.filter(both.object != both.other)
     near = both.group_by(["relation", "object", "other"]).agg(holders=both.count())
     order = [near.holders.desc(), seeded_order(seed, near.object, near.other)]
@@ -149,8 +156,10 @@ def _shared(asked: ir.Table, segments: ir.Table, seed: int) -> ir.Table:
     near = near.mutate(place=(ibis.row_number().over(by) + 1).cast("int64"))
     near = near.filter(near.place <= _MAX_CANDIDATES)
     right = asked.select("id", *PAIR, object=asked.answers.unnest())
-    met = right.join(near, ["relation", "object"])
-    return met.select("id", *PAIR, object="other", kind=ibis.literal(2, "int64"), place="place")
+    shared_objects = right.join(near, ["relation", "object"])
+    return shared_objects.select(
+        "id", *PAIR, object="other", kind=ibis.literal(2, "int64"), place="place"
+    )
 
 
 def _same_relation(asked: ir.Table, seed: int) -> ir.Table:
@@ -163,21 +172,27 @@ def _same_relation(asked: ir.Table, seed: int) -> ir.Table:
     pool = pool.mutate(
         nth=ibis.row_number().over(by).cast("int64"), size=pool.count().over(whole).cast("int64")
     )
-    own = right.join(pool, [*group, "object"])
-    own = own.mutate(place=ibis.range(1, _MAX_CANDIDATES + 1).unnest().cast("int64"))
-    own = own.select("id", *PAIR, "period", "place", nth=(own.nth + own.place) % own.size)
-    met = own.join(pool.select(*group, "object", "nth"), [*group, "nth"])
-    return met.select("id", *PAIR, "object", kind=ibis.literal(3, "int64"), place="place")
+    own_places = right.join(pool, [*group, "object"])
+    own_places = own_places.mutate(place=ibis.range(1, _MAX_CANDIDATES + 1).unnest().cast("int64"))
+    own_places = own_places.select(
+        "id", *PAIR, "period", "place", nth=(own_places.nth + own_places.place) % own_places.size
+    )
+    later_answers = own_places.join(pool.select(*group, "object", "nth"), [*group, "nth"])
+    return later_answers.select("id", *PAIR, "object", kind=ibis.literal(3, "int64"), place="place")
 
 
-def _named(cloze: ir.Table, found: ir.Table, entities: ir.Table) -> ir.Table:
+def _named(cloze: ir.Table, offers: ir.Table, entities: ir.Table) -> ir.Table:
     """The cloze rows with their distractors and their names (`rows.OfferedCloze`)."""
     names = entities.select(object="id", label="label", aliases="aliases")
-    met = found.join(names, "object")
-    kind = met.kind.cases(*enumerate(_KINDS), else_=_KINDS[-1])
-    one = {"id": met.object, "label": met.label, "aliases": met.aliases}
-    one = ibis.struct({**one, "kind": kind, "place": met.place})
-    each = met.group_by("id").agg(distractors=one.collect())
+    named_offers = offers.join(names, "object")
+    kind = named_offers.kind.cases(*enumerate(_KINDS), else_=_KINDS[-1])
+    distractor = {
+        "id": named_offers.object,
+        "label": named_offers.label,
+        "aliases": named_offers.aliases,
+    }
+    distractor = ibis.struct({**distractor, "kind": kind, "place": named_offers.place})
+    each = named_offers.group_by("id").agg(distractors=distractor.collect())
     both = cloze.left_join(each, "id")
     both = both.select(*cloze.columns, "distractors")
     kinds = dict(both.schema())["distractors"]
@@ -189,55 +204,77 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
 
     The right choice is an answer that came with the period, where there is one.
     """
-    answers = [_answer(one) for one in row["answers"]]
-    came = [one for one in answers if one.id in row["added"]] or answers
-    right = came[seeded_index(len(came), seed, "right", row["id"])]
+    answers = [_answer(answer) for answer in row["answers"]]
+    new_answers = [answer for answer in answers if answer.id in row["added"]] or answers
+    right = new_answers[seeded_index(len(new_answers), seed, "right", row["id"])]
     picked = list(_pick(row, number - 1))
     if len(picked) < number - 1:
         detail = f"{len(row['distractors'])} found"
         place = (row["id"], row["subject"], row["relation"], row["period"])
         return rows.Dropped("choices", "few_distractors", *place, None, detail)
-    kinds = {right.id: "answer"} | {one["id"]: one["kind"] for one in picked}
-    labels = {right.id: right.label} | {one["id"]: one["label"] for one in picked}
+    kinds: dict[str, rows.ChoiceKind] = {right.id: "answer"}
+    labels = {right.id: right.label}
+    for distractor in picked:
+        kinds[distractor["id"]] = distractor["kind"]
+        labels[distractor["id"]] = distractor["label"]
     order = sorted(labels, key=lambda item: seeded_hash(seed, "choices", row["id"], item))
-    rest = {one["id"] for one in row["still_true"]}
-    forms = [right, *(one for one in answers if one is not right and one.id not in rest)]
     return rows.ChoiceCloze(
         id=row_id("choices", number, row["id"]),
         cloze=row["id"],
         choices=tuple(labels[item] for item in order),
         answer_index=order.index(right.id),
-        targets=merge_targets([one.label for one in forms], *(one.aliases for one in forms)),
+        targets=_choice_targets(row, answers, right),
         choice_ids=tuple(order),
         choice_kinds=tuple(kinds[item] for item in order),
         answers=tuple(answers),
-        previous_answers=tuple(_answer(one) for one in row["previous_answers"]),
+        previous_answers=tuple(_answer(answer) for answer in row["previous_answers"]),
         **{name: row[name] for name in _COPIED},
+    )
+
+
+def _choice_targets(
+    row: Mapping[str, Any], answers: Sequence[rows.Answer], right: rows.Answer
+) -> tuple[str, ...]:
+    """The names of the right choice, then of the other answers that came with the period."""
+    still_true = {answer["id"] for answer in row["still_true"]}
+    others = [answer for answer in answers if answer is not right and answer.id not in still_true]
+    accepted = [right, *others]
+    return merge_targets(
+        [answer.label for answer in accepted], *(answer.aliases for answer in accepted)
     )
 
 
 def _pick(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
     """The hardest distractors with labels of their own and no name of an accepted answer."""
-    true = [name for one in row["answers"] for name in (one["label"], *one["aliases"])]
+    true = [
+        name
+        for distractor in row["answers"]
+        for name in (distractor["label"], *distractor["aliases"])
+    ]
     accepted = {normalize_or_keep(name) for name in (*row["targets"], *true)}
-    taken = {normalize_or_keep(row["subject_label"])}
+    taken_names = {normalize_or_keep(row["subject_label"])}
     order = sorted(
-        row["distractors"], key=lambda one: (_KINDS.index(one["kind"]), one["place"], one["id"])
+        row["distractors"],
+        key=lambda distractor: (
+            _KINDS.index(distractor["kind"]),
+            distractor["place"],
+            distractor["id"],
+        ),
     )
-    for one in order:
-        label = normalize_or_keep(one["label"])
-        names = {label, *map(normalize_or_keep, one["aliases"])}
+    for distractor in order:
+        label = normalize_or_keep(distractor["label"])
+        names = {label, *map(normalize_or_keep, distractor["aliases"])}
         if number == 0:
             return
-        if label in taken or names & accepted:
+        if label in taken_names or names & accepted:
             continue
-        taken.add(label)
+        taken_names.add(label)
         number -= 1
-        yield one
+        yield distractor
 
 
-def _answer(one: Mapping[str, Any]) -> rows.Answer:
-    return rows.Answer(one["id"], one["label"], tuple(one["aliases"]))
+def _answer(answer: Mapping[str, Any]) -> rows.Answer:
+    return rows.Answer(answer["id"], answer["label"], tuple(answer["aliases"]))
 
 
 _COPIED = (

@@ -65,7 +65,7 @@ class Window(Strict):
             raise ValueError(str(error)) from None
         if (self.latest is None) == (self.first is None):
             raise ValueError("give either latest or first")
-        if wrong := [str(p) for p in ends if p.granularity != self.granularity]:
+        if wrong := [str(period) for period in ends if period.granularity != self.granularity]:
             raise ValueError(f"{wrong[0]} is not a {self.granularity}, which granularity says")
         if len(ends) > 1 and ends[0].index > ends[1].index:
             raise ValueError(f"the window ends before it begins: {self.first} to {self.last}")
@@ -108,7 +108,9 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
             granularity=self.window.granularity,
             relations=steps.relation_labels(relations),
             silent=tuple(
-                r for r, one in relations.items() if one.exclusive or one.absence == "unknown"
+                relation_id
+                for relation_id, one in relations.items()
+                if one.exclusive or one.absence == "unknown"
             ),
             **{name: getattr(self, name) for name in ComparisonRules.model_fields},
         )
@@ -117,23 +119,25 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
         )
         path = run.folder(cloze) / "cloze.parquet"
         periods = [str(period) for period in window[1:]]
-        about = "Timelines of the subjects and relations that are asked about."
+        timelines_text = "Timelines of the subjects and relations that are asked about."
         segments = FromParquet(run.folder(changes) / "timelines.parquet")
         folders = [run.folder(changes)]
-        shown = ClozeExamples(changes=changes, templates=templates, blank=self.blank, seed=run.seed)
+        examples_step = ClozeExamples(
+            changes=changes, templates=templates, blank=self.blank, seed=run.seed
+        )
         configs = dict.fromkeys(get_args(rows.Split), path)
         if self.choices:
-            made = ChoiceRows(cloze=cloze, number=self.choices, seed=run.seed)
-            folders.append(run.folder(made))
+            cloze_folder = ChoiceRows(cloze=cloze, number=self.choices, seed=run.seed)
+            folders.append(run.folder(cloze_folder))
             configs["choices"] = folders[-1] / "choices.parquet"
         if any(len(one.cloze) > 1 for one in templates.values()):
             configs["paraphrases"] = path.with_name("paraphrases.parquet")
         return Dataset(
             tables=(
                 *(_by_period(name, file, periods) for name, file in configs.items()),
-                Table("timelines", rows.ReleasedSegment, about, {"full": segments}),
+                Table("timelines", rows.ReleasedSegment, timelines_text, {"full": segments}),
             ),
-            examples=FromParquet(run.folder(shown) / "examples.parquet"),
+            examples=FromParquet(run.folder(examples_step) / "examples.parquet"),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
             statistics=(
                 *card.statistics(path, clipped),
@@ -144,19 +148,19 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
         )
 
     def _periods(self, snapshot: date) -> list[Period]:
-        w = self.window
-        first, last = (Period.parse(p) if p else None for p in (w.first, w.last))
-        count = w.latest + 1 if w.latest else 0
-        return period_diff.ended_periods(first, last, snapshot, w.granularity, count)
+        window = self.window
+        first, last = (Period.parse(p) if p else None for p in (window.first, window.last))
+        count = window.latest + 1 if window.latest else 0
+        return period_diff.ended_periods(first, last, snapshot, window.granularity, count)
 
     def _clipped(self, last: Period, snapshot: date) -> str:
         """That the window ends sooner than the recipe says; nothing where it does not."""
-        wanted = self.window.last
-        if wanted is None or Period.parse(wanted) <= last:
+        wanted_last = self.window.last
+        if wanted_last is None or Period.parse(wanted_last) <= last:
             return ""
         return (
-            f"The window ends with {last}, not {wanted}: no later period had ended on {snapshot}, "
-            "the day of the dump."
+            f"The window ends with {last}, not {wanted_last}: no later period had ended on "
+            f"{snapshot}, the day of the dump."
         )
 
 

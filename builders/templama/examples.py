@@ -14,6 +14,7 @@ from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.schema import writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
+from factdrift.builders.facts.intervals import Certainty, row_interval
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.timeline import PAIR
 from factdrift.builders.rows.frames import EXAMPLE_COUNT
@@ -47,7 +48,7 @@ class ClozeExamples(Step):
             workspace.folder(self.changes.timelines),
         )
         with workspace.engine() as eng:
-            asked = eng.read(
+            asked_segments = eng.read(
                 workspace.folder(self.changes) / "timelines.parquet", rows.ReleasedSegment
             )
             entities = eng.read(mined / "entities.parquet", rows.Entity)
@@ -55,51 +56,59 @@ class ClozeExamples(Step):
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
             first = self.changes.periods()[0].first
             ended = segments.filter(~segments.end_open, segments.end_last < first)
-            ended = ended.anti_join(asked, "subject").anti_join(gaps, PAIR)
+            ended = ended.anti_join(asked_segments, "subject").anti_join(gaps, PAIR)
             if self.changes.require_pages:
                 pages = entities.filter(entities.enwiki.notnull())
                 ended = ended.semi_join(pages, ended.subject == pages.id)
             chosen = eng.keep(_drawn(ended, self.seed))
             of_pairs = segments.semi_join(chosen, PAIR)
-            found = eng.rows(_named(chosen, entities))
+            candidates = eng.rows(_named(chosen, entities))
             held = eng.rows(of_pairs)
-        with writing(out / "examples.parquet", rows.PromptFact) as kept:
-            for example in self._chosen(found, held):
-                kept.append(example)
+        with writing(out / "examples.parquet", rows.PromptFact) as examples:
+            for example in self._chosen(candidates, held):
+                examples.append(example)
 
     def _chosen(
-        self, some: Iterable[Mapping[str, Any]], held: Iterable[Mapping[str, Any]]
+        self, candidates: Iterable[Mapping[str, Any]], held: Iterable[Mapping[str, Any]]
     ) -> Iterator[rows.PromptFact]:
         """The first segments of each relation that had no rival, each answer and subject once."""
         of_pair: defaultdict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
-        for one in held:
-            of_pair[one["subject"], one["relation"]].append(one)
-        shown: defaultdict[str, set[str]] = defaultdict(set)
-        order = sorted(some, key=lambda one: (one["relation"], one["chance"], one["object"]))
-        for one in order:
-            used, subject, answer = shown[one["relation"]], one["subject_label"], one["answer"]
-            period = _last_before(one["end_first"], self.changes.granularity)
+        for segment in held:
+            of_pair[segment["subject"], segment["relation"]].append(segment)
+        used_names: defaultdict[str, set[str]] = defaultdict(set)
+        order = sorted(
+            candidates,
+            key=lambda segment: (segment["relation"], segment["chance"], segment["object"]),
+        )
+        for segment in order:
+            used, subject, answer = (
+                used_names[segment["relation"]],
+                segment["subject_label"],
+                segment["answer"],
+            )
+            period = _last_before(segment["end_first"], self.changes.granularity)
             right = {
-                other["object"]
-                for other in of_pair[one["subject"], one["relation"]]
-                if _may_hold(other, period)
+                neighbour["object"]
+                for neighbour in of_pair[segment["subject"], segment["relation"]]
+                if row_interval(neighbour).holds_within(period.first, period.last)
+                is not Certainty.NO
             }
             if (
                 len(used) >= 2 * EXAMPLE_COUNT
-                or right != {one["object"]}
+                or right != {segment["object"]}
                 or {subject, answer} & used
             ):
                 continue
-            if one["start_last"] > period.first or overlaps(subject, answer):
+            if segment["start_last"] > period.first or overlaps(subject, answer):
                 continue
             used |= {subject, answer}
-            relation = self.templates[one["relation"]]
+            relation = self.templates[segment["relation"]]
             template = next(iter(relation.cloze.values()))
             text = query(template, subject, self.blank, relation.articles)
             prompt = (
                 on_day(text, period.last) if self.changes.at == "end" else in_period(text, period)
             )
-            yield rows.PromptFact(one["relation"], one["subject"], prompt, answer)
+            yield rows.PromptFact(segment["relation"], segment["subject"], prompt, answer)
 
 
 def _drawn(segments: ir.Table, seed: int) -> ir.Table:
@@ -113,11 +122,11 @@ def _drawn(segments: ir.Table, seed: int) -> ir.Table:
     return sure.filter(sure.place < _LOOKED_AT)
 
 
-def _named(some: ir.Table, entities: ir.Table) -> ir.Table:
+def _named(segments: ir.Table, entities: ir.Table) -> ir.Table:
     subjects = entities.select(subject="id", subject_label="label")
     objects = entities.select(object="id", answer="label")
-    met = some.join(subjects, "subject").join(objects, "object")
-    return met.filter(has_label(met.subject_label), has_label(met.answer)).select(
+    labelled = segments.join(subjects, "subject").join(objects, "object")
+    return labelled.filter(has_label(labelled.subject_label), has_label(labelled.answer)).select(
         *PAIR, "object", "start_last", "end_first", "chance", "subject_label", "answer"
     )
 
@@ -126,8 +135,3 @@ def _last_before(day: date, granularity: Granularity) -> Period:
     """The last period that had ended on a day."""
     period = Period.of(day, granularity)
     return period if period.last == day else period + -1
-
-
-def _may_hold(segment: Mapping[str, Any], period: Period) -> bool:
-    start, end = segment["start_first"], segment["end_last"]
-    return (start is None or start <= period.last) and (end is None or end >= period.first)

@@ -66,10 +66,10 @@ def guesses(cloze: list[Path], timelines: Path, by: str = "split") -> list[dict[
     query = _GUESSED + _COMPARED.format(by=by)
     paths = {"cloze": [str(path) for path in cloze], "timelines": str(timelines)}
     with duck.connect() as db:
-        found = db.execute(query, paths).fetchall()
+        guess_rows = db.execute(query, paths).fetchall()
     return [
-        {by: value, "comparisons": n, **dict(zip(GUESSES, shares, strict=True))}
-        for value, n, *shares in found
+        {by: value, "comparisons": row_count, **dict(zip(GUESSES, shares, strict=True))}
+        for value, row_count, *shares in guess_rows
     ]
 
 
@@ -80,14 +80,14 @@ def answers(cloze: list[Path], timelines: Path) -> Iterator[tuple[str, tuple[str
     """
     paths = {"cloze": [str(path) for path in cloze], "timelines": str(timelines)}
     with duck.connect() as db:
-        found = db.execute(_GUESSED + _EACH, paths)
-        while rows := found.fetchmany(1 << 14):
-            yield from ((name, tuple(given)) for name, *given in rows)
+        answer_rows = db.execute(_GUESSED + _EACH, paths)
+        while rows := answer_rows.fetchmany(1 << 14):
+            yield from ((name, tuple(guessed)) for name, *guessed in rows)
 
 
 def statistics(cloze: Path, timelines: Path) -> Statistics:
     """The figures of the card."""
-    made: list[dict[str, Scalar]] = [
+    table: list[dict[str, Scalar]] = [
         {"split": row["split"], "comparisons": row["comparisons"]}
         | {f"share {name}": row[name] for name in GUESSES}
         for row in guesses([cloze], timelines)
@@ -96,4 +96,4 @@ def statistics(cloze: Path, timelines: Path) -> Statistics:
         "Exact match of models that know nothing of the period: the answers of the period before, "
         "the object that the subject had longest, the one that most subjects of its relation had."
     )
-    return Statistics("guesses", "What knowing nothing scores", made, caption)
+    return Statistics("guesses", "What knowing nothing scores", table, caption)

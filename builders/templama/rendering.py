@@ -43,8 +43,8 @@ class ClozeRows(Step):
         counter = self.views.counter()
         kinds = {out / "cloze.parquet": Cloze, out / "paraphrases.parquet": ParaphraseCloze}
         with ExitStack() as stack:
-            named = workspace.folder(self.changes) / "deltas.parquet"
-            file = stack.enter_context(reading(named))
+            deltas_path = workspace.folder(self.changes) / "deltas.parquet"
+            file = stack.enter_context(reading(deltas_path))
             writers = [
                 stack.enter_context(pq.ParquetWriter(path, arrow_schema(kind)))
                 for path, kind in kinds.items()
@@ -52,11 +52,11 @@ class ClozeRows(Step):
             for batch in file.iter_batches(4096):
                 deltas = batch.to_pylist()
                 if counter:
-                    counter.counts(a["label"] for delta in deltas for a in delta["names"])
-                asked = [self._wordings(delta, counter) for delta in deltas]
-                firsts = [some[0] for some in asked]
-                others = [row for some in asked for row in some[1:]]
-                for writer, rows in zip(writers, (firsts, others), strict=True):
+                    counter.counts(answer["label"] for delta in deltas for answer in delta["names"])
+                wordings = [self._wordings(delta, counter) for delta in deltas]
+                firsts = [variants[0] for variants in wordings]
+                paraphrases = [row for variants in wordings for row in variants[1:]]
+                for writer, rows in zip(writers, (firsts, paraphrases), strict=True):
                     writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=writer.schema))
 
     def _wordings(
@@ -67,58 +67,76 @@ class ClozeRows(Step):
         That is the first of the template, where several answers are right the first that does not
         read as if there were one.
         """
-        made = list(self._variants(delta, counter))
-        several = len(made[0]["answers"]) > 1
+        variants = list(self._variants(delta, counter))
+        several = len(variants[0]["answers"]) > 1
         texts = self.templates[delta["relation"]].cloze
-        plain = [row for row in made if not (several and _ONE.match(texts[row["template"]]))]
-        first = (plain or made)[0]
-        return [first, *(row | {"cloze": first["id"]} for row in made if row is not first)]
+        neutral_variants = [
+            row for row in variants if not (several and _ONE_ANSWER.match(texts[row["template"]]))
+        ]
+        first = (neutral_variants or variants)[0]
+        return [first, *(row | {"cloze": first["id"]} for row in variants if row is not first)]
 
     def _variants(
         self, delta: Mapping[str, Any], counter: TokenCounter | None
     ) -> Iterator[dict[str, Any]]:
-        relation, names = self.templates[delta["relation"]], {a["id"]: a for a in delta["names"]}
+        """A row for each cloze sentence of the relation."""
+        relation, subject = self.templates[delta["relation"]], delta["subject_label"]
         period = Period(self.changes.granularity, delta["period"])
-        answers = [names[i] for i in delta["answers"]]
-        possible = [names[i] for i in delta["possible_answers"]]
         # The gold answers of `deleted` are those of the period before: that is when they are right.
-        asked = period + -1 if delta["split"] == "deleted" else period
-        # At the end of a period only what came is asked for; what stayed is right and known before.
-        came = [a for a in answers if a["id"] not in delta["still_true"]]
-        labels, subject = [a["label"] for a in came], delta["subject_label"]
+        asked_period = period + -1 if delta["split"] == "deleted" else period
         at_end = self.changes.at == "end"
-        time = f"on {format_date(asked.last)}" if at_end else f"in {in_words(asked)}"
+        time = f"on {format_date(asked_period.last)}" if at_end else f"in {in_words(asked_period)}"
         common = {
-            **{c: delta[c] for c in _COPIED},
+            **{column: delta[column] for column in _COPIED},
             "relation_label": relation.label,
             "period": str(period),
             "period_first": period.first,
             "period_last": period.last,
             "question": relation.ask and question(relation.ask, subject, time, relation.articles),
-            "targets": merge_targets(
-                labels,
-                *(a["aliases"] for a in came),
-                [a["label"] for a in possible],
-                *(a["aliases"] for a in possible),
-            ),
-            "answers": answers,
-            "still_true": [a for a in answers if a not in came],
-            "previous_answers": [names[i] for i in delta["previous_answers"]],
-            "possible_answers": possible,
-            **self.views.columns(counter, labels),
+            **self._answer_columns(delta, counter),
         }
         for template, text in relation.cloze.items():
             blanked = query(text, subject, self.blank, relation.articles)
             yield common | {
                 "id": row_id(delta["subject"], delta["relation"], template, period),
-                "prompt": on_day(blanked, asked.last) if at_end else in_period(blanked, asked),
+                "prompt": (
+                    on_day(blanked, asked_period.last)
+                    if at_end
+                    else in_period(blanked, asked_period)
+                ),
                 "template": template,
                 "query": blanked,
             }
 
+    def _answer_columns(
+        self, delta: Mapping[str, Any], counter: TokenCounter | None
+    ) -> dict[str, Any]:
+        """The columns that say what is right and what else is accepted, and those of the views."""
+        names = {answer["id"]: answer for answer in delta["names"]}
+        answers = [names[item] for item in delta["answers"]]
+        possible = [names[item] for item in delta["possible_answers"]]
+        # At the end of a period only what came is asked for; what stayed is right and known before.
+        new_answers = [answer for answer in answers if answer["id"] not in delta["still_true"]]
+        labels = [answer["label"] for answer in new_answers]
+        return {
+            "targets": merge_targets(
+                labels,
+                *(answer["aliases"] for answer in new_answers),
+                [answer["label"] for answer in possible],
+                *(answer["aliases"] for answer in possible),
+            ),
+            "answers": answers,
+            "still_true": [answer for answer in answers if answer not in new_answers],
+            "previous_answers": [names[item] for item in delta["previous_answers"]],
+            "possible_answers": possible,
+            **self.views.columns(counter, labels),
+        }
 
-_ONE = re.compile(r"(?:The .* is <(?:the |an? )?object>|It is )")
-"""A sentence that reads as if there were one answer."""
+
+_ONE_ANSWER = re.compile(r"(?:The .* is <(?:the |an? )?object>|It is )")
+"""A sentence that reads as if there were one answer, as `The capital of <subject> is <object>.`;
+`<subject> is a member of <object>.` does not.
+"""
 
 
 _COPIED = (

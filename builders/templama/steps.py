@@ -68,22 +68,28 @@ class PeriodChanges(ComparisonRules, Step):
             entities = eng.read(mined / "entities.parquet", rows.Entity)
             segments = eng.read(lines / "timelines.parquet", rows.Segment)
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
-            met = period_diff.compare(
+            comparisons = period_diff.compare(
                 segments,
                 self.periods(),
                 gaps,
                 self.undated,
                 self.at,
-                [r for r, rule in self.timelines.rules.items() if rule.undated == "doubt"],
+                [
+                    relation_id
+                    for relation_id, rule in self.timelines.rules.items()
+                    if rule.undated == "doubt"
+                ],
             )
-            met = eng.keep(self._chosen(eng, eng.keep(met), segments, entities))
-            kept = eng.keep(period_diff.delta_rows(met))
-            eng.write(_named(kept, entities), out / "deltas.parquet", rows.NamedDelta, _ORDER)
+            comparisons = eng.keep(self._chosen(eng, eng.keep(comparisons), segments, entities))
+            kept_deltas = eng.keep(period_diff.delta_rows(comparisons))
+            eng.write(
+                _named(kept_deltas, entities), out / "deltas.parquet", rows.NamedDelta, _ORDER
+            )
             drops = steps.read_dropped(eng, mined)
-            left_out = period_diff.dropped_rows(met, self.granularity)
+            left_out = period_diff.dropped_rows(comparisons, self.granularity)
             drops = left_out.select(drops.columns).union(drops)
             eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
-            asked_about = segments.semi_join(kept, ["subject", "relation"])
+            asked_about = segments.semi_join(kept_deltas, ["subject", "relation"])
             table = release_columns.with_labels(
                 steps.released_segments(asked_about), entities, self.relations
             )
@@ -94,36 +100,42 @@ class PeriodChanges(ComparisonRules, Step):
         return periods(Period.parse(self.first), Period.parse(self.last))
 
     def _chosen(
-        self, eng: Engine, met: ir.Table, segments: ir.Table, entities: ir.Table
+        self, eng: Engine, comparisons: ir.Table, segments: ir.Table, entities: ir.Table
     ) -> ir.Table:
         """The comparisons, with a reason for each that this dataset leaves out."""
         if self.at == "end":
-            met = period_diff.drop_nothing_added(met)
+            comparisons = period_diff.drop_nothing_added(comparisons)
         if self.vacant == "drop":
-            met = period_diff.drop_uninformative_absence(met, self.silent)
-            met = period_diff.drop_life_changes(met, entities, self.granularity)
-        met = period_diff.drop_few_objects(met, segments, self.min_objects)
+            comparisons = period_diff.drop_uninformative_absence(comparisons, self.silent)
+            comparisons = period_diff.drop_life_changes(comparisons, entities, self.granularity)
+        comparisons = period_diff.drop_few_objects(comparisons, segments, self.min_objects)
         if self.require_pages:
-            met = period_diff.drop_without_pages(met, entities)
+            comparisons = period_diff.drop_without_pages(comparisons, entities)
         if self.name_overlap == "drop":
-            met = period_diff.drop_matching(
-                met, name_overlap.name_giveaways(eng.keep(met), entities), "name_overlap"
+            comparisons = period_diff.drop_matching(
+                comparisons,
+                name_overlap.name_giveaways(eng.keep(comparisons), entities),
+                "name_overlap",
             )
         if self.subjects_per_relation is not None:
-            met = period_diff.drop_less_popular(met, entities, self.subjects_per_relation)
-        return met
+            comparisons = period_diff.drop_less_popular(
+                comparisons, entities, self.subjects_per_relation
+            )
+        return comparisons
 
 
 def _named(deltas: ir.Table, entities: ir.Table) -> ir.Table:
     """Deltas with the names of their subject and of every object in them (`rows.NamedDelta`)."""
     pair = ["subject", "relation"]
-    every = deltas.answers.concat(deltas.previous_answers, deltas.possible_answers)
-    items = deltas.select(*pair, item=every.unnest())
+    every_object = deltas.answers.concat(deltas.previous_answers, deltas.possible_answers)
+    items = deltas.select(*pair, item=every_object.unnest())
     items = items.distinct()
-    met = items.join(entities, items.item == entities.id)
-    answer = ibis.struct({"id": met.id, "label": met.label, "aliases": met.aliases})
-    named = met.group_by(pair).agg(names=answer.collect())
+    named_items = items.join(entities, items.item == entities.id)
+    answer = ibis.struct(
+        {"id": named_items.id, "label": named_items.label, "aliases": named_items.aliases}
+    )
+    item_names = named_items.group_by(pair).agg(names=answer.collect())
     subjects = entities.select(
         "sitelinks", "statements", subject="id", subject_label="label", subject_facts="facts"
     )
-    return deltas.join(named, pair).join(subjects, "subject")
+    return deltas.join(item_names, pair).join(subjects, "subject")

@@ -44,6 +44,8 @@ FACTS, SEGMENTS = "facts.parquet", "segments.parquet"
 ASKED, PARAPHRASED = "asked", "paraphrased.parquet"
 _QUESTIONS = 64
 """Rows read at a time: each may hold a page."""
+_DROP_REASONS = ("changed", "no_words", "not_in_page", "same_text", "gives_answer")
+"""The drop reasons of answers that cannot be taken."""
 _OBJECT = ("object", "object_label", "aliases")
 _RELEASED = tuple(f.name for f in fields(rows.ReleasedAlignedSegment))
 _NOWHERE = {

@@ -15,14 +15,14 @@ from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
-from factdrift.builders.core.schema import reading
+from factdrift.builders.core.schema import PAGE_ROW_GROUP, reading
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
 from factdrift.builders.facts.relations import Relation, select_relations
 from factdrift.builders.rows.gold import outcome_lines
 from factdrift.builders.timeqa import annotations, card
 from factdrift.builders.timeqa.alignment import Alignment
-from factdrift.builders.timeqa.question_tables import GROUP, SPLITS, AskSettings
+from factdrift.builders.timeqa.question_tables import SPLITS, AskSettings
 from factdrift.builders.timeqa.questions import Questions, QuestionTemplates
 from factdrift.builders.timeqa.steps import (
     Alignments,
@@ -194,7 +194,7 @@ def _with_checked(run: Run, dataset: Dataset, step: CheckedQuestions) -> Dataset
 def _split_table(name: str, row: type, description: str, path: Path, **where: str) -> Table:
     """A config of the rows of a file that have these values, by their column `split`."""
     splits = {split: FromParquet(path, {**where, "split": split}) for split in SPLITS}
-    return Table(name, row, description, splits, GROUP)
+    return Table(name, row, description, splits, PAGE_ROW_GROUP)
 
 
 def _pages(pages: Path, aligned: Path) -> Table:
@@ -207,4 +207,4 @@ def _pages(pages: Path, aligned: Path) -> Table:
             for batch in file.iter_batches(64):
                 yield batch.filter(pc.is_in(batch["item"], subjects))
 
-    return Table("pages", rows.Page, _PAGES, {"full": page_batches}, GROUP)
+    return Table("pages", rows.Page, _PAGES, {"full": page_batches}, PAGE_ROW_GROUP)

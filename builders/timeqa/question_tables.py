@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import seeded_fraction, text_sha256
-from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.core.schema import PAGE_ROW_GROUP, typed_rows, writing
 from factdrift.builders.text.en.articles import opening_article
 from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.words import name_words
@@ -30,8 +30,6 @@ from factdrift.builders.timeqa.questions import (
 from factdrift.builders.timeqa.sorted_rows import SortedRows
 
 SPLITS = ("train", "dev", "test")
-GROUP = 256
-"""Questions of a row group: each carries its page."""
 LINE_END = "\n"
 """What stands between the paragraphs of a context."""
 
@@ -80,9 +78,11 @@ def write_questions(
     settings, seed = asking.questions, asking.seed
     with ExitStack() as stack:
         question_rows = stack.enter_context(
-            writing(out / "questions.parquet", rows.TimeQuestion, GROUP)
+            writing(out / "questions.parquet", rows.TimeQuestion, PAGE_ROW_GROUP)
         )
-        probe_rows = stack.enter_context(writing(out / "probes.parquet", rows.TimeProbe, GROUP))
+        probe_rows = stack.enter_context(
+            writing(out / "probes.parquet", rows.TimeProbe, PAGE_ROW_GROUP)
+        )
         dropped_rows = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
         pool = None
         if asking.pool:

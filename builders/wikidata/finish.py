@@ -21,6 +21,7 @@ import duckdb
 from factdrift.builders.core import duck
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import ROW_GROUP
 from factdrift.builders.rows import Dropped, Entity, Statement
 from factdrift.builders.wikidata.documents import EDITED_PREFIX
 from factdrift.builders.wikidata.parts import RawEntity, RawStatement, read_parts
@@ -31,9 +32,6 @@ _PLANNED = 10
 """So many starts, or one in a hundred, may be after the day of a dump: what is planned."""
 TABLES = ("statements.parquet", "entities.parquet", "dropped.parquet", "mined.json")
 
-
-ROW_GROUP = 65_536
-"""Rows of a row group of every written file but its last."""
 
 _LONGEST = 4 << 20
 """Bytes of the longest raw row; DuckDB has two buffers of this size a thread."""

@@ -119,6 +119,11 @@ def _read_all(sources: Sequence[PageFile], task: ReadingTask, jobs: int) -> None
 
 # --- Parts to tables ----------------------------------------------------------------------------
 
+_DROP_REASONS = (
+    *("redirect_loop", "redirect_to_nothing", "redirect_chain", "page_dropped"),
+    "no_page",
+)
+"""The drop reasons of titles that lead to no page."""
 _PLACE = np.dtype([(n, np.uint64) for n in ("item", "key", "offset", "length", "page", "part")])
 """Where a page that is kept lies: bytes of a part; with its item, hash of its title and page id."""
 

@@ -39,10 +39,10 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.hashing import GOLDEN, seeded_hash
-from factdrift.builders.core.schema import reading
+from factdrift.builders.core.schema import ROW_GROUP, reading
 from factdrift.builders.rows import Draw, Dropped, NewsSplit, Subset
 from factdrift.builders.wmt.minhash import mix_bits
-from factdrift.builders.wmt.tables import ROW_GROUP, write_rows
+from factdrift.builders.wmt.tables import write_rows
 
 _U = np.uint64
 Numbers = Any
@@ -257,6 +257,8 @@ def draw_question_dates(
         )
 
 
+_DROP_REASONS = ("question_day_outside", "article_used_up")
+"""The drop reasons of draws that are not used."""
 _NAMED = """
     CREATE VIEW articles AS
     SELECT id AS article, file_row_number AS row

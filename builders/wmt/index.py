@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import ROW_GROUP
 from factdrift.builders.rows import ArticleRef, Dropped
 from factdrift.builders.wmt.archive import (
     BLOCK_SIZE,
@@ -24,10 +25,12 @@ from factdrift.builders.wmt.archive import (
 from factdrift.builders.wmt.lines import parse_day
 from factdrift.builders.wmt.minhash import BANDS, HASHES
 from factdrift.builders.wmt.raw import ArchiveFile, write_raw
-from factdrift.builders.wmt.tables import ROW_GROUP, write_rows, writing_tables
+from factdrift.builders.wmt.tables import write_rows, writing_tables
 
 TABLES = ("articles.parquet", "dropped.parquet")
 _LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
+_DROP_REASONS = ("duplicate", "not_in_keep_list", "near_duplicate")
+"""The drop reasons that the queries of this module give."""
 _BANDS = [f"signature[{8 * band + 1}:{8 * band + 8}]" for band in range(BANDS)]
 _ORDER = "day::BIGINT * (1::BIGINT << 40) + n"
 """Earlier articles have smaller numbers: by day, which may be before 1970, then by place in the

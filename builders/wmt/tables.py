@@ -10,9 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from factdrift.builders.core.files import disk_errors
-from factdrift.builders.core.schema import arrow_schema, regrouped
-
-ROW_GROUP = 65_536
+from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, regrouped
 
 
 @contextmanager

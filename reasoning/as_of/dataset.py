@@ -47,21 +47,24 @@ class AsOf(DatasetBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Draw histories, put them into words, find them in the news, ask."""
-        asked = phrased(run, self.relations, "event", "ask")
-        relations = {relation: one for relation, (one, _) in asked.items()}
+        wordings = phrased(run, self.relations, "event", "ask")
+        relations = {relation: one for relation, (one, _) in wordings.items()}
         facts = steps.facts_step(run, "dump", relations)
         evolving = EvolvingFacts(
             facts=facts,
             timelines=steps.timelines_step(facts, relations),
-            phrases={relation: phrases for relation, (_, phrases) in asked.items()},
+            phrases={relation: phrases for relation, (_, phrases) in wordings.items()},
             first=self.first,
             last=last_day(run, self.first, self.last),
             histories=self.histories,
             seed=run.seed,
         )
-        news, every = None, steps.all_relations(run)
-        stated = {r: one.news or every[property_of(r)].news for r, one in relations.items()}
-        cues = {r: one for r, one in stated.items() if one}
+        news, all_relations = None, steps.all_relations(run)
+        stated = {
+            relation_id: one.news or all_relations[property_of(relation_id)].news
+            for relation_id, one in relations.items()
+        }
+        cues = {relation_id: one for relation_id, one in stated.items() if one}
         if "news" in run.inputs:
             news = NewsStatements(evolving=evolving, articles=wmt.article_step(run), relations=cues)
         pages = None
@@ -89,14 +92,14 @@ class AsOf(DatasetBuilder):
             late=self.late,
             questions=self.questions,
         )
-        made = run.folder(rows)
-        passages, questions = made / "passages.parquet", made / "questions.parquet"
+        rows_folder = run.folder(rows)
+        passages, questions = rows_folder / "passages.parquet", rows_folder / "questions.parquet"
         return Dataset(
             tables=(
                 Table("questions", AsOfQuestion, _QUESTIONS, {"test": FromParquet(questions)}),
                 Table("passages", DatedPassage, _PASSAGES, {"corpus": FromParquet(passages)}),
             ),
-            dropped=(FromParquet(made / "dropped.parquet"),),
+            dropped=(FromParquet(rows_folder / "dropped.parquet"),),
             statistics=(_contents(passages, questions), _memories(passages, questions),
                         mining({"dump": run.folder(facts)})),
         )  # fmt: skip

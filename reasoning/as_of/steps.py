@@ -14,6 +14,7 @@ from factdrift.builders.core.hashing import row_id, seeded_fraction, seeded_hash
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
+from factdrift.builders.facts.intervals import Certainty, segment_interval
 from factdrift.builders.facts.relations import NewsWording, RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.facts.text_evidence import NO_DATES, FactDates, fact_evidence
@@ -76,29 +77,43 @@ class EvolvingFacts(Step):
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
             entities = eng.read(mined / "entities.parquet", rows.Entity)
             segments = segments.filter(segments.relation.isin(list(self.phrases)))
-            named = entities.filter(has_label(entities.label)).select(named="id")
+            named_entities = entities.filter(has_label(entities.label)).select(named="id")
             paged = entities.filter(entities.enwiki.notnull() & has_label(entities.label))
             segments = segments.semi_join(paged, segments.subject == paged.id)
-            known = knowledge(eng, segments, gaps, self.last, self.seed, _MANY)
-            t = known.terms
-            t = t.mutate(doubt=t.start_first.delta(t.start_last, unit="day").abs())
-            unnamed = t.anti_join(named, t.object == named.named).select(*PAIR).distinct()
-            of = t.group_by(PAIR).agg(
-                objects=t["object"].nunique(),
-                first=t.start_first.min(),
-                last=t.start_last.max(),
-                doubt=t.doubt.max(),
+            knowledge_tables = knowledge(eng, segments, gaps, self.last, self.seed, _MANY)
+            term_table = knowledge_tables.terms
+            term_table = term_table.mutate(
+                doubt=term_table.start_first.delta(term_table.start_last, unit="day").abs()
             )
-            of = of.filter((of.objects > 1) & (of["first"] > EARLY) & (of["last"] > self.first))
-            of = of.filter(of.doubt <= 366)
-            of = of.anti_join(unnamed, PAIR)
-            of = of.mutate(drawn=seeded_order(self.seed, of.subject, of.relation))
-            of = first_rows(of, ["relation"], ["drawn"], int(_SHARE * self.histories))
-            pairs = eng.keep(first_rows(of, [], ["drawn"], self.histories).select(*PAIR))
+            unnamed = (
+                term_table.anti_join(named_entities, term_table.object == named_entities.named)
+                .select(*PAIR)
+                .distinct()
+            )
+            histories = term_table.group_by(PAIR).agg(
+                objects=term_table["object"].nunique(),
+                first=term_table.start_first.min(),
+                last=term_table.start_last.max(),
+                doubt=term_table.doubt.max(),
+            )
+            histories = histories.filter(
+                (histories.objects > 1)
+                & (histories["first"] > EARLY)
+                & (histories["last"] > self.first)
+            )
+            histories = histories.filter(histories.doubt <= 366)
+            histories = histories.anti_join(unnamed, PAIR)
+            histories = histories.mutate(
+                drawn=seeded_order(self.seed, histories.subject, histories.relation)
+            )
+            histories = first_rows(histories, ["relation"], ["drawn"], int(_SHARE * self.histories))
+            pairs = eng.keep(first_rows(histories, [], ["drawn"], self.histories).select(*PAIR))
             terms = eng.keep(segments.semi_join(pairs, PAIR).select(segments.columns))
             order = (*PAIR, "start_last", "object", "statements")
             eng.write(terms, out / "terms.parquet", rows.Segment, order)
-            states = known.states.semi_join(pairs, PAIR).select(known.states.columns)
+            states = knowledge_tables.states.semi_join(pairs, PAIR).select(
+                knowledge_tables.states.columns
+            )
             states = states.filter(states.objects.length() > 0)
             scope = Scope(self.first, self.last, {})
             days = at_quarter_end(states, scope, self.seed, draws=_DRAWS)
@@ -127,34 +142,38 @@ class NewsStatements(Step):
         with writing(none, rows.Gap):
             pass  # histories with gaps are not asked about
         paths = folder / "terms.parquet", none, folder / "entities.parquet"
-        found: dict[tuple[str, ...], dict[str, DatedPassage]] = defaultdict(dict)
+        passages_by_fact: dict[tuple[str, ...], dict[str, DatedPassage]] = defaultdict(dict)
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
             articles = read_articles(self.articles.news.files, refs, jobs=workspace.jobs)
-            for article, stated, known in StatedFacts(db, *paths, self.relations).find(articles):
-                for one in stated:
-                    passage = _of_news(article, one, known)
-                    same = found[passage.statements]
+            for article, stated, known_terms in StatedFacts(db, *paths, self.relations).find(
+                articles
+            ):
+                for fact in stated:
+                    passage = _of_news(article, fact, known_terms)
+                    same = passages_by_fact[passage.statements]
                     same[passage.id] = passage  # an article may say a sentence twice
                     if len(same) > _PER_FACT:
                         del same[max(same)]
         none.unlink()
         with writing(out / "passages.parquet", DatedPassage) as passages:
             for passage in sorted(
-                (p for some in found.values() for p in some.values()), key=_by_day
+                (p for of_fact in passages_by_fact.values() for p in of_fact.values()), key=_by_day
             ):
                 passages.append(passage)
 
 
-def _of_news(article: rows.Article, one: GroundedFact, known: KnownTerms) -> DatedPassage:
+def _of_news(article: rows.Article, one: GroundedFact, known_terms: KnownTerms) -> DatedPassage:
     """A sentence of an article that states a fact."""
-    terms = known.terms["object", one.relation, one.subject]
+    terms = known_terms.terms["object", one.relation, one.subject]
     day, text = article.day, one.sentence.text.strip()
-    term = next(t for t in terms if t.id == one.object and t.within(day, day))
+    term = next(held for held in terms if held.id == one.object and held.within(day, day))
     place, passage = list(passage_texts(article))[one.sentence.line // SENTENCES]
     start = passage.index(text)
     id_ = row_id("news", article.id, text, *term.statements)
-    fact = one.subject, one.relation, one.object, known.entities[one.object].label
-    stated = *fact, term.start_last, term.statements
+    fact = one.subject, one.relation, one.object, known_terms.entities[one.object].label
+    since = term.held.start_last
+    assert since is not None  # it surely held on the article's day
+    stated = *fact, since, term.statements
     return DatedPassage(id_, day, text, "news", False, *stated, place, start, start + len(text))
 
 
@@ -204,7 +223,7 @@ class PageStatements(Step):
         entities: Mapping[str, rows.Entity],
     ) -> DatedPassage | None:
         """The sentence of a mention; none where it does not state this fact alone."""
-        term = next((t for t in history if t.statements == one.statements), None)
+        term = next((segment for segment in history if segment.statements == one.statements), None)
         if term is None or one.paragraph is None or one.start is None or one.end is None:
             return None
         if term.start_last is None or page.page.paragraphs[one.paragraph].kind != "text":
@@ -216,12 +235,13 @@ class PageStatements(Step):
         evidence = fact_evidence(alone, dates, self.relations[one.relation])
         if evidence.relation is None or not (evidence.starts or evidence.ends):
             return None
-        others = (entities[t.object] for t in history if t.object != term.object)
-        if any(
-            contains_as_scored(sentence.text, name)
-            for o in others
-            for name in (o.label, *o.aliases)
-        ):
+        names = (
+            name
+            for segment in history
+            if segment.object != term.object
+            for name in (entities[segment.object].label, *entities[segment.object].aliases)
+        )
+        if any(contains_as_scored(sentence.text, name) for name in names):
             return None
         text = sentence.text.rstrip()
         start = sentence.start
@@ -265,51 +285,69 @@ class AsOfRows(Step):
                 hidden = passage.source == "news" and not self.text
                 passages.append(replace(passage, text="") if hidden else passage)
         by_pair = _grouped(stated)
-        asked: dict[str, list[AsOfQuestion]] = {"yes": [], "no": []}
+        questions_by_kind: dict[str, list[AsOfQuestion]] = {"yes": [], "no": []}
         with writing(out / "dropped.parquet", rows.Dropped) as dropped:
             for one in typed_rows(folder / "days.parquet", AskedDay):
                 pair = one.subject, one.relation
                 history = _History(names, terms[pair], by_pair[pair])
                 for on in self._asked_on(one, by_pair[pair]):
-                    made = history.question(one, on)
-                    if isinstance(made, AsOfQuestion):
-                        asked[made.superseded].append(made)
+                    question_or_drop = history.question(one, on)
+                    if isinstance(question_or_drop, AsOfQuestion):
+                        questions_by_kind[question_or_drop.superseded].append(question_or_drop)
                     else:
-                        dropped.append(made)
-        number = min(self.questions // 2, *map(len, asked.values()))
-        seed, kept = self.evolving.seed, list[AsOfQuestion]()
-        for some in asked.values():
-            kept += sorted(some, key=lambda one: seeded_hash(seed, "as-of", one.id))[:number]
+                        dropped.append(question_or_drop)
+        number = min(self.questions // 2, *map(len, questions_by_kind.values()))
+        seed, kept_questions = self.evolving.seed, list[AsOfQuestion]()
+        for candidates in questions_by_kind.values():
+            kept_questions += sorted(
+                candidates, key=lambda one: seeded_hash(seed, "as-of", one.id)
+            )[:number]
         with writing(out / "questions.parquet", AsOfQuestion) as questions:
-            for question in sorted(kept, key=lambda q: q.id):
+            for question in sorted(kept_questions, key=lambda q: q.id):
                 questions.append(question)
 
-    def _asked_on(self, one: AskedDay, stated: Iterable[DatedPassage]) -> Iterator[date]:
+    def _asked_on(self, asked_day: AskedDay, stated: Iterable[DatedPassage]) -> Iterator[date]:
         """The day itself, the last day of a later quarter, and that of the subject's page."""
-        yield one.as_of
-        yield from {p.day for p in stated if p.source == "page" and p.day > one.as_of}
-        first, last = (Period.of(day, "quarter") for day in (one.as_of, self.evolving.last))
+        yield asked_day.as_of
+        yield from {
+            passage.day
+            for passage in stated
+            if passage.source == "page" and passage.day > asked_day.as_of
+        }
+        first, last = (Period.of(day, "quarter") for day in (asked_day.as_of, self.evolving.last))
         if later := last.index - first.index:
-            drawn = seeded_index(later, self.evolving.seed, one.subject, one.relation, one.as_of)
+            drawn = seeded_index(
+                later, self.evolving.seed, asked_day.subject, asked_day.relation, asked_day.as_of
+            )
             yield (first + (1 + drawn)).last
 
-    def _statement(self, one: rows.Segment, names: Verbalizer) -> DatedPassage:
+    def _statement(self, segment: rows.Segment, names: Verbalizer) -> DatedPassage:
         """A segment in words, on the day when it surely had begun, or late."""
-        since = one.start_last
+        since = segment.start_last
         assert since is not None  # of no other history is asked
         seed, (low, high) = self.evolving.seed, _DELAYS
-        day = since + timedelta(days=low + seeded_index(high - low, seed, "delay", *one.statements))
-        late = (
-            day <= self.evolving.last and seeded_fraction(seed, "late", *one.statements) < self.late
+        day = since + timedelta(
+            days=low + seeded_index(high - low, seed, "delay", *segment.statements)
         )
-        subject, thing = names.name(one.subject), names.name(one.object)
-        when = boundary(one.start_first, since)
-        exact = one.start_first == since or when.startswith("a day")
-        event = names.fill_wording("event", one.relation, subject, thing)
+        late = (
+            day <= self.evolving.last
+            and seeded_fraction(seed, "late", *segment.statements) < self.late
+        )
+        subject, object_label = names.name(segment.subject), names.name(segment.object)
+        when = boundary(segment.start_first, since)
+        exact = segment.start_first == since or when.startswith("a day")
+        event = names.fill_wording("event", segment.relation, subject, object_label)
         text = f"{'On' if exact else 'In'} {when}, {event.removesuffix('.')}."
-        id_ = row_id("statement", since, *one.statements)
+        id_ = row_id("statement", since, *segment.statements)
         day = day if late else since
-        stated = one.subject, one.relation, one.object, thing, since, one.statements
+        stated = (
+            segment.subject,
+            segment.relation,
+            segment.object,
+            object_label,
+            since,
+            segment.statements,
+        )
         return DatedPassage(id_, day, text, "statement", late, *stated, None, None, None)
 
 
@@ -320,70 +358,87 @@ class _History(NamedTuple):
     terms: Sequence[rows.Segment]
     passages: Sequence[DatedPassage]
 
-    def question(self, one: AskedDay, on: date) -> AsOfQuestion | rows.Dropped:
+    def question(self, asked_day: AskedDay, on: date) -> AsOfQuestion | rows.Dropped:
         """What held on a day, asked on a day, or why it is not asked."""
         names = self.names
-        asked = names.fill_wording("ask", one.relation, names.name(one.subject))
-        question = f"On {format_date(one.as_of)}, {asked}?"
-        answers = names.accepted(one.objects)
-        right, stated = {normalize_or_keep(name) for name in answers}, set(one.statements)
-        known = [p for p in self.passages if p.day <= on]
-        evidence = [p for p in known if stated & set(p.statements)]
-        id_ = row_id("as-of", one.subject, one.relation, one.as_of, on)
+        question_words = names.fill_wording(
+            "ask", asked_day.relation, names.name(asked_day.subject)
+        )
+        question = f"On {format_date(asked_day.as_of)}, {question_words}?"
+        answers = names.accepted(asked_day.objects)
+        right, stated = {normalize_or_keep(name) for name in answers}, set(asked_day.statements)
+        known_passages = [passage for passage in self.passages if passage.day <= on]
+        evidence = [passage for passage in known_passages if stated & set(passage.statements)]
+        id_ = row_id("as-of", asked_day.subject, asked_day.relation, asked_day.as_of, on)
         reason = None
-        if {p.object for p in evidence} != set(one.objects):
+        if {passage.object for passage in evidence} != set(asked_day.objects):
             reason = "not_yet_stated"
         elif any(form in normalize_or_keep(question) for form in right):
             reason = "answer_in_question"
         if reason:
             return rows.Dropped(
-                step="as-of", reason=reason, item=id_, subject=one.subject, relation=one.relation
+                step="as-of",
+                reason=reason,
+                item=id_,
+                subject=asked_day.subject,
+                relation=asked_day.relation,
             )
-        others = [p for p in known if normalize_or_keep(p.object_label) not in right]
-        before = {t.object for t in self.terms if (t.end_last or date.max) < one.as_of}
-        every = {t.object for t in self.terms}
-        earlier, later = (
-            tuple(
-                name
-                for name in names.accepted(sorted(some.difference(one.objects)))
-                if normalize_or_keep(name) not in right
-            )
-            for some in (before, every - before)
-        )
+        other_passages = [
+            passage
+            for passage in known_passages
+            if normalize_or_keep(passage.object_label) not in right
+        ]
+        earlier, later = self._earlier_and_later(asked_day, right)
         return AsOfQuestion(
             id=id_,
             prompt=f"{question_prefix(on)}{_INTRODUCTION}\n{question}",
             targets=answers,
             question=question,
-            subject=one.subject,
-            subject_label=names.name(one.subject),
-            relation=one.relation,
-            as_of=one.as_of,
+            subject=asked_day.subject,
+            subject_label=names.name(asked_day.subject),
+            relation=asked_day.relation,
+            as_of=asked_day.as_of,
             asked_on=on,
-            superseded="yes" if any(p.since > one.as_of for p in others) else "no",
-            age=_age((one.as_of - one.since).days),
-            answer_ids=one.objects,
+            superseded="yes"
+            if any(passage.since > asked_day.as_of for passage in other_passages)
+            else "no",
+            age=_age((asked_day.as_of - asked_day.since).days),
+            answer_ids=asked_day.objects,
             earlier=earlier,
             later=later,
-            evidence=tuple(sorted(p.id for p in evidence)),
-            stale=tuple(sorted(p.id for p in others)),
-            statements=one.statements,
-            sitelinks=names.entities[one.subject].sitelinks,
+            evidence=tuple(sorted(passage.id for passage in evidence)),
+            stale=tuple(sorted(passage.id for passage in other_passages)),
+            statements=asked_day.statements,
+            sitelinks=names.entities[asked_day.subject].sitelinks,
         )
+
+    def _earlier_and_later(
+        self, asked_day: AskedDay, right: set[str]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of what held before the day and not on it, and of what held only after it."""
+        before, after = set[str](), set[str]()
+        for term in self.terms:
+            ended = segment_interval(term).lasts_until(asked_day.as_of) is Certainty.NO
+            (before if ended else after).add(term.object)
+        names = []
+        for objects in (before, after - before):
+            accepted = self.names.accepted(sorted(objects.difference(asked_day.objects)))
+            names.append(tuple(name for name in accepted if normalize_or_keep(name) not in right))
+        return names[0], names[1]
 
 
 T = TypeVar("T", rows.Segment, DatedPassage)
 
 
-def _grouped(found: Iterable[T]) -> dict[tuple[str, str], list[T]]:
+def _grouped(pair_rows: Iterable[T]) -> dict[tuple[str, str], list[T]]:
     groups: dict[tuple[str, str], list[T]] = defaultdict(list)
-    for one in found:
-        groups[one.subject, one.relation].append(one)
+    for row in pair_rows:
+        groups[row.subject, row.relation].append(row)
     return groups
 
 
-def _by_day(one: DatedPassage) -> tuple[date, str]:
-    return one.day, one.id
+def _by_day(passage: DatedPassage) -> tuple[date, str]:
+    return passage.day, passage.id
 
 
 def _age(days: int) -> Age:

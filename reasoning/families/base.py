@@ -50,21 +50,23 @@ def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
     One that is not given is the table's own where `_OWN` names it, else empty; `wording` is the
     family's name, `relations` the one relation. Those whose answer is a shortcut's are left out.
     """
-    given: dict[str, Any] = {"family": family, "wording": family}
-    given |= {name: table[name] for name in _OWN if name in table.columns}
-    given |= {"relations": array(table.relation)} | columns
-    given["statements"] = given["statements"].unique().sort()
-    given["path"] = given["relations"].join(" ")
-    given["hops"] = given["relations"].length() if family == "chain" else ibis.literal(1)
-    made = {}
+    given_columns: dict[str, Any] = {"family": family, "wording": family}
+    given_columns |= {name: table[name] for name in _OWN if name in table.columns}
+    given_columns |= {"relations": array(table.relation)} | columns
+    given_columns["statements"] = given_columns["statements"].unique().sort()
+    given_columns["path"] = given_columns["relations"].join(" ")
+    given_columns["hops"] = (
+        given_columns["relations"].length() if family == "chain" else ibis.literal(1)
+    )
+    made_columns = {}
     for name, kind in CANDIDATE.items():
-        value = given.get(name, ibis.null(kind))
+        value = given_columns.get(name, ibis.null(kind))
         value = ibis.literal(value) if isinstance(value, str) else value
         # Spark gives an empty literal its type only beside a column that has one.
-        made[name] = value.fill_null(ibis.literal([], kind)) if kind.is_array() else value
-    table = table.select(**made).cast(CANDIDATE)
+        made_columns[name] = value.fill_null(ibis.literal([], kind)) if kind.is_array() else value
+    table = table.select(**made_columns).cast(CANDIDATE)
     short = [table.newest, table.longest, table.first_hop]
-    table = table.filter([~table.answers.contains(one).fill_null(False) for one in short])
+    table = table.filter([~table.answers.contains(shortcut).fill_null(False) for shortcut in short])
     names = [table.family, table.wording, table.items.join(" "), table.path]
     names += [table.as_of.strftime("%Y-%m-%d"), table.number.cast("string").fill_null("")]
     return table.mutate(id=row_id_of(*names))
@@ -72,7 +74,7 @@ def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
 
 def array(*items: ir.Value) -> ir.ArrayValue:
     """An array of columns or literals of one type."""
-    return ibis.array([ibis.literal(i) if isinstance(i, str) else i for i in items])
+    return ibis.array([ibis.literal(item) if isinstance(item, str) else item for item in items])
 
 
 def seeded_number(seed: int, *items: ir.StringColumn) -> ir.IntegerValue:
@@ -113,7 +115,9 @@ def at_quarter_end(states: ir.Table, scope: Scope, seed: int, draws: int = 1) ->
 
 def starts(known: Knowledge, scope: Scope) -> ir.Table:
     """The terms whose start is an event: of those that last, a year or less in doubt, in scope."""
-    t = known.terms
-    near = t.start_first.delta(t.start_last, unit="day").abs() <= 366
-    inside = (t.start_first >= scope.first) & (t.start_last <= scope.last)
-    return scope.of(t.filter(inside & near & t.once & t.lasting), "event")
+    term_table = known.terms
+    near = term_table.start_first.delta(term_table.start_last, unit="day").abs() <= 366
+    inside = (term_table.start_first >= scope.first) & (term_table.start_last <= scope.last)
+    return scope.of(
+        term_table.filter(inside & near & term_table.once & term_table.lasting), "event"
+    )

@@ -25,10 +25,10 @@ def _couples(terms: ir.Table, seed: int) -> ir.Table:
     by = ibis.window(group_by="relation", order_by=["start_last", "subject", "object"])
     couples = []
     for step in (1, 5, 30):
-        others = {
+        other_columns = {
             f"o_{name}": terms[name].lead(step).over(by) for name in ("subject", "closed", *_TERM)
         }
-        couples.append(terms.mutate(**others))
+        couples.append(terms.mutate(**other_columns))
     both = ibis.union(*couples)
     both = both.filter((both.subject != both.o_subject) & (both.object != both.o_object))
     both = both.filter((both.subject != both.o_object) & (both.object != both.o_subject))
@@ -37,12 +37,17 @@ def _couples(terms: ir.Table, seed: int) -> ir.Table:
 
 
 def _compared(both: ir.Table, family: str, yes: ir.BooleanValue) -> ir.Table:
-    one, other = array(both.subject, both.object), array(both.o_subject, both.o_object)
+    first_items, other_items = (
+        array(both.subject, both.object),
+        array(both.o_subject, both.o_object),
+    )
     return candidate(
         both,
         family,
         subject=ibis.ifelse(both.turned, both.o_subject, both.subject),
-        items=ibis.ifelse(both.turned, other.concat(one), one.concat(other)),
+        items=ibis.ifelse(
+            both.turned, other_items.concat(first_items), first_items.concat(other_items)
+        ),
         relations=array(both.relation, both.relation),
         as_of=ibis.greatest(both.start_last, both.o_start_last),
         answer=ibis.ifelse(yes, "yes", "no"),
@@ -81,55 +86,68 @@ def _durations(known: Knowledge, scope: Scope) -> ir.Table:
     A year is full on the day before its anniversary for some people and on it for others: asked is
     what both count alike.
     """
-    t = known.terms.filter(known.terms.closed & known.terms.once)
-    t = t.filter((t.start_first >= scope.first) & (t.end_last <= scope.last))
-    t = scope.of(t, "long")
-    return _lengths(t).union(_longer(t, known))
-
-
-def _lengths(t: ir.Table) -> ir.Table:
-    t = t.mutate(
-        least=_years(t.start_last, t.end_first),
-        most=_years(t.start_first, (t.end_last + DAY).cast("date")),
+    term_table = known.terms.filter(known.terms.closed & known.terms.once)
+    term_table = term_table.filter(
+        (term_table.start_first >= scope.first) & (term_table.end_last <= scope.last)
     )
-    t = t.filter(
-        (t.least == t.most) & (t.least > 0) & (t.start_first.year() == t.start_last.year())
+    term_table = scope.of(term_table, "long")
+    return _lengths(term_table).union(_longer(term_table, known))
+
+
+def _lengths(term_table: ir.Table) -> ir.Table:
+    term_table = term_table.mutate(
+        least=_years(term_table.start_last, term_table.end_first),
+        most=_years(term_table.start_first, (term_table.end_last + DAY).cast("date")),
+    )
+    term_table = term_table.filter(
+        (term_table.least == term_table.most)
+        & (term_table.least > 0)
+        & (term_table.start_first.year() == term_table.start_last.year())
     )
     return candidate(
-        t,
+        term_table,
         "duration",
         wording="years",
-        items=array(t.subject, t.object),
-        since=t.start_last,
-        as_of=t.end_last,
-        answer=t.least.cast("string"),
-        changed=t.end_last,
+        items=array(term_table.subject, term_table.object),
+        since=term_table.start_last,
+        as_of=term_table.end_last,
+        answer=term_table.least.cast("string"),
+        changed=term_table.end_last,
     )
 
 
-def _longer(t: ir.Table, known: Knowledge) -> ir.Table:
+def _longer(term_table: ir.Table, known: Knowledge) -> ir.Table:
     by = ibis.window(group_by=PAIR, order_by=["start_first", "object"])
-    t = t.mutate(**{f"o_{name}": t[name].lead().over(by) for name in _TERM})
-    t = t.filter(t.o_object.notnull()).join(known.shortcuts, PAIR)
+    term_table = term_table.mutate(
+        **{f"o_{name}": term_table[name].lead().over(by) for name in _TERM}
+    )
+    term_table = term_table.filter(term_table.o_object.notnull()).join(known.shortcuts, PAIR)
     least, most, o_least, o_most = (
-        t[f"{of}end_{end}"].delta(t[f"{of}start_{start}"], unit="day")
-        for of in ("", "o_")
+        term_table[f"{prefix}end_{end}"].delta(term_table[f"{prefix}start_{start}"], unit="day")
+        for prefix in ("", "o_")
         for start, end in (("last", "first"), ("first", "last"))
     )
-    turned = seeded_number(known.seed, t.subject, t.object, t.o_object) % 2 == 1
-    pair = ibis.ifelse(turned, array(t.o_object, t.object), array(t.object, t.o_object))
-    t = t.mutate(longer=least > o_most, shorter=o_least > most, both=pair)
-    t = t.filter(t.longer | t.shorter)
+    turned = (
+        seeded_number(known.seed, term_table.subject, term_table.object, term_table.o_object) % 2
+        == 1
+    )
+    pair = ibis.ifelse(
+        turned,
+        array(term_table.o_object, term_table.object),
+        array(term_table.object, term_table.o_object),
+    )
+    term_table = term_table.mutate(longer=least > o_most, shorter=o_least > most, both=pair)
+    term_table = term_table.filter(term_table.longer | term_table.shorter)
     return candidate(
-        t,
+        term_table,
         "duration",
         wording="longer",
-        items=array(t.subject).concat(t.both),
-        as_of=ibis.greatest(t.end_last, t.o_end_last),
-        answers=array(ibis.ifelse(t.longer, t.object, t.o_object)),
-        statements=t.statements.concat(t.o_statements),
-        others=t.both,
-        changed=ibis.greatest(t.start_last, t.o_start_last),
+        items=array(term_table.subject).concat(term_table.both),
+        as_of=ibis.greatest(term_table.end_last, term_table.o_end_last),
+        answers=array(ibis.ifelse(term_table.longer, term_table.object, term_table.o_object)),
+        statements=term_table.statements.concat(term_table.o_statements),
+        others=term_table.both,
+        changed=ibis.greatest(term_table.start_last, term_table.o_start_last),
     )
 
 
@@ -139,42 +157,46 @@ def _counts(known: Knowledge, scope: Scope) -> ir.Table:
     Somebody holds on the first day, and nobody begins long after all before have ended, nor for
     short: else the source may lack somebody, or some may not count an interim holder.
     """
-    t = scope.of(known.terms, "count")
+    term_table = scope.of(known.terms, "count")
     span = scope.last.year - scope.first.year - 4
-    drawn = seeded_number(known.seed, t.subject, t.relation)
+    drawn = seeded_number(known.seed, term_table.subject, term_table.relation)
     from_ = scope.first.year + drawn % max(span, 1)
     to = ibis.least(from_ + 3 + drawn // 7 % 8, ibis.literal(scope.last.year - 1))
-    t = t.mutate(
+    term_table = term_table.mutate(
         low=ibis.date(from_.cast("int32"), ibis.literal(1), ibis.literal(1)),
         high=ibis.date(to.cast("int32"), ibis.literal(12), ibis.literal(31)),
     )
-    t = t.mutate(
-        surely=(t.start_last <= t.high) & (t.end_first >= t.low),
-        maybe=(t.start_first <= t.high) & (t.end_last >= t.low),
+    term_table = term_table.mutate(
+        surely=(term_table.start_last <= term_table.high)
+        & (term_table.end_first >= term_table.low),
+        maybe=(term_table.start_first <= term_table.high) & (term_table.end_last >= term_table.low),
     )
     before = ibis.window(group_by=PAIR, order_by=["start_first", "object"], rows=(None, -1))
-    reached = ibis.greatest(t.end_first.max().over(before), t.low).fill_null(t.low)
-    t = t.mutate(hole=t.start_last.delta(reached, unit="day") > INTERIM)
-    found = t.filter(t.maybe).group_by([*PAIR, "low", "high"]).agg(
-        sure=t.object.nunique(where=t.surely),
-        most=t.object.nunique(),
-        whole=(t.lasting & ~t.hole).all() & (t.start_last <= t.low).any(),
-        reached=t.end_first.max(),
-        statements=t.statements.collect(),
-        changed=t.start_last.max(),
+    reached = ibis.greatest(term_table.end_first.max().over(before), term_table.low).fill_null(
+        term_table.low
+    )
+    term_table = term_table.mutate(hole=term_table.start_last.delta(reached, unit="day") > INTERIM)
+    is_covered = term_table.lasting & ~term_table.hole
+    windows = term_table.filter(term_table.maybe).group_by([*PAIR, "low", "high"]).agg(
+        sure=term_table.object.nunique(where=term_table.surely),
+        most=term_table.object.nunique(),
+        whole=is_covered.all() & (term_table.start_last <= term_table.low).any(),
+        reached=term_table.end_first.max(),
+        statements=term_table.statements.collect(),
+        changed=term_table.start_last.max(),
     )  # fmt: skip
-    found = found.filter(found.whole & (found.reached >= found.high))
-    found = found.filter((found.sure == found.most) & (found.most > 1))
+    windows = windows.filter(windows.whole & (windows.reached >= windows.high))
+    windows = windows.filter((windows.sure == windows.most) & (windows.most > 1))
     return candidate(
-        found,
+        windows,
         "count",
         wording="window",
-        items=array(found.subject),
-        since=found.low,
-        as_of=found.high,
-        answer=found.most.cast("string"),
-        statements=found.statements.flatten(),
-        changed=found.changed,
+        items=array(windows.subject),
+        since=windows.low,
+        as_of=windows.high,
+        answer=windows.most.cast("string"),
+        statements=windows.statements.flatten(),
+        changed=windows.changed,
     )
 
 

@@ -21,20 +21,20 @@ def write(release: Release) -> None:
     with release.query(_QUERY, {"cloze": configs}) as rows:
         for relation, group in groupby(rows, key=itemgetter("relation")):
             name = f"TREx/{relation}.jsonl"
-            found = list(group)
+            records = list(group)
             relations.append(
-                {"relation": relation, "template": "", "label": found[0]["relation_label"]}
+                {"relation": relation, "template": "", "label": records[0]["relation_label"]}
             )
-            release.json_lines(name, _records(found, blank))
+            release.json_lines(name, _records(records, blank))
     release.json_lines("relations.jsonl", relations)
 
 
 def _records(rows: list[Row], blank: str) -> Iterator[Row]:
     """A record for each subject; its wordings are sentences of one record."""
     for subject, group in groupby(rows, key=itemgetter("subject")):
-        asked = list(group)
-        first, answer = asked[0], asked[0]["answer"]
-        sentences = [row["query"].replace(blank, MASK) for row in asked]
+        question_rows = list(group)
+        first, answer = question_rows[0], question_rows[0]["answer"]
+        sentences = [row["query"].replace(blank, MASK) for row in question_rows]
         surfaces = {"sub_surface": first["subject_label"], "obj_surface": answer["label"]}
         yield {
             "uuid": first["id"],

@@ -1,0 +1,9 @@
+"""Values of the commands' options, apart from the modules that need heavy libraries.
+
+`scoring.commands` shows them in its help, and the modules that do the work take them.
+"""
+
+from typing import Literal
+
+Baseline = Literal["bm25", "day", "newest", "embedding"]
+"""How `factdrift search` ranks passages."""
