@@ -67,8 +67,9 @@ def test_matched_patterns(module: str, pattern: str, accepted: str, refused: str
 )
 def test_scalars_of_yaml(tag: str, accepted: str, refused: str) -> None:
     def tag_of(scalar: str) -> str:
-        node = yaml.compose(f"key: {scalar}", Loader=config._Loader)
-        return str(node.value[0][1].tag.rpartition(":")[2])
+        mapping = yaml.compose(f"key: {scalar}", Loader=config._Loader)
+        assert isinstance(mapping, yaml.MappingNode)
+        return str(mapping.value[0][1].tag.rpartition(":")[2])
 
     assert tag_of(accepted) == tag
     assert tag_of(refused) != tag
