@@ -42,18 +42,18 @@ STEP, _ASK = "human", "ask_human"
 SUMMARY = "summary.json"
 FACTS, SEGMENTS = "facts.parquet", "segments.parquet"
 ASKED, PARAPHRASED = "asked", "paraphrased.parquet"
+# Rows read at a time: each may hold a page.
 _QUESTIONS = 64
-"""Rows read at a time: each may hold a page."""
+# The drop reasons of answers that cannot be taken.
 _DROP_REASONS = ("changed", "no_words", "not_in_page", "same_text", "gives_answer")
-"""The drop reasons of answers that cannot be taken."""
 _OBJECT = ("object", "object_label", "aliases")
-_RELEASED = tuple(f.name for f in fields(rows.ReleasedAlignedSegment))
+_RELEASED = tuple(column.name for column in fields(rows.ReleasedAlignedSegment))
 _NOWHERE = {
     "rule": "none", "paragraph": None, "start": None, "end": None, "mention": None, "score": None,
     "start_stated": None, "end_stated": None, "evidence": "none", "contradicted": False,
 }  # fmt: skip
+# What a paraphrased question has not in common with the original one.
 _OWN = ("id", "prompt", "question")
-"""What a paraphrased question has not in common with the original one."""
 
 
 def write_checked(
@@ -79,9 +79,9 @@ def write_checked(
     revision_counts: Counter[str] = Counter()
     known_segments = 0
     with ExitStack() as stack:
-        facts = stack.enter_context(writing(out / FACTS, rows.VerifiedSegment))
+        fact_rows = stack.enter_context(writing(out / FACTS, rows.VerifiedSegment))
         asked_segments = stack.enter_context(writing(out / SEGMENTS, rows.ReleasedAlignedSegment))
-        dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
+        dropped_rows = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
         page_rows = SortedRows(sources.pages, rows.Page, "item", batch=16)
         all_segments = typed_rows(timelines, rows.ReleasedAlignedSegment, 4096)
         for (subject, relation), pair_segments in groupby(
@@ -91,23 +91,29 @@ def write_checked(
             if not any(revised_segment.id in verdicts for revised_segment in history):
                 continue
             taken_count = 0
-            for segment, became in zip(
+            for original_segment, revised_segments in zip(
                 history, revise(history, verdicts, page_rows.with_key(subject)[0]), strict=True
             ):
-                known_segments += became is not None
-                if isinstance(became, str):
-                    outcomes[became] += 1
-                    dropped.append(rows.Dropped(STEP, became, segment.id, subject, relation))
-                elif became is not None:
-                    taken_count += 1
-                    revision_counts["any"] += bool(became[0].revisions)
-                    revision_counts.update(
-                        {kind for revised_segment in became for kind in revised_segment.revisions}
+                known_segments += revised_segments is not None
+                if isinstance(revised_segments, str):
+                    outcomes[revised_segments] += 1
+                    dropped_rows.append(
+                        rows.Dropped(STEP, revised_segments, original_segment.id, subject, relation)
                     )
-                    for row in became:
-                        facts.append(row)
-                        if row.complete:
-                            asked_segments.append(row)
+                elif revised_segments is not None:
+                    taken_count += 1
+                    revision_counts["any"] += bool(revised_segments[0].revisions)
+                    revision_counts.update(
+                        {
+                            revision_kind
+                            for revised_segment in revised_segments
+                            for revision_kind in revised_segment.revisions
+                        }
+                    )
+                    for revised_row in revised_segments:
+                        fact_rows.append(revised_row)
+                        if revised_row.complete:
+                            asked_segments.append(revised_row)
             outcomes["taken"] += taken_count
             revision_counts["segments"] += taken_count
             if taken_count < len(history):
@@ -115,8 +121,8 @@ def write_checked(
                     f"{subject}/{relation}",
                     f"{taken_count} of {len(history)} are verified",
                 )
-                drop = rows.Dropped(STEP, "not_all_verified", item, subject, relation)
-                dropped.append(replace(drop, detail=detail))
+                dropped_pair = rows.Dropped(STEP, "not_all_verified", item, subject, relation)
+                dropped_rows.append(replace(dropped_pair, detail=detail))
     outcomes["no_such_row"] += len(verdicts) - known_segments
     (out / ASKED).mkdir()
     unperturbed = asking.questions.model_copy(update={"probes": 0})
@@ -126,7 +132,12 @@ def write_checked(
         for question in paraphrases.of([out / ASKED / "questions.parquet", questions]):
             paraphrased_rows.append(question)
     counts = {FACTS_LAYOUT: outcomes, PARAPHRASE_LAYOUT: paraphrases.outcomes}
-    summary = {"gold": {name: dict(sorted(count.items())) for name, count in counts.items()}}
+    summary = {
+        "gold": {
+            layout: dict(sorted(counts_by_outcome.items()))
+            for layout, counts_by_outcome in counts.items()
+        }
+    }
     (out / SUMMARY).write_text(
         json.dumps(summary | {"revised": dict(revision_counts)}, indent=1), "utf-8"
     )
@@ -190,26 +201,26 @@ def read_verdicts(gold_rows: Iterable[rows.Gold]) -> tuple[dict[str, FactVerdict
     """
     verdicts: dict[str, FactVerdict] = {}
     lost_counts: Counter[str] = Counter()
-    contradictory: set[str] = set()
-    for gold in gold_rows:
-        if gold.decision != "accepted":
-            lost_counts[gold.decision] += 1
+    contradictory_rows: set[str] = set()
+    for gold_row in gold_rows:
+        if gold_row.decision != "accepted":
+            lost_counts[gold_row.decision] += 1
             continue
-        verdict = _verdict(gold)
+        verdict = _verdict(gold_row)
         if verdict is None:
             lost_counts["not_understood"] += 1
-        elif gold.row in contradictory or verdicts.get(gold.row, verdict) != verdict:
-            contradictory.add(gold.row)
-            lost_counts["contradictory"] += 1 + (verdicts.pop(gold.row, None) is not None)
+        elif gold_row.row in contradictory_rows or verdicts.get(gold_row.row, verdict) != verdict:
+            contradictory_rows.add(gold_row.row)
+            lost_counts["contradictory"] += 1 + (verdicts.pop(gold_row.row, None) is not None)
         else:
-            verdicts[gold.row] = verdict
+            verdicts[gold_row.row] = verdict
     return verdicts, lost_counts
 
 
-def _verdict(gold: rows.Gold) -> FactVerdict | None:
+def _verdict(gold_row: rows.Gold) -> FactVerdict | None:
     """The verdict of a gold row; None where it is not what the layout gives."""
     try:
-        raw_answers, raw_payload = gold_answers(gold)
+        raw_answers, raw_payload = gold_answers(gold_row)
         answers, seen_fields = (
             msgspec.convert(raw_answers, _Answers),
             msgspec.convert(raw_payload, _Shown),
@@ -218,15 +229,15 @@ def _verdict(gold: rows.Gold) -> FactVerdict | None:
         return None
     if answers.verdict != "unanswerable" and answers.time is None:
         return None
-    marked = tuple(sorted(set(answers.objects))) if answers.verdict == "other" else ()
-    if answers.verdict == "other" and not marked:
+    marked_spans = tuple(sorted(set(answers.objects))) if answers.verdict == "other" else ()
+    if answers.verdict == "other" and not marked_spans:
         return None
     paragraph_texts = [
         paragraph if isinstance(paragraph, str) else paragraph.text
         for paragraph in seen_fields.page
     ]
     return FactVerdict(
-        answers.verdict, marked, answers.time == "known", _seen(seen_fields, paragraph_texts)
+        answers.verdict, marked_spans, answers.time == "known", _seen(seen_fields, paragraph_texts)
     )
 
 
@@ -239,10 +250,17 @@ def _seen(source: Any, paragraph_texts: Sequence[str]) -> str:
     }
     field_names = _Shown.__struct_fields__[1:]
     field_values = (
-        getattr(source, name if isinstance(source, _Shown) else column_by_field.get(name, name))
-        for name in field_names
+        getattr(
+            source,
+            field_name
+            if isinstance(source, _Shown)
+            else column_by_field.get(field_name, field_name),
+        )
+        for field_name in field_names
     )
-    return text_sha256(LINE_END.join((*(value or "" for value in field_values), *paragraph_texts)))
+    return text_sha256(
+        LINE_END.join((*(field_value or "" for field_value in field_values), *paragraph_texts))
+    )
 
 
 Became = tuple[rows.VerifiedSegment, ...] | str | None
@@ -265,11 +283,12 @@ def revise(
     outcomes = [
         verdict and reviser.revised(segment, verdict) for segment, verdict in segments_and_verdicts
     ]
-    revised_segments = [became for became in outcomes if isinstance(became, tuple)]
+    revised_segments = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
     if len(revised_segments) < len(outcomes):
         return outcomes
     return [
-        tuple(replace(segment, complete=True) for segment in became) for became in revised_segments
+        tuple(replace(segment, complete=True) for segment in outcome)
+        for outcome in revised_segments
     ]
 
 
@@ -292,21 +311,25 @@ class _Reviser:
                 return "no_words"
             return (_verified(segment, untimed, _NOWHERE if untimed else {}),)
         revised_by_object: dict[str, rows.VerifiedSegment] = {}
-        for marked in verdict.marked:
-            texts = self._page.texts[marked.paragraph : marked.paragraph + 1]
-            is_there = [marked.text] == [text[marked.start : marked.end] for text in texts]
-            if not is_there or not word_tokens(marked.text):
+        for marked_span in verdict.marked:
+            texts = self._page.texts[marked_span.paragraph : marked_span.paragraph + 1]
+            is_there = [marked_span.text] == [
+                text[marked_span.start : marked_span.end] for text in texts
+            ]
+            if not is_there or not word_tokens(marked_span.text):
                 return "not_in_page"
-            object_columns = self._object(segment, marked)
-            place_columns = _NOWHERE if untimed else self._mention(segment, marked)
-            changes = _revision(segment, object_columns["object"], marked) + untimed
-            verified = _verified(segment, changes, object_columns | place_columns)
-            revised_by_object.setdefault(object_columns["object"], verified)
+            object_columns = self._object(segment, marked_span)
+            place_columns = _NOWHERE if untimed else self._mention(segment, marked_span)
+            revisions = _revision(segment, object_columns["object"], marked_span) + untimed
+            revised_row = _verified(segment, revisions, object_columns | place_columns)
+            revised_by_object.setdefault(object_columns["object"], revised_row)
         return tuple(revised_by_object.values())
 
-    def _object(self, segment: rows.ReleasedAlignedSegment, marked: MarkedSpan) -> dict[str, Any]:
+    def _object(
+        self, segment: rows.ReleasedAlignedSegment, marked_span: MarkedSpan
+    ) -> dict[str, Any]:
         """What the words name: the segment's object, another one of the history, or a new one."""
-        marked_words = word_tokens(marked.text)
+        marked_words = word_tokens(marked_span.text)
         for known_segment in (segment, *self._history):
             if any(
                 word_tokens(object_name) == marked_words
@@ -314,25 +337,29 @@ class _Reviser:
             ):
                 return {object_name: getattr(known_segment, object_name) for object_name in _OBJECT}
         object_id = f"text-{row_id(segment.subject, *marked_words)}"
-        return {"object": object_id, "object_label": marked.text.strip(), "aliases": ()}
+        return {"object": object_id, "object_label": marked_span.text.strip(), "aliases": ()}
 
-    def _mention(self, segment: rows.ReleasedAlignedSegment, marked: MarkedSpan) -> dict[str, Any]:
-        mention = PageMention(marked.paragraph, marked.start, marked.end)
-        place_columns = mention._asdict() | {"rule": "name", "mention": marked.text}
+    def _mention(
+        self, segment: rows.ReleasedAlignedSegment, marked_span: MarkedSpan
+    ) -> dict[str, Any]:
+        mention = PageMention(marked_span.paragraph, marked_span.start, marked_span.end)
+        place_columns = mention._asdict() | {"rule": "name", "mention": marked_span.text}
         place_columns |= evidence_columns(self._page, mention, segment)
-        return {name: place_columns[name] for name in _NOWHERE}
+        return {column: place_columns[column] for column in _NOWHERE}
 
 
 def _verified(
     segment: rows.ReleasedAlignedSegment,
     revisions: tuple[rows.Revision, ...],
-    changes: Mapping[str, Any],
+    changed_columns: Mapping[str, Any],
 ) -> rows.VerifiedSegment:
-    values = {name: getattr(segment, name) for name in _RELEASED} | dict(changes)
-    values["id"] = row_id(segment.id, values["object"])
-    values["verification"] = "human"
+    column_values = {column: getattr(segment, column) for column in _RELEASED} | dict(
+        changed_columns
+    )
+    column_values["id"] = row_id(segment.id, column_values["object"])
+    column_values["verification"] = "human"
     return rows.VerifiedSegment(
-        **values,
+        **column_values,
         segment=segment.id,
         revisions=revisions,
         suggested=segment.object_label,
@@ -341,7 +368,7 @@ def _verified(
 
 
 def _revision(
-    segment: rows.ReleasedAlignedSegment, object_id: str, marked: MarkedSpan
+    segment: rows.ReleasedAlignedSegment, object_id: str, marked_span: MarkedSpan
 ) -> tuple[rows.Revision, ...]:
     """How marked words change a segment, its time aside."""
     if object_id != segment.object:
@@ -349,7 +376,11 @@ def _revision(
     if segment.rule == "none":
         return ("span",)
     known_span = segment.paragraph, segment.start, segment.end
-    return () if known_span == (marked.paragraph, marked.start, marked.end) else ("place",)
+    return (
+        ()
+        if known_span == (marked_span.paragraph, marked_span.start, marked_span.end)
+        else ("place",)
+    )
 
 
 class Paraphrase(NamedTuple):
@@ -371,19 +402,19 @@ class Paraphrases:
         self.outcomes: Counter[str] = Counter()
         self._of: dict[str, dict[Paraphrase, None]] = {}
 
-    def apart(self, flow: Iterable[rows.Gold]) -> Iterator[rows.Gold]:
+    def apart(self, gold_rows: Iterable[rows.Gold]) -> Iterator[rows.Gold]:
         """The gold rows of other layouts; those of paraphrases are taken on the way."""
-        for gold in flow:
-            if gold.layout == PARAPHRASE_LAYOUT:
-                self._add(gold)
+        for gold_row in gold_rows:
+            if gold_row.layout == PARAPHRASE_LAYOUT:
+                self._add(gold_row)
             else:
-                yield gold
+                yield gold_row
 
-    def _add(self, gold: rows.Gold) -> None:
-        if gold.decision != "accepted":
-            self.outcomes[gold.decision] += 1
+    def _add(self, gold_row: rows.Gold) -> None:
+        if gold_row.decision != "accepted":
+            self.outcomes[gold_row.decision] += 1
             return
-        answers, payload = gold_answers(gold)
+        answers, payload = gold_answers(gold_row)
         paraphrases = answers.get("paraphrase")
         texts = (
             [paraphrases]
@@ -392,15 +423,19 @@ class Paraphrases:
             if isinstance(paraphrases, list)
             else []
         )
-        question = payload.get("question")
+        original_question = payload.get("question")
         clean_texts = [
             " ".join(text.split()) for text in texts if isinstance(text, str) and text.strip()
         ]
-        if not clean_texts or len(clean_texts) < len(texts) or not isinstance(question, str):
+        if (
+            not clean_texts
+            or len(clean_texts) < len(texts)
+            or not isinstance(original_question, str)
+        ):
             self.outcomes["not_understood"] += 1
             return
-        rewordings = (Paraphrase(text, question, gold.dataset) for text in clean_texts)
-        self._of.setdefault(gold.row, {}).update(dict.fromkeys(rewordings))
+        rewordings = (Paraphrase(text, original_question, gold_row.dataset) for text in clean_texts)
+        self._of.setdefault(gold_row.row, {}).update(dict.fromkeys(rewordings))
 
     def of(self, tables: Sequence[Path]) -> Iterator[rows.ParaphrasedQuestion]:
         """Paraphrased questions; a question is looked up in the first table that has its id.
@@ -408,51 +443,54 @@ class Paraphrases:
         Memory holds a few questions with their pages.
         """
         by_question = dict(self._of)
-        for path in tables:
+        for table_path in tables:
             if not by_question:
                 return
             is_wanted = pc.field("id").isin(sorted(by_question))
-            scanner = ds.dataset(path, format="parquet").scanner(
+            scanner = ds.dataset(table_path, format="parquet").scanner(
                 filter=is_wanted, batch_size=_QUESTIONS, batch_readahead=1, fragment_readahead=1
             )
             for batch in scanner.to_batches():
-                for row in batch.to_pylist():
-                    yield from self._paraphrased(row, by_question.pop(row["id"], {}))
+                for question_row in batch.to_pylist():
+                    yield from self._paraphrased(
+                        question_row, by_question.pop(question_row["id"], {})
+                    )
         self.outcomes["no_such_row"] += sum(map(len, by_question.values()))
 
     def _paraphrased(
-        self, row: dict[str, Any], paraphrases: Iterable[Paraphrase]
+        self, question_row: dict[str, Any], paraphrases: Iterable[Paraphrase]
     ) -> Iterator[rows.ParaphrasedQuestion]:
         """The question in each of the given wordings that can be taken."""
-        known_texts = {row["question"]}
+        known_texts = {question_row["question"]}
         for paraphrase in paraphrases:
             outcome = "taken"
-            if paraphrase.question != row["question"]:
+            if paraphrase.question != question_row["question"]:
                 outcome = "changed"
             elif paraphrase.text in known_texts:
                 outcome = "same_text"
-            elif _gives_away(row, paraphrase.text):
+            elif _gives_away(question_row, paraphrase.text):
                 outcome = "gives_answer"
             self.outcomes[outcome] += 1
             known_texts.add(paraphrase.text)
             if outcome == "taken":
                 new_columns = {
                     **dict.fromkeys(_OWN, paraphrase.text),
-                    "id": row_id(row["id"], "paraphrase", paraphrase.text),
-                    "paraphrase_of": row["id"],
-                    "templated": row["question"],
+                    "id": row_id(question_row["id"], "paraphrase", paraphrase.text),
+                    "paraphrase_of": question_row["id"],
+                    "templated": question_row["question"],
                     "shown_from": paraphrase.dataset,
                 }
-                yield msgspec.convert(row | new_columns, rows.ParaphrasedQuestion)
+                yield msgspec.convert(question_row | new_columns, rows.ParaphrasedQuestion)
 
 
-def _gives_away(row: dict[str, Any], text: str) -> bool:
+def _gives_away(question_row: dict[str, Any], paraphrase_text: str) -> bool:
     """Whether a paraphrase has the name of an answer that the question did not have."""
     new_words, old_words = (
-        padded_words(word_tokens(question_text)) for question_text in (text, row["question"])
+        padded_words(word_tokens(question_text))
+        for question_text in (paraphrase_text, question_row["question"])
     )
     return any(
-        span in new_words and span not in old_words
-        for answer in row["objects"]
-        for span in object_names(answer["label"], tuple(answer["aliases"])).spans
+        name_span in new_words and name_span not in old_words
+        for answer in question_row["objects"]
+        for name_span in object_names(answer["label"], tuple(answer["aliases"])).spans
     )

@@ -48,12 +48,12 @@ from factdrift.builders.text.words import (
 )
 from factdrift.builders.timeqa.similarity import TfIdf
 
+# Capitalised words that do not go on with the name before them.
 _NO_PART = NAME_AFFIXES | BEFORE_NAMES | frozenset(map(fold_in_place, MONTHS))
-"""Capitalised words that do not go on with the name before them."""
 # The word behind a name: `Press` of `Harvard University Press`.
 _NEXT = re.compile(r"[ -]([^\W\d_][\w'’.&]*)")
+# The bracket that opens a page, which tells a life: `Ann Lee (1910-1990)`.
 _FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
-"""The bracket that opens a page, which tells a life: `Ann Lee (1910-1990)`."""
 
 
 class PageMention(NamedTuple):
@@ -68,12 +68,12 @@ class PageMention(NamedTuple):
     linked: bool = False
     score: float | None = None
 
-    def overlaps(self, second: "PageMention") -> bool:
+    def overlaps(self, other_mention: "PageMention") -> bool:
         """Whether both have a character of the page."""
         return (
-            self.paragraph == second.paragraph
-            and self.start < second.end
-            and second.start < self.end
+            self.paragraph == other_mention.paragraph
+            and self.start < other_mention.end
+            and other_mention.start < self.end
         )
 
 
@@ -108,16 +108,16 @@ class PageText:
     def _squeezed(self) -> str:
         return squeeze(self.folded)
 
-    def dates(self, paragraph: int) -> TextDates:
+    def dates(self, paragraph_number: int) -> TextDates:
         """The dates of a paragraph."""
-        return self._dates_of(self.texts[paragraph])
+        return self._dates_of(self.texts[paragraph_number])
 
-    def title_dates(self, paragraph: int) -> TextDates:
+    def title_dates(self, paragraph_number: int) -> TextDates:
         """The dates in the title of its innermost section that has some."""
-        title = self.page.paragraphs[paragraph].section
-        while title:
-            title, _, innermost = title.rpartition(" / ")
-            if (dates := self._dates_of(innermost)).written:
+        section_title = self.page.paragraphs[paragraph_number].section
+        while section_title:
+            section_title, _, innermost_title = section_title.rpartition(" / ")
+            if (dates := self._dates_of(innermost_title)).written:
                 return dates
         return TextDates((), ())
 
@@ -126,23 +126,23 @@ class PageText:
             self._dates[text] = dates_in(text)
         return self._dates[text]
 
-    def sentences(self, paragraph: int) -> list[int]:
+    def sentences(self, paragraph_number: int) -> list[int]:
         """The first character of each of its sentences; a list item or a row is one sentence."""
-        if paragraph not in self._sentences:
-            page_paragraph = self.page.paragraphs[paragraph]
+        if paragraph_number not in self._sentences:
+            page_paragraph = self.page.paragraphs[paragraph_number]
             starts = sentence_starts(page_paragraph.text) if page_paragraph.kind == "text" else [0]
-            self._sentences[paragraph] = starts
-        return self._sentences[paragraph]
+            self._sentences[paragraph_number] = starts
+        return self._sentences[paragraph_number]
 
     @cached_property
     def opening(self) -> tuple[int, range]:
         """The first paragraph of text, and the first bracket in it, which tells a life."""
         for paragraph_number, paragraph in enumerate(self.page.paragraphs):
             if paragraph.kind == "text" and paragraph.text:
-                bracket = _FIRST_BRACKET.match(paragraph.text)
+                opening_bracket = _FIRST_BRACKET.match(paragraph.text)
                 return paragraph_number, range(
-                    bracket.start(1), bracket.end(1)
-                ) if bracket else range(0)
+                    opening_bracket.start(1), opening_bracket.end(1)
+                ) if opening_bracket else range(0)
         return 0, range(0)
 
     @cached_property
@@ -155,9 +155,9 @@ class PageText:
                     mentions_by_title.setdefault(link.target, []).append(mention)
         return mentions_by_title
 
-    def linked_mentions(self, title: str | None) -> Sequence[PageMention]:
+    def linked_mentions(self, object_title: str | None) -> Sequence[PageMention]:
         """Rule (a): the links to the page of this title, in order."""
-        return self._links.get(title, ()) if title else ()
+        return self._links.get(object_title, ()) if object_title else ()
 
     def named_mentions(self, names: Sequence[Name], object_title: str | None) -> list[PageMention]:
         """Rule (b): the mentions by these names, in order; of overlapping ones the longest.
@@ -169,53 +169,57 @@ class PageText:
         for name in names:
             if "".join(name.words) in self._squeezed:
                 for name_match in name_pattern(name.text).finditer(self.folded):
-                    paragraph = bisect_right(self.starts, name_match.start()) - 1
-                    start, end = self._span(paragraph, *name_match.span())
-                    if self._counts(name, paragraph, start, end, object_title, known_words):
-                        end = self._with_mark(name, paragraph, end)
-                        all_mentions.append(PageMention(paragraph, start, end))
+                    paragraph_number = bisect_right(self.starts, name_match.start()) - 1
+                    start, end = self._span(paragraph_number, *name_match.span())
+                    if self._counts(name, paragraph_number, start, end, object_title, known_words):
+                        end = self._with_mark(name, paragraph_number, end)
+                        all_mentions.append(PageMention(paragraph_number, start, end))
         all_mentions.sort(key=lambda mention: (mention.paragraph, mention.start, -mention.end))
         longest_mentions: list[PageMention] = []
         for mention in all_mentions:
-            last = longest_mentions[-1] if longest_mentions else None
-            if not last or last.paragraph != mention.paragraph or last.end <= mention.start:
+            last_mention = longest_mentions[-1] if longest_mentions else None
+            if (
+                not last_mention
+                or last_mention.paragraph != mention.paragraph
+                or last_mention.end <= mention.start
+            ):
                 longest_mentions.append(mention)
         return longest_mentions
 
-    def _span(self, paragraph: int, start: int, end: int) -> tuple[int, int]:
+    def _span(self, paragraph_number: int, start: int, end: int) -> tuple[int, int]:
         """A span of the folded page as one of the paragraph, without a sentence's full stop."""
-        start, end = start - self.starts[paragraph], end - self.starts[paragraph]
-        if places := self._parts[paragraph][1]:
+        start, end = start - self.starts[paragraph_number], end - self.starts[paragraph_number]
+        if places := self._parts[paragraph_number][1]:
             start, end = places[start], places[end]
-        text = self.texts[paragraph]
+        text = self.texts[paragraph_number]
         if text[end - 1] == "." and "." not in text[start : end - 1]:
             end -= 1
         return start, end
 
-    def _with_mark(self, name: Name, paragraph: int, end: int) -> int:
+    def _with_mark(self, name: Name, paragraph_number: int, end: int) -> int:
         """The end of a span with the mark of its name (`Yahoo!`, `Warner Bros.`, `A (B)`)."""
         last_mark, last_word = name.text[-1], name.text.rsplit(None, 1)[-1]
         is_part = last_mark in "!?)" or (last_mark == "." and "." not in last_word[:-1])
-        return end + (is_part and self.texts[paragraph][end : end + 1] == last_mark)
+        return end + (is_part and self.texts[paragraph_number][end : end + 1] == last_mark)
 
     def _counts(
         self,
         name: Name,
-        paragraph: int,
+        paragraph_number: int,
         start: int,
         end: int,
         object_title: str | None,
         known_words: set[tuple[str, ...]],
     ) -> bool:
         """Whether a name that stands there is not part of the name of something else."""
-        page_paragraph = self.page.paragraphs[paragraph]
+        page_paragraph = self.page.paragraphs[paragraph_number]
         if not same_case(name, page_paragraph.text[start:end]):
             return False
         for link in page_paragraph.links:
             if link.start >= end or link.end <= start or link.target == object_title:
                 continue
-            part_of_name = start <= link.start and link.end <= end and link.end - link.start
-            if part_of_name and part_of_name < end - start:
+            linked_length = start <= link.start and link.end <= end and link.end - link.start
+            if linked_length and linked_length < end - start:
                 continue
             if name_words(without_bracket(link.target)) not in known_words:
                 return False
@@ -265,26 +269,26 @@ class Passages:
             content_words = frozenset(word_counts.keys() - FUNCTION_WORDS)
             if name.weak or len(name.words) < 2:
                 continue
-            for passage_number, passage_words in enumerate(self._known.words):
+            for paragraph_number, passage_words in enumerate(self._known.words):
                 shared_count = len(content_words & passage_words.keys())
                 if shared_count >= 2 and 2 * shared_count > len(content_words):
-                    score = self._known.cosine(passage_number, word_counts)
+                    score = self._known.cosine(paragraph_number, word_counts)
                     if score > min_score:
-                        candidates.append((-score, passage_number, content_words))
+                        candidates.append((-score, paragraph_number, content_words))
         if not candidates:
             return None
-        negative_score, passage, content_words = min(
+        negative_score, best_passage, content_words = min(
             candidates, key=lambda candidate: candidate[:2]
         )
-        passage_number, start, end = self._spans[passage]
-        folded_text = fold_in_place(self._page.texts[passage_number])
+        paragraph_number, start, end = self._spans[best_passage]
+        folded_text = fold_in_place(self._page.texts[paragraph_number])
         word_spans = [
             word.span()
             for word in WORD_PATTERN.finditer(folded_text, start, end)
             if word[0] in content_words
         ]
         return PageMention(
-            passage_number,
+            paragraph_number,
             word_spans[0][0],
             word_spans[-1][1],
             score=min(1.0, round(-negative_score, 6)),
