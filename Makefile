@@ -13,7 +13,7 @@ PROJECT := $(PIP) --no-deps --no-build-isolation --editable .
 BENCHES ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lm models release templates hits receive judgments bands layouts test check docs house bench torture golden sample wheel lock clean
+.PHONY: help setup lm models release templates schema hits receive judgments bands layouts test check docs house bench torture golden sample wheel lock clean
 
 help: ## list the targets
 	@echo "make TARGET [OPTION=…]; DUMP=a.json.gz is --dump a.json.gz of the program"
@@ -58,7 +58,7 @@ models: $(VENV)/.lm ## fetch a small real model, and test what needs one
 
 # Targets that are commands of the program. What is set on make's command line reaches it under its
 # name: RECIPE=, DUMP=, N=, … are its arguments and options (from_make in builders/cli.py).
-COMMANDS := release templates hits receive judgments bands layouts clean
+COMMANDS := release templates schema hits receive judgments bands layouts clean
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
 $(COMMANDS): export FACTDRIFT_MAKE = $(given)
 $(foreach v,$(given),$(eval $(COMMANDS): export FACTDRIFT_$(v) = $$($(v))))
@@ -68,6 +68,9 @@ release: $(VENV)/.run ## build the samples, or RECIPE=name [DUMP=… NEWS=… PA
 
 templates: $(VENV)/.run ## check templates/*.yaml, with an example of each
 	@$(BIN)/python -m factdrift $@
+
+schema: $(VENV)/.run ## write templates/schema.json anew, by which editors check templates
+	@$(BIN)/python -m factdrift.builders.facts.template_files
 
 hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=… PLATFORM=… N=…]
 	@$(BIN)/python -m factdrift $@

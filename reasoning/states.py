@@ -7,12 +7,19 @@ import ibis
 import ibis.expr.types as ir
 
 from factdrift.builders.core.engine import Engine
+from factdrift.builders.facts.intervals import (
+    DATES,
+    FIRST_DAY,
+    LAST_DAY,
+    IntervalColumns,
+    Window,
+    with_calendar_ends,
+)
 
 PAIR = ["subject", "relation"]
 INTERIM = 92
 """Days: an interim holder holds for less, and may stand between two holders further apart."""
 EARLY = date(1900, 1, 1)
-_FIRST, _LAST = ibis.literal(date.min), ibis.literal(date.max)
 
 
 class Knowledge(NamedTuple):
@@ -64,19 +71,22 @@ def states(segments: ir.Table, gaps: ir.Table, first: date, last: date) -> ir.Ta
     maybe = gaps.select(*columns, statements=none, sure=ibis.literal(False))
     stated = stated.cast({"object": "string"}).union(maybe.select(stated.columns))
     low, high = ibis.literal(first), ibis.literal(last)
+    day = ibis.interval(days=1)
+    outside = ((low - day).cast("date"), (high + day).cast("date"))
+    held_days = IntervalColumns.of(stated, doubtful=~stated.sure).ranges(
+        Window(low, high, *outside)
+    )
     met = stated.select(
         *PAIR,
         "object",
         "statements",
-        since=stated.start_last.fill_null(_FIRST),
-        from_=ibis.greatest(stated.start_first.fill_null(_FIRST), low),
-        to=ibis.least(stated.end_last.fill_null(_LAST), high),
-        sure_from=ibis.greatest(stated.start_last.fill_null(_LAST), low),
-        sure_to=ibis.least(stated.end_first.fill_null(_FIRST), high),
-        sure="sure",
+        since="start_last",
+        from_=held_days.first,
+        to=held_days.last,
+        sure_from=held_days.certain_first,
+        sure_to=held_days.certain_last,
     )
     met = met.filter(met.from_ <= met.to)
-    day = ibis.interval(days=1)
     cuts = [met.from_, (met.to + day).cast("date")]
     cuts += [met.sure_from, (met.sure_to + day).cast("date")]
     cut = met.select(*PAIR, first=ibis.array(cuts).unnest()).distinct()
@@ -85,7 +95,7 @@ def states(segments: ir.Table, gaps: ir.Table, first: date, last: date) -> ir.Ta
     cut = cut.mutate(last=ibis.ifelse(following.isnull(), high, (following - day).cast("date")))
     held = cut.join(met, PAIR)
     held = held.filter((held.from_ <= held.first) & (held.to >= held.last))
-    surely = held.sure & (held.sure_from <= held.first) & (held.sure_to >= held.last)
+    surely = (held.sure_from <= held.first) & (held.sure_to >= held.last)
     held = held.mutate(surely=surely)
     each = held.group_by([*PAIR, "first", "last", "object"]).agg(
         surely=held.surely.any(),
@@ -114,25 +124,25 @@ def terms(segments: ir.Table, gaps: ir.Table) -> ir.Table:
     unsure = segments.filter(segments.rival).select(*PAIR).union(gaps.select(*PAIR))
     sure = segments.anti_join(unsure, PAIR).select(segments.columns)
     of_object = ibis.window(group_by=[*PAIR, "object"])
+    # An end of which nothing is known counts as late here; its start is then unknown as well.
+    ends, starts = (sure[name].fill_null(LAST_DAY) for name in ("end_first", "start_last"))
+    sure = with_calendar_ends(sure.mutate(lasting=ends.delta(starts, unit="day") >= INTERIM))
     return sure.select(
         *PAIR,
         "object",
         "statements",
-        start_first=sure.start_first.fill_null(_FIRST),
-        start_last=sure.start_last.fill_null(_LAST),
-        end_first=sure.end_first.fill_null(_FIRST),
-        end_last=sure.end_last.fill_null(_LAST),
+        *DATES,
         closed=~sure.end_open & ~sure.end_inferred,
         once=sure.count().over(of_object) == 1,
-        lasting=sure.end_first.fill_null(_LAST).delta(sure.start_last.fill_null(_LAST), unit="day")
-        >= INTERIM,
+        lasting="lasting",
     )
 
 
 def shortcuts(segments: ir.Table) -> ir.Table:
     """Of each pair the object that began last and the one that held longest."""
-    begun = segments.start_last.fill_null(_FIRST)
-    ended = segments.end_first.fill_null(_LAST)
+    # What began on an unknown day is the oldest, and what ended on one is the longest.
+    begun = segments.start_last.fill_null(FIRST_DAY)
+    ended = segments.end_first.fill_null(LAST_DAY)
     days = ended.delta(begun, unit="day")
     segments = segments.mutate(begun=begun, days=days)
     newest = ibis.window(group_by=PAIR, order_by=[ibis.desc("begun"), "object"])

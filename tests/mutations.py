@@ -1,10 +1,13 @@
-"""How many one-operator changes of the product the tests see.
+"""Count how many one-operator changes of the product the tests see.
 
 `python -m tests.mutations` draws changes by a seed (a comparison turned, `and` for `or`, a
-condition negated, a whole number raised by one), makes each in a copy of the tree, and runs the
-tests that import the changed module, nearest first, then those that look at the samples' rows.
-Results are kept in `build/mutations.jsonl`: a run that was stopped goes on. A change that no test
-sees wants a case, or is code that can go.
+condition negated, a whole number raised by one) and makes each of them in a copy of the tree. The
+nearest tests, which import the changed module, run first. What survives them is then tried against
+all of `make test`, unless `--near` is given.
+
+Results are kept in `build/mutations.jsonl`, a line for each try: a run that was stopped goes on
+where it was, and more may be drawn later. A change that no test sees wants a case, or the code that
+it changes can go.
 """
 
 import ast
@@ -18,6 +21,8 @@ import tempfile
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -33,13 +38,16 @@ _TURNED |= {ast.Eq: ast.NotEq, ast.In: ast.NotIn, ast.Is: ast.IsNot}
 _TURNED |= {new: old for old, new in _TURNED.items()}
 RESULTS = Path("build/mutations.jsonl")
 _DISTANCE = 3
-"""Modules on the way from a test to a changed one, with this, at most."""
+"""Modules on the way from a test to a changed one, with this, at most: tests farther off take long
+and seldom see what nearer ones do not."""
 _FILES = 10
-"""Files of tests for a change, at most."""
-_ROWS = ["tests/test_golden.py", "tests/test_as_of.py"]
-"""What looks at rows of the samples."""
-_SECONDS = 600
-"""For the tests of one change; those that never end have seen it."""
+"""Files of nearest tests for a change, at most."""
+_NEAR_SECONDS = 600
+"""For the nearest tests of one change; those that never end have seen it."""
+_WHOLE_SECONDS = 3600
+"""For all tests, which take five to ten minutes where nothing hangs."""
+SURVIVED, SEEN, UNSEEN = "survived", "seen", "unseen"
+"""Results: the nearest tests have not seen a change; some test has; none of all tests has."""
 
 
 class Change(NamedTuple):
@@ -48,13 +56,13 @@ class Change(NamedTuple):
     node: ast.expr | ast.stmt
     holder: Any
     place: Any
-    new: Any
+    replacement: Any
 
     def applied(self) -> str:
-        """Make the change; what it was, and what it is."""
+        """Make the change; return the text of the node before and after it."""
         before = ast.unparse(self.node)
-        self.holder[self.place] = self.new
-        return " -> ".join(" ".join(t.split())[:60] for t in (before, ast.unparse(self.node)))
+        self.holder[self.place] = self.replacement
+        return " -> ".join(" ".join(text.split())[:60] for text in (before, ast.unparse(self.node)))
 
 
 def changes(tree: ast.Module) -> Iterator[Change]:
@@ -79,120 +87,159 @@ class Mutation(NamedTuple):
     path: str
     number: int
 
-    def made(self, text: str) -> tuple[str, str]:
-        """The changed text of the module, and what was changed."""
-        tree = ast.parse(text)
+    def changed(self, source: str) -> tuple[str, str]:
+        """Return a title, `path:line: old -> new`, and the changed text of the module."""
+        tree = ast.parse(source)
         change = next(islice(changes(tree), self.number, None))
         return f"{self.path}:{change.node.lineno}: {change.applied()}", ast.unparse(tree)
 
+    def key(self, source: str) -> str:
+        """A hash of the changed module, so that a result counts only for the same text."""
+        return digest([self.path, self.changed(source)[1]])
 
-def drawn(number: int, seed: int, only: Sequence[str] = ()) -> list[Mutation]:
-    """So many changes of the product, or of the paths that begin with one of `only`."""
-    found: list[Mutation] = []
+
+def draw_mutations(number: int, seed: int, folders: Sequence[str] = ()) -> list[Mutation]:
+    """Draw changes of the product, or of the paths that begin with one of `folders`."""
+    mutations: list[Mutation] = []
     for path in product_modules():
         name = path.relative_to(ROOT).as_posix()
-        if not only or name.startswith(tuple(only)):
+        if not folders or name.startswith(tuple(folders)):
             tree = ast.parse(path.read_text("utf-8"))
-            found += [Mutation(name, n) for n, _ in enumerate(changes(tree))]
-    return Random(seed).sample(found, min(number, len(found)))
+            mutations += [Mutation(name, i) for i, _ in enumerate(changes(tree))]
+    return Random(seed).sample(mutations, min(number, len(mutations)))
 
 
-def chosen_tests(path: str) -> list[str]:
+@cache
+def import_graph() -> grimp.ImportGraph:
+    """Which module of the product and of the tests imports which: some seconds to build."""
+    return grimp.build_graph("factdrift", "tests", cache_dir=None)
+
+
+def nearest_tests(path: str) -> list[str]:
     """The files of tests that import a module: the nearest, those of similar names first."""
     module = "factdrift." + path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    graph = grimp.build_graph("factdrift", "tests", cache_dir=None)
-    words = set(path.removesuffix(".py").replace("/", "_").split("_"))
-    found = []
-    for name in sorted(one for one in graph.modules if one.startswith("tests.test_")):
-        if chain := graph.find_shortest_chain(name, module):
-            away = sum(one.startswith("factdrift.") for one in chain)
-            if away <= _DISTANCE:
-                alike = len(words.intersection(name.split("_")))
-                found.append((away, len(chain), -alike, name))
-    return [f"{name.replace('.', '/')}.py" for *_, name in sorted(found)[:_FILES]]
+    graph = import_graph()
+    path_words = set(path.removesuffix(".py").replace("/", "_").split("_"))
+    ranked = []
+    for test in sorted(graph.modules):
+        chain = graph.find_shortest_chain(test, module) if test.startswith("tests.test_") else None
+        if chain:
+            distance = sum(name.startswith("factdrift.") for name in chain)
+            if distance <= _DISTANCE:
+                common_words = len(path_words.intersection(test.split("_")))
+                ranked.append((distance, len(chain), -common_words, test))
+    return [f"{test.replace('.', '/')}.py" for *_, test in sorted(ranked)[:_FILES]]
 
 
-def copied_tree(folder: Path) -> None:
-    """What git knows or does not ignore, with the links of the package, as a repository."""
-    words = ["git", "ls-files", "-zco", "--exclude-standard"]
-    listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+def copy_tree(folder: Path) -> None:
+    """Copy what git knows or does not ignore, with the links of the package, as a repository."""
+    command = ["git", "ls-files", "-zco", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
         source, target = ROOT / name, folder / name
         if source.is_symlink() or source.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target, follow_symlinks=False)
-    for words in (["git", "init", "-q"], ["git", "add", "-A"]):
-        subprocess.run(words, cwd=folder, check=True)
+    for command in (["git", "init", "-q"], ["git", "add", "-A"]):
+        subprocess.run(command, cwd=folder, check=True)
 
 
-def failed(tree: Path, words: Sequence[str], without: Sequence[str] = ()) -> str | None:
-    """The first test that does not pass in a tree, empty if none could be told; null: all pass."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p"]
-    command += ["no:cacheprovider", "-n", "0", "--no-header", "--tb=no", "-rf", *words]
-    command += [f"--deselect={name}" for name in without]
-    env = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            command, cwd=tree, capture_output=True, text=True, env=env, timeout=_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        return ""
-    if done.returncode in (0, 5):
-        return None
-    first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.M)
-    return first[1] if first else ""
+@dataclass
+class Trial:
+    """Changes tried in one copy of the tree."""
 
+    tree: Path
+    jobs: int
+    failing: list[str] = field(default_factory=list)
+    """Tests that fail without a change too, which therefore see nothing."""
 
-def is_seen(tree: Path, one: Mutation, known: list[str]) -> bool:
-    """Whether the nearest tests see a change, or those of the samples' rows.
+    def first_failure(self, tests: Sequence[str], seconds: int) -> str | None:
+        """The first test that fails, empty where the run named none; None where all pass."""
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow"]
+        command += ["-p", "no:cacheprovider", "--no-header", "--tb=no", "-rfE"]
+        if tests:
+            command += ["-n", "0", *tests]
+        else:
+            command += ["-n", str(self.jobs), "--dist", "loadfile", "--no-loadscope-reorder"]
+        command += [f"--deselect={name}" for name in self.failing]
+        env = os.environ | {"PYTHONPATH": str(self.tree), "PYTHONDONTWRITEBYTECODE": "1"}
+        try:
+            done = subprocess.run(
+                command, cwd=self.tree, capture_output=True, text=True, env=env, timeout=seconds
+            )
+        except subprocess.TimeoutExpired:
+            return ""
+        if done.returncode in (0, 5):  # 5: no test was chosen
+            return None
+        failure = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+        return failure[1] if failure else ""
 
-    `known`: tests that fail without a change, which see nothing; those found are added.
-    """
-    path = tree / one.path
-    text = path.read_text("utf-8")
-    changed, plain = one.made(text)[1], ast.unparse(ast.parse(text))
-    try:
-        for words in (chosen_tests(one.path), _ROWS):
-            while words:
+    def sees(self, mutation: Mutation, tests: Sequence[str], seconds: int) -> bool:
+        """Whether a test fails with a change and passes without; of all tests where none are named."""
+        path = self.tree / mutation.path
+        source = path.read_text("utf-8")
+        changed, unchanged = mutation.changed(source)[1], ast.unparse(ast.parse(source))
+        try:
+            while True:
                 path.write_text(changed, "utf-8")
-                first = failed(tree, words, known)
-                path.write_text(plain, "utf-8")
-                if first is None:
-                    break
-                if not first or failed(tree, [first]) is None:
+                failure = self.first_failure(tests, seconds)
+                if failure is None:
+                    return False
+                path.write_text(unchanged, "utf-8")
+                if not failure or self.first_failure([failure], seconds) is None:
                     return True
-                known.append(first)
-    finally:
-        path.write_text(text, "utf-8")
-    return False
+                self.failing.append(failure)
+        finally:
+            path.write_text(source, "utf-8")
+
+    def result(self, mutation: Mutation, known: str | None, near: bool) -> str:
+        """Try a change, or go on with one of which a result is known."""
+        if known is None:
+            tests = nearest_tests(mutation.path)
+            seen = bool(tests) and self.sees(mutation, tests, _NEAR_SECONDS)
+            return SEEN if seen else SURVIVED
+        if known == SURVIVED and not near:
+            return SEEN if self.sees(mutation, [], _WHOLE_SECONDS) else UNSEEN
+        return known
 
 
 def main() -> None:
     """Draw, try, print."""
     parser = ArgumentParser(prog="python -m tests.mutations", description=__doc__)
     parser.add_argument("paths", nargs="*", help="only modules below these, as builders/core")
-    parser.add_argument("--number", type=int, default=50, help="changes to try")
+    parser.add_argument("--number", type=int, default=60, help="changes to try")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
+    parser.add_argument("--near", action="store_true", help="only the nearest tests of each change")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="for all the tests")
     parser.add_argument("--results", type=Path, default=RESULTS, help="what was tried before")
-    given = parser.parse_args()
-    given.results.parent.mkdir(parents=True, exist_ok=True)
-    failing: list[str] = []
-    with tempfile.TemporaryDirectory() as folder, given.results.open("a+", encoding="utf-8") as log:
+    options = parser.parse_args()
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    mutations = draw_mutations(options.number, options.seed, options.paths)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        options.results.open("a+", encoding="utf-8") as log,
+    ):
         log.seek(0)
-        results = {one["key"]: one["result"] for one in map(json.loads, log)}
-        tree, tried = Path(folder), []
-        copied_tree(tree)
-        for one in drawn(given.number, given.seed, given.paths):
-            title, text = one.made((tree / one.path).read_text("utf-8"))
-            key = digest([one.path, text])
-            if key not in results:
-                results[key] = "seen" if is_seen(tree, one, failing) else "unseen"
-                line = {"key": key, "result": results[key], "change": title}
-                log.write(json.dumps(line) + "\n")
-                log.flush()
-            tried.append(results[key])
-            print(f"{results[key]:<7} {title}", flush=True)
-    print(", ".join(f"{n} {name}" for name, n in Counter(tried).items()))
+        results = {line["key"]: line["result"] for line in map(json.loads, log)}
+        trial = Trial(Path(folder), options.jobs)
+        copy_tree(trial.tree)
+        for number_of_tries in range(1 if options.near else 2):
+            for mutation in mutations:
+                source = (trial.tree / mutation.path).read_text("utf-8")
+                key, title = mutation.key(source), mutation.changed(source)[0]
+                known = results.get(key)
+                if known is not None and number_of_tries == 0:
+                    continue  # tried before; survivors go against all tests in the second round
+                results[key] = trial.result(mutation, known, options.near)
+                if results[key] != known:
+                    line = {"key": key, "result": results[key], "change": title}
+                    log.write(json.dumps(line) + "\n")
+                    log.flush()
+                    print(f"{results[key]:<8} {title}", flush=True)
+        outcomes = []
+        for mutation in mutations:
+            outcomes.append(results[mutation.key((trial.tree / mutation.path).read_text("utf-8"))])
+    print(", ".join(f"{count} {result}" for result, count in Counter(outcomes).items()))
 
 
 if __name__ == "__main__":

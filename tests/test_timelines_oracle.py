@@ -10,6 +10,7 @@ import pytest
 from factdrift.builders.core.dates import Granularity, Period, periods
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.facts import period_diff, timeline
+from factdrift.builders.facts.intervals import DATES
 from factdrift.builders.facts.period_diff import Undated
 from factdrift.builders.facts.timeline import REASONS
 from tests import random_histories, spec_oracle
@@ -57,7 +58,7 @@ def both(
     return Both(duck, tmp_path_factory.mktemp("tables"), 7 if count == SOME else 11, count)
 
 
-_COLUMNS = ["subject", "object", *timeline.DATES, "end_open", "end_inferred", "rival"]
+_COLUMNS = ["subject", "object", *DATES, "end_open", "end_inferred", "rival"]
 
 
 def test_segments(both: Both) -> None:

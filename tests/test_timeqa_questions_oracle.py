@@ -18,7 +18,16 @@ from factdrift.builders.rows import (
     Segment,
 )
 from factdrift.builders.timeqa.questions import Pair, PairQuestion, Questions, ask_pair
-from factdrift.builders.timeqa.times import DAY, MONTH, YEAR, Time, bounds, select, unit, unit_index
+from factdrift.builders.timeqa.times import (
+    DAY,
+    MONTH,
+    YEAR,
+    Time,
+    day_interval,
+    select,
+    unit,
+    unit_index,
+)
 from tests import random_histories, spec_oracle
 from tests.histories import Interval, day
 from tests.history_tables import gap_rows, segment_rows
@@ -222,7 +231,7 @@ def test_select_on_a_small_calendar(kind: str) -> None:
         }[kind]
         units = (a, b) if kind == "between" else (a,)
         words = asked_time(_text(kind, [(date.fromordinal(u.first), u.grain) for u in units]))
-        found = select(time, [bounds(one)], snapshot.toordinal())
+        found = select(time, [day_interval(one)], snapshot.toordinal())
         ours = None if found is None else bool(found)
         theirs = verdict(one, words, snapshot)
         assert ours is None or ours == theirs, (one, time)

@@ -35,7 +35,8 @@ import ibis.expr.types as ir
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.tables import has_label
-from factdrift.builders.facts.timeline import DATES, KEY, Rules, snapshot_day, timeline
+from factdrift.builders.facts.intervals import DATES
+from factdrift.builders.facts.timeline import KEY, Rules, snapshot_day, timeline
 
 CONTENT = ("statement", *KEY, *DATES, "end_open", "point", "sighting")
 """What names a fact, whichever dump states it."""

@@ -13,9 +13,10 @@ from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.core.tables import has_label
+from factdrift.builders.facts.intervals import DATES
 from factdrift.builders.facts.relations import Classes, property_of
 from factdrift.builders.facts.release_columns import as_dropped
-from factdrift.builders.facts.timeline import DATES, PAIR
+from factdrift.builders.facts.timeline import PAIR
 
 SUBCLASS = "P279"
 """The property by which a class is a subclass of another."""

@@ -16,6 +16,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run, Source
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import release_columns, snapshot_diff, timeline
+from factdrift.builders.facts.intervals import DATES
 from factdrift.builders.facts.relations import (
     Classes,
     Relation,
@@ -229,7 +230,7 @@ def relation_labels(relations: Mapping[str, Relation]) -> dict[str, str]:
 
 def released_segments(segments: ir.Table) -> ir.Table:
     """Segments with an id, which names the object's first, second, … segment, and their dates."""
-    order = [segments[c].asc(nulls_first=True) for c in (*timeline.DATES, "statements")]
+    order = [segments[c].asc(nulls_first=True) for c in (*DATES, "statements")]
     by = ibis.window(group_by=list(timeline.KEY), order_by=order)
     placed = segments.mutate(place=ibis.row_number().over(by))
     return release_columns.with_valid_dates(

@@ -57,8 +57,8 @@ def check(folder: Path) -> Iterator[str]:
         folder.resolve() == TEMPLATES.resolve()
         and schema.read_text(encoding="utf-8") != json_schema()
     ):
-        hint = "write it anew with builders.facts.template_files.write_schema"
-        raise UserError("not the schema of this version", where=display_path(schema), hint=hint)
+        where = display_path(schema)
+        raise UserError("not the schema of this version", where=where, hint="run: make schema")
 
 
 def write_schema(folder: Path) -> Path:
@@ -137,3 +137,7 @@ def _rows(table: Path) -> Iterator[tuple[int, dict[str, str]]]:
                     yield reader.line_num, cells
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"cannot be read as CSV: {error}", where=display_path(table)) from None
+
+
+if __name__ == "__main__":  # `make schema`
+    write_schema(TEMPLATES)

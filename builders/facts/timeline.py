@@ -40,18 +40,24 @@ from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity, Period
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.tables import has_label
+from factdrift.builders.facts.intervals import (
+    DATES,
+    FIRST_DAY,
+    LAST_DAY,
+    IntervalColumns,
+    Window,
+    with_calendar_ends,
+    without_calendar_ends,
+)
 
 PAIR = ("subject", "relation")
 KEY = (*PAIR, "object")
-DATES = ("start_first", "start_last", "end_first", "end_last")
 ORDER = (*KEY, *DATES, "end_open", "end_inferred", "rival", "statements")
 """Total order of segments, for `Engine.write`."""
 GAP_ORDER = (*PAIR, "statement", "object", "reason", *DATES, "end_open", "rank")
 """Total order of gaps, for `Engine.write`."""
 
 _NONE = ibis.literal([], type="array<int64>")
-_FIRST_DAY, _LAST_DAY = ibis.literal(date.min), ibis.literal(date.max)
-"""What stands for an unknown boundary while dates are compared: the ends of the calendar."""
 _UNBOUNDED = ("undated", "contradictory")
 """Reasons of gaps that may have held at any time."""
 
@@ -136,11 +142,11 @@ def period_runs(
     nothing in the window have no runs.
     """
     cause = ibis.ifelse(segments.rival, CAUSES.index("rival"), CAUSES.index("possible"))
-    stated = segments.mutate(cause=cause.cast("int64"), never=segments.rival)
+    stated = segments.mutate(cause=cause.cast("int64"), doubtful=segments.rival)
     ranges = _ranges(stated, window, at)
     if gaps is not None:
         cause = gaps.reason.cases(*((c, n) for n, c in enumerate(CAUSES)), else_=0)
-        holes = gaps.mutate(cause=cause.cast("int64"), never=True)
+        holes = gaps.mutate(cause=cause.cast("int64"), doubtful=True)
         ranges = ranges.union(_ranges(holes, window, at))
     low, high = window[0].index, window[-1].index
     cuts = [low, ranges.first, ranges.last + 1, ranges.certain_first, ranges.certain_last + 1]
@@ -192,7 +198,7 @@ def doubt_cause(some: ir.IntegerValue) -> ir.IntegerValue:
     return (some - doubted_object(some)) // _PER_CAUSE
 
 
-def period_index(day: ir.DateColumn, granularity: Granularity) -> ir.IntegerColumn:
+def period_index(day: ir.DateValue, granularity: Granularity) -> ir.IntegerValue:
     """The index of the period of a day."""
     per_year = PERIODS_PER_YEAR[granularity]
     return (day.year() * per_year + (day.month() - 1) * per_year // 12).cast("int64")
@@ -223,13 +229,10 @@ def _items(facts: ir.Table, gaps: ir.Table | None, rules: Rules) -> ir.Table:
         more = gaps.mutate(kind=ibis.literal("gap"))
         items = items.select(_ITEM).union(more.select(_ITEM))
     always = items.reason.isin(_UNBOUNDED).fill_null(False)
-    dates = {
-        c: ibis.ifelse(always, ibis.null("date"), items[c]).fill_null(
-            _FIRST_DAY if c.endswith("first") else _LAST_DAY
-        )
-        for c in DATES
-    }
-    return items.select(_ITEM).mutate(**dates, end_open=items.end_open & ~always)
+    no_day = ibis.null("date")
+    dated = items.mutate(**{c: ibis.ifelse(always, no_day, items[c]) for c in DATES})
+    dated = dated.mutate(end_open=dated.end_open & ~always)
+    return with_calendar_ends(dated.select(_ITEM))
 
 
 _ITEM = ["statement", *KEY, "rank", "kind", "reason", *DATES, "end_open", "snapshot"]
@@ -238,13 +241,13 @@ _ITEM = ["statement", *KEY, "rank", "kind", "reason", *DATES, "end_open", "snaps
 def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table:
     """Rule 1. Adds the first and last possible day of the end of the lives: `life_end_…`."""
     if entities is None:
-        return items.mutate(life_end_first=_LAST_DAY, life_end_last=_LAST_DAY)
+        return items.mutate(life_end_first=LAST_DAY, life_end_last=LAST_DAY)
     items = _with_lives(items, entities, rules)
     sighting, open_ = items.kind == "sighting", items.end_open
     about_first = ibis.ifelse(sighting, items.end_first, items.start_first)
-    about_last = ibis.cases((sighting, items.start_last), (open_, _LAST_DAY), else_=items.end_last)
+    about_last = ibis.cases((sighting, items.start_last), (open_, LAST_DAY), else_=items.end_last)
     nowhere = sighting & (about_last < items.born)
-    unknown = ~open_ & (sighting | (items.end_last == _LAST_DAY))
+    unknown = ~open_ & (sighting | (items.end_last == LAST_DAY))
     before = items.start_last < items.born
     items = items.mutate(
         wrong=(about_last < items.subject_born) | (about_first > items.died) | nowhere,
@@ -289,10 +292,10 @@ def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
     began = lives.began_first.notnull() | lives.began_last.notnull()
     ended = lives.ended_first.notnull() | lives.ended_last.notnull()
     lives = lives.mutate(
-        began_first=lives.began_first.fill_null(_FIRST_DAY),
-        began_last=ibis.ifelse(began, lives.began_last.fill_null(_LAST_DAY), _FIRST_DAY),
-        ended_first=ibis.ifelse(ended, lives.ended_first.fill_null(_FIRST_DAY), _LAST_DAY),
-        ended_last=lives.ended_last.fill_null(_LAST_DAY),
+        began_first=lives.began_first.fill_null(FIRST_DAY),
+        began_last=ibis.ifelse(began, lives.began_last.fill_null(LAST_DAY), FIRST_DAY),
+        ended_first=ibis.ifelse(ended, lives.ended_first.fill_null(FIRST_DAY), LAST_DAY),
+        ended_last=lives.ended_last.fill_null(LAST_DAY),
     )
     columns = items.columns
     found: dict[str, list[ir.DateValue]] = {c: [] for c in lives.columns[1:]}
@@ -302,10 +305,10 @@ def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
     for role in ("subject", "object"):
         outliving = sorted(r for r, rule in rules.items() if role not in rule.ends_with)
         for name, days in found.items():
-            edge = _FIRST_DAY if name.startswith("began") else _LAST_DAY
+            edge = FIRST_DAY if name.startswith("began") else LAST_DAY
             day = items[f"{role}_{name}"].fill_null(edge)
             if name.startswith("ended"):
-                day = ibis.ifelse(items.relation.isin(outliving), _LAST_DAY, day)
+                day = ibis.ifelse(items.relation.isin(outliving), LAST_DAY, day)
             days.append(day)
     return items.select(
         *columns,
@@ -355,7 +358,7 @@ def _trusted(items: ir.Table, rules: Rules) -> ir.DateValue:
         for r, rule in sorted(rules.items())
         if rule.open_for
     ]
-    return ibis.cases(*until, else_=_LAST_DAY) if until else _LAST_DAY
+    return ibis.cases(*until, else_=LAST_DAY) if until else LAST_DAY
 
 
 def _exclusive(engine: Engine, items: ir.Table, rules: Rules) -> ir.Table:
@@ -418,7 +421,7 @@ def _segments(items: ir.Table) -> ir.Table:
     several = facts.semi_join(repeated, list(KEY))
     single = facts.anti_join(repeated, list(KEY)).select(columns)
     found = single.union(_merged(several).select(columns))
-    return _with_unknown(found)
+    return without_calendar_ends(found)
 
 
 def _merged(facts: ir.Table) -> ir.Table:
@@ -476,7 +479,7 @@ def _merged(facts: ir.Table) -> ir.Table:
 
 def _gaps(items: ir.Table, entities: ir.Table | None) -> ir.Table:
     """The gaps; an undated object without a name cannot be accepted, so it is left out of its."""
-    gaps = _with_unknown(items.filter(items.kind == "gap"))
+    gaps = without_calendar_ends(items.filter(items.kind == "gap"))
     if entities is not None:
         named = entities.filter(has_label(entities.label)).select(named="id")
         gaps = gaps.left_join(named, gaps.object == named.named)
@@ -486,41 +489,24 @@ def _gaps(items: ir.Table, entities: ir.Table | None) -> ir.Table:
     return gaps.select(columns).distinct()
 
 
-def _with_unknown(table: ir.Table) -> ir.Table:
-    """Dates at the ends of the calendar as unknown ones."""
-    edges = {c: _FIRST_DAY if c.endswith("first") else _LAST_DAY for c in DATES}
-    return table.mutate(**{c: table[c].nullif(edge) for c, edge in edges.items()})
-
-
 def _ranges(table: ir.Table, window: Sequence[Period], at: WhenCounted) -> ir.Table:
-    """Indexes `first` to `last` where each row is possible, `certain_first` to `certain_last`.
-
-    Cut to the window; never certain where they cross; rows that are possible nowhere are gone.
-    """
+    """The `intervals.Ranges` of each row in period indexes; rows possible nowhere are gone."""
     low, high = window[0].index, window[-1].index
 
-    def index(day: ir.DateColumn) -> ir.IntegerColumn:
+    def first_index(day: ir.DateValue) -> ir.IntegerValue:
         return period_index(day, window[0].granularity)
 
-    def until(day: ir.DateColumn) -> ir.IntegerColumn:
+    def last_index(day: ir.DateValue) -> ir.IntegerValue:
         """The last period that a stretch with this last day reaches, or reaches the end of."""
         if at == "during":
-            return index(day)
-        return index((day + ibis.interval(days=1)).cast("date")) - 1
+            return first_index(day)
+        return first_index((day + ibis.interval(days=1)).cast("date")) - 1
 
-    near = table.filter(
-        (table.start_first.isnull() | (table.start_first <= window[-1].last))
-        & (table.end_last.isnull() | (table.end_last >= window[0].first))
+    first_day, last_day = ibis.literal(window[0].first), ibis.literal(window[-1].last)
+    near = table.filter(IntervalColumns.of(table).holds_within(first_day, last_day).possible)
+    places = IntervalColumns.of(near, doubtful=near.doubtful).ranges(
+        Window(low, high, low - 1, high + 1), first_index, last_index
     )
-    possible = {
-        "first": ibis.greatest(index(near.start_first).fill_null(low), low),
-        "last": ibis.least(until(near.end_last).fill_null(high), high),
-    }
-    certain = {
-        "certain_first": ibis.greatest(index(near.start_last).fill_null(high + 1), low),
-        "certain_last": ibis.least(until(near.end_first).fill_null(low - 1), high),
-    }
-    certain["certain_first"] = ibis.ifelse(near.never, high + 1, certain["certain_first"])
     ids = {c: item_number(near[c]).fill_null(0) for c in ("subject", "object")}
-    found = near.select("relation", **ids, **possible, **certain, cause="cause")
-    return found.filter(found.first <= found.last)
+    ranged = near.select("relation", **ids, **places._asdict(), cause="cause")
+    return ranged.filter(ranged["first"] <= ranged["last"])

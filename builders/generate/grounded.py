@@ -18,6 +18,7 @@ import pyarrow as pa
 from factdrift.builders.core import duck
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import row_id
+from factdrift.builders.facts.intervals import DATES, Certainty, Interval, row_interval
 from factdrift.builders.facts.relations import NewsWording
 from factdrift.builders.facts.text_evidence import (
     FactDates,
@@ -48,7 +49,6 @@ from factdrift.builders.text.dates import DateMention, dates_in, format_date, wi
 from factdrift.builders.text.en.lexicon import ADJECTIVES, COUNTRIES, DEMONYMS
 from factdrift.builders.text.render import phrase
 
-_DATES = ("start_first", "start_last", "end_first", "end_last")
 _AT_ONCE = 2048
 """Articles that are met with the names at once."""
 _EVENT = timedelta(60)
@@ -69,23 +69,15 @@ Side = Literal["object", "subject"]
 
 
 class HeldTerm(NamedTuple):
-    """A stretch of a timeline or a gap: one side's item id seen from the other, and its days."""
+    """One side's item id seen from the other, when it held, and the statements that say so."""
 
     id: str
-    start_first: date
-    start_last: date
-    end_first: date
-    end_last: date
-    sure: bool
+    held: Interval[date]
     statements: tuple[str, ...]
 
     def within(self, first: date, last: date) -> bool:
         """Whether it surely holds on every day of a stretch."""
-        return self.sure and self.start_last <= first and self.end_first >= last
-
-    def touches(self, first: date, last: date) -> bool:
-        """Whether it may hold on a day of a stretch."""
-        return self.start_first <= last and self.end_last >= first
+        return self.held.holds_throughout(first, last) is Certainty.CERTAIN
 
 
 @dataclass
@@ -126,10 +118,7 @@ class StatedFacts:
         self._db = db
         self.relations = relations
         wanted = ", ".join(map(duck.text, relations))
-        days = ", ".join(
-            f"coalesce({name}, date '{edge}') as {name}"
-            for name, edge in zip(_DATES, (date.min, date.max, date.min, date.max), strict=True)
-        )
+        days = ", ".join(DATES)
         columns = f"relation, subject, coalesce(object, '') as object, {days}"
         db.execute(
             f"create table terms as select {columns}, not rival as sure, statements "  # noqa: S608
@@ -172,16 +161,23 @@ class StatedFacts:
         for relation, *pair in self._rows("from joined order by all"):
             facts.setdefault((pair[0], pair[1]), []).append(relation)
         sides: tuple[tuple[Side, Side], ...] = (("object", "subject"), ("subject", "object"))
+        # An unknown first day comes before all others, an unknown last day after them.
+        order = ", ".join(
+            f"{name} nulls {'first' if name.endswith('first') else 'last'}" for name in DATES
+        )
         for side, of in sides:
             asked = [r for r, one in self.relations.items() if side == "object" or one.by_object]
             chosen = ", ".join(map(duck.text, ("", *asked)))
             query = f"""
-                select relation, {of}, {side}, {", ".join(_DATES)}, sure, statements from terms
+                select relation, {of}, {side}, {", ".join(DATES)}, sure, statements from terms
                 semi join (select distinct relation, {of} from joined) using (relation, {of})
-                where relation in ({chosen}) and {of} <> '' order by all
+                where relation in ({chosen}) and {of} <> ''
+                order by relation, {of}, {side}, {order}, sure, statements
             """  # noqa: S608 - names of columns and of relations
             for relation, one, *rest in self._rows(query):
-                term = HeldTerm._make((*rest[:-1], tuple(rest[-1])))
+                item, *days, sure, statements = rest
+                held = row_interval(dict(zip(DATES, days, strict=True)), doubtful=not sure)
+                term = HeldTerm(item, held, tuple(statements))
                 known.terms.setdefault((side, relation, one), []).append(term)
         ids = {key[2] for key in known.terms} | {t.id for ts in known.terms.values() for t in ts}
         self._register("ids", sorted((i,) for i in ids), "id")
@@ -224,7 +220,7 @@ class StatedFacts:
                         spans = (first.start, first.end), (second.start, second.end)
                         evidence = fact_evidence(
                             FactPassage(sentence.text, dates_in(sentence.text), names=spans),
-                            FactDates((held[0].start_first, held[0].start_last), None),
+                            FactDates(start_days(held[0]), None),
                             self.relations[relation],
                         )
                         if evidence.relation is not None:
@@ -276,11 +272,12 @@ class _Asking(NamedTuple):
         fact, day = self.fact, self.draw.article_day
         terms = self.known.terms["object", fact.relation, fact.subject]
         mine = next(t for t in terms if t.id == fact.object and t.within(day, day))
-        month = Period.of(mine.start_first, "month")
-        new = (
-            fact.evidence.is_change and day - _EVENT <= mine.start_first and mine.start_last <= day
-        )
-        recent = day - _RECENT <= mine.start_first
+        start = mine.held.start_first
+        recent = start is not None and day - _RECENT <= start
+        began_lately = mine.held.starts_within(day - _EVENT, day) is Certainty.CERTAIN
+        new = fact.evidence.is_change and began_lately
+        month = Period.of(start or day, "month")
+        in_one_month = mine.held.starts_within(month.first, month.last) is Certainty.CERTAIN
         sides: tuple[tuple[Side, str, tuple[int, int], str | None, str | None], ...] = (
             ("object", fact.subject, fact.object_at, phrases.ask, phrases.became),
             ("subject", fact.object, fact.subject_at, phrases.ask_subject, phrases.became_subject),
@@ -292,7 +289,7 @@ class _Asking(NamedTuple):
             office = self.known.entities[of].label if of in self.known.entities else ""
             if side == "subject" and not self.cues and not _OF_SOMEBODY.search(office):
                 continue  # many countries have a Leader of the Opposition
-            if became and new and mine.start_last <= month.last:
+            if became and new and in_one_month:
                 time = with_preposition("in", format_date(month.first, "month"))
                 began = _began(line, month.first, month.last)
                 yield from self._about("event", became, time, began, line, span, recent=True)
@@ -303,8 +300,9 @@ class _Asking(NamedTuple):
                     yield from self._about("state", text, time, holders, line, span, recent=recent)
         once = len([t for t in terms if t.id == fact.object]) == 1
         named_day = _date_of(fact.evidence, mine) if fact.evidence.is_change and once else None
-        if phrases.when and named_day is not None:
-            text, forms = self._text(phrases.when, ""), _day_forms(mine)
+        days = start_days(mine)
+        if phrases.when and named_day is not None and days is not None:
+            text, forms = self._text(phrases.when, ""), _day_forms(*days)
             of_event = Grounding(*fact[:3], "event", forms, (), mine.statements, True)
             yield self._question(
                 text, (named_day.start, named_day.end), of_event, "none", recent=new
@@ -378,31 +376,40 @@ def _holders(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm
     """All that hold throughout a stretch; None where it is in doubt who does."""
     sure = [t for t in line if t.within(first, last)]
     ids = {t.id for t in sure}
-    return None if any(t.touches(first, last) and t.id not in ids for t in line) else sure
+    others = [t for t in line if t.id not in ids]
+    in_doubt = any(t.held.holds_within(first, last) is not Certainty.NO for t in others)
+    return None if in_doubt else sure
 
 
 def _began(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm]:
     """All that surely began in a stretch; none where another may have."""
-    sure = [t for t in line if t.sure and first <= t.start_first and t.start_last <= last]
+    sure = [t for t in line if t.held.starts_within(first, last) is Certainty.CERTAIN]
     ids = {t.id for t in sure}
-    others = (t for t in line if t.id not in ids)
-    return [] if any(t.start_first <= last and t.start_last >= first for t in others) else sure
+    others = [t for t in line if t.id not in ids]
+    in_doubt = any(t.held.starts_within(first, last) is not Certainty.NO for t in others)
+    return [] if in_doubt else sure
+
+
+def start_days(term: HeldTerm) -> tuple[date, date] | None:
+    """The first and the last day on which a term may have begun; None where one is unknown."""
+    first, last = term.held.start_first, term.held.start_last
+    return (first, last) if first is not None and last is not None else None
 
 
 def _date_of(evidence: FactEvidence, term: HeldTerm) -> DateMention | None:
     """The date in a sentence that says when a term began, to the month at least."""
-    if (term.start_last - term.start_first).days > 31:
+    days = start_days(term)
+    if days is None or (days[1] - days[0]).days > 31:
         return None
     return next((w for w in evidence.starts or () if (w.last - w.first).days <= 31), None)
 
 
-def _day_forms(term: HeldTerm) -> tuple[str, ...]:
+def _day_forms(first: date, last: date) -> tuple[str, ...]:
     """How the day or month on which a term began may be written, the most exact first."""
-    day = term.start_first
-    month = format_date(day, "month")
-    if day != term.start_last:
+    month = format_date(first, "month")
+    if first != last:
         return (month,)
-    return format_date(day), f"{month.split()[0]} {day.day}, {day.year}", month
+    return format_date(first), f"{month.split()[0]} {first.day}, {first.year}", month
 
 
 def in_present_tense(ask: str) -> str:

@@ -26,6 +26,7 @@ from factdrift.builders.core.hashing import row_id, seeded_hash, seeded_index
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import seeded_order
+from factdrift.builders.facts.intervals import DATES, IntervalColumns
 from factdrift.builders.facts.timeline import PAIR, WhenCounted
 from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.text.prompts import merge_targets
@@ -117,15 +118,15 @@ def asked_days(cloze: ir.Table, granularity: Granularity, at: WhenCounted) -> ir
 
 def _own(asked: ir.Table, segments: ir.Table) -> ir.Table:
     """Kinds 0 and 1: objects of the same subject and relation that surely did not hold then."""
-    met = asked.join(segments.select(*PAIR, "object", "start_first", "end_last"), PAIR)
+    met = asked.join(segments.select(*PAIR, "object", *DATES), PAIR)
     after = (met.start_first > met.last).fill_null(False)
-    before = (met.end_last < met.first).fill_null(False)
+    held = IntervalColumns.of(met).holds_within(met["first"], met["last"])
     days = ibis.ifelse(
         after,
         met.start_first.delta(met.last, unit="day"),
         met.first.delta(met.end_last, unit="day"),
     )
-    met = met.mutate(outside=after | before, days=days, stale=met.previous.contains(met.object))
+    met = met.mutate(outside=~held.possible, days=days, stale=met.previous.contains(met.object))
     found = met.group_by(["id", *PAIR, "object"]).agg(
         outside=met.outside.all(), days=met.days.min(), stale=met.stale.any()
     )

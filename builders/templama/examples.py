@@ -14,6 +14,7 @@ from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.schema import writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
+from factdrift.builders.facts.intervals import Certainty, row_interval
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.timeline import PAIR
 from factdrift.builders.rows.frames import EXAMPLE_COUNT
@@ -82,7 +83,7 @@ class ClozeExamples(Step):
             right = {
                 other["object"]
                 for other in of_pair[one["subject"], one["relation"]]
-                if _may_hold(other, period)
+                if row_interval(other).holds_within(period.first, period.last) is not Certainty.NO
             }
             if (
                 len(used) >= 2 * EXAMPLE_COUNT
@@ -126,8 +127,3 @@ def _last_before(day: date, granularity: Granularity) -> Period:
     """The last period that had ended on a day."""
     period = Period.of(day, granularity)
     return period if period.last == day else period + -1
-
-
-def _may_hold(segment: Mapping[str, Any], period: Period) -> bool:
-    start, end = segment["start_first"], segment["end_last"]
-    return (start is None or start <= period.last) and (end is None or end >= period.first)

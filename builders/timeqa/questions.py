@@ -45,6 +45,7 @@ from factdrift.builders.timeqa.times import (
     easy_times,
     hard_time,
     outside_time,
+    seed_numbers,
     select,
     time_text,
     unit_text,
@@ -297,7 +298,7 @@ class _Asker:
         # Of the seed, the pair and the segment, and nothing else.
         self.own_key = seeded_hash(seed, pair.subject, pair.relation)
         self.keys = [
-            seeded_hash(self.own_key, segment.object, *span[:4])
+            seeded_hash(self.own_key, segment.object, *seed_numbers(span))
             for segment, span in zip(pair.segments, self.timeline.spans, strict=False)
         ]
         # The page's words for it are an answer too: `March` of March Engineering, in March 1985.
@@ -466,8 +467,9 @@ class _Asker:
             if time is None:
                 return
             first, last = (day for day in time.days() if day)
-            if first.toordinal() > self.timeline.last:
-                first = min(first, date(date.fromordinal(self.timeline.last).year + 1, 1, 1))
+            timeline_end = self.timeline.last
+            if timeline_end is not None and first.toordinal() > timeline_end:
+                first = min(first, date(date.fromordinal(timeline_end).year + 1, 1, 1))
             if not any(
                 begins <= last and first <= ends for begins, ends in self.pair.dates_near_evidence
             ):
@@ -560,12 +562,14 @@ class _Asker:
         kind, first_unit, last_unit = time
         timeline, stated_days = self.timeline, self.pair.dates_near_evidence
         if kind == "before":
-            return mode == "hard" and any(
-                ends.toordinal() < timeline.first - _SEASON for _, ends in stated_days
+            day = timeline.first
+            return (mode == "hard" and day is not None) and any(
+                ends.toordinal() < day - _SEASON for _, ends in stated_days
             )
         if kind == "after":
-            return mode == "hard" and any(
-                begins.toordinal() > timeline.last + _SEASON for begins, _ in stated_days
+            day = timeline.last
+            return (mode == "hard" and day is not None) and any(
+                begins.toordinal() > day + _SEASON for begins, _ in stated_days
             )
         assert first_unit and last_unit
         days = ((begins.toordinal(), ends.toordinal()) for begins, ends in self.pair.other_dates)

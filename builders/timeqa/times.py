@@ -4,7 +4,7 @@ A unit of time is a whole day, month, year or part of a decade, an interval of d
 known up to readings: its start is some day of [start_first, start_last], its end one of [end_first,
 end_last], the start not after the end. A specifier *selects* a segment if the segment answers it
 under every reading, *rejects* it if under none; all else is *in doubt*. Days are ordinals, as of
-`date.toordinal`; an unknown bound is `FAR` days away.
+`date.toordinal`; an unknown bound is None (see `builders.facts.intervals`).
 
 Easy questions print the boundaries of a segment, hard ones moments inside it. Such a moment may be
 finer than the boundaries, for it is certain: June 2004 is inside 2003 to 2005. What is drawn is a
@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from factdrift.builders.core.hashing import RandomStream
+from factdrift.builders.facts.intervals import Certainty, Interval, segment_interval
 from factdrift.builders.rows import AlignedSegment, Gap, Segment, Specifier
 from factdrift.builders.text import dates
 
@@ -28,6 +29,7 @@ DAY, MONTH, YEAR, PART = 0, 1, 2, 3
 HardKind = Literal["in", "between", "before", "after", "decade"]
 """What a hard question may ask: a specifier, or *in* the early or late part of a decade."""
 FAR = 10**9
+"""The number of an unknown boundary in the seeds of draws."""
 _FORMS = {DAY: "day", MONTH: "month", YEAR: "year"}
 _PARTS = ((0, 3), (7, 9))
 """First and last year of the early and of the late part of a decade."""
@@ -56,16 +58,6 @@ class TimeUnit(NamedTuple):
     number: int
     first: int
     last: int
-
-
-class Bounds(NamedTuple):
-    """The bounds of a segment or gap in days; `open`: no end is stated."""
-
-    start_first: int
-    start_last: int
-    end_first: int
-    end_last: int
-    open: bool
 
 
 class Time(NamedTuple):
@@ -139,24 +131,35 @@ def stated_unit(first: date | None, last: date | None) -> TimeUnit | None:
     return None
 
 
-def bounds(one: Segment | Gap) -> Bounds:
-    """The bounds of a segment, each narrowed by the other: no end before the start.
+def day_interval(one: Segment | Gap) -> Interval[int]:
+    """The interval of a segment or gap in ordinals, each boundary narrowed by the other.
 
-    An open one holds until its snapshot day, maybe longer; a gap and a rival surely on no day.
+    An open segment holds until its snapshot day, maybe longer.
     """
-    start_first = -FAR if one.start_first is None else one.start_first.toordinal()
-    end_last = FAR if one.end_open or one.end_last is None else one.end_last.toordinal()
-    if isinstance(one, Gap) or one.rival:
-        return Bounds(start_first, FAR, -FAR, end_last, False)
-    start_last = FAR if one.start_last is None else one.start_last.toordinal()
-    end_first = -FAR if one.end_first is None else one.end_first.toordinal()
-    return Bounds(
-        start_first, min(start_last, end_last), max(start_first, end_first), end_last, one.end_open
+    dates = segment_interval(one)
+    days = [None if day is None else day.toordinal() for day in dates.boundaries]
+    end_last = None if dates.is_open else days[3]
+    is_open = dates.is_open and not dates.doubtful
+    return Interval(days[0], days[1], days[2], end_last, dates.doubtful, is_open).narrowed()
+
+
+def seed_numbers(interval: Interval[int]) -> tuple[int, int, int, int]:
+    """What an interval is called in the seeds of draws; other numbers would draw other questions.
+
+    An unknown boundary is `FAR` days away, and so are the last start and first end of what is
+    doubtful.
+    """
+    start_first, start_last, end_first, end_last = interval.boundaries
+    return (
+        -FAR if start_first is None else start_first,
+        FAR if start_last is None or interval.doubtful else start_last,
+        -FAR if end_first is None or interval.doubtful else end_first,
+        FAR if end_last is None else end_last,
     )
 
 
 def select(
-    time: Time, spans: Sequence[Bounds], snapshot: int, touching: bool = False
+    time: Time, spans: Sequence[Interval[int]], snapshot: int, touching: bool = False
 ) -> list[int] | None:
     """The indexes of the spans that a time selects, ascending; None: one or more are in doubt.
 
@@ -175,43 +178,50 @@ def select(
     """
     chosen = []
     for i, span in enumerate(spans):
-        certain, possible = _holds(time, span, snapshot, touching)
-        if certain:
+        answer = _answers(time, span, snapshot, touching)
+        if answer is Certainty.CERTAIN:
             chosen.append(i)
-        elif possible:
+        elif answer is Certainty.POSSIBLE:
             return None
     return chosen
 
 
-def _holds(time: Time, span: Bounds, snapshot: int, touching: bool) -> tuple[bool, bool]:
-    """Whether a span answers a time under every reading, and under some."""
-    start_first, start_last, end_first, end_last, is_open = span
-    kind, a, b = time
+def _answers(time: Time, span: Interval[int], snapshot: int, touching: bool) -> Certainty:
+    """Whether a span answers a time; see `select` for the rules."""
+    kind, first, last = time
     if kind == "before":
-        assert b
-        return start_last < b.first, start_first < b.first
+        assert last
+        return span.begins_by(last.first - 1)
     if kind == "after":
-        assert a
-        known = start_last <= snapshot and a.last < snapshot
-        return known and end_first > a.last, end_last > a.last
-    assert a and b
-    possible = start_first <= b.last and end_last >= a.first
-    if kind == "in" or touching:
-        return start_last <= b.last and end_first >= a.first, possible
-    has_room = b.first - a.last > 1
-    certain = (
-        (has_room and start_last < b.first and end_first > a.last)
-        or (start_last <= a.first and end_first >= b.last)
-        or (
-            a.first <= start_first
-            and start_last <= a.last
-            and b.first <= end_first
-            and end_last <= b.last
-        )
+        assert first
+        answer = span.lasts_until(first.last + 1)
+        known = first.last < snapshot and span.begins_by(snapshot) is Certainty.CERTAIN
+        return answer if known or answer is Certainty.NO else Certainty.POSSIBLE
+    assert first and last
+    inside = span.holds_within(first.first, last.last)
+    if kind == "in" or touching or inside is Certainty.NO:
+        return inside
+    return _answers_between(first, last, span)
+
+
+def _answers_between(first: TimeUnit, last: TimeUnit, span: Interval[int]) -> Certainty:
+    """Whether a span that may hold from one unit to another answers *between* them."""
+    has_room = last.first - first.last > 1
+    if has_room and span.holds_within(first.last + 1, last.first - 1) is Certainty.CERTAIN:
+        return Certainty.CERTAIN
+    if span.holds_throughout(first.first, last.last) is Certainty.CERTAIN:
+        return Certainty.CERTAIN
+    starts = span.starts_within(first.first, first.last)
+    if starts is Certainty.CERTAIN is span.ends_within(last.first, last.last):
+        return Certainty.CERTAIN
+    is_predecessor = (
+        span.begins_by(first.first - 1) is Certainty.CERTAIN
+        and span.lasts_until(first.last + 1) is Certainty.NO
     )
-    is_predecessor = start_last < a.first and end_last <= a.last
-    is_successor = start_first >= b.first and (is_open or end_first > b.last)
-    return certain and possible, possible and not is_predecessor and not is_successor
+    is_successor = span.begins_by(last.first - 1) is Certainty.NO and (
+        span.is_open or span.lasts_until(last.last + 1) is Certainty.CERTAIN
+    )
+    return Certainty.NO if is_predecessor or is_successor else Certainty.POSSIBLE
 
 
 class Timeline:
@@ -225,13 +235,18 @@ class Timeline:
     """
 
     def __init__(self, segments: Sequence[AlignedSegment], gaps: Sequence[Gap]) -> None:
-        self.spans = [*map(bounds, segments), *map(bounds, gaps)]
+        self.spans = [*map(day_interval, segments), *map(day_interval, gaps)]
         self.open = [segment.end_open for segment in segments]
         self.starts = [stated_unit(item.start_first, item.start_last) for item in segments]
         self.ends = [_printed_end(segment) for segment in segments]
         self.snapshot = max((segment.snapshot.toordinal() for segment in segments), default=0)
-        self.first = min((span.start_first for span in self.spans), default=-FAR)
-        self.last = max((span.end_last for span in self.spans), default=FAR)
+        starts = [span.start_first for span in self.spans]
+        ends = [span.end_last for span in self.spans]
+        known_starts = [day for day in starts if day is not None]
+        known_ends = [day for day in ends if day is not None]
+        # Unknown where one of them is: that one may lie outside of all others.
+        self.first = min(known_starts, default=None) if None not in starts else None
+        self.last = max(known_ends, default=None) if None not in ends else None
         first_starts, last_ends = [], []
         for segment, span in zip(segments, self.spans, strict=False):
             if span.start_first == self.first:
@@ -244,7 +259,12 @@ class Timeline:
     def inside(self, index: int) -> DayRange:
         """The days strictly between the boundaries of a segment, up to the snapshot day."""
         span = self.spans[index]
-        return span.start_last + 1, min(span.end_first - (not span.open), self.snapshot)
+        first, last = _MOST + 1, 0  # no day, where no day is sure
+        if span.start_last is not None and not span.doubtful:
+            first = span.start_last + 1
+        if span.end_first is not None and not span.doubtful:
+            last = min(span.end_first - (not span.is_open), self.snapshot)
+        return first, last
 
 
 def _printed_end(segment: AlignedSegment) -> TimeUnit | None:
@@ -260,14 +280,13 @@ def easy_times(timeline: Timeline, segment_index: int, pointwise: bool) -> list[
     There are none where no boundary can be printed.
     """
     start_unit, end_unit = timeline.starts[segment_index], timeline.ends[segment_index]
-    span = timeline.spans[segment_index]
     if timeline.open[segment_index] and start_unit:
         in_start = _in_unit(start_unit)
         return [in_start] if pointwise else [Time("after", start_unit, None), in_start]
     if pointwise or start_unit is None or end_unit is None or start_unit == end_unit:
         known_unit = start_unit or end_unit
         return [_in_unit(known_unit)] if known_unit else []
-    if span.end_last - span.start_first < _SHORT and start_unit.grain != YEAR:
+    if end_unit.last - start_unit.first < _SHORT and start_unit.grain != YEAR:
         return [_in_unit(unit(MONTH, unit_index(MONTH, start_unit.first)))]
     if start_unit.last >= end_unit.first:
         return [_in_unit(start_unit if start_unit.grain > end_unit.grain else end_unit)]
@@ -304,7 +323,7 @@ def hard_time(
         return _decade_part_within(inside, draws)
     if kind == "before" and end_unit:
         inside = inside[0], min(end_unit.last, timeline.snapshot)
-    if kind == "after" and not span.open and start_unit:
+    if kind == "after" and not span.is_open and start_unit:
         inside = start_unit.first, inside[1]
     return _draw_time(kind, inside, inside, by_month, draws)
 
@@ -340,12 +359,12 @@ def outside_time(
     the first segment also after its youth. None: the page states neither the first start, nor the
     last end, or no unit of time has room.
     """
-    until = min(timeline.snapshot, life[1].toordinal() if life[1] else FAR)
+    until = min(timeline.snapshot, life[1].toordinal()) if life[1] else timeline.snapshot
     sides = []
-    if timeline.begun and life[0]:
+    if timeline.begun and timeline.first is not None and life[0]:
         born = life[0].toordinal() + _YOUTH
         sides.append((max(timeline.first - _REACH, born), min(timeline.first - 1, until)))
-    if timeline.ended:
+    if timeline.ended and timeline.last is not None:
         sides.append((timeline.last + 1, min(timeline.last + _REACH, until)))
     if not sides:
         return None

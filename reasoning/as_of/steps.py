@@ -14,6 +14,7 @@ from factdrift.builders.core.hashing import row_id, seeded_fraction, seeded_hash
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.core.tables import has_label, seeded_order
+from factdrift.builders.facts.intervals import Certainty, segment_interval
 from factdrift.builders.facts.relations import NewsWording, RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.facts.text_evidence import NO_DATES, FactDates, fact_evidence
@@ -154,7 +155,9 @@ def _of_news(article: rows.Article, one: GroundedFact, known: KnownTerms) -> Dat
     start = passage.index(text)
     id_ = row_id("news", article.id, text, *term.statements)
     fact = one.subject, one.relation, one.object, known.entities[one.object].label
-    stated = *fact, term.start_last, term.statements
+    since = term.held.start_last
+    assert since is not None  # it surely held on the article's day
+    stated = *fact, since, term.statements
     return DatedPassage(id_, day, text, "news", False, *stated, place, start, start + len(text))
 
 
@@ -340,7 +343,11 @@ class _History(NamedTuple):
                 step="as-of", reason=reason, item=id_, subject=one.subject, relation=one.relation
             )
         others = [p for p in known if normalize_or_keep(p.object_label) not in right]
-        before = {t.object for t in self.terms if (t.end_last or date.max) < one.as_of}
+        before = {
+            t.object
+            for t in self.terms
+            if segment_interval(t).lasts_until(one.as_of) is Certainty.NO
+        }
         every = {t.object for t in self.terms}
         earlier, later = (
             tuple(
