@@ -36,7 +36,7 @@ from factdrift.builders.timeqa.mentions import PageMention, PageText, Passages
 from factdrift.builders.timeqa.sorted_rows import SortedRows
 
 PAGES = 32
-"""Subjects of a piece of work."""
+"""Subjects in a piece of work: few, as each comes with its page."""
 _PAIR = ["subject", "relation"]
 DROPPED_ORDER = ("reason", "subject", "relation")
 """Total order of the dropped rows of `keep_pairs`, for `Engine.write`."""
@@ -59,7 +59,7 @@ class Alignment(Strict):
 def align_page(
     page: rows.Page, segments: Sequence[rows.NamedSegment], settings: Alignment
 ) -> list[rows.AlignedSegment]:
-    """The segments of the page's subject in order, each with its best mention."""
+    """Align the segments of the page's subject; each gets its best mention."""
     aligner = _PageAligner(page, segments, settings)
     aligned: dict[int, rows.AlignedSegment] = {}
     for object_id, indexes in aligner.indexes_by_object.items():
@@ -114,7 +114,10 @@ class _PageAligner:
 
 
 def _names(objects: Mapping[str, rows.NamedSegment]) -> dict[str, list[Name]]:
-    """The names to search for, by object; a name that several objects have only as a label."""
+    """The names to search for, by object.
+
+    A name that several objects have counts only for the objects that have it as their label.
+    """
     found_names: dict[str, list[Name]] = {}
     for object_id, segment in objects.items():
         found_names[object_id] = all_names(

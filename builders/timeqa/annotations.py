@@ -42,17 +42,18 @@ STEP, _ASK = "human", "ask_human"
 SUMMARY = "summary.json"
 FACTS, SEGMENTS = "facts.parquet", "segments.parquet"
 ASKED, PARAPHRASED = "asked", "paraphrased.parquet"
-# Rows read at a time: each may hold a page.
+# Rows read at a time: few, as each may hold a page.
 _QUESTIONS = 64
-# The drop reasons of answers that cannot be taken.
+# The drop reasons of answers that cannot be taken; `data_cards/drop_reasons.yaml` explains them.
 _DROP_REASONS = ("changed", "no_words", "not_in_page", "same_text", "gives_answer")
 _OBJECT = ("object", "object_label", "aliases")
 _RELEASED = tuple(column.name for column in fields(rows.ReleasedAlignedSegment))
+# The columns of a segment that the page does not name.
 _NOWHERE = {
     "rule": "none", "paragraph": None, "start": None, "end": None, "mention": None, "score": None,
     "start_stated": None, "end_stated": None, "evidence": "none", "contradicted": False,
 }  # fmt: skip
-# What a paraphrased question has not in common with the original one.
+# The columns in which a paraphrased question has its own text or id.
 _OWN = ("id", "prompt", "question")
 
 
@@ -64,85 +65,39 @@ def write_checked(
     out: Path,
     asking: AskSettings,
 ) -> None:
-    """Write all that follows from gold tables into the folder `out`.
+    """Write the rows that follow from gold tables into the folder `out`.
 
-    `timelines`: the released segments (`rows.ReleasedAlignedSegment`) that annotators saw;
-    `sources`: what the questions about them are made from, whose segments are replaced here;
-    `questions`: the automatic ones, which may have been paraphrased. Written: `facts.parquet`
-    (`rows.VerifiedSegment`), `segments.parquet` (`rows.ReleasedAlignedSegment`, of histories that
-    were checked whole), the folder `asked` of their questions, `paraphrased.parquet`,
-    `dropped.parquet`, and `summary.json` with what became of the gold rows. `UserError`: the
-    tables hold no rows of these layouts.
+    `timelines` has the released segments (`rows.ReleasedAlignedSegment`) that annotators saw.
+    `sources` are the tables that questions are made from; their segments are replaced here.
+    `questions` has the automatic questions, which people may have paraphrased. The files are:
+
+    - `facts.parquet` (`rows.VerifiedSegment`): the segments as people left them.
+    - `segments.parquet` (`rows.ReleasedAlignedSegment`): those of histories that were checked
+      whole; the folder `asked` has the questions about them.
+    - `paraphrased.parquet` and `dropped.parquet`.
+    - `summary.json`: how many gold rows were taken, and how many were not, by reason.
+
+    Raises `UserError` where the tables hold no rows of these layouts.
     """
     paraphrases = Paraphrases()
     verdicts, outcomes = read_verdicts(paraphrases.apart(read_gold(gold, *_LAYOUTS)))
-    revision_counts: Counter[str] = Counter()
-    known_segments = 0
-    with ExitStack() as stack:
-        fact_rows = stack.enter_context(writing(out / FACTS, rows.VerifiedSegment))
-        asked_segments = stack.enter_context(writing(out / SEGMENTS, rows.ReleasedAlignedSegment))
-        dropped_rows = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
-        page_rows = SortedRows(sources.pages, rows.Page, "item", batch=16)
-        all_segments = typed_rows(timelines, rows.ReleasedAlignedSegment, 4096)
-        for (subject, relation), pair_segments in groupby(
-            all_segments, key=attrgetter("subject", "relation")
-        ):
-            history = list(pair_segments)
-            if not any(revised_segment.id in verdicts for revised_segment in history):
-                continue
-            taken_count = 0
-            for original_segment, revised_segments in zip(
-                history, revise(history, verdicts, page_rows.with_key(subject)[0]), strict=True
-            ):
-                known_segments += revised_segments is not None
-                if isinstance(revised_segments, str):
-                    outcomes[revised_segments] += 1
-                    dropped_rows.append(
-                        rows.Dropped(STEP, revised_segments, original_segment.id, subject, relation)
-                    )
-                elif revised_segments is not None:
-                    taken_count += 1
-                    revision_counts["any"] += bool(revised_segments[0].revisions)
-                    revision_counts.update(
-                        {
-                            revision_kind
-                            for revised_segment in revised_segments
-                            for revision_kind in revised_segment.revisions
-                        }
-                    )
-                    for revised_row in revised_segments:
-                        fact_rows.append(revised_row)
-                        if revised_row.complete:
-                            asked_segments.append(revised_row)
-            outcomes["taken"] += taken_count
-            revision_counts["segments"] += taken_count
-            if taken_count < len(history):
-                item, detail = (
-                    f"{subject}/{relation}",
-                    f"{taken_count} of {len(history)} are verified",
-                )
-                dropped_pair = rows.Dropped(STEP, "not_all_verified", item, subject, relation)
-                dropped_rows.append(replace(dropped_pair, detail=detail))
-    outcomes["no_such_row"] += len(verdicts) - known_segments
+    revision_counts = _write_revised(timelines, sources.pages, verdicts, outcomes, out)
     (out / ASKED).mkdir()
+    # Probes measure models on the automatic questions; those of people are asked without.
     unperturbed = asking.questions.model_copy(update={"probes": 0})
     asking = asking.model_copy(update={"questions": unperturbed})
     write_questions(replace(sources, segments=out / SEGMENTS), out / ASKED, asking, _ASK)
     with writing(out / PARAPHRASED, rows.ParaphrasedQuestion, _QUESTIONS) as paraphrased_rows:
         for question in paraphrases.of([out / ASKED / "questions.parquet", questions]):
             paraphrased_rows.append(question)
-    counts = {FACTS_LAYOUT: outcomes, PARAPHRASE_LAYOUT: paraphrases.outcomes}
-    summary = {
-        "gold": {
-            layout: dict(sorted(counts_by_outcome.items()))
-            for layout, counts_by_outcome in counts.items()
-        }
-    }
-    (out / SUMMARY).write_text(
-        json.dumps(summary | {"revised": dict(revision_counts)}, indent=1), "utf-8"
-    )
+    gold_counts: dict[str, dict[str, int]] = {}
+    for layout, counts in zip(_LAYOUTS, (outcomes, paraphrases.outcomes), strict=True):
+        gold_counts[layout] = dict(sorted(counts.items()))
+    summary = {"gold": gold_counts, "revised": dict(revision_counts)}
+    (out / SUMMARY).write_text(json.dumps(summary, indent=1), "utf-8")
 
 
+# An offset in a page; a negative one would count from the end.
 _Place = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -156,7 +111,7 @@ class MarkedSpan(msgspec.Struct, frozen=True, order=True):
 
 
 class _Answers(msgspec.Struct):
-    """What the layout `verify_facts` gives of a segment."""
+    """The answers about one segment, as the layout `verify_facts` gives them."""
 
     verdict: Literal["correct", "other", "unanswerable"]
     time: Literal["known", "unknown"] | None = None
@@ -168,7 +123,7 @@ class _ShownParagraph(msgspec.Struct):
 
 
 class _Shown(msgspec.Struct):
-    """What annotators saw of a segment and its page."""
+    """The fields of a segment and its page that annotators saw."""
 
     page: list[str | _ShownParagraph]
     subject: str | None = None
@@ -180,10 +135,11 @@ class _Shown(msgspec.Struct):
 
 
 class FactVerdict(NamedTuple):
-    """What annotators answered about one segment.
+    """The answers of annotators about one segment.
 
-    `correct`: the page states the object. `other`: it states what is `marked`. `unanswerable`: it
-    states none. `timed`: the page gives the time. `seen`: a checksum of what the annotators saw.
+    The verdict is `correct` where the page states the object, `other` where it states what is
+    `marked` instead, and `unanswerable` where it states no object. `timed` tells that the page
+    gives the time. `seen` is a checksum of the fields that the annotators saw.
     """
 
     verdict: Literal["correct", "other", "unanswerable"]
@@ -193,11 +149,11 @@ class FactVerdict(NamedTuple):
 
 
 def read_verdicts(gold_rows: Iterable[rows.Gold]) -> tuple[dict[str, FactVerdict], Counter[str]]:
-    """The verdicts by row id, and how many rows were left out by reason.
+    """The verdicts by row id, and how many gold rows were left out, by reason.
 
-    Left out: what is not `accepted` (by its decision), `not_understood` (answers that the layout
-    cannot give), `contradictory` (rows of one segment that differ). The verdicts are small: of a
-    page only the checksum is kept.
+    Rows that are not `accepted` are left out and counted by their decision. `not_understood` are
+    answers that the layout cannot give, and `contradictory` are rows of one segment that differ.
+    Memory holds all verdicts. They are small, as only the checksum of a page is kept.
     """
     verdicts: dict[str, FactVerdict] = {}
     lost_counts: Counter[str] = Counter()
@@ -218,13 +174,11 @@ def read_verdicts(gold_rows: Iterable[rows.Gold]) -> tuple[dict[str, FactVerdict
 
 
 def _verdict(gold_row: rows.Gold) -> FactVerdict | None:
-    """The verdict of a gold row; None where it is not what the layout gives."""
+    """The verdict of a gold row, or None where the layout cannot give such answers."""
     try:
         raw_answers, raw_payload = gold_answers(gold_row)
-        answers, seen_fields = (
-            msgspec.convert(raw_answers, _Answers),
-            msgspec.convert(raw_payload, _Shown),
-        )
+        answers = msgspec.convert(raw_answers, _Answers)
+        seen_fields = msgspec.convert(raw_payload, _Shown)
     except msgspec.ValidationError:
         return None
     if answers.verdict != "unanswerable" and answers.time is None:
@@ -232,10 +186,10 @@ def _verdict(gold_row: rows.Gold) -> FactVerdict | None:
     marked_spans = tuple(sorted(set(answers.objects))) if answers.verdict == "other" else ()
     if answers.verdict == "other" and not marked_spans:
         return None
-    paragraph_texts = [
-        paragraph if isinstance(paragraph, str) else paragraph.text
-        for paragraph in seen_fields.page
-    ]
+    paragraph_texts = []
+    for paragraph in seen_fields.page:
+        # Batches show a paragraph as its text or as an object that has it.
+        paragraph_texts.append(paragraph if isinstance(paragraph, str) else paragraph.text)
     return FactVerdict(
         answers.verdict, marked_spans, answers.time == "known", _seen(seen_fields, paragraph_texts)
     )
@@ -248,23 +202,19 @@ def _seen(source: Any, paragraph_texts: Sequence[str]) -> str:
         "relation": "relation_label",
         "suggested": "object_label",
     }
-    field_names = _Shown.__struct_fields__[1:]
-    field_values = (
-        getattr(
-            source,
-            field_name
-            if isinstance(source, _Shown)
-            else column_by_field.get(field_name, field_name),
-        )
-        for field_name in field_names
-    )
-    return text_sha256(
-        LINE_END.join((*(field_value or "" for field_value in field_values), *paragraph_texts))
-    )
+    field_values: list[str] = []
+    for field_name in _Shown.__struct_fields__[1:]:  # without `page`
+        is_seen = isinstance(source, _Shown)
+        column = field_name if is_seen else column_by_field.get(field_name, field_name)
+        field_values.append(getattr(source, column) or "")
+    return text_sha256(LINE_END.join((*field_values, *paragraph_texts)))
 
 
 Became = tuple[rows.VerifiedSegment, ...] | str | None
-"""What a verdict made of a segment: a row for each object, or why not; None: there is none."""
+"""The rows that a segment became, one for each object, or the reason why it was dropped.
+
+None stands for a segment without a verdict.
+"""
 
 
 def revise(
@@ -272,24 +222,27 @@ def revise(
     verdicts: Mapping[str, FactVerdict],
     page: rows.Page,
 ) -> list[Became]:
-    """What each segment of one history became.
+    """Revise the segments of one history by their verdicts.
 
-    Reasons: `changed` (annotators saw another segment or page than these), `no_words` (said to be
-    right, though neither alignment nor annotators found words for it), `not_in_page` (what is
-    marked is not in the page).
+    A segment is dropped with one of these reasons:
+
+    - `changed`: the annotators saw another segment or page than these.
+    - `no_words`: it is called correct, though neither the alignment nor the annotators found words
+      for it in the page.
+    - `not_in_page`: the marked words are not in the page.
     """
     reviser = _Reviser(history, page)
-    segments_and_verdicts = ((segment, verdicts.get(segment.id)) for segment in history)
-    outcomes = [
-        verdict and reviser.revised(segment, verdict) for segment, verdict in segments_and_verdicts
-    ]
-    revised_segments = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
-    if len(revised_segments) < len(outcomes):
-        return outcomes
-    return [
-        tuple(replace(segment, complete=True) for segment in outcome)
-        for outcome in revised_segments
-    ]
+    outcomes: list[Became] = []
+    for segment in history:
+        verdict = verdicts.get(segment.id)
+        outcomes.append(reviser.revised(segment, verdict) if verdict else None)
+    # Questions need all that holds at a time, so only whole histories are asked about anew.
+    whole_history: list[Became] = []
+    for outcome in outcomes:
+        if not isinstance(outcome, tuple):
+            return outcomes
+        whole_history.append(tuple(replace(revised, complete=True) for revised in outcome))
+    return whole_history
 
 
 class _Reviser:
@@ -312,11 +265,7 @@ class _Reviser:
             return (_verified(segment, untimed, _NOWHERE if untimed else {}),)
         revised_by_object: dict[str, rows.VerifiedSegment] = {}
         for marked_span in verdict.marked:
-            texts = self._page.texts[marked_span.paragraph : marked_span.paragraph + 1]
-            is_there = [marked_span.text] == [
-                text[marked_span.start : marked_span.end] for text in texts
-            ]
-            if not is_there or not word_tokens(marked_span.text):
+            if not self._is_in_page(marked_span) or not word_tokens(marked_span.text):
                 return "not_in_page"
             object_columns = self._object(segment, marked_span)
             place_columns = _NOWHERE if untimed else self._mention(segment, marked_span)
@@ -325,10 +274,19 @@ class _Reviser:
             revised_by_object.setdefault(object_columns["object"], revised_row)
         return tuple(revised_by_object.values())
 
+    def _is_in_page(self, marked_span: MarkedSpan) -> bool:
+        if marked_span.paragraph >= len(self._page.texts):
+            return False
+        paragraph_text = self._page.texts[marked_span.paragraph]
+        return paragraph_text[marked_span.start : marked_span.end] == marked_span.text
+
     def _object(
         self, segment: rows.ReleasedAlignedSegment, marked_span: MarkedSpan
     ) -> dict[str, Any]:
-        """What the words name: the segment's object, another one of the history, or a new one."""
+        """The columns of the object that the words name.
+
+        It is the segment's object, another object of the history, or a new one.
+        """
         marked_words = word_tokens(marked_span.text)
         for known_segment in (segment, *self._history):
             if any(
@@ -370,7 +328,7 @@ def _verified(
 def _revision(
     segment: rows.ReleasedAlignedSegment, object_id: str, marked_span: MarkedSpan
 ) -> tuple[rows.Revision, ...]:
-    """How marked words change a segment, its time aside."""
+    """The revisions of a segment by marked words, apart from those of its time."""
     if object_id != segment.object:
         return ("object",)
     if segment.rule == "none":
@@ -383,8 +341,73 @@ def _revision(
     )
 
 
+def _write_revised(
+    timelines: Path,
+    pages: Path,
+    verdicts: Mapping[str, FactVerdict],
+    outcomes: Counter[str],
+    out: Path,
+) -> Counter[str]:
+    """Write the revised segments, those to ask about, and the dropped ones; count revisions.
+
+    What became of the verdicts is counted in `outcomes`.
+    """
+    revision_counts: Counter[str] = Counter()
+    known_segments = 0
+    with ExitStack() as stack:
+        fact_rows = stack.enter_context(writing(out / FACTS, rows.VerifiedSegment))
+        asked_segments = stack.enter_context(writing(out / SEGMENTS, rows.ReleasedAlignedSegment))
+        dropped_rows = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
+        page_rows = SortedRows(pages, rows.Page, "item", batch=16)
+        for (subject, relation), history in _judged_histories(timelines, verdicts):
+            taken_count = 0
+            outcomes_of_segments = revise(history, verdicts, page_rows.with_key(subject)[0])
+            for segment, outcome in zip(history, outcomes_of_segments, strict=True):
+                known_segments += outcome is not None
+                if isinstance(outcome, str):
+                    outcomes[outcome] += 1
+                    drop = rows.Dropped(STEP, outcome, segment.id, subject, relation)
+                    dropped_rows.append(drop)
+                elif outcome is not None:
+                    taken_count += 1
+                    revision_counts["any"] += bool(outcome[0].revisions)
+                    revision_counts.update(_revision_kinds(outcome))
+                    for revised_row in outcome:
+                        fact_rows.append(revised_row)
+                        if revised_row.complete:
+                            asked_segments.append(revised_row)
+            outcomes["taken"] += taken_count
+            revision_counts["segments"] += taken_count
+            if taken_count < len(history):
+                pair = f"{subject}/{relation}"
+                drop = rows.Dropped(STEP, "not_all_verified", pair, subject, relation)
+                detail = f"{taken_count} of {len(history)} are verified"
+                dropped_rows.append(replace(drop, detail=detail))
+    outcomes["no_such_row"] += len(verdicts) - known_segments
+    return revision_counts
+
+
+def _judged_histories(
+    timelines: Path, verdicts: Mapping[str, FactVerdict]
+) -> Iterator[tuple[tuple[str, str], list[rows.ReleasedAlignedSegment]]]:
+    """The histories with a verdict about a segment, by subject and relation."""
+    all_segments = typed_rows(timelines, rows.ReleasedAlignedSegment, 4096)
+    for pair, pair_segments in groupby(all_segments, key=attrgetter("subject", "relation")):
+        history = list(pair_segments)
+        if any(segment.id in verdicts for segment in history):
+            yield pair, history
+
+
+def _revision_kinds(revised_rows: Sequence[rows.VerifiedSegment]) -> set[str]:
+    """The kinds of revision of a segment that several rows may have come of."""
+    kinds: set[str] = set()
+    for revised_row in revised_rows:
+        kinds.update(revised_row.revisions)
+    return kinds
+
+
 class Paraphrase(NamedTuple):
-    """One rewording of a question, the question that the annotator saw, and its dataset."""
+    """A rewording of a question, with the question that the annotator saw and its dataset."""
 
     text: str
     question: str
@@ -392,10 +415,11 @@ class Paraphrase(NamedTuple):
 
 
 class Paraphrases:
-    """Paraphrases by the id of their question; `outcomes` counts what becomes of them.
+    """Paraphrases by the id of their question, with counts of their outcomes.
 
-    Counted: `taken`, a decision other than `accepted`, `not_understood`, `no_such_row`, `changed`
-    (annotators saw another text under this id), `same_text`, `gives_answer`.
+    `outcomes` counts rows by a decision other than `accepted`, and as `taken`, `not_understood`,
+    `no_such_row`, `changed` (annotators saw another text under this id), `same_text`, or
+    `gives_answer`.
     """
 
     def __init__(self) -> None:
@@ -403,7 +427,7 @@ class Paraphrases:
         self._of: dict[str, dict[Paraphrase, None]] = {}
 
     def apart(self, gold_rows: Iterable[rows.Gold]) -> Iterator[rows.Gold]:
-        """The gold rows of other layouts; those of paraphrases are taken on the way."""
+        """Yield the gold rows of other layouts, and add those of paraphrases here."""
         for gold_row in gold_rows:
             if gold_row.layout == PARAPHRASE_LAYOUT:
                 self._add(gold_row)
@@ -416,13 +440,9 @@ class Paraphrases:
             return
         answers, payload = gold_answers(gold_row)
         paraphrases = answers.get("paraphrase")
-        texts = (
-            [paraphrases]
-            if isinstance(paraphrases, str)
-            else paraphrases
-            if isinstance(paraphrases, list)
-            else []
-        )
+        if isinstance(paraphrases, str):
+            paraphrases = [paraphrases]
+        texts = paraphrases if isinstance(paraphrases, list) else []
         original_question = payload.get("question")
         clean_texts = [
             " ".join(text.split()) for text in texts if isinstance(text, str) and text.strip()
@@ -438,7 +458,7 @@ class Paraphrases:
         self._of.setdefault(gold_row.row, {}).update(dict.fromkeys(rewordings))
 
     def of(self, tables: Sequence[Path]) -> Iterator[rows.ParaphrasedQuestion]:
-        """Paraphrased questions; a question is looked up in the first table that has its id.
+        """Yield paraphrased questions; a question is looked up in the first table with its id.
 
         Memory holds a few questions with their pages.
         """
@@ -460,7 +480,7 @@ class Paraphrases:
     def _paraphrased(
         self, question_row: dict[str, Any], paraphrases: Iterable[Paraphrase]
     ) -> Iterator[rows.ParaphrasedQuestion]:
-        """The question in each of the given wordings that can be taken."""
+        """Yield the question in each of these wordings that can be taken."""
         known_texts = {question_row["question"]}
         for paraphrase in paraphrases:
             outcome = "taken"

@@ -48,7 +48,7 @@ from factdrift.builders.text.words import (
 )
 from factdrift.builders.timeqa.similarity import TfIdf
 
-# Capitalised words that do not go on with the name before them.
+# Capitalised words that do not go on with the name before them: `FC`, `In`, `May`.
 _NO_PART = NAME_AFFIXES | BEFORE_NAMES | frozenset(map(fold_in_place, MONTHS))
 # The word behind a name: `Press` of `Harvard University Press`.
 _NEXT = re.compile(r"[ -]([^\W\d_][\w'’.&]*)")
@@ -57,9 +57,9 @@ _FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
 
 
 class PageMention(NamedTuple):
-    """`paragraphs[paragraph].text[start:end]` names the object.
+    """The characters `paragraphs[paragraph].text[start:end]` name the object.
 
-    `score`: the similarity, of a mention that rule (c) found.
+    Only a mention that rule (c) found has a `score`, its similarity.
     """
 
     paragraph: int
@@ -69,7 +69,7 @@ class PageMention(NamedTuple):
     score: float | None = None
 
     def overlaps(self, other_mention: "PageMention") -> bool:
-        """Whether both have a character of the page."""
+        """Whether both mentions have a character of the page in common."""
         return (
             self.paragraph == other_mention.paragraph
             and self.start < other_mention.end
@@ -101,7 +101,7 @@ class PageText:
         return list(accumulate((len(text) + 1 for text, _ in self._parts), initial=0))
 
     def words(self, mention: PageMention) -> str:
-        """What the page says there."""
+        """The page's words at a mention."""
         return self.texts[mention.paragraph][mention.start : mention.end]
 
     @cached_property
@@ -113,7 +113,7 @@ class PageText:
         return self._dates_of(self.texts[paragraph_number])
 
     def title_dates(self, paragraph_number: int) -> TextDates:
-        """The dates in the title of its innermost section that has some."""
+        """The dates in the innermost of a paragraph's section titles that has dates."""
         section_title = self.page.paragraphs[paragraph_number].section
         while section_title:
             section_title, _, innermost_title = section_title.rpartition(" / ")
@@ -127,7 +127,7 @@ class PageText:
         return self._dates[text]
 
     def sentences(self, paragraph_number: int) -> list[int]:
-        """The first character of each of its sentences; a list item or a row is one sentence."""
+        """Where each sentence of a paragraph starts; a list item or a row is one sentence."""
         if paragraph_number not in self._sentences:
             page_paragraph = self.page.paragraphs[paragraph_number]
             starts = sentence_starts(page_paragraph.text) if page_paragraph.kind == "text" else [0]
@@ -160,9 +160,9 @@ class PageText:
         return self._links.get(object_title, ()) if object_title else ()
 
     def named_mentions(self, names: Sequence[Name], object_title: str | None) -> list[PageMention]:
-        """Rule (b): the mentions by these names, in order; of overlapping ones the longest.
+        """Rule (b): the mentions by these names, in order; the longest of those that overlap.
 
-        `title`: of the object's page; links to it do not count as the name of something else.
+        `object_title` is that of the object's page: a link to it is no name of something else.
         """
         known_words = {name.words for name in names}
         all_mentions: list[PageMention] = []
@@ -211,7 +211,7 @@ class PageText:
         object_title: str | None,
         known_words: set[tuple[str, ...]],
     ) -> bool:
-        """Whether a name that stands there is not part of the name of something else."""
+        """Whether the words there are the name, and no part of the name of something else."""
         page_paragraph = self.page.paragraphs[paragraph_number]
         if not same_case(name, page_paragraph.text[start:end]):
             return False
@@ -234,7 +234,7 @@ class PageText:
 
 
 class Passages:
-    """The passages of a page, read when they are asked for: for rule (c)."""
+    """The passages of a page for rule (c); they are cut when they are first needed."""
 
     def __init__(self, page: PageText) -> None:
         self._page = page
@@ -258,10 +258,11 @@ class Passages:
         return TfIdf([WORD_PATTERN.findall(fold_in_place(text)) for text in passage_texts])
 
     def most_similar(self, names: Sequence[Name], min_score: float) -> PageMention | None:
-        """Rule (c): the passage most similar to a name, with a similarity greater than `least`.
+        """Rule (c): the passage most similar to a name, or None where none is similar enough.
 
-        A passage that shares one word with a name, or at most half of its words, is not similar to
-        it; function words do not count, nor do weak names and names of one word.
+        The similarity has to be greater than `min_score`. A passage is not similar to a name that
+        it shares one word with, or at most half of its words. Function words do not count, nor do
+        weak names and names of one word.
         """
         candidates: list[tuple[float, int, frozenset[str]]] = []
         for name in names:
@@ -269,27 +270,25 @@ class Passages:
             content_words = frozenset(word_counts.keys() - FUNCTION_WORDS)
             if name.weak or len(name.words) < 2:
                 continue
-            for paragraph_number, passage_words in enumerate(self._known.words):
+            for passage_number, passage_words in enumerate(self._known.words):
                 shared_count = len(content_words & passage_words.keys())
                 if shared_count >= 2 and 2 * shared_count > len(content_words):
-                    score = self._known.cosine(paragraph_number, word_counts)
+                    score = self._known.cosine(passage_number, word_counts)
                     if score > min_score:
-                        candidates.append((-score, paragraph_number, content_words))
+                        candidates.append((-score, passage_number, content_words))
         if not candidates:
             return None
-        negative_score, best_passage, content_words = min(
+        negative_score, passage_number, content_words = min(
             candidates, key=lambda candidate: candidate[:2]
         )
-        paragraph_number, start, end = self._spans[best_passage]
+        paragraph_number, start, end = self._spans[passage_number]
         folded_text = fold_in_place(self._page.texts[paragraph_number])
+        # The mention reaches from the first word of the name in the passage to the last one.
         word_spans = [
             word.span()
             for word in WORD_PATTERN.finditer(folded_text, start, end)
             if word[0] in content_words
         ]
-        return PageMention(
-            paragraph_number,
-            word_spans[0][0],
-            word_spans[-1][1],
-            score=min(1.0, round(-negative_score, 6)),
-        )
+        mention_start, mention_end = word_spans[0][0], word_spans[-1][1]
+        score = min(1.0, round(-negative_score, 6))
+        return PageMention(paragraph_number, mention_start, mention_end, score=score)

@@ -10,7 +10,7 @@ from factdrift.builders.core.schema import typed_rows
 from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
 
 LEAST = 20
-"""Words of a paragraph that may be added."""
+"""The fewest words of a paragraph that may be added: shorter ones are remarks, not context."""
 # Bytes that the index may hold in memory while it is written.
 _HEAP = 64_000_000
 # Words that the query language of the index reads as operators.
@@ -50,7 +50,7 @@ class Pool:
     ) -> tuple[rows.AddedParagraph, ...]:
         """The `count` paragraphs that are closest to a question, best first, then by page.
 
-        `is_wanted`: whether a paragraph may be taken, by the item of its page and its text.
+        `is_wanted` says whether a paragraph may be taken, given the item of its page and its text.
         """
         query_words = " ".join(
             word for word in WORD_PATTERN.findall(fold_in_place(question)) if word not in _SYNTAX

@@ -31,20 +31,23 @@ from factdrift.builders.timeqa.sorted_rows import SortedRows
 
 SPLITS = ("train", "dev", "test")
 LINE_END = "\n"
-"""What stands between the paragraphs of a context."""
+"""The text between the paragraphs of a context."""
 
 
 def split_of(subject: str, seed: int) -> str:
-    """The split of a subject, with all its questions: 70, 15 and 15 of 100, by its own hash."""
+    """The split of a subject and of all its questions, by the hash of the subject.
+
+    Of 100 subjects 70 are in `train`, 15 in `dev` and 15 in `test`.
+    """
     split_chance = seeded_fraction(seed, "split", subject)
     return "train" if split_chance < 0.70 else "dev" if split_chance < 0.85 else "test"
 
 
 class AskSettings(Strict):
-    """How the questions of a release are asked; `text`: whether rows hold the text of their page.
+    """The settings of the questions of a release.
 
-    `relations`: the questions of each, by property id; `pool`: paragraphs of other pages that a
-    context has.
+    `relations` has the questions of each relation by its property id. `text` tells whether rows
+    hold the text of their page. `pool` is the number of paragraphs of other pages in a context.
     """
 
     relations: Mapping[str, QuestionTemplates]
@@ -72,8 +75,8 @@ def write_questions(
 ) -> None:
     """Write `questions.parquet` (`rows.TimeQuestion`), `probes.parquet`, `dropped.parquet`.
 
-    The order is that of the subjects, then of the relations, then of the asking. `step` is what
-    the dropped rows name. Memory holds one subject, its page and a few hundred questions.
+    The rows are in the order of the subjects, then of the relations, then of the asking. The
+    dropped rows name `step`. Memory holds one subject, its page and a few hundred questions.
     """
     settings, seed = asking.questions, asking.seed
     with ExitStack() as stack:
@@ -113,7 +116,10 @@ def write_questions(
 
 
 def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
-    """Every subject's pairs with its page; subjects without a page have no segments by now."""
+    """Yield the pairs of every subject, and its page.
+
+    Subjects without a page were dropped with their segments by the alignment.
+    """
     gap_rows = SortedRows(sources.gaps, rows.Gap, "subject")
     subject_rows = SortedRows(sources.subjects, rows.PageSubject, "subject")
     page_rows = SortedRows(sources.pages, rows.Page, "item", batch=16)
@@ -168,7 +174,7 @@ class PageContext:
         self._starts = list(accumulate(lengths, initial=0))
 
     def _context(self, cut_paragraphs: tuple[int, ...]) -> tuple[str, str]:
-        """The text without these paragraphs, and its checksum."""
+        """The context without these paragraphs (empty if rows hold no text), and its checksum."""
         if cut_paragraphs not in self._made:
             cut_numbers = frozenset(cut_paragraphs)
             kept_texts = (
@@ -184,10 +190,7 @@ class PageContext:
         return self._made[cut_paragraphs]
 
     def _added(self, pair_question: PairQuestion) -> tuple[rows.AddedParagraph, ...]:
-        """The paragraphs of other pages in the context of a question.
-
-        None of them may name an object of its history.
-        """
+        """Paragraphs of other pages for a context; none names an object of the question's pair."""
         if self._pool is None:
             return ()
 
@@ -260,7 +263,7 @@ class PageContext:
 
 
 class Place(NamedTuple):
-    """Where a page names an object, and its words for it."""
+    """The place at which a page names an object, and its words for the object."""
 
     paragraph: int
     start: int
@@ -268,7 +271,10 @@ class Place(NamedTuple):
 
 
 def places_of(pair_question: PairQuestion) -> tuple[Place, ...]:
-    """Where the page names what answers a question: for its own segment, then in order."""
+    """The places at which the page names answers of a question.
+
+    The places of the segment that it was made from come first, the others in the page's order.
+    """
     ranked_places: list[tuple[bool, Place]] = []
     for segment_index in pair_question.chosen:
         segment = pair_question.pair.segments[segment_index]
@@ -283,9 +289,10 @@ def places_of(pair_question: PairQuestion) -> tuple[Place, ...]:
 
 
 def _targets(pair_question: PairQuestion, page_words: Sequence[str]) -> tuple[str, ...]:
-    """The accepted answers: none where the page does not answer the question.
+    """The accepted answers; there are none where the page does not answer the question.
 
-    First the object that it was made from, last those that the page does not name.
+    The object that the question was made from is first, and those that the page does not name are
+    last.
     """
     if pair_question.answerable != "yes":
         return ()

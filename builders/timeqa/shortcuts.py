@@ -1,4 +1,4 @@
-"""What readers score that mind no time: the shortcuts on the card, by difficulty."""
+"""Scores of readers that ignore time: the shortcuts on the card, by difficulty."""
 
 from collections import Counter
 from itertools import pairwise
@@ -11,7 +11,7 @@ from factdrift.builders.text.sentences import sentence_starts
 from factdrift.builders.text.words import word_tokens
 from factdrift.builders.timeqa.similarity import TfIdf
 
-# Questions of a difficulty, at most, that the best sentence is looked for of.
+# The most questions of a difficulty whose best sentence is looked for: enough for whole percents.
 _READ = 1_000
 _ABOUT = (
     "Shares of all questions that are answered right by always taking, of the objects of the "
@@ -73,7 +73,7 @@ def shortcuts(questions: Path, segments: Path) -> Statistics:
 
 
 def _best_sentence(questions: Path, difficulty: str) -> float | None:
-    """The share of questions whose most similar sentence has an answer; None: there is no text."""
+    """The share of questions whose most similar sentence has an answer, or None without texts."""
     asked_count = right_count = 0
     column_names = ["difficulty", "question", "context", "answers"]
     with reading(questions) as file:
@@ -95,17 +95,15 @@ def _best_sentence(questions: Path, difficulty: str) -> float | None:
 
 def most_similar(question: str, context: str) -> str:
     """The sentence of a context with the greatest TF-IDF cosine to a question, the first one."""
-    sentences = [
-        line[start:end]
-        for line in context.split("\n")
-        for start, end in pairwise([*sentence_starts(line), len(line)])
-    ]
-    sentence_weights, question_words = (
-        TfIdf([word_tokens(sentence) for sentence in sentences]),
-        Counter(word_tokens(question)),
-    )
-    sentence_scores = [
-        sentence_weights.cosine(sentence_number, question_words)
-        for sentence_number in range(len(sentences))
-    ]
-    return sentences[sentence_scores.index(max(sentence_scores))]
+    sentences: list[str] = []
+    for line in context.split("\n"):
+        for start, end in pairwise([*sentence_starts(line), len(line)]):
+            sentences.append(line[start:end])
+    sentence_weights = TfIdf([word_tokens(sentence) for sentence in sentences])
+    question_words = Counter(word_tokens(question))
+    best_sentence, best_score = "", -1.0
+    for sentence_number, sentence in enumerate(sentences):
+        score = sentence_weights.cosine(sentence_number, question_words)
+        if score > best_score:
+            best_sentence, best_score = sentence, score
+    return best_sentence
