@@ -1,19 +1,33 @@
-"""A kit for the tests of datasets that live in packages of their own.
+"""A kit for the tests of extensions that live in packages of their own.
 
     from factdrift.testing import check_dataset
 
     def test_the_sample(tmp_path):
         release = check_dataset("two-hop", tmp_path)
 
-What fails is an `AssertionError` that says what, in the words of the dataset's author.
+`check_filter`, `check_backend` and `check_platform` do the same for the other kinds. What fails is
+an `AssertionError` that says what, in the words of the extension's author.
 """
 
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from factdrift.annotation.batch import Hit, HitBatch, attention_items, layout_sha256
+from factdrift.annotation.layout import FOLDER, load_layout
+from factdrift.annotation.order import Delivery
+from factdrift.annotation.platforms.base import Certainty, Platform
+from factdrift.annotation.submission import Refused, Submission
 from factdrift.api import DatasetRelease, ReleaseConfig, open_release
+from factdrift.builders.generate.backends import CachedModel
+from factdrift.builders.generate.prompts import ModelSettings
+from factdrift.builders.generate.protocol import Result
+from factdrift.builders.rows import Article, Candidate, Draw, Question
+from factdrift.filters.base import Filter, FilterContext, QuestionItem
 
 _WAYS = (("0", 1), ("1", 2))
 """Seeds of Python's hashes, and numbers of processes, that must not matter."""
@@ -72,3 +86,89 @@ def _check_rows(config: ReleaseConfig) -> None:
         subject = roles.subject.partition(".")[0]
         assert row.values[subject] is not None, f"{place}: {subject} is null"
     assert ids, f"{config.name} has no row"
+
+
+def check_filter(
+    filter_: Filter, cases: Mapping[str, str | None], article: str = "An article."
+) -> None:
+    """Judge questions, and compare the reasons to drop them.
+
+    `cases`: question -> the reason, or None where it is kept; `article`: the text that all are
+    about. The filter has to explain each reason in its `reasons`.
+    """
+    items = [_question_item(question, article) for question in cases]
+    verdicts = filter_.judge(items, FilterContext())
+    assert len(verdicts) == len(items), f"{len(verdicts)} verdicts for {len(items)} questions"
+    for (question, expected), verdict in zip(cases.items(), verdicts, strict=True):
+        reason = None if verdict.keep else verdict.reason
+        assert reason == expected, f"{question!r}: {reason!r}, not {expected!r}"
+        assert reason is None or reason in filter_.reasons, f"no sentence in `reasons` for {reason}"
+
+
+def _question_item(question: str, article_text: str) -> QuestionItem:
+    day = date(2020, 3, 2)
+    article = Article("20200302", day, (article_text,), article_text)
+    draw = Draw("draw", article.id, "eval", "recent", day, day, "2020Q1")
+    span = Candidate(0, len(article_text), article_text, "phrase", None, 0)
+    return QuestionItem(Question(question, draw, question, span, "test"), article)
+
+
+def check_backend(settings: ModelSettings, prompts: Sequence[str], seed: int = 0) -> list[Result]:
+    """Ask a model each prompt, twice, and return its results.
+
+    Each prompt has to have one result, handed over as it comes and kept, so that the second time
+    the model is asked nothing.
+    """
+    with TemporaryDirectory() as folder:
+        first = CachedModel(settings.open(seed), Path(folder))
+        results = first.complete(prompts)
+        assert len(results) == len(prompts), f"{len(results)} results for {len(prompts)} prompts"
+        missing = [prompt for prompt, result in zip(prompts, results, strict=True) if not result]
+        assert not missing, f"no result for {missing[0]!r}"
+        # Offline the cache alone answers: what was not handed to `on_result` is missing there.
+        again = CachedModel(settings.open(seed), Path(folder), offline=True)
+        assert again.complete(prompts) == results, "other results from the cache"
+    return results
+
+
+def check_platform(
+    platform: Platform, folder: Path, make_results: Callable[[Path, Path], Path]
+) -> list[Submission]:
+    """Export a batch, and read results of it, whose submissions are returned.
+
+    The batch has one HIT of the layout `judge_question`. `make_results` gets the folder of the
+    exported files and an empty one; it writes there what the platform would return and gives the
+    file. The export has to have the same bytes twice, and the platform to recognise its results.
+    """
+    layout = load_layout("judge_question")
+    batch = HitBatch(
+        id="0123456789abcdef",
+        number=1,
+        layout=layout.name,
+        layout_sha256=layout_sha256(FOLDER / layout.name),
+        dataset="test",
+        platform=platform.name,
+        seed=0,
+        hits=(Hit("hit-1", tuple(attention_items(layout))),),
+        folder=folder,
+    )
+    exports = []
+    for name in ("first", "second"):
+        target = folder / name
+        target.mkdir(parents=True)
+        platform.export(batch, layout, target, Delivery())
+        files = sorted(path for path in target.rglob("*") if path.is_file())
+        assert files, "the export is empty"
+        exports.append({path.relative_to(target): path.read_bytes() for path in files})
+    assert exports[0] == exports[1], "two exports of one batch differ"
+    (folder / "results").mkdir()
+    path = make_results(folder / "first", folder / "results")
+    assert platform.recognises(path) is not Certainty.NO, "its own results are not recognised"
+    submissions = []
+    for submission in platform.read(path):
+        assert not isinstance(submission, Refused), f"refused: {submission}"
+        assert submission.batch == batch.id, f"another batch: {submission.batch}"
+        assert submission.hit in batch.hit_by_id, f"another HIT: {submission.hit}"
+        submissions.append(submission)
+    assert submissions, "no submission in the results"
+    return submissions

@@ -18,12 +18,13 @@ from email.message import Message
 from functools import partial
 from threading import Lock, Thread, local
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urljoin
 
 import requests
 from urllib3.exceptions import HTTPError, InvalidHeader
 from urllib3.util import Retry
 
+from factdrift.builders.core.addresses import parse_address
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.inputs import without_credentials
 from factdrift.builders.core.progress import say
@@ -134,11 +135,36 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     return outcome.result(seconds)
 
 
+class GuardedSession(requests.Session):
+    """A session whose redirects stay on the web and carry no credentials to another host."""
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """Where a redirect leads; `UserError` where that is no address of the web."""
+        target = super().get_redirect_target(resp)
+        if target is not None:
+            try:
+                parse_address(urljoin(resp.url, target))
+            except UserError as error:
+                text = f"the server sends callers on to what is refused: {error}"
+                raise UserError(text, where=without_credentials(resp.url)) from None
+        return target
+
+    def rebuild_auth(
+        self, prepared_request: requests.PreparedRequest, response: requests.Response
+    ) -> None:
+        """Drop the credentials where a redirect leaves the host, and look for none in .netrc."""
+        headers = prepared_request.headers
+        if "Authorization" in headers and self.should_strip_auth(
+            response.request.url or "", prepared_request.url or ""
+        ):
+            del headers["Authorization"]
+
+
 class Sessions(local):
     """A session for each thread."""
 
     def __init__(self) -> None:
-        self.session = requests.Session()
+        self.session = GuardedSession()
 
 
 @contextmanager
@@ -154,7 +180,7 @@ def answered(
     try:
         response = within(sum(times), call)
     except TimeoutError:
-        sessions.session = requests.Session()  # that one is still at it
+        sessions.session = GuardedSession()  # that one is still at it
         raise CutShortError("out of time") from None
     except requests.exceptions.InvalidURL:
         raise UserError("not an address", where=without_credentials(address)) from None
@@ -230,6 +256,7 @@ class JsonClient:
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self.address, self.policy = address, policy
+        self._url = parse_address(address).url  # the same parts that a key was granted to
         self._key, self._header = key, header
         self._rate, self._max_bytes, self._hint, self._sleep = rate, max_bytes, hint, sleep
         self._next, self._next_report = 0.0, 0.0
@@ -277,10 +304,11 @@ class JsonClient:
         self._take_turn()
         timeout, byte_limit, body_bytes = self.policy.timeout, self._max_bytes, bytearray()
         more = {"json": body, "auth": self._sign, "allow_redirects": False}
-        with answered(self._sessions, "POST", self.address, timeout, **more) as response:
+        with answered(self._sessions, "POST", self._url, timeout, **more) as response:
             if response.is_redirect:
-                target_host = urlsplit(response.headers["Location"]).hostname or "another page"
-                text = f"HTTP {response.status_code}: it sends callers on to {target_host}"
+                text = (
+                    f"HTTP {response.status_code}: it sends callers on to {redirect_host(response)}"
+                )
                 hint = "give the address of the service itself"
                 raise UserError(text, where=without_credentials(self.address), hint=hint)
             for piece in pieces(response, timeout, byte_limit, unpacked=True):
@@ -311,6 +339,14 @@ class JsonClient:
                 self._next = max(self._next, time.monotonic()) + 1 / self._rate
             if wait > 0:
                 self._sleep(wait)
+
+
+def redirect_host(response: requests.Response) -> str:
+    """The host that a redirect leads to, for a message."""
+    try:
+        return parse_address(urljoin(response.url, response.headers["Location"])).host
+    except UserError:
+        return "what is no address of the web"
 
 
 def message_in(body: bytes) -> str:

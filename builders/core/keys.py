@@ -12,10 +12,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import yaml
 
+from factdrift.builders.core.addresses import parse_address
 from factdrift.builders.core.errors import UserError
 
 VARIABLE = "FACTDRIFT_KEYS"
@@ -37,7 +37,8 @@ def key_for(variable: str, address: str, *, required: bool) -> str | None:
     key = os.environ.get(variable, "").strip()
     if not key:
         return None
-    place = _origin(address)
+    service = parse_address(address)
+    place = service.origin
     if _withheld:
         if not required:
             return None
@@ -50,8 +51,7 @@ def key_for(variable: str, address: str, *, required: bool) -> str | None:
         text = f"the recipe sends the key in {variable} to {place}, which you have not allowed"
         hint = f'if you trust it, write into {settings()}: "{variable}: [{place}]"'
         raise UserError(text, hint=hint)
-    parts = urlsplit(address)
-    if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+    if service.scheme != "https" and service.host.strip("[]") not in _LOOPBACK:
         text = f"{variable} would go to {place} in clear text"
         raise UserError(text, hint="give an https:// address; only this machine is asked over http")
     return key
@@ -59,7 +59,7 @@ def key_for(variable: str, address: str, *, required: bool) -> str | None:
 
 def grant(variable: str, address: str) -> None:
     """Allow what the user typed on the command line, in this process."""
-    _typed.add((variable, _origin(address)))
+    _typed.add((variable, parse_address(address).origin))
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def _granted() -> Iterator[tuple[str, str]]:
         variable, equals, address = grant_text.partition("=")
         if not equals:
             raise UserError(f"{VARIABLE} has {grant_text!r}", hint="write VARIABLE=https://host")
-        yield variable, _origin(address)
+        yield variable, parse_address(address).origin
     path = settings()
     if not path.is_file():
         return
@@ -99,10 +99,4 @@ def _granted() -> Iterator[tuple[str, str]]:
         text = f"is no list of addresses by variable ({error})"
         raise UserError(text, where=path, hint=hint) from None
     for name, address in pairs:
-        yield name, _origin(address)
-
-
-def _origin(address: str) -> str:
-    """Scheme, host and port of an address: `https://api.openai.com`."""
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2].casefold()}"
+        yield name, parse_address(address).origin

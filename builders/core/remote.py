@@ -28,6 +28,7 @@ from urllib.parse import unquote
 
 import requests
 
+from factdrift.builders.core.addresses import BUCKET_SCHEMES, WEB_SCHEMES, parse_address
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked, sync
@@ -51,6 +52,8 @@ T = TypeVar("T")
 
 POLICY = RetryPolicy(timeout=15.0, longest_wait=120.0, give_up=45.0, least_bytes=1 << 14)
 """A server that sends nothing is given up within a minute; what it sends begins the count anew."""
+INPUT_SCHEMES = (*WEB_SCHEMES, *BUCKET_SCHEMES)
+"""What inputs may be named by, beside paths."""
 _PATTERN = re.compile(r"[*\[]")
 _PIECE = 1 << 20
 _VERSION_FIELDS = frozenset(
@@ -91,6 +94,7 @@ def local(
             path = unquote(text[len("file://") :]) if is_remote(text) else text
             local_paths[path] = text
             continue
+        address_parts = parse_address(text, INPUT_SCHEMES)
         if clean.count("/") < 3:
             raise UserError("no file is named", where=clean)
 
@@ -100,7 +104,7 @@ def local(
 
         base, name = clean[: clean.rindex("/") + 1], clean[clean.rindex("/") + 1 :]
         files: _Web | _Fsspec
-        if text.lower().startswith(("http://", "https://")):
+        if address_parts.scheme in WEB_SCHEMES:
             if not name or _PATTERN.search(name):
                 hint = "give the address of each file"
                 raise UserError("web servers do not list their folders", where=clean, hint=hint)

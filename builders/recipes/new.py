@@ -3,8 +3,10 @@
 import keyword
 import re
 import sys
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
+from typing import Any
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.extensions import ExtensionPoint
@@ -74,7 +76,8 @@ def _name_problem(kind: str, name: str) -> str | None:
     module = name.replace("-", "_")
     if keyword.iskeyword(module) or keyword.issoftkeyword(module):
         return "it is a word of Python"
-    if name in _extension_points()[kind].names():
+    points = _extension_points()
+    if kind in points and name in points[kind].names():
         return f"there is a {kind} of that name"
     # A package that shadows another module breaks whatever imports that one.
     if module in sys.stdlib_module_names or module in packages_distributions():
@@ -86,9 +89,13 @@ def _name_problem(kind: str, name: str) -> str | None:
     return "a package of that name is installed"
 
 
-def _extension_points() -> dict[str, ExtensionPoint[type]]:
+def _extension_points() -> Mapping[str, ExtensionPoint[Any]]:
     """The extension point of each kind of package."""
-    return {"dataset": DATASETS}
+    from factdrift.builders.generate.backends import MODEL_POINT
+    from factdrift.filters import FILTER_POINT
+
+    # Platforms are above recipes in the order of imports: their names are compared when loaded.
+    return {"dataset": DATASETS, "filter": FILTER_POINT, "backend": MODEL_POINT}
 
 
 def _replaced(text: str, replacements: dict[str, str]) -> str:
