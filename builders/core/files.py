@@ -202,9 +202,8 @@ def wait_for_sharers(path: Path, seconds: float) -> bool:
 def atomic_folder(folder: Path) -> Iterator[Path]:
     """A hidden folder beside `folder` that takes its place at the end, if nothing failed."""
     staging = folder.with_name(f".{folder.name}.tmp")
-    shutil.rmtree(staging, ignore_errors=True)
     try:
-        staging.mkdir(parents=True)
+        fresh_folder(staging)
         yield staging
         move(staging, folder)
     finally:
@@ -221,6 +220,7 @@ def replacing(path: Path) -> Iterator[Path]:
         raise UserError("there is something here that is no file", where=display_path(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
+    temporary.unlink(missing_ok=True)  # a link planted there would be written through
     try:
         yield temporary
         sync(temporary)
@@ -228,6 +228,14 @@ def replacing(path: Path) -> Iterator[Path]:
         sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def fresh_folder(path: Path) -> None:
+    """An empty folder at `path`, whatever was there before; a link there is not followed."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
 
 
 def move(staging: Path, folder: Path) -> None:
