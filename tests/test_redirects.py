@@ -36,7 +36,7 @@ def answering(location: str | None) -> Iterator[tuple[str, list[tuple[str, str |
             if not location:
                 self.wfile.write(b"data")
 
-        do_POST = do_GET
+        do_POST = do_GET  # noqa: N815 - the name that http.server calls
 
         def log_message(self, *parts: object) -> None:
             """Nothing on the screen."""
@@ -89,22 +89,25 @@ def test_an_input_does_not_leave_the_web(tmp_path: Path, location: str) -> None:
 
 
 def test_a_service_with_a_key_is_not_followed_elsewhere() -> None:
-    with answering(None) as (target, target_requests):
-        with answering(f"http://{target}/v1") as (first, first_requests):
-            client = JsonClient(f"http://{first}/v1", POLICY, key="k3y")
-            with pytest.raises(UserError, match="sends callers on to 127.0.0.1"):
-                client.post({}, lambda reply, attempt: reply)
+    with (
+        answering(None) as (target, target_requests),
+        answering(f"http://{target}/v1") as (first, first_requests),
+    ):
+        client = JsonClient(f"http://{first}/v1", POLICY, key="k3y")
+        with pytest.raises(UserError, match=r"sends callers on to 127\.0\.0\.1"):
+            client.post({}, lambda reply, attempt: reply)
     assert (len(first_requests), target_requests) == (1, [])
 
 
 @pytest.mark.parametrize("location", ["http://{target}/sparql", "ftp://{target}/a", "\\\\evil"])
 def test_an_endpoint_with_credentials_is_not_followed_elsewhere(location: str) -> None:
-    with answering(None) as (target, target_requests):
-        with answering(location.format(target=target)) as (first, first_requests):
-            client = SparqlClient(
-                f"http://ann:s3cret@{first}/sparql", "test/1.0 (mailto:a@b.org)", POLICY
-            )
-            with pytest.raises(UserError, match="sends callers on to"):
-                client.answer("SELECT * WHERE {}")
+    with (
+        answering(None) as (target, target_requests),
+        answering(location.format(target=target)) as (first, first_requests),
+    ):
+        address = f"http://ann:s3cret@{first}/sparql"
+        client = SparqlClient(address, "test/1.0 (mailto:a@b.org)", POLICY)
+        with pytest.raises(UserError, match="sends callers on to"):
+            client.answer("SELECT * WHERE {}")
     assert [login for _, login in first_requests] == ["Basic YW5uOnMzY3JldA=="]
     assert target_requests == []

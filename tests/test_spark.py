@@ -23,7 +23,7 @@ from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
 from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.selection import select
-from factdrift.reasoning.states import knowledge
+from factdrift.reasoning.states import build_knowledge
 from tests import random_histories
 from tests.histories import fact, parquet
 from tests.history_tables import tables
@@ -100,9 +100,9 @@ def test_questions_over_several_facts(spark: Engine, tmp_path: Path) -> None:
 
     def drawn(eng: Engine, out: Path) -> bytes:
         tables = [eng.read(path, row) for path, row in files]
-        known = knowledge(eng, tables[0], tables[1], scope.last, 5)
+        knowledge = build_knowledge(eng, tables[0], tables[1], scope.last, 5)
         candidates = ibis.union(
-            *(eng.keep(family.table(known, scope)) for family in FAMILIES.values())
+            *(eng.keep(family.table(knowledge, scope)) for family in FAMILIES.values())
         )
         chosen = select(candidates, 5, 40)
         assert eng.write(chosen, out, QuestionCandidate, ("family", "hops", "id")) > 50

@@ -211,9 +211,8 @@ def wait_for_sharers(lock_path: Path, seconds: float) -> bool:
 def atomic_folder(folder: Path) -> Iterator[Path]:
     """Make a hidden folder beside `folder` that is renamed to it at the end, if nothing failed."""
     staging_folder = folder.with_name(f".{folder.name}.tmp")
-    shutil.rmtree(staging_folder, ignore_errors=True)
     try:
-        staging_folder.mkdir(parents=True)
+        fresh_folder(staging_folder)
         yield staging_folder
         move(staging_folder, folder)
     finally:
@@ -230,6 +229,7 @@ def replacing(path: Path) -> Iterator[Path]:
         raise UserError("there is something here that is no file", where=display_path(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary_path = path.with_name(f".{path.name}.tmp")
+    temporary_path.unlink(missing_ok=True)  # a link planted there would be written through
     try:
         yield temporary_path
         sync(temporary_path)
@@ -237,6 +237,14 @@ def replacing(path: Path) -> Iterator[Path]:
         sync(path.parent)
     finally:
         temporary_path.unlink(missing_ok=True)
+
+
+def fresh_folder(path: Path) -> None:
+    """Make an empty folder at `path` and remove what was there; a link is not followed."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
 
 
 def move(staging_folder: Path, folder: Path) -> None:

@@ -8,7 +8,6 @@ list dependencies.
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -17,12 +16,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import msgspec
 from pydantic import BaseModel
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.engine import Engine, EngineName, engine
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors, locked, replacing
+from factdrift.builders.core.files import disk_errors, fresh_folder, locked, replacing
 from factdrift.builders.core.hashing import digest, file_sha256
 from factdrift.builders.core.reach import ROOT, Reach, reach
 
@@ -135,6 +135,11 @@ class Workspace:
             return known_folder
         folder_name = f"{step.name}-{step.key}"
         finished_folder = self.root / folder_name
+        damage = first_damage(finished_folder) if finished_folder.is_dir() else None
+        if damage is not None:
+            self.say(f"  {step.name}: made anew ({folder_name}: {damage})")
+            fresh_folder(finished_folder)
+            finished_folder.rmdir()
         if finished_folder.is_dir():
             self.say(f"  {step.name}: reused ({folder_name})")
             with suppress(OSError):  # a build folder that only others may write
@@ -145,9 +150,9 @@ class Workspace:
             self.folder(input_step)
         self.say(f"  {step.name}: making ({folder_name})")
         unfinished_folder = self.root / f".{folder_name}.tmp"
-        shutil.rmtree(unfinished_folder, ignore_errors=True)
-        unfinished_folder.mkdir(parents=True)
+        fresh_folder(unfinished_folder)
         step.make(unfinished_folder, replace(self, making=step))
+        write_checksums(unfinished_folder)
         unfinished_folder.rename(finished_folder)
         self.folders_by_key[step.key] = finished_folder
         return finished_folder
@@ -178,17 +183,64 @@ class Workspace:
         known_path = self.root / "checksums.json"
         known_sums: dict[str, str] = {}
         with suppress(FileNotFoundError, ValueError):
-            known_sums = json.loads(known_path.read_text("utf-8"))
+            known_sums = msgspec.json.decode(known_path.read_bytes(), type=dict[str, str])
         with disk_errors(path):
             file_stat = path.stat()
         file_identity = f"{path.resolve()}|{file_stat.st_size}|{file_stat.st_mtime_ns}"
-        if file_identity not in known_sums:
+        # Each entry has a seal: a damaged one would name another input in the manifest.
+        known_sum, _, seal = known_sums.get(file_identity, "").partition(" ")
+        if seal != _seal(file_identity, known_sum):
             if file_stat.st_size > 1 << 30:  # it takes a second or more, so say why
                 self.say(f"  checksum of {path.name} ({file_stat.st_size / 1e9:.1f} GB), once")
-            known_sums[file_identity] = file_sha256(path)
+            known_sum = file_sha256(path)
+            known_sums[file_identity] = f"{known_sum} {_seal(file_identity, known_sum)}"
             with replacing(known_path) as unfinished:
                 unfinished.write_text(json.dumps(known_sums, indent=1, sort_keys=True), "utf-8")
-        return known_sums[file_identity]
+        return known_sum
+
+
+def _seal(file_identity: str, checksum: str) -> str:
+    """What a remembered checksum of an input has to agree with."""
+    return digest([file_identity, checksum])
+
+
+CHECKSUMS = ".sha256.json"
+"""The file of a step's folder that has the sha256 of every other file in it."""
+
+
+def write_checksums(folder: Path) -> None:
+    """Write the sha256 of every file of a finished step, by its path in the folder."""
+    text = json.dumps(folder_checksums(folder), indent=1, sort_keys=True)
+    (folder / CHECKSUMS).write_text(text + "\n", "utf-8")
+
+
+def folder_checksums(folder: Path) -> dict[str, str]:
+    """The sha256 of every file below a folder, by its path there; links count by what they are."""
+    checksums = {}
+    for path in sorted(folder.rglob("*")):
+        place = path.relative_to(folder).as_posix()
+        if place != CHECKSUMS and not path.is_dir():
+            checksums[place] = file_sha256(path)
+    return checksums
+
+
+def first_damage(folder: Path) -> str | None:
+    """What of a step's folder is not as it was written; None where all is.
+
+    A disk or a hand may have changed a file since. A folder of a version before 0.3 has no
+    checksums, and is made anew as well.
+    """
+    try:
+        written = msgspec.json.decode((folder / CHECKSUMS).read_bytes(), type=dict[str, str])
+        current = folder_checksums(folder)
+    except FileNotFoundError:
+        return "it has no checksums"
+    except (msgspec.DecodeError, OSError, UserError):
+        return "it cannot be read"
+    for place in sorted(written.keys() | current.keys()):
+        if written.get(place) != current.get(place):
+            return f"{place} is not what was written"
+    return None
 
 
 class NotMadeError(LookupError):

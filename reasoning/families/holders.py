@@ -1,4 +1,4 @@
-"""Families that ask who held something: chain, join, offset and neighbour."""
+"""Families of questions about holders: chain, join, offset and neighbour."""
 
 import ibis
 import ibis.expr.types as ir
@@ -9,208 +9,240 @@ from factdrift.reasoning.families.base import (
     array,
     at_quarter_end,
     candidate,
+    event_starts,
     quarter,
     seeded_number,
-    starts,
 )
 from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
 
+# A guess: within a year of an event the object is mostly still that of the event, so no answer.
 _YEARS = (-4, -3, -2, 2, 3, 4)
-"""How far an offset goes from its event."""
+"""The distances, in years, from an event to the day that an offset asks about."""
 
 
-def _chains(known: Knowledge, scope: Scope) -> ir.Table:
-    """Stretches joined where the only object of one is the subject of the next, two or three.
+def _chains(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Join two or three stretches in which the only object of one is the subject of the next.
 
-    The shortcuts follow the newest object at every hop, or the one that held longest.
+    The shortcuts follow the newest object at every hop, or the one that held for the longest time.
     """
-    stretches = scope.of(known.states.filter(known.states.objects.length() == 1), "noun")
-    begun = at_quarter_end(stretches, scope, known.seed, draws=4).join(known.shortcuts, PAIR)
-    begun = begun.mutate(middle=ibis._.objects[0])
-    path = begun.select(
+    single_holders = scope.with_phrase(
+        knowledge.states.filter(knowledge.states.objects.length() == 1), "noun"
+    )
+    first_hops = at_quarter_end(single_holders, scope, knowledge.seed, draws=4).join(
+        knowledge.shortcuts, PAIR
+    )
+    first_hops = first_hops.mutate(middle=ibis._.objects[0])
+    path = first_hops.select(
         *("as_of", "newest", "longest", "statements", "since", "middle"),
         start="subject",
-        items=array(begun.subject),
-        relations=array(begun.relation),
+        items=array(first_hops.subject),
+        relations=array(first_hops.relation),
         first_hop="middle",
     )
-    hops = _joined(path, stretches, known)
-    hops = hops.filter(~hops.items.contains(hops.objects[0]) & (hops.objects[0] != hops.first_hop))
-    longer = hops.select(
+    joined_paths = _joined(path, single_holders, knowledge)
+    joined_paths = joined_paths.filter(
+        ~joined_paths.items.contains(joined_paths.objects[0])
+        & (joined_paths.objects[0] != joined_paths.first_hop)
+    )
+    longer_path = joined_paths.select(
         *("as_of", "newest", "longest", "start", "items", "first_hop", "relations"),
         statements="proof",
         since="began",
-        middle=hops.objects[0],
+        middle=joined_paths.objects[0],
     )
-    return _last_hop(path, known, scope).union(_last_hop(longer, known, scope))
+    return _last_hop(path, knowledge, scope).union(_last_hop(longer_path, knowledge, scope))
 
 
-def _joined(path: ir.Table, states: ir.Table, known: Knowledge) -> ir.Table:
-    """Each path with the stretches of its last object on its day; no relation twice.
+def _joined(path: ir.Table, states: ir.Table, knowledge: Knowledge) -> ir.Table:
+    """Extend each path by the stretches of its last object on its day, with no relation twice.
 
-    `newest` and `longest` go on from what they were, and are null where they lead nowhere.
+    `newest` and `longest` are followed in the same way, and are null where they lead nowhere.
     """
     next_states = states.rename(more="statements", start_of="since")
-    hops = path.join(next_states, [("middle", "subject")]).drop("subject")
-    hops = hops.filter((hops.first <= hops.as_of) & (hops.last >= hops.as_of))
-    hops = hops.filter(~hops.relations.contains(hops.relation))
-    for name in ("newest", "longest"):
-        short = known.shortcuts.select(from_="subject", by="relation", next=name)
-        hops = hops.left_join(short, [(name, "from_"), ("relation", "by")])
-        hops = hops.drop("from_", "by", name).rename({name: "next"})
-    return hops.mutate(
-        relations=hops.relations.concat(array(hops.relation)),
-        proof=hops.statements.concat(hops.more),
-        began=ibis.greatest(hops.since, hops.start_of),
+    joined_paths = path.join(next_states, [("middle", "subject")]).drop("subject")
+    joined_paths = joined_paths.filter(
+        (joined_paths.first <= joined_paths.as_of) & (joined_paths.last >= joined_paths.as_of)
+    )
+    joined_paths = joined_paths.filter(~joined_paths.relations.contains(joined_paths.relation))
+    for shortcut_column in ("newest", "longest"):
+        next_shortcuts = knowledge.shortcuts.select(
+            from_="subject", by="relation", next=shortcut_column
+        )
+        joined_paths = joined_paths.left_join(
+            next_shortcuts, [(shortcut_column, "from_"), ("relation", "by")]
+        )
+        joined_paths = joined_paths.drop("from_", "by", shortcut_column).rename(
+            {shortcut_column: "next"}
+        )
+    return joined_paths.mutate(
+        relations=joined_paths.relations.concat(array(joined_paths.relation)),
+        proof=joined_paths.statements.concat(joined_paths.more),
+        began=ibis.greatest(joined_paths.since, joined_paths.start_of),
     )
 
 
-def _last_hop(path: ir.Table, known: Knowledge, scope: Scope) -> ir.Table:
-    hops = _joined(path, scope.of(known.states, "ask"), known)
-    other_objects = known.shortcuts.select("others", of="subject", by="relation")
-    hops = hops.join(other_objects, [("middle", "of"), ("relation", "by")])
-    candidates = candidate(
-        hops,
+def _last_hop(path: ir.Table, knowledge: Knowledge, scope: Scope) -> ir.Table:
+    joined_paths = _joined(path, scope.with_phrase(knowledge.states, "ask"), knowledge)
+    other_objects = knowledge.shortcuts.select("others", of="subject", by="relation")
+    joined_paths = joined_paths.join(other_objects, [("middle", "of"), ("relation", "by")])
+    chain_candidates = candidate(
+        joined_paths,
         "chain",
-        subject=hops.start,
-        items=hops.items,
-        relations=hops.relations,
-        as_of=hops.as_of,
-        answers=hops.objects,
-        statements=hops.proof,
-        changed=hops.began,
+        subject=joined_paths.start,
+        items=joined_paths.items,
+        relations=joined_paths.relations,
+        as_of=joined_paths.as_of,
+        answers=joined_paths.objects,
+        statements=joined_paths.proof,
+        changed=joined_paths.began,
     )
-    return candidates.filter(~candidates.answers.contains(candidates.subject))
+    return chain_candidates.filter(~chain_candidates.answers.contains(chain_candidates.subject))
 
 
-def _joins(known: Knowledge, scope: Scope) -> ir.Table:
-    """Each event with one stretch, drawn among those that offer themselves for its quarter."""
-    asked_states = scope.of(known.states, "ask")
-    offered = at_quarter_end(asked_states, scope, known.seed).join(known.shortcuts, PAIR)
-    by = ibis.window(group_by="quarter", order_by=["subject", "relation", "first"])
-    size = offered.count().over(ibis.window(group_by="quarter"))
-    offered = offered.mutate(nth=ibis.row_number().over(by).cast("int64"), size=size)
-    events = starts(known, scope)
+def _joins(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Pair each event with one stretch that is drawn among those at the end of its quarter."""
+    askable_states = scope.with_phrase(knowledge.states, "ask")
+    offered_states = at_quarter_end(askable_states, scope, knowledge.seed).join(
+        knowledge.shortcuts, PAIR
+    )
+    fixed_order = ibis.window(group_by="quarter", order_by=["subject", "relation", "first"])
+    quarter_size = offered_states.count().over(ibis.window(group_by="quarter"))
+    offered_states = offered_states.mutate(
+        nth=ibis.row_number().over(fixed_order).cast("int64"), size=quarter_size
+    )
+    events = event_starts(knowledge, scope)
     events = events.select(
         *("start_first", "start_last"),
         quarter=quarter(events.start_last),
-        drawn=seeded_number(known.seed, events.subject, events.relation, events.object),
+        drawn=seeded_number(knowledge.seed, events.subject, events.relation, events.object),
         event=array(events.subject, events.object),
         event_relation="relation",
         proof="statements",
     )
-    events = events.join(offered.select("quarter", "size").distinct(), "quarter")
+    events = events.join(offered_states.select("quarter", "size").distinct(), "quarter")
     events = events.mutate(nth=(events.drawn % events.size).cast("int64")).drop("size")
-    joined_events = events.join(offered, ["quarter", "nth"])
-    joined_events = joined_events.filter(
-        (joined_events.first <= joined_events.start_first)
-        & (joined_events.last >= joined_events.start_last)
+    event_states = events.join(offered_states, ["quarter", "nth"])
+    event_states = event_states.filter(
+        (event_states.first <= event_states.start_first)
+        & (event_states.last >= event_states.start_last)
     )
-    joined_events = joined_events.filter(
-        ~joined_events.event.contains(joined_events.subject)
-        & ~joined_events.objects.contains(joined_events.event[0])
+    event_states = event_states.filter(
+        ~event_states.event.contains(event_states.subject)
+        & ~event_states.objects.contains(event_states.event[0])
     )
-    joined_events = joined_events.filter(~joined_events.objects.contains(joined_events.event[1]))
+    event_states = event_states.filter(~event_states.objects.contains(event_states.event[1]))
     return candidate(
-        joined_events,
+        event_states,
         "join",
         wording="when",
-        items=array(joined_events.subject).concat(joined_events.event),
-        relations=array(joined_events.relation, joined_events.event_relation),
-        as_of=joined_events.start_last,
-        answers=joined_events.objects,
-        statements=joined_events.statements.concat(joined_events.proof),
-        changed=joined_events.start_last,
+        items=array(event_states.subject).concat(event_states.event),
+        relations=array(event_states.relation, event_states.event_relation),
+        as_of=event_states.start_last,
+        answers=event_states.objects,
+        statements=event_states.statements.concat(event_states.proof),
+        changed=event_states.start_last,
     )
 
 
-def _offsets(known: Knowledge, scope: Scope) -> ir.Table:
-    """Each event, moved by a drawn number of years, with the stretch of its own pair there."""
-    events = scope.of(scope.of(starts(known, scope), "ask"), "began")
+def _offsets(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Move each event by a drawn number of years and join the stretch of its own pair there."""
+    events = scope.with_phrase(scope.with_phrase(event_starts(knowledge, scope), "ask"), "began")
     events = events.mutate(
-        drawn=seeded_number(known.seed + 1, events.subject, events.relation, events.object)
+        drawn=seeded_number(knowledge.seed + 1, events.subject, events.relation, events.object)
     )
-    moved = []
-    for place, years in enumerate(_YEARS):
-        moved_events = events.filter(events.drawn % len(_YEARS) == place)
-        by = ibis.interval(years=abs(years))
-        ends = [moved_events.start_first, moved_events.start_last]
-        low, high = ((day + by if years > 0 else day - by).cast("date") for day in ends)
-        moved.append(moved_events.mutate(low=low, high=high, number=ibis.literal(years, "int64")))
-    all_moved = ibis.union(*moved).select(
+    moved_events = []
+    for place, year_offset in enumerate(_YEARS):
+        drawn_events = events.filter(events.drawn % len(_YEARS) == place)
+        distance = ibis.interval(years=abs(year_offset))
+        start_days = [drawn_events.start_first, drawn_events.start_last]
+        first_day, last_day = (
+            (start_day + distance if year_offset > 0 else start_day - distance).cast("date")
+            for start_day in start_days
+        )
+        moved_events.append(
+            drawn_events.mutate(
+                low=first_day, high=last_day, number=ibis.literal(year_offset, "int64")
+            )
+        )
+    all_moved = ibis.union(*moved_events).select(
         *(*PAIR, "low", "high", "number", "start_last"), thing="object", proof="statements"
     )
-    moved_states = all_moved.join(known.states, PAIR).join(known.shortcuts, PAIR)
-    moved_states = moved_states.filter(
-        (moved_states.first <= moved_states.low) & (moved_states.last >= moved_states.high)
+    event_states = all_moved.join(knowledge.states, PAIR).join(knowledge.shortcuts, PAIR)
+    event_states = event_states.filter(
+        (event_states.first <= event_states.low) & (event_states.last >= event_states.high)
     )
-    moved_states = moved_states.filter(~moved_states.objects.contains(moved_states.thing))
+    event_states = event_states.filter(~event_states.objects.contains(event_states.thing))
     return candidate(
-        moved_states,
+        event_states,
         "offset",
         wording="years",
-        items=array(moved_states.subject, moved_states.thing),
-        as_of=moved_states.high,
-        number=moved_states.number,
-        answers=moved_states.objects,
-        statements=moved_states.statements.concat(moved_states.proof),
-        first_hop=moved_states.thing,
-        changed=ibis.greatest(moved_states.start_last, moved_states.since),
+        items=array(event_states.subject, event_states.thing),
+        as_of=event_states.high,
+        number=event_states.number,
+        answers=event_states.objects,
+        statements=event_states.statements.concat(event_states.proof),
+        first_hop=event_states.thing,
+        changed=ibis.greatest(event_states.start_last, event_states.since),
     )
 
 
-def _neighbours(known: Knowledge, scope: Scope) -> ir.Table:
-    """Terms next to each other in pairs whose terms surely follow one another.
+def _neighbours(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Pair neighbouring terms of subjects and relations whose terms surely follow one another.
 
-    Of relations that can be counted, which are offices: nobody states every employer.
+    Only relations with a phrase to count are asked about. These are offices: of an office every
+    holder is stated, but nobody states every employer of a person.
     """
-    term_table = scope.of(known.terms, "count")
-    by = ibis.window(group_by=PAIR, order_by=["start_first", "start_last", "object"])
-    names = ("object", "start_first", "start_last", "statements", "end_last", "once", "lasting")
-    term_table = term_table.mutate(
-        **{f"next_{name}": term_table[name].lead().over(by) for name in names}
+    terms = scope.with_phrase(knowledge.terms, "count")
+    start_order = ibis.window(group_by=PAIR, order_by=["start_first", "start_last", "object"])
+    next_columns = (
+        "object",
+        "start_first",
+        "start_last",
+        "statements",
+        "end_last",
+        "once",
+        "lasting",
     )
-    follows = (term_table.start_last < term_table.next_start_first) & (
-        term_table.end_last <= term_table.next_start_last
+    terms = terms.mutate(
+        **{f"next_{column}": terms[column].lead().over(start_order) for column in next_columns}
     )
-    term_table = term_table.mutate(
-        row=(follows | term_table.next_object.isnull()).all().over(ibis.window(group_by=PAIR))
+    follows = (terms.start_last < terms.next_start_first) & (
+        terms.end_last <= terms.next_start_last
     )
-    near = term_table.next_start_last.delta(term_table.end_first, unit="day") <= 366
-    near &= term_table.next_start_first.delta(term_table.end_last, unit="day") <= INTERIM
-    term_table = term_table.filter(
-        term_table.row
-        & near
-        & term_table.next_object.notnull()
-        & term_table.once
-        & term_table.next_once
+    terms = terms.mutate(
+        row=(follows | terms.next_object.isnull()).all().over(ibis.window(group_by=PAIR))
     )
-    term_table = term_table.filter(term_table.lasting & term_table.next_lasting)
-    inside = (term_table.next_start_first >= scope.first) & (
-        term_table.next_start_last <= scope.last
+    # A longer gap may hide a holder that nobody stated. At its widest a gap may be a year, so that
+    # dates of a year alone pass; at its narrowest it is no longer than an interim.
+    close_together = terms.next_start_last.delta(terms.end_first, unit="day") <= 366
+    close_together &= terms.next_start_first.delta(terms.end_last, unit="day") <= INTERIM
+    terms = terms.filter(
+        terms.row & close_together & terms.next_object.notnull() & terms.once & terms.next_once
     )
-    term_table = term_table.filter(inside & (term_table.start_first >= scope.first)).join(
-        known.shortcuts, PAIR
+    terms = terms.filter(terms.lasting & terms.next_lasting)
+    in_scope = (terms.next_start_first >= scope.first) & (terms.next_start_last <= scope.last)
+    terms = terms.filter(in_scope & (terms.start_first >= scope.first)).join(
+        knowledge.shortcuts, PAIR
     )
     sides = (
-        ("before", term_table.object, term_table.next_object),
-        ("after", term_table.next_object, term_table.object),
+        ("before", terms.object, terms.next_object),
+        ("after", terms.next_object, terms.object),
     )
-    candidates = [
+    side_candidates = [
         candidate(
-            term_table,
+            terms,
             "neighbour",
             wording=side,
-            items=array(term_table.subject, given_object),
-            as_of=term_table.next_start_last,
-            answers=array(answer),
-            statements=term_table.statements.concat(term_table.next_statements),
+            items=array(terms.subject, given_object),
+            as_of=terms.next_start_last,
+            answers=array(right_object),
+            statements=terms.statements.concat(terms.next_statements),
             first_hop=given_object,
-            changed=term_table.next_start_last,
+            changed=terms.next_start_last,
         )
-        for side, answer, given_object in sides
+        for side, right_object, given_object in sides
     ]
-    return ibis.union(*candidates)
+    return ibis.union(*side_candidates)
 
 
 CHAIN = Family(_chains, {"chain": "On {day}, {path}?"})
