@@ -27,7 +27,7 @@ HOSTILE = "</script><script>alert(1)</script> ${data} ]]> <!-- & \u2028 \U0001f6
 def _page(name: str, mode: page.PageMode = "preview", **deliver: Any) -> str:
     hits = [] if mode == "mturk" else [hit(name)]
     delivery = Delivery(**deliver)
-    return page.render_page(load_layout(name), hits, batch="b1", mode=mode, delivery=delivery)
+    return page.render_page(load_layout(name), hits, batch_id="b1", mode=mode, delivery=delivery)
 
 
 def _scripts(text: str) -> dict[str, str]:
@@ -72,7 +72,7 @@ def test_hostile_text_stays_in_its_place(mode: page.PageMode) -> None:
     item = Item("i", "r", {"question": HOSTILE, "question_date": 0})
     code = HOSTILE if mode == "static" else None
     hits, delivery = [Hit("h", (item,))], Delivery(code=code)
-    text = page.render_page(layout, hits, batch="b", mode=mode, delivery=delivery)
+    text = page.render_page(layout, hits, batch_id="b", mode=mode, delivery=delivery)
     assert text.isascii()
     assert not any(part in text for part in ("${", "]]>", "alert(1)</script>"))
     data = json.loads(_scripts(text)["data"])
@@ -89,7 +89,7 @@ def test_what_is_known_of_an_attention_item_is_nowhere_on_its_page(name: str) ->
     made = Hit("h", tuple(Item(f"i{n}", "the-row", one, known) for n, one in enumerate(shown)))
     items = json.loads(zlib.decompress(base64.b64decode(page.packed_hit(made, "b"))))["items"]
     for mode in MODES:
-        text = page.render_page(layout, [made], batch="b", mode=mode)
+        text = page.render_page(layout, [made], batch_id="b", mode=mode)
         assert not any(word in text for word in ("the-known-answer", "the-row", "attention"))
         items += json.loads(_scripts(text)["data"])[0]["items"]
     assert len(items) == 3 * len(shown)
@@ -120,7 +120,7 @@ LAYOUT = own_layout(
 def test_a_wrong_template_is_the_users_mistake(tmp_path: Path, template: str, message: str) -> None:
     (tmp_path / "task.html.j2").write_text(template)
     with pytest.raises(UserError) as error:
-        page.render_page(LAYOUT.with_folder(tmp_path), [], batch="b", mode="preview")
+        page.render_page(LAYOUT.with_folder(tmp_path), [], batch_id="b", mode="preview")
     assert message in str(error.value)
 
 

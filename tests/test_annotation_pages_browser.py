@@ -45,7 +45,7 @@ def every(batch: str, tmp: Path, article: str = HOSTILE, mode: page.PageMode = "
         "parts": [{"text": "One."}, {"text": article.replace("\n", " ")}],
     }
     hits = [Hit("h", (Item("i", "r", fields),))]
-    return page.render_page(EVERYTHING.with_folder(tmp), hits, batch=batch, mode=mode)
+    return page.render_page(EVERYTHING.with_folder(tmp), hits, batch_id=batch, mode=mode)
 
 
 def plain(name: str) -> Layout:
@@ -64,7 +64,7 @@ def shown(
     batch, layout = next(BATCHES), plain(layout) if isinstance(layout, str) else layout
     hits = [] if mode == "mturk" else [hit(layout.name, items, **fields)]
     delivery = Delivery(**deliver)
-    return page.render_page(layout, hits, batch=batch, mode=mode, delivery=delivery), batch
+    return page.render_page(layout, hits, batch_id=batch, mode=mode, delivery=delivery), batch
 
 
 def start(browser: Browser, layout: Layout | str, query: str = "", **more: Any) -> str:
@@ -238,7 +238,7 @@ def test_a_page_of_several_hits_takes_the_one_of_its_address(
 ) -> None:
     name = "judge_question"
     hits = [Hit(x, hit(name, question=f"Q-{x}?").items) for x in "abc"]
-    text = page.render_page(plain(name), hits, batch=next(BATCHES), mode="static")
+    text = page.render_page(plain(name), hits, batch_id=next(BATCHES), mode="static")
     browser.open(text, f"?workerId=w&{query}")
     if question:
         assert question in browser.text("#item")
@@ -488,7 +488,7 @@ def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, batch
     (folder / "task.html.j2").write_text("{{ everything() }}")
     items = tuple(Item(f"i{n}", f"r{n}", case.get("fields", {})) for n, case in enumerate(cases))
     return page.render_page(
-        layout.with_folder(folder), [Hit("h", items)], batch=batch, mode="preview"
+        layout.with_folder(folder), [Hit("h", items)], batch_id=batch, mode="preview"
     )
 
 

@@ -97,7 +97,7 @@ def test_what_is_entered_is_what_is_submitted(
 ) -> None:
     layout, batch = load_layout(name).model_copy(update={"practice": ()}), next(BATCHES)
     browser.size(size)
-    text = page.render_page(layout, [hit(name)], batch=batch, mode="preview")
+    text = page.render_page(layout, [hit(name)], batch_id=batch, mode="preview")
     browser.open(text)
     assert browser.overflow() == 0
     assert browser.one("#instructions")

@@ -112,7 +112,7 @@ def test_late_results_leave_accepted_what_was(right: list[bool], more: str, acce
     verdicts |= {one.id: True for one in grown.sampled if more}
     if more == "all but the last":
         verdicts[[*grown.sampled][-1].id] = False
-    _, decisions = _settled(PART, verdicts=verdicts, accepted=passed)
+    _, decisions = _settled(PART, verdicts=verdicts, accepted_ids=passed)
     assert [*decisions.values()].count("accepted") == accepted
     assert set(decisions.values()) <= {"accepted", "open"}
 
@@ -137,7 +137,7 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
         rejection: Rejection = Rejection(),  # noqa: B008
         accepted: frozenset[str] = frozenset(),
     ) -> dict[str, str | None]:
-        seen, _ = settle_rows(SAMPLED, found, shown, verdicts=verdicts, accepted=accepted)
+        seen, _ = settle_rows(SAMPLED, found, shown, verdicts=verdicts, accepted_ids=accepted)
         by_id = {one.id: one for one in seen}
         parts = worker_batches(SAMPLED, seen, verdicts)
         return {
