@@ -16,7 +16,13 @@ FIELDS["easy_select"]["sentences"] = ARTICLE.split("\n")
 def hit(layout: str, items: int = 1, **changes: Json) -> Hit:
     """A HIT of some items of a layout, alike but for their ids."""
     fields = FIELDS[layout] | changes
-    return Hit("hit-1", tuple(Item(f"item-{n}", f"row-{n}", fields) for n in range(items)))
+    return Hit(
+        "hit-1",
+        tuple(
+            Item(f"item-{item_number}", f"row-{item_number}", fields)
+            for item_number in range(items)
+        ),
+    )
 
 
 def own_layout(
@@ -24,6 +30,6 @@ def own_layout(
 ) -> Layout:
     """A layout of these fields and answers, by default an optional note."""
     note = {"note": {"kind": "text", "label": "N", "required": False}}
-    about = {"title": "T", "summary": "S", "instructions": ["I"], "fields": fields}
+    layout_settings = {"title": "T", "summary": "S", "instructions": ["I"], "fields": fields}
     pay = {"per_hit": "1", "minutes_per_hit": "4"}
-    return Layout.model_validate(about | {"answers": answers or note, "pay": pay} | more)
+    return Layout.model_validate(layout_settings | {"answers": answers or note, "pay": pay} | more)

@@ -17,16 +17,22 @@ def layout(
 ) -> Layout:
     """A layout of one shown text and these answers; choices are a, b and c."""
     choices = [{"value": value, "label": value.upper()} for value in "abc"]
-    asked = {
+    layout_answers = {
         name: {"label": name.title()}
-        | ({"choices": choices} if one["kind"] in ("choice", "choices") else {})
-        | one
-        for name, one in answers.items()
+        | ({"choices": choices} if answer_settings["kind"] in ("choice", "choices") else {})
+        | answer_settings
+        for name, answer_settings in answers.items()
     }
-    given = {"title": "T", "summary": "S", "instructions": ["I"], "min_seconds": 2, "rule": rule}
-    given |= {"fields": {"text": {"label": "Text"}}, "answers": asked}
-    given |= {"pay": {"per_hit": "1.50", "minutes_per_hit": 5}}
-    return Layout.model_validate(given | more)
+    layout_settings = {
+        "title": "T",
+        "summary": "S",
+        "instructions": ["I"],
+        "min_seconds": 2,
+        "rule": rule,
+    }
+    layout_settings |= {"fields": {"text": {"label": "Text"}}, "answers": layout_answers}
+    layout_settings |= {"pay": {"per_hit": "1.50", "minutes_per_hit": 5}}
+    return Layout.model_validate(layout_settings | more)
 
 
 def judged(
@@ -49,13 +55,16 @@ def judged(
     )  # fmt: skip
 
 
-def items(found: list[Judgment], **known: dict[str, Json]) -> dict[str, Item]:
+def items(found_judgments: list[Judgment], **known_answers: dict[str, Json]) -> dict[str, Item]:
     """The items of judgments; `known`: answers of attention items by their row, without `?`."""
     return {
-        one.item: Item(
-            one.item, one.row, {"text": TEXT}, None if one.row else known.get(one.item[3:])
+        row_judgment.item: Item(
+            row_judgment.item,
+            row_judgment.row,
+            {"text": TEXT},
+            None if row_judgment.row else known_answers.get(row_judgment.item[3:]),
         )
-        for one in found
+        for row_judgment in found_judgments
     }
 
 
@@ -67,4 +76,7 @@ def span(text: str) -> dict[str, Json]:
 
 def brief(gold: list[Gold]) -> dict[str, list[object]]:
     """Decision, judgments and agreeing ones by row."""
-    return {one.row: [one.decision, one.judgments, one.agreeing] for one in gold}
+    return {
+        gold_row.row: [gold_row.decision, gold_row.judgments, gold_row.agreeing]
+        for gold_row in gold
+    }

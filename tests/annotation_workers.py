@@ -40,10 +40,13 @@ def order(tmp: Path, rows: int = 20, **more: Any) -> BatchOrder:
     folder.mkdir(exist_ok=True)
     (folder / "layout.yaml").write_text(LAYOUT, "utf-8")
     (folder / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
-    lines = (json.dumps({"id": f"r{n}", "question": f"Is {n} odd?"}) for n in range(rows))
+    lines = (
+        json.dumps({"id": f"r{row_number}", "question": f"Is {row_number} odd?"})
+        for row_number in range(rows)
+    )
     (tmp / "rows.jsonl").write_text("\n".join(lines), "utf-8")
-    made = BatchOrder(layout=str(folder), dataset=str(tmp / "rows.jsonl"), number=6)
-    return replace(made, **{"out": tmp / "hits", "releases": tmp / "releases"} | more)
+    batch_order = BatchOrder(layout=str(folder), dataset=str(tmp / "rows.jsonl"), number=6)
+    return replace(batch_order, **{"out": tmp / "hits", "releases": tmp / "releases"} | more)
 
 
 def batch_of(tmp: Path, **more: Any) -> HitBatch:
@@ -69,9 +72,9 @@ def handed_in(
 
 def submission(batch: HitBatch, worker: str, hit: int = 0, **more: Any) -> dict[str, Any]:
     """What a page hands in: `yes` for rows of an odd number, and a note."""
-    one = batch.hits[hit]
-    answers = {item.id: _answers(item.row) for item in one.items}
-    return handed_in(batch.id, one.id, worker, answers, **more)
+    answered_hit = batch.hits[hit]
+    answers = {item.id: _answers(item.row) for item in answered_hit.items}
+    return handed_in(batch.id, answered_hit.id, worker, answers, **more)
 
 
 def work(
@@ -86,13 +89,15 @@ def work(
     """Every worker does the HITs of a batch that `hits` gives them, items as `says(worker, item)`
     has it; the item comes with its known answers. A JSON lines file."""
     batch = read_batch(folder)
-    given = []
+    given_answers = []
     for worker, (number, hit) in product(workers, enumerate(batch.hits)):
         if hits(worker, number):
             answers = {item.id: says(worker, item) for item in hit.items}
             more = {"assignment": f"{worker}-{hit.id}", "seconds": seconds * len(answers)}
-            given.append(handed_in(batch.id, hit.id, worker, answers, item_seconds={}, **more))
-    return hand_in(out.parent, given, out.name)
+            given_answers.append(
+                handed_in(batch.id, hit.id, worker, answers, item_seconds={}, **more)
+            )
+    return hand_in(out.parent, given_answers, out.name)
 
 
 def _answers(row: str) -> dict[str, Any]:
@@ -100,21 +105,29 @@ def _answers(row: str) -> dict[str, Any]:
     return {"verdict": "yes" if odd else "no", "note": f"about {row or 'it'}"}
 
 
-def hand_in(tmp: Path, given: Sequence[Mapping[str, Any]], name: str = "results.jsonl") -> Path:
+def hand_in(tmp: Path, entries: Sequence[Mapping[str, Any]], name: str = "results.jsonl") -> Path:
     """A results file of JSON lines."""
     path = tmp / name
-    path.write_text("".join(json.dumps(one) + "\n" for one in given), "utf-8")
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries), "utf-8")
     return path
 
 
 def take(tmp: Path, *paths: Path, out: str = "judgments", **more: Any) -> ImportReport:
     """Import results files of the batches of `tmp`."""
     order = ImportOrder(hits=tmp / "hits", out=tmp / out, **more)
-    return import_results([str(p) for p in paths], order)
+    return import_results([str(path) for path in paths], order)
 
 
 def refusals(tmp: Path, out: str = "judgments") -> list[tuple[str, int, str, str]]:
     """What `refused.jsonl` holds: file name, line, reason and detail."""
     lines = (tmp / out / "refused.jsonl").read_text("utf-8").splitlines()
-    found = [json.loads(line) for line in lines]
-    return [(Path(r["file"]).name, r["line"], r["reason"], r["detail"]) for r in found]
+    refused_entries = [json.loads(line) for line in lines]
+    return [
+        (
+            Path(refused_entry["file"]).name,
+            refused_entry["line"],
+            refused_entry["reason"],
+            refused_entry["detail"],
+        )
+        for refused_entry in refused_entries
+    ]

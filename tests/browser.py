@@ -87,8 +87,8 @@ def served(folder: Path) -> Iterator[Taker]:
 @pytest.fixture
 def taker(tmp_path: Path) -> Iterator[Taker]:
     """A server of another origin than the pages'."""
-    with served(tmp_path) as found:
-        yield found
+    with served(tmp_path) as file_server:
+        yield file_server
 
 
 class Browser:
@@ -166,7 +166,7 @@ class Browser:
             self.until(lambda: path.read_text("utf-8") if path.exists() else "", name)
         )
 
-    def until(self, found: Callable[[], T | None], what: str, seconds: float = PATIENCE) -> T:
+    def until(self, condition: Callable[[], T | None], what: str, seconds: float = PATIENCE) -> T:
         """What `found` gives as soon as that is something: the page, or the machine, may be slow.
 
         Only what never comes takes so many seconds; then the page's messages say why. An
@@ -175,7 +175,7 @@ class Browser:
         end = time.monotonic() + seconds
         while True:
             with suppress(self.stale):
-                if value := found():
+                if value := condition():
                     return value
             assert time.monotonic() < end, f"{what} did not come: {self.messages()}"
             time.sleep(0.02)
@@ -278,9 +278,9 @@ class Browser:
 
     def _where(self, words: str, inside: str) -> tuple[tuple[int, int], tuple[int, int]]:
         """Left end of the first and right end of the last of some words, on the screen."""
-        found = self.ask("find", words, inside)
-        assert found, f"{words!r} does not stand in {inside}"
-        (x1, y1), (x2, y2) = found
+        places = self.ask("find", words, inside)
+        assert places, f"{words!r} does not stand in {inside}"
+        (x1, y1), (x2, y2) = places
         return (round(x1), round(y1)), (round(x2), round(y2))
 
     def submission(self) -> dict[str, Any]:
@@ -290,7 +290,7 @@ class Browser:
 
     def messages(self) -> list[str]:
         """Warnings and errors of the console since the last look."""
-        return [m["message"] for m in self.driver.get_log("browser")]
+        return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:
         """Addresses asked for since the last look, other than those of the pages themselves.
@@ -302,8 +302,12 @@ class Browser:
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
                 out.append(message["params"]["request"]["url"])
-        own = ("data:", "blob:", "chrome:")
-        return [u for u in out if not u.startswith(own) and u.partition("?")[0] not in self.own]
+        own_schemes = ("data:", "blob:", "chrome:")
+        return [
+            address
+            for address in out
+            if not address.startswith(own_schemes) and address.partition("?")[0] not in self.own
+        ]
 
     def overflow(self) -> int:
         """Pixels by which the page is wider than the screen."""

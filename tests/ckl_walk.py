@@ -89,11 +89,11 @@ class Walk:
         hits = self.batch(layout, 500).hits
         return [item for hit in hits for item in hit.items if item.row]
 
-    def judge(self, layout: str, found: Sequence[Gold]) -> Path:
+    def judge(self, layout: str, gold_rows: Sequence[Gold]) -> Path:
         """Put gold rows where `make judgments` puts them, in place of those of before."""
         path = self.folder / "judgments" / layout / "gold.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        judged = pa.Table.from_batches(list(batches(Gold, found)), schema=arrow_schema(Gold))
+        judged = pa.Table.from_batches(list(batches(Gold, gold_rows)), schema=arrow_schema(Gold))
         pq.write_table(judged, path)
         return path
 
@@ -107,8 +107,17 @@ def gold(
     dataset: str = "ckl-clozes 1.0.0",
 ) -> Gold:
     """The gold row of an item; free answers are lists, as they are in real ones."""
-    free = {n for n, a in load_layout(layout).answers.items() if a.agree == "none"}
-    listed = {n: v if n not in free or isinstance(v, list) else [v] for n, v in answers.items()}
+    free = {
+        answer_name
+        for answer_name, layout_answer in load_layout(layout).answers.items()
+        if layout_answer.agree == "none"
+    }
+    listed = {
+        answer_name: answer_value
+        if answer_name not in free or isinstance(answer_value, list)
+        else [answer_value]
+        for answer_name, answer_value in answers.items()
+    }
     return Gold(
         row=item if isinstance(item, str) else item.row,
         layout=layout,
@@ -136,16 +145,16 @@ def mark(text: str, words: str, paragraph: int | None = None) -> dict[str, Any]:
 
 def rows(published: Path, table: str = "data/all/test.parquet") -> list[dict[str, Any]]:
     """The rows of a table of a release."""
-    found: list[dict[str, Any]] = pq.read_table(published / table).to_pylist()
-    return found
+    table_rows: list[dict[str, Any]] = pq.read_table(published / table).to_pylist()
+    return table_rows
 
 
 def dropped(published: Path) -> dict[str, list[str]]:
     """The reasons of the dropped rows, sorted, by step."""
-    found: dict[str, list[str]] = {}
+    dropped_items: dict[str, list[str]] = {}
     for row in rows(published, "dropped.parquet"):
-        found.setdefault(row["step"], []).append(row["reason"])
-    return {step: sorted(reasons) for step, reasons in found.items()}
+        dropped_items.setdefault(row["step"], []).append(row["reason"])
+    return {step: sorted(reasons) for step, reasons in dropped_items.items()}
 
 
 @contextmanager
@@ -166,22 +175,31 @@ def workers(items: Sequence[Item]) -> list[Gold]:
     layout = "ckl_question"
 
     def said(start: str, cloze: str, answer: str) -> tuple[Item, dict[str, Any]]:
-        one = next(one for one in items if str(one.fields["article"]).startswith(start))
-        questions, text = one.fields["questions"], str(one.fields["article"])
+        shown_item = next(
+            shown_item
+            for shown_item in items
+            if str(shown_item.fields["article"]).startswith(start)
+        )
+        questions, text = shown_item.fields["questions"], str(shown_item.fields["article"])
         assert isinstance(questions, list)
         edited = cloze.replace("[BLANK]", "who").rstrip(".") + "?"
         span = mark(text, answer)
-        return one, {"question": questions[0], "answer": span, "edited": edited, "cloze": cloze}
+        return shown_item, {
+            "question": questions[0],
+            "answer": span,
+            "edited": edited,
+            "cloze": cloze,
+        }
 
-    found = []
-    for start, of in CLOZES.items():
-        one, answers = said(start, of["cloze"], of["answer"])
-        found.append(gold(layout, one, valid(layout, one, answers)))
+    submissions = []
+    for start, cloze_case in CLOZES.items():
+        shown_item, answers = said(start, cloze_case["cloze"], cloze_case["answer"])
+        submissions.append(gold(layout, shown_item, valid(layout, shown_item, answers)))
     hertz, twice = said("Car rental", "[BLANK] and [BLANK] are firms of Hertz.", "Dollar")
     told = "Alexander De Croo succeeded the minister [BLANK]."
     moldova, off = said("Maia Sandu", "[BLANK] won in Moldova.", "Sandu")
     return [
-        *found,
+        *submissions,
         gold(layout, hertz, twice),
         gold(layout, *said("Alexander De Croo", told, "De Croo")),
         gold(layout, moldova, off | {"answer": {"start": 3, "end": 7, "text": "Igor"}}),
@@ -193,19 +211,30 @@ def workers(items: Sequence[Item]) -> list[Gold]:
 
 def experts(items: Sequence[Item]) -> list[Gold]:
     """What experts find in the passages that the search of the old corpus gave."""
-    layout, found = "ckl_expert", []
-    judged = {of["answer"]: of for of in CLOZES.values() if "experts" in of}
-    for one in items:
-        of = judged.get(one.fields["new_answer"])
-        if of is None:
+    layout, submissions = "ckl_expert", []
+    judged = {
+        cloze_case["answer"]: cloze_case
+        for cloze_case in CLOZES.values()
+        if "experts" in cloze_case
+    }
+    for shown_item in items:
+        cloze_case = judged.get(shown_item.fields["new_answer"])
+        if cloze_case is None:
             continue
-        settled = {"settled": "yes"} if one.fields.get("doubts") else {}
-        said = {"keep": "yes", "statement": one.fields["cloze"], **settled, **of["experts"]}
-        name, words = of.get("marked", ("", ""))
-        results = one.fields["results"]
+        settled = {"settled": "yes"} if shown_item.fields.get("doubts") else {}
+        said = {
+            "keep": "yes",
+            "statement": shown_item.fields["cloze"],
+            **settled,
+            **cloze_case["experts"],
+        }
+        name, words = cloze_case.get("marked", ("", ""))
+        results = shown_item.fields["results"]
         assert isinstance(results, list)
-        texts = [str(p["text"]) for p in results if isinstance(p, dict)]
-        marks = [mark(text, words, n) for n, text in enumerate(texts) if name and words in text]
+        texts = [str(passage["text"]) for passage in results if isinstance(passage, dict)]
+        marks = [
+            mark(text, words, place) for place, text in enumerate(texts) if name and words in text
+        ]
         said |= {name: marks[0]} if name else {}
-        found.append(gold(layout, one, valid(layout, one, said), judgments=2))
-    return found
+        submissions.append(gold(layout, shown_item, valid(layout, shown_item, said), judgments=2))
+    return submissions

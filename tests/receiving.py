@@ -35,8 +35,8 @@ class Server:
         self.said = ""
         for line in self.process.stdout:
             self.said += line
-            if found := re.search(r"serving (http://\S+)", line):
-                self.address = found[1]
+            if address_match := re.search(r"serving (http://\S+)", line):
+                self.address = address_match[1]
                 break
         else:
             raise AssertionError(self.said)
@@ -66,11 +66,15 @@ def serving(batch: Path, out: Path, *options: str) -> Iterator[Server]:
 def call(
     address: str,
     path: str,
-    given: Mapping[str, Any] | bytes | None = None,
+    request_value: Mapping[str, Any] | bytes | None = None,
     headers: Mapping[str, str] = {},
 ) -> tuple[int, Any]:
     """The status and JSON (else text) of a GET, or of a POST of something."""
-    body = given if isinstance(given, bytes | None) else json.dumps(given).encode()
+    body = (
+        request_value
+        if isinstance(request_value, bytes | None)
+        else json.dumps(request_value).encode()
+    )
     method = "GET" if body is None else "POST"
     reply = requests.request(method, address + path, data=body, headers=headers, timeout=30)
     is_json = reply.headers["content-type"].startswith("application/json")
@@ -97,18 +101,25 @@ def study(server: Server, batch: Path, people: int, export: Path) -> int:
     whole = read_batch(batch)
     layout = load_layout(str(batch / "layout"))
     items = {item.id: item for item in whole.items}
-    rows, done = ["Submission id,Participant id,Status"], 0
-    for n in range(1, people + 1):
-        who = {"worker": f"{n:024x}", "assignment": f"{n + 4096:024x}", "study": "5" * 24}
-        status, given = call(server.address, "hit", who)
-        if status == 200 and n % 10:
-            ids = [one["id"] for one in given["hit"]["items"]]
-            answers = {one: answers_to(whole.layout, layout, items[one]) for one in ids}
-            done_by = handed_in(whole.id, given["hit"]["id"], answers=answers, **who)
+    rows, done_count = ["Submission id,Participant id,Status"], 0
+    for person_number in range(1, people + 1):
+        who = {
+            "worker": f"{person_number:024x}",
+            "assignment": f"{person_number + 4096:024x}",
+            "study": "5" * 24,
+        }
+        status, hit_reply = call(server.address, "hit", who)
+        if status == 200 and person_number % 10:
+            ids = [shown_item["id"] for shown_item in hit_reply["hit"]["items"]]
+            answers = {
+                shown_item: answers_to(whole.layout, layout, items[shown_item])
+                for shown_item in ids
+            }
+            done_by = handed_in(whole.id, hit_reply["hit"]["id"], answers=answers, **who)
             status, reply = call(server.address, "submissions", done_by)
             assert status == 200, reply
-            done += 1
-        gone = "RETURNED" if not n % 10 or status != 200 else "AWAITING REVIEW"
+            done_count += 1
+        gone = "RETURNED" if not person_number % 10 or status != 200 else "AWAITING REVIEW"
         rows.append(f"{who['assignment']},{who['worker']},{gone}")
     export.write_text("\n".join(rows) + "\n", "utf-8")
-    return done
+    return done_count

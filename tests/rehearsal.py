@@ -76,9 +76,9 @@ def answers_to(name: str, layout: Layout, item: Item) -> Mapping[str, Json]:
     return said
 
 
-def _one_in(n: int, fields: Fields) -> bool:
+def _one_in(fraction: int, fields: Fields) -> bool:
     """True for about one item of n, always the same ones."""
-    return int(sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest(), 16) % n == 0
+    return int(sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest(), 16) % fraction == 0
 
 
 def _facts(fields: Fields) -> dict[str, Any]:
@@ -90,8 +90,8 @@ def _facts(fields: Fields) -> dict[str, Any]:
 @cache
 def _careful() -> Mapping[str, dict[str, Any]]:
     """What careful people make of an article of the sample, by its headline."""
-    found: dict[str, dict[str, Any]] = read_table("rehearsed")
-    return found
+    careful_answers: dict[str, dict[str, Any]] = read_table("rehearsed")
+    return careful_answers
 
 
 def _headline(fields: Fields) -> str:
@@ -103,10 +103,12 @@ def dated(sentence: str, day: str) -> str:
     """A sentence of an article with the date of each weekday, which is one of the week before."""
     last = date.fromisoformat(day)
 
-    def written(found: re.Match[str]) -> str:
+    def written(weekday_match: re.Match[str]) -> str:
         days = range(1, 8) if " will " in sentence else range(0, -7, -1)
-        near = (last + timedelta(n) for n in days)
-        that = next(one for one in near if WEEKDAYS[one.weekday()] == found[1])
+        near = (last + timedelta(day_offset) for day_offset in days)
+        that = next(
+            near_day for near_day in near if WEEKDAYS[near_day.weekday()] == weekday_match[1]
+        )
         return f"on {that.day} {MONTHS[that.month - 1]} {that.year}"
 
     return re.sub(rf"\bon ({'|'.join(WEEKDAYS)})\b", written, sentence)
@@ -114,24 +116,26 @@ def dated(sentence: str, day: str) -> str:
 
 def _question(fields: Fields) -> dict[str, Any]:
     """The first question whose answer stands in the article once it is looked for."""
-    article, known = fields["article"], _careful().get(_headline(fields))
+    article, careful_answer = fields["article"], _careful().get(_headline(fields))
     written_for = fields.get("written_for") or ()
     pairs = [*zip(fields["questions"], written_for, strict=False)]
-    if known is not None:
-        if "answer" not in known:
+    if careful_answer is not None:
+        if "answer" not in careful_answer:
             return {"question": "none"}
-        answer: str = known["answer"]
-        asked = {*split_words(known["asks"])}
+        answer: str = careful_answer["answer"]
+        asked_words = {*split_words(careful_answer["asks"])}
         chosen, _ = max(
-            pairs, key=lambda pair: (pair[1] in answer, len(asked & {*split_words(pair[0])}))
+            pairs, key=lambda pair: (pair[1] in answer, len(asked_words & {*split_words(pair[0])}))
         )
-        return _marked(article, chosen, answer, known["asks"], known["gap"])
+        return _marked(article, chosen, answer, careful_answer["asks"], careful_answer["gap"])
     for question, answer in pairs:
-        asked = {
+        asked_words = {
             word for word in split_words(question)[1:] if word[0].isupper() or word[0].isdigit()
         }
         lines = [line for line in article.split("\n")[1:] if answer in line]
-        lines = [line for line in lines if asked <= {*split_words(line)} and not _OLD.search(line)]
+        lines = [
+            line for line in lines if asked_words <= {*split_words(line)} and not _OLD.search(line)
+        ]
         if lines and lines[0].count(answer) == 1:
             cloze = dated(lines[0], fields["article_day"]).replace(answer, "[BLANK]", 1)
             if cloze.count("[BLANK]") == 1 and "?" not in cloze:
@@ -148,22 +152,25 @@ def _marked(article: str, question: str, answer: str, edited: str, cloze: str) -
 
 
 def _expert(fields: Fields) -> dict[str, Any]:
-    known = _careful().get(_headline(fields), {})
+    careful_answer = _careful().get(_headline(fields), {})
     said: dict[str, Any] = {"keep": "yes", "statement": fields["cloze"]}
     if fields.get("doubts"):
-        if not known.get("fine"):
+        if not careful_answer.get("fine"):
             return {"keep": "discard"}
         said["settled"] = "yes"
     if fields.get("prediction"):
         said["supported"] = "no"
-    if "was" not in known:
+    if "was" not in careful_answer:
         return {**said, "found": "no"}
-    passages = [p["text"] if isinstance(p, Mapping) else p for p in fields.get("results") or []]
-    old, says = known["was"]["answer"], known["was"]["says"]
-    place = next((n for n, text in enumerate(passages) if says in text), None)
+    passages = [
+        passage["text"] if isinstance(passage, Mapping) else passage
+        for passage in fields.get("results") or []
+    ]
+    old, says = careful_answer["was"]["answer"], careful_answer["was"]["says"]
+    place = next((place_number for place_number, text in enumerate(passages) if says in text), None)
     if place is None:
         opened = _searched(says)
-        query = known["gap"].replace("[BLANK]", old)
+        query = careful_answer["gap"].replace("[BLANK]", old)
         said["searches"] = [{"query": query, "found": [opened["id"]], "opened": [opened]}]
         passages, place = [*passages, opened["text"]], len(passages)
     start = passages[place].index(says)
@@ -187,15 +194,15 @@ def _searched(says: str) -> dict[str, str]:
 
 
 def _select(fields: Fields) -> dict[str, Any]:
-    known = _careful().get(_headline(fields), {})
-    if known and "easy" not in known:
+    careful_answer = _careful().get(_headline(fields), {})
+    if careful_answer and "easy" not in careful_answer:
         return {"newness": "special"}
-    easy = known.get("easy") or {"sentence": 1}
+    easy = careful_answer.get("easy") or {"sentence": 1}
     word, alone = easy.get("word"), easy.get("alone")
     sentence = fields["sentences"][easy["sentence"]]
-    offered = [w for w in fields["candidates"] if _places(w, sentence) == 1]
+    offered = [candidate for candidate in fields["candidates"] if _places(candidate, sentence) == 1]
     if word not in fields["candidates"]:
-        word = max(offered, key=lambda w: (len(w), w), default=None)
+        word = max(offered, key=lambda candidate: (len(candidate), candidate), default=None)
         alone = dated(sentence, fields["article_day"])
     if word is None:
         return {"newness": "none"}
@@ -208,13 +215,15 @@ def _places(word: str, text: str) -> int:
 
 def _asked(fields: Fields) -> dict[str, Any]:
     before, after = fields["cloze"].split("[BLANK]")
-    known = _careful().get(_headline(fields), {}).get("easy")
-    if known and known["alone"] == f"{before}{known['word']}{after}":
-        return {"question": known["asks"], "answer": known["word"]}
+    easy_answer = _careful().get(_headline(fields), {}).get("easy")
+    if easy_answer and easy_answer["alone"] == f"{before}{easy_answer['word']}{after}":
+        return {"question": easy_answer["asks"], "answer": easy_answer["word"]}
     text = fields["article"]
     plain = "\n".join(dated(line, fields["article_day"]) for line in text.split("\n"))
-    found = re.search(rf"{re.escape(before)}(.+?){re.escape(after)}$", plain, re.M)
-    answer = found[1] if found else next(_NAME.finditer(text))[0]  # an edited sentence
+    answer_match = re.search(rf"{re.escape(before)}(.+?){re.escape(after)}$", plain, re.M)
+    answer = (
+        answer_match[1] if answer_match else next(_NAME.finditer(text))[0]
+    )  # an edited sentence
     rest = after.rstrip(".")
     question = f"Who {rest.strip()}?" if not before else f"What fills the gap in “{before}…{rest}”?"
     return {"question": question, "answer": answer}
@@ -232,10 +241,16 @@ def _toxic(fields: Fields) -> dict[str, Any]:
 
 
 def _answered(fields: Fields) -> dict[str, Any]:
-    article, asked = fields["article"], set(re.findall(r"\w+", fields["question"].lower()))
+    article, asked_words = fields["article"], set(re.findall(r"\w+", fields["question"].lower()))
     lines = [line for line in article.split("\n") if line.strip()]
-    best = max(lines, key=lambda s: len(asked & set(re.findall(r"\w+", s.lower()))))
-    names = [m[0] for m in _NAME.finditer(best) if m[0] not in fields["question"]]
+    best = max(
+        lines, key=lambda text_line: len(asked_words & set(re.findall(r"\w+", text_line.lower())))
+    )
+    names = [
+        name_match[0]
+        for name_match in _NAME.finditer(best)
+        if name_match[0] not in fields["question"]
+    ]
     if not names:
         return {"answerable": "no"}
     start = article.index(best)
@@ -244,13 +259,21 @@ def _answered(fields: Fields) -> dict[str, Any]:
 
 
 def _written(fields: Fields) -> dict[str, Any]:
-    made = []
+    written_questions = []
     for line in fields["article"].split("\n"):
-        names = sorted({m[0] for m in _NAME.finditer(line)}, key=lambda name: (-len(name), name))
+        names = sorted(
+            {name_match[0] for name_match in _NAME.finditer(line)},
+            key=lambda name: (-len(name), name),
+        )
         if 20 < len(line) < 200 and names:
             gap = line.replace(names[0], "…").rstrip(".?!")
-            made.append({"question": f"Whose name is left out of “{gap}”?", "answer": names[0]})
-    return {"questions": made[:2] or [{"question": "Who is in the news today?", "answer": "x"}]}
+            written_questions.append(
+                {"question": f"Whose name is left out of “{gap}”?", "answer": names[0]}
+            )
+    return {
+        "questions": written_questions[:2]
+        or [{"question": "Who is in the news today?", "answer": "x"}]
+    }
 
 
 def _reworded(fields: Fields) -> dict[str, Any]:

@@ -26,23 +26,23 @@ TRUTH = {"insult": 0.815, "profanity": 0.92, "threat": 0.97, "sexually_explicit"
 """Scores from which a row is toxic; for the others nothing is."""
 
 
-def _score(name: str, n: int, rows: int) -> float | None:
+def _score(name: str, row_number: int, rows: int) -> float | None:
     """Insult and threat evenly over 0 to 1; profanity with a gap; the other from 0.9 alone."""
-    place = ((n * {"insult": 7, "threat": 11, "profanity": 13}.get(name, 1)) % rows) / rows
+    place = ((row_number * {"insult": 7, "threat": 11, "profanity": 13}.get(name, 1)) % rows) / rows
     if name == "profanity":
         return place if not 0.5 <= place < 0.9 else None
     if name == "sexually_explicit":
-        return 0.9 + place / 10 if n < 60 else None
+        return 0.9 + place / 10 if row_number < 60 else None
     return None if name in ("identity_attack", "severe_toxicity") else place
 
 
 def _file(path: Path, rows: int = 1000, alike: int = 0) -> Path:
     """A JSONL file as a release has it; the first `alike` rows show the same."""
     lines = []
-    for n in range(rows):
-        row: dict[str, Any] = {"id": f"row{n:05}", "answers": ["answer"]}
-        row["question"] = f"Question {0 if n < alike else n}?"
-        scores = {f"toxicity_{name}": _score(name, n, rows) for name in ATTRIBUTES}
+    for row_number in range(rows):
+        row: dict[str, Any] = {"id": f"row{row_number:05}", "answers": ["answer"]}
+        row["question"] = f"Question {0 if row_number < alike else row_number}?"
+        scores = {f"toxicity_{name}": _score(name, row_number, rows) for name in ATTRIBUTES}
         lines.append(row | scores)
     return hand_in(path.parent, lines, path.name)
 
@@ -60,11 +60,11 @@ class _Judges:
     def next(self, **more: Any) -> ThresholdReport:
         return next_bands(replace(self.order, **more), self.rule)
 
-    def judge(self, done: ThresholdReport, workers: tuple[str, ...] = ("u", "v")) -> None:
+    def judge(self, report: ThresholdReport, workers: tuple[str, ...] = ("u", "v")) -> None:
         """Do the whole batch and read it in."""
-        assert done.batch
-        results = self.folder / f"{done.batch[0].name}{''.join(workers)}.jsonl"
-        work(done.batch[0], results, list(workers), self.says)
+        assert report.batch
+        results = self.folder / f"{report.batch[0].name}{''.join(workers)}.jsonl"
+        work(report.batch[0], results, list(workers), self.says)
         take(self.folder, results)
 
     def says(self, worker: str, item: Item) -> dict[str, Any]:
@@ -85,51 +85,61 @@ def _of_file(tmp_path: Path, **more: Any) -> _Judges:
 
 def _run(judges: _Judges, most: int = 20) -> tuple[ThresholdReport, int]:
     for turn in range(most):
-        done = judges.next()
-        if done.snippet:
-            return done, turn
-        judges.judge(done)
+        report = judges.next()
+        if report.snippet:
+            return report, turn
+        judges.judge(report)
     raise AssertionError("it does not stop")
 
 
 @pytest.mark.slow
 def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None:
     judges = _of_file(tmp_path)
-    done, turns = _run(judges)
+    report, turns = _run(judges)
     # by hand: insult: 0.95, 0.90, 0.85 all toxic, 0.80 by 7 of 10, 0.75 and 0.70 clean: 0.75.
     # profanity: 0.95 toxic, 0.90 by 4 of 5, then no rows, 0.45 and 0.40 clean: 0.45.
     # threat: 0.95 by 3 of 5, 0.90 and 0.85 clean: 0.90. The last: nothing below 0.90: 0.90.
-    thresholds = {one.name: one.threshold for one in done.attributes}
-    wanted = {"insult": 0.75, "profanity": 0.45, "sexually_explicit": 0.90, "threat": 0.90}
-    assert thresholds == wanted
+    thresholds = {attribute.name: attribute.threshold for attribute in report.attributes}
+    expected_thresholds = {
+        "insult": 0.75,
+        "profanity": 0.45,
+        "sexually_explicit": 0.90,
+        "threat": 0.90,
+    }
+    assert thresholds == expected_thresholds
     assert turns == 6  # as many as insult has bands
-    insult = next(one for one in done.attributes if one.name == "insult")
+    insult = next(attribute for attribute in report.attributes if attribute.name == "insult")
     assert [band.low for band in insult.bands] == [0.95, 0.90, 0.85, 0.80, 0.75, 0.70]
     assert [(insult.rows[band.low], band.judged) for band in insult.bands] == [(20, 40)] * 6
     assert [band.toxic for band in insult.bands[:3]] == [40, 40, 40]
-    assert done.batch is None and done.sent == 0
-    assert done.snippet
-    written = yaml.safe_load(done.snippet.read_text("utf-8"))
+    assert report.batch is None and report.sent == 0
+    assert report.snippet
+    written = yaml.safe_load(report.snippet.read_text("utf-8"))
     assert written == {"thresholds": thresholds}
-    assert judges.next() == done
-    assert "insult: threshold 0.75" in done.lines()
-    head = [line for line in done.snippet.read_text("utf-8").splitlines() if line[0] == "#"]
-    assert {f"# {line}" for line in done.lines() if not line.startswith("thresholds: ")} <= {*head}
+    assert judges.next() == report
+    assert "insult: threshold 0.75" in report.lines()
+    head = [line for line in report.snippet.read_text("utf-8").splitlines() if line[0] == "#"]
+    assert {f"# {line}" for line in report.lines() if not line.startswith("thresholds: ")} <= {
+        *head
+    }
 
 
 def test_few_rows_are_enough(tmp_path: Path) -> None:
     judges = _Judges(tmp_path, tmp_path / "few.jsonl")
     scores = enumerate([0.99, 0.46, 0.47, 0.42])
-    lines = [{"id": f"r{n}", "question": f"Q{n}?", "toxicity_insult": score} for n, score in scores]
+    lines = [
+        {"id": f"r{row_number}", "question": f"Q{row_number}?", "toxicity_insult": score}
+        for row_number, score in scores
+    ]
     hand_in(tmp_path, lines, "few.jsonl")
-    judges.scores = {f"r{n}": dict.fromkeys(ATTRIBUTES) for n in range(4)}
+    judges.scores = {f"r{row_number}": dict.fromkeys(ATTRIBUTES) for row_number in range(4)}
     first = judges.next()
     judges.judge(first)
-    done, _ = _run(judges)
+    report, _ = _run(judges)
     warned = "insult: of fewer than 50 judgments, too few: 0.95 (2), 0.45 (4)"
-    assert done.lines()[2:4] == ["insult: threshold 0.95", warned]
-    assert done.snippet
-    text = done.snippet.read_text("utf-8")
+    assert report.lines()[2:4] == ["insult: threshold 0.95", warned]
+    assert report.snippet
+    text = report.snippet.read_text("utf-8")
     assert "up to 50 rows a band" in text
     assert "# insult: threshold 0.95" in text
 
@@ -138,14 +148,18 @@ def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) ->
     judges = _of_file(tmp_path)
     seen: set[str] = set()
     for lows in ({0.95}, {0.90}):
-        done = judges.next()
-        assert done.batch
-        rows = {i.row for h in read_batch(done.batch[0]).hits for i in h.items if i.row}
+        report = judges.next()
+        assert report.batch
+        rows = {
+            item.row for hit in read_batch(report.batch[0]).hits for item in hit.items if item.row
+        }
         assert rows & seen == set()
-        assert rows <= {row for one in done.attributes for row in one.lacking}
-        assert {one.next_band for one in done.attributes if one.next_band} >= lows
+        assert rows <= {row for attribute in report.attributes for row in attribute.lacking}
+        assert {
+            attribute.next_band for attribute in report.attributes if attribute.next_band
+        } >= lows
         seen |= rows
-        judges.judge(done)
+        judges.judge(report)
 
 
 def test_a_batch_that_is_out_is_waited_for(tmp_path: Path) -> None:
@@ -167,21 +181,23 @@ def test_a_batch_that_is_out_is_waited_for(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_rows_that_show_the_same_are_judged_once(tmp_path: Path) -> None:
     judges = _of_file(tmp_path, alike=300)
-    done, _ = _run(judges)
-    assert done.snippet and len(done.attributes) == 4
+    report, _ = _run(judges)
+    assert report.snippet and len(report.attributes) == 4
 
 
 def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
     """Rows from 0.5 up were dropped: the bands above come from `dropped.parquet`."""
     number = 400
-    kept, lost = [], []
+    kept_rows, lost = [], []
     judges = _Judges(tmp_path, "streamingqa", rows=10, releases=tmp_path / "releases")
-    for n in range(number):
-        name, score = f"{n:016x}", n / number
+    for row_number in range(number):
+        name, score = f"{row_number:016x}", row_number / number
         judges.scores[name] = dict.fromkeys(ATTRIBUTES) | {"insult": score}
-        question = f"Who said: {n}?"
+        question = f"Who said: {row_number}?"
         if score < 0.5:
-            kept.append(replace(ROW, id=name, qa_id=name, question=question, toxicity_insult=score))
+            kept_rows.append(
+                replace(ROW, id=name, qa_id=name, question=question, toxicity_insult=score)
+            )
         else:
             scores = ToxicityScores(insult=score, threat=0.1)
             detail = f"{scores}: {question}"
@@ -193,18 +209,21 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
         prose=PROSE.parents[1] / "streamingqa" / "prose.md",
         parameters={"filters": [Toxicity().model_dump(mode="json")]},
     )
-    table = Table("all", NewsQuestion, "All.", {"eval": from_rows(NewsQuestion, kept)})
+    table = Table("all", NewsQuestion, "All.", {"eval": from_rows(NewsQuestion, kept_rows)})
     write_release(Dataset((table,), (from_rows(Dropped, lost),)), told, tmp_path / "releases")
-    done, _ = _run(judges)
+    report, _ = _run(judges)
     # insult: toxic from 0.815: as above; threat: 0.1 for all that were dropped, never toxic: the
     # one band that it has is the last, and goes
-    assert {one.name: one.threshold for one in done.attributes} == {"insult": 0.75, "threat": 0.1}
+    assert {attribute.name: attribute.threshold for attribute in report.attributes} == {
+        "insult": 0.75,
+        "threat": 0.1,
+    }
     first = read_batch(tmp_path / "hits/judge_toxicity/0001")
-    shown = [i.fields for hit in first.hits for i in hit.items if i.row]
-    assert {tuple(fields) for fields in shown} == {("question",)}
-    assert all(str(fields["question"]).startswith("Who said: ") for fields in shown)
-    assert done.snippet
-    (written,) = yaml.safe_load(done.snippet.read_text("utf-8"))
+    shown_fields = [item.fields for hit in first.hits for item in hit.items if item.row]
+    assert {tuple(fields) for fields in shown_fields} == {("question",)}
+    assert all(str(fields["question"]).startswith("Who said: ") for fields in shown_fields)
+    assert report.snippet
+    (written,) = yaml.safe_load(report.snippet.read_text("utf-8"))
     assert written["scorer"]["thresholds"] == {"insult": 0.75, "threat": 0.1}
     (tmp_path / "filter.yaml").write_text(yaml.safe_dump(written), "utf-8")
     assert load(tmp_path / "filter.yaml", Toxicity).scorer.scorer == "local"

@@ -42,10 +42,10 @@ def test_texts_as_the_page_judges_them() -> None:
     ],
 )
 def test_what_needs_a_field(name: str, field: str, answers: dict[str, Json], refused: str) -> None:
-    layout, shown = load_layout(name), FIELDS[name]
-    assert refused not in answer_problems(layout, shown, answers)
+    layout, item_fields = load_layout(name), FIELDS[name]
+    assert refused not in answer_problems(layout, item_fields, answers)
     for empty in (None, ""):
-        assert refused in answer_problems(layout, shown | {field: empty}, answers)
+        assert refused in answer_problems(layout, item_fields | {field: empty}, answers)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,10 @@ LAYOUT = Layout.model_validate(ANSWERS["layout"])
 
 @pytest.mark.parametrize("case", ANSWERS["cases"], ids=str)
 def test_answers_of_an_item(case: list[Any]) -> None:
-    given, *expected = case
-    assert answer_problems(LAYOUT, ANSWERS["fields"], {"verdict": "yes"} | given) == expected
+    given_answers, *expected = case
+    assert (
+        answer_problems(LAYOUT, ANSWERS["fields"], {"verdict": "yes"} | given_answers) == expected
+    )
 
 
 @pytest.mark.parametrize(("text", "part", "expected"), ANSWERS["words"])
@@ -86,11 +88,13 @@ def test_whole_words_of_a_text(text: str, part: str, expected: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("searches", "characters", "found", "right"),
+    ("searches", "characters", "found_count", "right"),
     [(200, 300, 50, True), (201, 1, 1, False), (1, 301, 1, False), (1, 1, 51, False)],
 )
-def test_how_much_may_be_searched(searches: int, characters: int, found: int, right: bool) -> None:
-    opened = [{"id": "p", "text": "t"}] * found
-    one: Json = {"query": "x" * characters, "found": ["p"] * found, "opened": opened}
-    given: dict[str, Json] = {"verdict": "yes", "searches": [one] * searches}
-    assert (answer_problems(LAYOUT, ANSWERS["fields"], given) == []) == right
+def test_how_much_may_be_searched(
+    searches: int, characters: int, found_count: int, right: bool
+) -> None:
+    opened = [{"id": "p", "text": "t"}] * found_count
+    one_search: Json = {"query": "x" * characters, "found": ["p"] * found_count, "opened": opened}
+    given_answers: dict[str, Json] = {"verdict": "yes", "searches": [one_search] * searches}
+    assert (answer_problems(LAYOUT, ANSWERS["fields"], given_answers) == []) == right

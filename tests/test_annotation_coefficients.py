@@ -27,7 +27,9 @@ CASES = read_table("annotation_coefficients")
 def _columns(text: str) -> list[list[int]]:
     """A row an annotator, a column an item; `.` is missing."""
     rows = [line.split() for line in text.split("/")]
-    return [[ord(v) for v in unit if v not in ".-"] for unit in zip(*rows, strict=True)]
+    return [
+        [ord(letter) for letter in unit if letter not in ".-"] for unit in zip(*rows, strict=True)
+    ]
 
 
 def _units(text: str) -> AlphaUnits:
@@ -36,17 +38,21 @@ def _units(text: str) -> AlphaUnits:
 
 @pytest.mark.parametrize(("rows", "expected"), CASES["alpha"])
 def test_alpha_of_known_tables(rows: str, expected: float | None) -> None:
-    found = _units(rows).alpha()
-    assert found == expected if expected is None else found == pytest.approx(expected, abs=5e-4)
+    measured_alpha = _units(rows).alpha()
+    assert (
+        measured_alpha == expected
+        if expected is None
+        else measured_alpha == pytest.approx(expected, abs=5e-4)
+    )
 
 
 @pytest.mark.parametrize(("judges", "expected"), CASES["marks"])
 def test_alpha_of_an_item_of_many_units(judges: list[str], expected: float | None) -> None:
-    marks = [np.array([c == "1" for c in judge], bool) for judge in judges]
-    found = alpha_units([marks]).alpha()
-    assert found == (expected if expected is None else pytest.approx(expected))
-    one_by_one = [[int(c) for c in unit] for unit in zip(*judges, strict=True)]
-    assert found == alpha_units(one_by_one).alpha()
+    marks = [np.array([character == "1" for character in judge], bool) for judge in judges]
+    measured_alpha = alpha_units([marks]).alpha()
+    assert measured_alpha == (expected if expected is None else pytest.approx(expected))
+    one_by_one = [[int(character) for character in unit] for unit in zip(*judges, strict=True)]
+    assert measured_alpha == alpha_units(one_by_one).alpha()
 
 
 def test_the_interval_is_that_of_resampled_items() -> None:
@@ -55,7 +61,7 @@ def test_the_interval_is_that_of_resampled_items() -> None:
     low, high = units.interval() or (0.0, 0.0)
     rng = random.Random(1)
     drawn = (alpha_units([rng.choice(columns) for _ in columns]).alpha() for _ in range(2000))
-    values = [v for v in drawn if v is not None]
+    values = [drawn_alpha for drawn_alpha in drawn if drawn_alpha is not None]
     least, most = np.quantile(values, [[0.005, 0.95], [0.05, 0.995]])  # few items: it jumps
     assert least[0] <= low <= most[0] and least[1] <= high <= most[1]
     assert units.interval() == (low, high) != units.interval(seed=1)
@@ -69,7 +75,12 @@ def test_an_interval_needs_two_items_that_could_differ(rows: str) -> None:
 @pytest.mark.slow
 def test_ten_thousand_items_with_as_many_texts() -> None:
     rng = random.Random(5)
-    units = alpha_units([[n, n if rng.random() < 0.8 else n + 20_000] for n in range(10_000)])
+    units = alpha_units(
+        [
+            [item_number, item_number if rng.random() < 0.8 else item_number + 20_000]
+            for item_number in range(10_000)
+        ]
+    )
     low, high = units.interval() or (0.0, 1.0)
     assert 0.78 < low < units.alpha() < high < 0.82  # type: ignore[operator]
 
@@ -95,10 +106,12 @@ def test_the_anaesthetists_of_dawid_and_skene() -> None:
         for patient, values in enumerate(CASES["anaesthetists"].split(), 1)
         for observer, value in zip("1112345", values, strict=True)
     ]
-    found = dawid_skene(rated)
-    shares = [sum(values[v] for values in found.values()) / len(found) for v in "1234"]
+    estimates = dawid_skene(rated)
+    shares = [
+        sum(values[grade] for values in estimates.values()) / len(estimates) for grade in "1234"
+    ]
     assert [round(share, 2) for share in shares] == [0.40, 0.42, 0.11, 0.07]  # table 4
-    assert next(iter(found["03"])) == "2" and majority(rated)["03"] == "2"
+    assert next(iter(estimates["03"])) == "2" and majority(rated)["03"] == "2"
 
 
 def _ratings(*rows: str) -> list[Rating]:

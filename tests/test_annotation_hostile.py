@@ -29,16 +29,16 @@ def cell(text: str) -> str:
 
 
 def files(folder: Path) -> set[str]:
-    return {p.relative_to(folder).as_posix() for p in folder.rglob("*")}
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
 
 
 def test_answers_come_back_unharmed_and_are_never_run(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
-    given = submission(batch, EVIL, assignment="../../" + EVIL)
-    for item in given["answers"].values():
+    sent_submission = submission(batch, EVIL, assignment="../../" + EVIL)
+    for item in sent_submission["answers"].values():
         item["note"] = EVIL
     path = tmp_path / "evil.jsonl"
-    path.write_text(json.dumps(given, ensure_ascii=False) + "\n", "utf-8")
+    path.write_text(json.dumps(sent_submission, ensure_ascii=False) + "\n", "utf-8")
     before = files(tmp_path)
     assert take(tmp_path, path).new == 1
     assert refusals(tmp_path) == []
@@ -58,24 +58,28 @@ CASES = [
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "taken", "refused"),
+    ("name", "content", "taken_count", "refused"),
     [case[1:] for case in CASES],
     ids=[case[0] for case in CASES],
 )
 def test_broken_files(
-    name: str, content: str, taken: int, refused: list[list[Any]], tmp_path: Path
+    name: str, content: str, taken_count: int, refused: list[list[Any]], tmp_path: Path
 ) -> None:
     batch = batch_of(tmp_path)
-    one, two = (line(batch, worker).decode() for worker in ("w1", "w2"))
-    good = {"C": cell(one), "D": cell(two)} if name == "r.csv" else {"A": one, "B": two}
+    first_line, second_line = (line(batch, worker).decode() for worker in ("w1", "w2"))
+    good = (
+        {"C": cell(first_line), "D": cell(second_line)}
+        if name == "r.csv"
+        else {"A": first_line, "B": second_line}
+    )
     for sign, text in good.items():
         content = content.replace(sign, text)
     path = tmp_path / name
     path.write_bytes(content.encode("latin-1"))
-    done = take(tmp_path, path)
-    found = [[at, reason] for _, at, reason, _ in refusals(tmp_path)]
-    assert (done.new + done.known, found) == (taken, refused)
-    assert len({*done.lines()}) >= len(refused)
+    report = take(tmp_path, path)
+    refused_lines = [[line_number, reason] for _, line_number, reason, _ in refusals(tmp_path)]
+    assert (report.new + report.known, refused_lines) == (taken_count, refused)
+    assert len({*report.lines()}) >= len(refused)
 
 
 @pytest.mark.parametrize("order", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -83,15 +87,17 @@ def test_broken_files(
 def test_utf_16(order: str, name: str, tmp_path: Path) -> None:
     """It is refused, and not guessed."""
     batch = batch_of(tmp_path)
-    one, two = (line(batch, w).decode() for w in ("w\U0001f600", "w2"))
-    text = f"{one}\n{two}\n"
+    first_line, second_line = (
+        line(batch, worker_id).decode() for worker_id in ("w\U0001f600", "w2")
+    )
+    text = f"{first_line}\n{second_line}\n"
     if name.endswith("csv"):
-        text = f"a\n{cell(one)}\n{cell(two)}\n"
+        text = f"a\n{cell(first_line)}\n{cell(second_line)}\n"
     path = tmp_path / name
     path.write_bytes(text.encode(order))
-    done = take(tmp_path, path)
-    assert done.new == 0
-    assert sum(done.refused.values()) >= 1
+    report = take(tmp_path, path)
+    assert report.new == 0
+    assert sum(report.refused.values()) >= 1
 
 
 @pytest.mark.parametrize(
@@ -103,7 +109,7 @@ def test_ids_that_are_paths(name: str, tmp_path: Path) -> None:
     batch = batch_of(inside)
     good = submission(batch, "w1")
     item = next(iter(good["answers"]))
-    given = [
+    sent_submission = [
         good | {"worker": name, "assignment": name},
         good | {"batch": name},
         good | {"hit": name},
@@ -112,19 +118,19 @@ def test_ids_that_are_paths(name: str, tmp_path: Path) -> None:
         good | {name: name},
         good | {"layout": name},
     ]
-    path = hand_in(inside, given)
+    path = hand_in(inside, sent_submission)
     before = files(tmp_path) | {"deep/er/hits/.salt"}
-    done = take(inside, path)
-    assert done.new == 1
+    report = take(inside, path)
+    assert report.new == 1
     unknown = ["unknown batch", "unknown HIT", "unknown item", "unknown item"]
-    assert [r[2] for r in refusals(inside)] == [*unknown, *["not a submission"] * 2]
+    assert [refusal[2] for refusal in refusals(inside)] == [*unknown, *["not a submission"] * 2]
     assert all(new.startswith("deep/er/judgments") for new in files(tmp_path) - before)
 
 
 def test_terminals_are_not_told_what_to_do(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
-    given = submission(batch, "w1") | {"hit": "\x1b]0;owned\x07\x1b[2J\u202e"}
-    said = "\n".join(take(tmp_path, hand_in(tmp_path, [given])).lines())
+    sent_submission = submission(batch, "w1") | {"hit": "\x1b]0;owned\x07\x1b[2J\u202e"}
+    said = "\n".join(take(tmp_path, hand_in(tmp_path, [sent_submission])).lines())
     assert "unknown HIT" in said
     assert not set(said) & set("\x1b\x07\u202e")
 
@@ -169,7 +175,7 @@ def _big(kind: str, path: Path, good: bytes) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 @pytest.mark.parametrize(
-    ("kind", "name", "taken", "refused"),
+    ("kind", "name", "taken_count", "refused"),
     [
         ("sparse line", "r.jsonl", 2, range(1, 2)),
         ("lines", "r.jsonl", 2, range(2000, 2200)),
@@ -177,16 +183,18 @@ def _big(kind: str, path: Path, good: bytes) -> None:
         ("cell", "r.csv", 0, range(2000, 2300)),
     ],
 )
-def test_200_megabytes(kind: str, name: str, taken: int, refused: range, tmp_path: Path) -> None:
+def test_200_megabytes(
+    kind: str, name: str, taken_count: int, refused: range, tmp_path: Path
+) -> None:
     batch = batch_of(tmp_path)
     good = line(batch, "w1")
     (tmp_path / "small.jsonl").write_bytes(good)
     path = tmp_path / name
     _big(kind, path, good)
     assert path.stat().st_size >= SIZE
-    done = run_process(sys.executable, "-c", BIG, tmp_path, path)
-    before, after, came, out, took = map(int, done.stdout.split())
+    report = run_process(sys.executable, "-c", BIG, tmp_path, path)
+    before, after, came, out, took = map(int, report.stdout.split())
     print(f"{kind}: {after} MB at most, {before} MB for one line, {took} s")
     path.unlink()
-    assert (came, out in refused) == (taken, True)
+    assert (came, out in refused) == (taken_count, True)
     assert after - before < 100

@@ -56,11 +56,15 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
         value = json.loads(zlib.decompress(base64.b64decode(row["data"])))
         texts = value.pop("texts")
         for item in value["items"]:
-            item["fields"] |= {name: texts[n] for name, n in item.pop("same").items()}
+            item["fields"] |= {
+                name: texts[text_number] for name, text_number in item.pop("same").items()
+            }
         assert value == {
             "batch": batch.id,
             "id": hit.id,
-            "items": [{"id": i.id, "fields": dict(i.fields)} for i in hit.items],
+            "items": [
+                {"id": hit_item.id, "fields": dict(hit_item.fields)} for hit_item in hit.items
+            ],
         }
         assert HOSTILE in json.dumps(value, ensure_ascii=False).replace('\\"', '"')
 
@@ -68,8 +72,13 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
 def test_hits_are_packed_to_fit_and_what_fits_none_is_counted(tmp_path: Path) -> None:
     rng = random.Random(2)
     lengths = [9_000] * 10 + [60_000]
-    texts = ["".join(chr(rng.randint(65, 122)) for _ in range(n)) for n in lengths]
-    rows = [{"id": f"r{n}", "question_ts": 0, "question": t} for n, t in enumerate(texts)]
+    texts = [
+        "".join(chr(rng.randint(65, 122)) for _ in range(row_number)) for row_number in lengths
+    ]
+    rows = [
+        {"id": f"r{row_number}", "question_ts": 0, "question": question}
+        for row_number, question in enumerate(texts)
+    ]
     data = hand_in(tmp_path, rows, "rows.jsonl")
     counts = {}
     for platform in ("mturk", "static"):
@@ -90,7 +99,7 @@ GOOD = handed_in("b", "h", "W", {"i": {"text": HOSTILE}}, assignment="A")
 
 
 @pytest.mark.parametrize(
-    ("given", "worker", "assignment", "wanted"),
+    ("form_value", "worker", "assignment", "expected_reason"),
     [
         (packed(GOOD), "W", "A", None),
         (packed(GOOD | {"worker": "", "assignment": ""}), "W", "A", None),
@@ -105,14 +114,20 @@ GOOD = handed_in("b", "h", "W", {"i": {"text": HOSTILE}}, assignment="A")
         (packed(GOOD | {"extra": 1}), "W", "A", "not a submission"),
     ],
 )
-def test_answers_of_a_form(given: str, worker: str, assignment: str, wanted: str | None) -> None:
-    cells = {"WorkerId": worker, "AssignmentId": assignment, "Answer.submission": given}
-    found = MTURK.submission(cells, "f.csv", 2, table=True)
-    if isinstance(found, Refused):
-        assert found.reason == wanted
+def test_answers_of_a_form(
+    form_value: str, worker: str, assignment: str, expected_reason: str | None
+) -> None:
+    cells = {"WorkerId": worker, "AssignmentId": assignment, "Answer.submission": form_value}
+    read_submission = MTURK.submission(cells, "f.csv", 2, table=True)
+    if isinstance(read_submission, Refused):
+        assert read_submission.reason == expected_reason
     else:
-        assert (found.worker, found.assignment, wanted) == ("W", "A", None)
-        assert found.answers == {"i": {"text": HOSTILE}}
+        assert (read_submission.worker, read_submission.assignment, expected_reason) == (
+            "W",
+            "A",
+            None,
+        )
+        assert read_submission.answers == {"i": {"text": HOSTILE}}
 
 
 def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> None:
@@ -125,25 +140,25 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
     decided = text.replace('"Ahit1W0","W0","Submitted"', '"Ahit1W0","W0","Approved"')
     assert decided != text
     path.write_text(decided, "utf-8")
-    done = take(tmp_path, path, feedback=tmp_path / "f")
+    report = take(tmp_path, path, feedback=tmp_path / "f")
     (review,) = (tmp_path / "f").glob("*.csv")
-    with path.open(newline="") as file, review.open(newline="") as other:
-        before, after = list(csv.DictReader(file)), list(csv.DictReader(other))
+    with path.open(newline="") as file, review.open(newline="") as review_file:
+        before, after = list(csv.DictReader(file)), list(csv.DictReader(review_file))
     assert [list(row) for row in after] == [list(row) for row in before]
     marks = ("Approve", "Reject")
     for was, now in zip(before, after, strict=True):
-        own = {name: text.removeprefix("'") for name, text in now.items()}
-        assert {**was, **dict.fromkeys(marks)} == {**own, **dict.fromkeys(marks)}
+        plain_cells = {name: text.removeprefix("'") for name, text in now.items()}
+        assert {**was, **dict.fromkeys(marks)} == {**plain_cells, **dict.fromkeys(marks)}
         assert not any(text.startswith("=") for text in now.values())
     assert not any(row["Reject"].endswith(("?.", "..")) for row in after)
     by_worker = {row["AssignmentId"]: (row["Approve"], row["Reject"]) for row in after}
     # one is decided already; one is refused here, for a person to decide
-    assert [by_worker[one] for one in ("Ahit1W0", "broken")] == [("", "")] * 2
+    assert [by_worker[worker_id] for worker_id in ("Ahit1W0", "broken")] == [("", "")] * 2
     assert by_worker["Ahit1W1"] == ("x", "")
-    approved = [a for a, _ in by_worker.values()].count("x")
-    rejected = sum(bool(r) for _, r in by_worker.values())
-    assert approved + rejected == done.new + done.further - 1
-    counts = next(line for line in done.lines() if line.startswith("feedback: "))
+    approved = [approve_cell for approve_cell, _ in by_worker.values()].count("x")
+    rejected = sum(bool(reject_cell) for _, reject_cell in by_worker.values())
+    assert approved + rejected == report.new + report.further - 1
+    counts = next(line for line in report.lines() if line.startswith("feedback: "))
     assert counts.startswith(f"feedback: {approved} approved, {rejected} rejected, ")
 
 
@@ -152,7 +167,7 @@ def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path)
         "AssignmentId,WorkerId,Comment,@odd,Answer.note\n"
         'A1,W1,"=HYPERLINK(""https://x.org"")",-1,=2+2\nA2,W2,fine,,x\n'
     )
-    (name,) = MTURK.feedback(tmp_path / "a.csv", lambda one: Verdict(""), tmp_path)
+    (name,) = MTURK.feedback(tmp_path / "a.csv", lambda submission: Verdict(""), tmp_path)
     with (tmp_path / name).open(newline="") as file:
         assert list(csv.reader(file)) == [
             ["AssignmentId", "WorkerId", "Comment", "'@odd", "Answer.note", "Approve", "Reject"],
@@ -161,7 +176,7 @@ def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path)
         ]
     (tmp_path / "b.csv").write_text("AssignmentId,WorkerId,WorkerId\nA1,W1,W2\n")
     before = sorted(tmp_path.iterdir())
-    assert MTURK.feedback(tmp_path / "b.csv", lambda one: Verdict(""), tmp_path) == []
+    assert MTURK.feedback(tmp_path / "b.csv", lambda submission: Verdict(""), tmp_path) == []
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -201,21 +216,21 @@ def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path
     browser.press("Next")
     assert HOSTILE.split("\u202b")[0].strip()[:25] in browser.text("#item")
     browser.keys("n")
-    assert [m for m in browser.messages() if "favicon" not in m] == []
+    assert [message for message in browser.messages() if "favicon" not in message] == []
     browser.press("Submit")
     path, body = browser.until(lambda: taker.posted, "the form").pop()
     form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
-    given = form.pop("submission")
+    posted_value = form.pop("submission")
     assert (path, form, taker.posted) == ("/mturk/externalSubmit", ids, [])
     results = tmp_path / "results.csv"
-    results.write_text(f"AssignmentId,WorkerId,Answer.submission\nA1,W1,{given}\n")
-    done = take(tmp_path, results)
-    assert (done.new, done.refused) == (1, {})
-    made = json.loads(base64.b64decode(given))
-    first, second = (made["answers"][item.id] for item in batch.hits[0].items)
+    results.write_text(f"AssignmentId,WorkerId,Answer.submission\nA1,W1,{posted_value}\n")
+    report = take(tmp_path, results)
+    assert (report.new, report.refused) == (1, {})
+    posted_submission = json.loads(base64.b64decode(posted_value))
+    first, second = (posted_submission["answers"][item.id] for item in batch.hits[0].items)
     assert second == {"answerable": "no"}
     assert first["answer"] == "Kofi Annan =1+1 ${data} <b>"
-    assert [s["text"] for s in first["evidence"]] == ["succeeded Kofi Annan of Ghana"]
+    assert [span["text"] for span in first["evidence"]] == ["succeeded Kofi Annan of Ghana"]
 
 
 @pytest.mark.parametrize(

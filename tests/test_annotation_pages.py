@@ -45,8 +45,8 @@ def test_a_layout_pays(name: str) -> None:
 def test_a_page_asks_nothing_of_the_network(name: str) -> None:
     text = _page(name)
     markup = re.sub(r"<script.*?</script>", "", text, flags=re.S)
-    found = re.findall(r"""\s(?:src|href)\s*=\s*["']?([^"'\s>]+)""", markup)
-    assert [a for a in found if not a.startswith(("#", "data:,"))] == []
+    addresses = re.findall(r"""\s(?:src|href)\s*=\s*["']?([^"'\s>]+)""", markup)
+    assert [address for address in addresses if not address.startswith(("#", "data:,"))] == []
     assert "url(" not in text and "@import" not in text
 
 
@@ -59,9 +59,9 @@ def test_the_policy_names_where_it_submits_to(
 ) -> None:
     policy = re.search(r'Policy" content="([^"]*)"', _page("judge_question", mode, **deliver))
     assert policy
-    shown = policy[1].replace("&#39;", "'")
-    assert "default-src 'none'" in shown
-    assert rule in shown
+    policy_text = policy[1].replace("&#39;", "'")
+    assert "default-src 'none'" in policy_text
+    assert rule in policy_text
 
 
 @pytest.mark.parametrize("mode", ["preview", "static"])
@@ -76,35 +76,49 @@ def test_hostile_text_stays_in_its_place(mode: page.PageMode) -> None:
     assert text.isascii()
     assert not any(part in text for part in ("${", "]]>", "alert(1)</script>"))
     data = json.loads(_scripts(text)["data"])
-    own = {"id": "i", "fields": item.fields, "same": {}}
-    assert data == [{"id": "h", "texts": [], "items": [own]}]
+    page_item = {"id": "i", "fields": item.fields, "same": {}}
+    assert data == [{"id": "h", "texts": [], "items": [page_item]}]
     assert json.loads(_scripts(text)["settings"])["code"] == code
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_known_of_an_attention_item_is_nowhere_on_its_page(name: str) -> None:
     layout = load_layout(name)
-    known = {"verdict": "the-known-answer"}
-    shown = [FIELDS[name], *(one.fields for one in layout.attention)]
-    made = Hit("h", tuple(Item(f"i{n}", "the-row", one, known) for n, one in enumerate(shown)))
-    items = json.loads(zlib.decompress(base64.b64decode(page.packed_hit(made, "b"))))["items"]
+    known_answers = {"verdict": "the-known-answer"}
+    shown_fields = [FIELDS[name], *(item_fields.fields for item_fields in layout.attention)]
+    known_hit = Hit(
+        "h",
+        tuple(
+            Item(f"i{item_number}", "the-row", item_fields, known_answers)
+            for item_number, item_fields in enumerate(shown_fields)
+        ),
+    )
+    items = json.loads(zlib.decompress(base64.b64decode(page.packed_hit(known_hit, "b"))))["items"]
     for mode in MODES:
-        text = page.render_page(layout, [made], batch_id="b", mode=mode)
+        text = page.render_page(layout, [known_hit], batch_id="b", mode=mode)
         assert not any(word in text for word in ("the-known-answer", "the-row", "attention"))
         items += json.loads(_scripts(text)["data"])[0]["items"]
-    assert len(items) == 3 * len(shown)
+    assert len(items) == 3 * len(shown_fields)
     assert all(set(item) == {"id", "fields", "same"} for item in items)
 
 
 def test_a_text_of_several_items_stands_in_a_hit_once() -> None:
     long = [{"text": HOSTILE * 5}]
-    items = [Item(f"i{n}", "r", {"page": long, "n": n, "short": "x"}) for n in range(3)]
+    items = [
+        Item(f"i{item_number}", "r", {"page": long, "n": item_number, "short": "x"})
+        for item_number in range(3)
+    ]
     value = json.loads(page.hit_file(Hit("h", tuple(items))))
     assert value["texts"] == [long]
     assert [item["same"] for item in value["items"]] == [{"page": 0}] * 3
-    assert [item["fields"] for item in value["items"]] == [{"n": n, "short": "x"} for n in range(3)]
+    assert [item["fields"] for item in value["items"]] == [
+        {"n": item_number, "short": "x"} for item_number in range(3)
+    ]
     for size, texts in ((200, 0), (201, 1)):
-        two = Hit("h", tuple(Item(f"i{n}", "r", {"text": "x" * size}) for n in range(2)))
+        two = Hit(
+            "h",
+            tuple(Item(f"i{item_number}", "r", {"text": "x" * size}) for item_number in range(2)),
+        )
         assert len(json.loads(page.hit_file(two))["texts"]) == texts
 
 
@@ -143,13 +157,13 @@ def test_the_page_never_takes_text_for_markup() -> None:
 @pytest.mark.parametrize(("place", "least"), CASES["least"])
 def test_the_least_of_a_figure(place: tuple[str, ...], least: int) -> None:
     for value in (least, least - 1):
-        given = LAYOUT.model_dump(exclude_defaults=True) | {"rejects": {}}
-        inside = given
+        layout_settings = LAYOUT.model_dump(exclude_defaults=True) | {"rejects": {}}
+        inside = layout_settings
         for name in place[:-1]:
             inside = inside.setdefault(name, {})
         inside[place[-1]] = value
         if value == least:
-            Layout.model_validate(given)
+            Layout.model_validate(layout_settings)
         else:
             with pytest.raises(ValidationError, match="greater than or equal to"):
-                Layout.model_validate(given)
+                Layout.model_validate(layout_settings)

@@ -88,8 +88,8 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
     assert browser.text("mark.mention") == HOSTILE[26:28]
     assert browser.text("mark.date") == "3 May 2019"
     words = ["O'Neil", "עולם", "family on 3"]
-    for one in words:
-        (browser.drag if size == "wide" else browser.tap_ends)(one)
+    for word in words:
+        (browser.drag if size == "wide" else browser.tap_ends)(word)
     browser.tap_ends("family", inside=".show:nth-child(2) .passage")
     browser.click(browser.all(".option")[1])
     browser.click("fieldset.choices .option")
@@ -97,8 +97,11 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
     browser.insert(HOSTILE)
     browser.press("Submit")
     whole = HOSTILE.replace("\n", " ")
-    starts = {one: whole.index(one) for one in [*words, "family"]}
-    marks = [{"start": n, "end": n + len(one), "text": one} for one, n in starts.items()]
+    starts = {word: whole.index(word) for word in [*words, "family"]}
+    marks = [
+        {"start": word_start, "end": word_start + len(word), "text": word}
+        for word, word_start in starts.items()
+    ]
     assert browser.submission()["answers"]["i"] == {
         "pick": HOSTILE[:40],
         "tick": False,
@@ -142,7 +145,7 @@ def test_the_five_requirements_are_said_as_one_types(browser: Browser) -> None:
         assert message in says if message else not says
         assert (area.get_attribute("aria-invalid") == "true") == bool(message)
         described = area.get_attribute("aria-describedby").split()
-        assert any(browser.text(f"#{i}") == says for i in described)
+        assert any(browser.text(f"#{element_id}") == says for element_id in described)
     browser.press("Submit")
     assert browser.text(".ask:nth-child(2) .message") == "Write something here."
     assert browser.js("return document.activeElement.tagName") == "TEXTAREA"
@@ -185,8 +188,8 @@ def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser
     browser.click(link)
     browser.press("The file is saved")
     assert browser.text("#code") == "C0DE"
-    left = "return Object.keys(localStorage).filter((k) => k.includes(arguments[0]))"
-    assert browser.js(left, f"draft:{batch}:hit-1:W1") == []
+    drafts_script = "return Object.keys(localStorage).filter((k) => k.includes(arguments[0]))"
+    assert browser.js(drafts_script, f"draft:{batch}:hit-1:W1") == []
     browser.go(f"{address}W1")
     assert "already" in browser.text("#end h2")
     assert browser.text("#code") == "C0DE"
@@ -237,7 +240,7 @@ def test_a_page_of_several_hits_takes_the_one_of_its_address(
     browser: Browser, query: str, question: str
 ) -> None:
     name = "judge_question"
-    hits = [Hit(x, hit(name, question=f"Q-{x}?").items) for x in "abc"]
+    hits = [Hit(hit_letter, hit(name, question=f"Q-{hit_letter}?").items) for hit_letter in "abc"]
     text = page.render_page(plain(name), hits, batch_id=next(BATCHES), mode="static")
     browser.open(text, f"?workerId=w&{query}")
     if question:
@@ -258,13 +261,15 @@ def test_answers_by_keys_alone(
     start(browser, layout, items=len(keys), **more)
     shown_text = browser.one("#item").text.lower()
     assert not any(name in shown_text for name, value in more.items() if value is None)
-    for some in keys:
-        browser.keys(*some)
+    for pressed_keys in keys:
+        browser.keys(*pressed_keys)
         browser.chord(Keys.CONTROL, Keys.ENTER)
-    given = [*browser.submission()["answers"].values()]
-    assert given == answers
+    given_answers = [*browser.submission()["answers"].values()]
+    assert given_answers == answers
     fields = {name: value for name, value in (FIELDS[layout] | more).items() if value is not None}
-    assert [answer_problems(plain(layout), fields, one) for one in given] == [[]] * len(given)
+    assert [
+        answer_problems(plain(layout), fields, item_answers) for item_answers in given_answers
+    ] == [[]] * len(given_answers)
 
 
 @pytest.mark.parametrize(("mention", "more"), [("Secretary-General", 1), (None, 0)])
@@ -272,16 +277,20 @@ def test_a_choice_is_not_there_without_the_field_that_it_needs(
     browser: Browser, mention: str | None, more: int
 ) -> None:
     start(browser, "verify_facts", mention=mention)
-    (box,) = [f for f in browser.all("fieldset") if f.is_displayed()]
-    found = [o.text.split("\n")[0] for o in box.find_elements("css selector", ".option")]
-    assert found == [*["Correct"] * more, "Another answer", "Not in the page"]
+    (box,) = [fieldset for fieldset in browser.all("fieldset") if fieldset.is_displayed()]
+    shown_options = [
+        option.text.split("\n")[0] for option in box.find_elements("css selector", ".option")
+    ]
+    assert shown_options == [*["Correct"] * more, "Another answer", "Not in the page"]
     assert ("(nothing was found)" in browser.text("#item")) != bool(more)
 
 
 def test_search_leaves_the_passages_that_have_all_words(browser: Browser) -> None:
     start(browser, "ckl_expert")
     browser.one("input[type=search]").send_keys("ANNAN ghana")
-    assert [p.text.split(".")[0] for p in browser.all(".passage p")] == ["Friday, October 12, 2001"]
+    assert [passage.text.split(".")[0] for passage in browser.all(".passage p")] == [
+        "Friday, October 12, 2001"
+    ]
     assert browser.texts(".passage h4") == ["Peace Prize"]
     assert set(browser.texts("mark.hit")) == {"Annan", "Ghana"}
     browser.keys(Keys.ESCAPE)
@@ -345,22 +354,24 @@ def test_an_item_can_be_called_broken_on_every_layout(browser: Browser, name: st
     start(browser, layout)
     browser.click(".ways summary")
     browser.click(".ways .option")
-    left = [a.find_elements("xpath", "..//summary") for a in browser.all(".work .answer")]
-    assert all(left)
+    shown_summaries = [
+        answer.find_elements("xpath", "..//summary") for answer in browser.all(".work .answer")
+    ]
+    assert all(shown_summaries)
     browser.js("arguments[0].focus()", browser.one(".ways textarea"))
     browser.insert(MARKUP)
     browser.press("Submit")
-    given = browser.submission()["answers"]["item-0"]
-    assert given == {"broken": ["unreadable"], "comment": MARKUP}
-    assert answer_problems(layout, FIELDS[name], given) == []
-    other = next(a for a in layout.answers if a not in ("broken", "comment"))
-    wrong = answer_problems(layout, FIELDS[name], {**given, other: "x"})
+    given_answers = browser.submission()["answers"]["item-0"]
+    assert given_answers == {"broken": ["unreadable"], "comment": MARKUP}
+    assert answer_problems(layout, FIELDS[name], given_answers) == []
+    other_answer = next(answer for answer in layout.answers if answer not in ("broken", "comment"))
+    wrong = answer_problems(layout, FIELDS[name], {**given_answers, other_answer: "x"})
     assert wrong and "is not asked here" in wrong[0]
 
 
-@pytest.mark.parametrize(("given", "said"), CASES["dates"])
-def test_dates_are_in_words(browser: Browser, given: str, said: str) -> None:
-    start(browser, "verify_facts", valid_from=given, valid_to=None)
+@pytest.mark.parametrize(("given_day", "said"), CASES["dates"])
+def test_dates_are_in_words(browser: Browser, given_day: str, said: str) -> None:
+    start(browser, "verify_facts", valid_from=given_day, valid_to=None)
     assert f"From\n{said}" in browser.texts(".brief .fact")
     assert "Kofi Annan was Secretary-General of the United Nations." in browser.text(".brief")
 
@@ -369,8 +380,8 @@ def test_consent_comes_first_and_once(browser: Browser) -> None:
     consent = Consent(text=("We study news.", MARKUP), contact="ada@example.org")
     layout = plain("judge_question").model_copy(update={"consent": consent})
     start(browser, layout, "?workerId=W1", mode="static")
-    asked = browser.text("#consent")
-    assert MARKUP in asked and "ada@example.org" in asked
+    consent_text = browser.text("#consent")
+    assert MARKUP in consent_text and "ada@example.org" in consent_text
     assert not browser.all("#item fieldset")
     browser.press("I do not take part")
     assert "do not take part" in browser.text("#end h2")
@@ -416,11 +427,18 @@ def test_links(split: bool, tmp_path: Path) -> None:
     static = batch.folder / "static"
     pages = ["hit-0001.html", "hit-0002.html"] if split else ["task.html"]
     parts = [] if split else ["hits/0001.json", "hits/0002.json"]
-    made = sorted(p.relative_to(static).as_posix() for p in static.rglob("*.*"))
-    assert made == sorted([*pages, *parts, "links.csv"])
-    who = "&".join(f"{n}={{{{%{n}%}}}}" for n in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+    made_files = sorted(path.relative_to(static).as_posix() for path in static.rglob("*.*"))
+    assert made_files == sorted([*pages, *parts, "links.csv"])
+    who = "&".join(
+        f"{parameter}={{{{%{parameter}%}}}}"
+        for parameter in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+    )
     names = [f"{name}?" for name in pages] if split else ["task.html?hit=1&", "task.html?hit=2&"]
-    turns = [[turn, batch.hits[n].id, names[n] + who] for turn in "12" for n in (0, 1)]
+    turns = [
+        [turn, batch.hits[parameter].id, names[parameter] + who]
+        for turn in "12"
+        for parameter in (0, 1)
+    ]
     with (static / "links.csv").open(encoding="utf-8", newline="") as file:
         assert [*csv.reader(file)] == [["assignment", "hit", "link"], *turns]
 
@@ -443,11 +461,13 @@ def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> 
         assert browser.text("#code") == "CODE-42"
         assert browser.js("return document.querySelector('#end a').href") == end
     ((_, body),) = taker.posted
-    made = json.loads(body)
-    told = [made[name] for name in ("batch", "hit", "worker", "assignment")]
+    posted_submission = json.loads(body)
+    told = [posted_submission[name] for name in ("batch", "hit", "worker", "assignment")]
     assert told == [batch.id, batch.hits[1].id, "5f0worker", "s1"]
-    assert {a["note"] for a in made["answers"].values()} == {NOTE}
-    assert take(tmp_path, hand_in(tmp_path, [made])).new == 1
+    assert {item_answers["note"] for item_answers in posted_submission["answers"].values()} == {
+        NOTE
+    }
+    assert take(tmp_path, hand_in(tmp_path, [posted_submission])).new == 1
     assert refusals(tmp_path) == []
 
 
@@ -462,12 +482,12 @@ def test_saved_by_a_browser(browser: Browser, tmp_path: Path) -> None:
     browser.saved(path.name)
     assert (take(tmp_path, path).new, refusals(tmp_path)) == (1, [])
     path.write_text("{" + path.read_text("utf-8"), "utf-8")
-    done = take(tmp_path, path)
-    assert f"{path.name}:1: not valid JSON" in "\n".join(done.lines())
+    report = take(tmp_path, path)
+    assert f"{path.name}:1: not valid JSON" in "\n".join(report.lines())
     ((name, _, reason, _),) = refusals(tmp_path)
     assert (name, reason) == (path.name.replace("R4WID", "…"), "not valid JSON")
-    outputs = [p for p in (tmp_path / "judgments").rglob("*") if p.is_file()]
-    assert not any(b"R4WID" in p.read_bytes() for p in outputs)
+    outputs = [output for output in (tmp_path / "judgments").rglob("*") if output.is_file()]
+    assert not any(b"R4WID" in output.read_bytes() for output in outputs)
 
 
 # The page refuses and takes the same texts as `annotation.checks`: one table for both.
@@ -483,10 +503,13 @@ def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, batch
     texts = {"kind": "text", "label": "A", "required": False}
     layout = own_layout(
         {name: {"optional": True} for name in NAMES},
-        {f"a{n}": texts | {"check": check} for n, check in enumerate(checks)},
+        {f"a{check_number}": texts | {"check": check} for check_number, check in enumerate(checks)},
     )
     (folder / "task.html.j2").write_text("{{ everything() }}")
-    items = tuple(Item(f"i{n}", f"r{n}", case.get("fields", {})) for n, case in enumerate(cases))
+    items = tuple(
+        Item(f"i{check_number}", f"r{check_number}", case.get("fields", {}))
+        for check_number, case in enumerate(cases)
+    )
     return page.render_page(
         layout.with_folder(folder), [Hit("h", items)], batch_id=batch, mode="preview"
     )
@@ -503,8 +526,8 @@ def test_the_page_finds_the_same_problems(browser: Browser, tmp_path: Path) -> N
         for case, (refused, says, invalid) in zip(cases, browser.ask("typed", plan), strict=True):
             seen += 1
             expected = bool(case["problem"] and case["text"].strip())
-            named = not refused or case["problem"] in says
-            if refused != expected or (invalid == "true") != refused or not named:
+            is_named = not refused or case["problem"] in says
+            if refused != expected or (invalid == "true") != refused or not is_named:
                 wrong.append((case, says))
         assert browser.messages() == []
     assert wrong == []

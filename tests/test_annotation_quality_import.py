@@ -41,8 +41,12 @@ SAMPLED = (
 def _questions(tmp_path: Path, number: int) -> Path:
     """A batch of `judge_question` over so many rows."""
     rows = [
-        {"id": f"q{n}", "question": f"Who won race {n}?{HOSTILE}", "question_ts": 1588723200}
-        for n in range(number)
+        {
+            "id": f"q{row_number}",
+            "question": f"Who won race {row_number}?{HOSTILE}",
+            "question_ts": 1588723200,
+        }
+        for row_number in range(number)
     ]
     dataset = hand_in(tmp_path, rows, "q.jsonl")
     ordered = BatchOrder(layout="judge_question", dataset=str(dataset), out=tmp_path / "hits")
@@ -80,11 +84,11 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     layout, batch, results = sampled
     take(tmp_path, results)
     assert set(_gold(tmp_path, "quick").values()) == {"open"}
-    made = make_expert_batches(_expert_order(tmp_path, layout))
-    ((folder, manifest),) = made
+    expert_batches = make_expert_batches(_expert_order(tmp_path, layout))
+    ((folder, manifest),) = expert_batches
     assert (folder.name, manifest.counts["items"], manifest.dataset) == ("0002", 4, "rows.jsonl")
     sent = {item.id for hit in read_batch(batch).hits for item in hit.items}
-    assert {i.id for hit in read_batch(folder).hits for i in hit.items} < sent
+    assert {hit_item.id for hit in read_batch(folder).hits for hit_item in hit.items} < sent
 
     checked = work(
         folder, tmp_path / "expert.jsonl", ["boss"], lambda worker, item: {"verdict": "yes"}
@@ -93,13 +97,13 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     experts.write_text("# ours\nboss\n", "utf-8")
     take(tmp_path, checked, experts=experts)
     gold = _gold(tmp_path, "quick")
-    about = {item.row: item.id for hit in read_batch(batch).hits for item in hit.items}
-    by_expert = {i.row for hit in read_batch(folder).hits for i in hit.items}
-    first_two = {i.row for hit in read_batch(batch).hits[:2] for i in hit.items}
-    assert {row for row in about if gold[row] == "accepted"} == first_two | by_expert
+    item_by_row = {item.row: item.id for hit in read_batch(batch).hits for item in hit.items}
+    by_expert = {hit_item.row for hit in read_batch(folder).hits for hit_item in hit.items}
+    first_two = {hit_item.row for hit in read_batch(batch).hits[:2] for hit_item in hit.items}
+    assert {row for row in item_by_row if gold[row] == "accepted"} == first_two | by_expert
     assert len([row for row, decision in gold.items() if decision == "open"]) == 2
-    kept = (tmp_path / "judgments" / "experts.txt").read_text("utf-8")
-    assert "boss" not in kept and len(kept.split()) >= 1
+    kept_ids = (tmp_path / "judgments" / "experts.txt").read_text("utf-8")
+    assert "boss" not in kept_ids and len(kept_ids.split()) >= 1
 
     again = take(tmp_path, results, checked)  # nothing new, the expert is still one
     assert (again.new, again.further, _gold(tmp_path, "quick")) == (0, 0, gold)
@@ -177,8 +181,8 @@ def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
         results.read_text("utf-8").splitlines()[0].replace('"good"', '"<b>fine"') + "\n{}\n",
         "utf-8",
     )
-    done = take(tmp_path, results, tmp_path / "bad.jsonl")
-    assert done.decisions["judge_question"] == {"accepted": 5, "disputed": 5, "rejected": 5}
+    report = take(tmp_path, results, tmp_path / "bad.jsonl")
+    assert report.decisions["judge_question"] == {"accepted": 5, "disputed": 5, "rejected": 5}
     path = tmp_path / "judgments" / "judge_question" / "report.html"
     text = path.read_text("utf-8")
     assert not re.findall(r"<(script|img|link|iframe|object)\b|<[^>]+\s(src|href|on\w+)=", text)
@@ -213,26 +217,42 @@ def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) ->
 
 def test_the_figures_of_a_report(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
-    given = [
+    submissions = [
         submission(batch, worker, hit, received=f"2026-11-{day}T10:00:00+00:00")
         for worker, day in (("u", "03"), ("v", "05"))
         for hit in (0, 1)
     ]
-    for answers in given[3]["answers"].values():
+    for answers in submissions[3]["answers"].values():
         answers["verdict"] = "no"  # v fails the known item of the second HIT, too
-    take(tmp_path, hand_in(tmp_path, given))
+    take(tmp_path, hand_in(tmp_path, submissions))
     folder = tmp_path / "judgments/quick"
     written = (folder / "report.json").read_bytes()
-    found = json.loads(written)
-    assert found["days"] == ["2026-11-03", "2026-11-05"]
-    assert (found["workers"], found["experts"], found["judgments"]) == (2, 0, 16)
-    (verdict,) = (one for one in found["agreement"] if one["answer"] == "verdict")
+    report_figures = json.loads(written)
+    assert report_figures["days"] == ["2026-11-03", "2026-11-05"]
+    assert (report_figures["workers"], report_figures["experts"], report_figures["judgments"]) == (
+        2,
+        0,
+        16,
+    )
+    (verdict,) = (
+        answer_figures
+        for answer_figures in report_figures["agreement"]
+        if answer_figures["answer"] == "verdict"
+    )
     assert (verdict["before"]["items"], verdict["after"]["items"]) == (6, 3)
     assert verdict["after"]["percent"] == 100 > verdict["before"]["percent"]
     assert verdict["after"]["estimate"] == {"items": 3, "same": 3, "ties": 0, "differing": []}
     # 0.50 for four items of 4 seconds each
-    assert found["paid_workers"] == {"workers": 2, "hits": 3, "due": "1.5", "hourly": [112.5] * 3}
-    assert [(one["asked"], one["passed"]) for one in found["checks"]] == [(4, 3)]
+    assert report_figures["paid_workers"] == {
+        "workers": 2,
+        "hits": 3,
+        "due": "1.5",
+        "hourly": [112.5] * 3,
+    }
+    assert [
+        (answer_figures["asked"], answer_figures["passed"])
+        for answer_figures in report_figures["checks"]
+    ] == [(4, 3)]
     work_done, instructions = people_statistics([folder / "gold.parquet"])
     (row,) = work_done.rows
     assert (row["annotators"], row["days"]) == (2, "2026-11-03 to 2026-11-05")
@@ -246,43 +266,51 @@ def test_the_figures_of_a_report(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("line", "message"), read_table("annotation_quality")["known"])
 def test_known_answers_of_ones_own(tmp_path: Path, line: Any, message: str) -> None:
     more = {"fields": {"question": "Is ice hot?"}, "answers": {"verdict": "no"}}
-    known = hand_in(tmp_path, [more, line], "known.jsonl")
-    ordered = replace(order(tmp_path), known=known, number=20)
+    known_file = hand_in(tmp_path, [more, line], "known.jsonl")
+    ordered = replace(order(tmp_path), known=known_file, number=20)
     if message:
         with pytest.raises(UserError, match=f"known.jsonl:2.*{message}"):
             make_batch(ordered)
         return
     items = read_batch(make_batch(ordered)[0]).items
-    checks = {str(one.fields["question"]) for one in items if one.answers is not None}
+    checks = {str(item.fields["question"]) for item in items if item.answers is not None}
     assert {"Is ice hot?"} < checks <= {"Is water wet?", "Is fire cold?", "Is ice hot?"}
 
 
 @pytest.mark.parametrize(
-    ("was", "now", "other"),
+    ("was", "now", "other_verdict"),
     [("per_hit: 0.50", "per_hit: 2.00", "yes"), (r"\byes\b", "fine", "fine")],
 )
 def test_a_batch_keeps_its_own_pay_and_choices(
-    tmp_path: Path, was: str, now: str, other: str
+    tmp_path: Path, was: str, now: str, other_verdict: str
 ) -> None:
     ordered = order(tmp_path)
     first = read_batch(make_batch(ordered)[0])
-    take(tmp_path, hand_in(tmp_path, [submission(first, w) for w in "uv"], "one.jsonl"))
+    take(
+        tmp_path,
+        hand_in(tmp_path, [submission(first, worker_id) for worker_id in "uv"], "one.jsonl"),
+    )
     before = _gold(tmp_path, "quick")
     assert set(before.values()) == {"accepted", "rejected"}
     (tmp_path / "quick" / "layout.yaml").write_text(re.sub(was, now, LAYOUT), "utf-8")
     second = read_batch(make_batch(ordered)[0])
-    made = [
-        {**one, "answers": {k: {"verdict": other} for k in one["answers"]}}
-        for one in (submission(second, w) for w in "uv")
+    changed_submissions = [
+        {
+            **submitted,
+            "answers": {item_id: {"verdict": other_verdict} for item_id in submitted["answers"]},
+        }
+        for submitted in (submission(second, worker_id) for worker_id in "uv")
     ]
-    done = take(tmp_path, hand_in(tmp_path, made, "two.jsonl"))
+    import_report = take(tmp_path, hand_in(tmp_path, changed_submissions, "two.jsonl"))
     after = _gold(tmp_path, "quick")
     assert {row: after[row] for row in before} == before
-    assert done.decisions["quick"]["accepted"] == list(before.values()).count("accepted") + 3
+    assert (
+        import_report.decisions["quick"]["accepted"] == list(before.values()).count("accepted") + 3
+    )
     report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
-    pay = "5.00" if other == "yes" else "2.00"  # 2 HITs at 0.50 and 2 at 2.00, or 4 at 0.50
+    pay = "5.00" if other_verdict == "yes" else "2.00"  # 2 HITs at 0.50 and 2 at 2.00, or 4 at 0.50
     assert f"<b>{pay}</b><span>USD due" in report
-    assert ("1 had others" in report) == (other != "yes")
+    assert ("1 had others" in report) == (other_verdict != "yes")
     assert "failed_attention" not in report.split("</style>")[1]
     assert "rows have judgments, 0 still open" in report
 
@@ -291,18 +319,22 @@ def test_a_hit_is_paid_once_to_a_worker(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     first = submission(batch, "w", assignment="one")
     take(tmp_path, hand_in(tmp_path, [first]))
-    done = take(tmp_path, hand_in(tmp_path, [{**first, "assignment": "two"}], "again.jsonl"))
-    assert (done.new, done.further) == (0, 1)
+    import_report = take(
+        tmp_path, hand_in(tmp_path, [{**first, "assignment": "two"}], "again.jsonl")
+    )
+    assert (import_report.new, import_report.further) == (0, 1)
     report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
     assert "<b>0.50</b><span>USD due" in report
     judgments = JudgmentTable(tmp_path / "judgments/quick")
     batches = Batches(tmp_path / "hits")
     judgments.settle(batches)
     for assignment, reason in (("one", ""), ("two", "You handed in this HIT before")):
-        given = submission_from_value({**first, "assignment": assignment}, "x", 1)
-        assert isinstance(given, Submission)
-        found = match_submission(given, batches, "static", read_salt(tmp_path / "hits"))
-        assert not isinstance(found, Refused)
-        verdict = judgments.verdict(found, batches)
+        later_submission = submission_from_value({**first, "assignment": assignment}, "x", 1)
+        assert isinstance(later_submission, Submission)
+        matched = match_submission(
+            later_submission, batches, "static", read_salt(tmp_path / "hits")
+        )
+        assert not isinstance(matched, Refused)
+        verdict = judgments.verdict(matched, batches)
         assert verdict is not None and verdict.reason.startswith(reason)
         assert bool(verdict.reason) == bool(reason)

@@ -46,13 +46,13 @@ def me(worker: str, session: str = "", **more: Any) -> dict[str, Any]:
 
 def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
     pool = HitPool(["a", "b"], 2, 60)
-    given = [pool.give((f"w{n}", ""), "", 0) for n in range(5)]
-    assert given == ["a", "a", "b", "b", None]
+    given_hits = [pool.give((f"w{number}", ""), "", 0) for number in range(5)]
+    assert given_hits == ["a", "a", "b", "b", None]
     assert pool.give(("w0", ""), "", 1) == "a"  # a reload
     pool.leave(("w1", ""))
     assert pool.give(("w4", ""), "", 1) == "a"
-    for n, hit in ((0, "a"), (4, "a"), (2, "b")):
-        pool.record_submission((f"w{n}", ""), hit)
+    for number, hit in ((0, "a"), (4, "a"), (2, "b")):
+        pool.record_submission((f"w{number}", ""), hit)
     assert pool.give(("w5", ""), "", 2) is None  # w3 has it in hand
     assert pool.give(("w5", ""), "", 60) == "b"  # and has left
     assert pool.give(("w2", ""), "", 60) is None  # nobody gets a HIT twice
@@ -61,30 +61,30 @@ def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("session", "named", "ended"),
+    ("session", "named_hit", "ended"),
     [("", "", True), ("", "a", True), ("", "2", False), ("s", "2", True), ("", "none", True)],
 )
-def test_where_work_has_ended(session: str, named: str, ended: bool) -> None:
+def test_where_work_has_ended(session: str, named_hit: str, ended: bool) -> None:
     pool = HitPool(["a", "b"], 1, 60)
     visit = ("w", session)
-    assert not pool.has_ended(visit, named)
+    assert not pool.has_ended(visit, named_hit)
     pool.record_submission(visit, "a")
-    assert pool.has_ended(visit, named) is ended
+    assert pool.has_ended(visit, named_hit) is ended
     pool.hand(visit, "b", 60)
-    assert not pool.has_ended(visit, named)
+    assert not pool.has_ended(visit, named_hit)
 
 
-@pytest.mark.parametrize("named", ["b", "2"])
-def test_a_pool_gives_the_hit_that_a_link_names(named: str) -> None:
+@pytest.mark.parametrize("named_hit", ["b", "2"])
+def test_a_pool_gives_the_hit_that_a_link_names(named_hit: str) -> None:
     pool = HitPool(["a", "b"], 1, 60)
-    assert pool.give(("w1", "s1"), named, 0) == "b"
-    assert pool.give(("w2", "s2"), named, 0) == "a"  # that one is full
+    assert pool.give(("w1", "s1"), named_hit, 0) == "b"
+    assert pool.give(("w2", "s2"), named_hit, 0) == "a"  # that one is full
     assert pool.give(("w3", "s3"), "no such", 0) is None
 
 
 def test_a_pool_never_gives_more_than_wanted_in_any_order() -> None:
     rng, now = random.Random(7), 0.0
-    pool = HitPool([f"h{n}" for n in range(20)], 3, 50)
+    pool = HitPool([f"h{number}" for number in range(20)], 3, 50)
     for _ in range(3_000):
         now += rng.random()
         visit = (f"w{rng.randrange(80)}", "")
@@ -132,30 +132,30 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
             assert batch.hits[0].items[0].fields["question"] not in page
         for worker in ("ada", "bob"):
             for number in (1, 2):
-                status, given = call(server.address, "hit", me(worker, next=True))
+                status, hit_reply = call(server.address, "hit", me(worker, next=True))
                 assert status == 200
-                assert "row" not in json.dumps(given)
-                made = answers_of(given["hit"], batch.id, worker)
+                assert "row" not in json.dumps(hit_reply)
+                submission = answers_of(hit_reply["hit"], batch.id, worker)
                 for _ in range(2):  # twice, as where the receipt is lost
-                    status, reply = call(server.address, "submissions", made)
+                    status, reply = call(server.address, "submissions", submission)
                     assert (status, reply["code"], reply["more"]) == (200, "C0DE-7", True)
                 assert call(server.address, "health")[1]["received"] >= number
                 # "Thank you", loaded again
                 again = call(server.address, "hit", me(worker))[1]
                 assert again == {"done": {"how": "sent", "code": "C0DE-7", "more": True}}
-        other = call(server.address, "hit", me("ada", hit="2"))[1]["done"]["code"]
+        other_code = call(server.address, "hit", me("ada", hit="2"))[1]["done"]["code"]
         no_more = call(server.address, "hit", me("ada", next=True))[1]["done"]
-        assert (other, no_more["code"], no_more["more"]) == ("C0DE-7", "C0DE-7", False)
+        assert (other_code, no_more["code"], no_more["more"]) == ("C0DE-7", "C0DE-7", False)
         assert call(server.address, "hit", me("eve"))[0] == 409
         assert call(server.address, "health")[1]["useful"] == 4
         said = server.stop()
     assert "ada" not in said
     assert "(0 of 4 received)" in said and "stopped; 4 received" in said
     lines = received(out, batch)
-    assert Counter((one["worker"], one["hit"]) for one in lines) == Counter(
+    assert Counter((entry["worker"], entry["hit"]) for entry in lines) == Counter(
         (worker, hit.id) for worker in ("ada", "bob") for hit in batch.hits
     )
-    assert all(one["received"].endswith("+00:00") for one in lines)
+    assert all(entry["received"].endswith("+00:00") for entry in lines)
     assert take(tmp_path, out / "quick-0001" / "submissions.jsonl").new == 4
     assert refusals(tmp_path) == []
 
@@ -166,27 +166,27 @@ def test_a_session_of_a_recruiting_site_is_one_hit_and_comes_back_to_its_code(
     batch = batch_of(tmp_path)
     out = tmp_path / "results"
     with serving(batch.folder, out, "--code", "C", "--complete", "https://x.org/d?c=1") as server:
-        given = call(server.address, "hit", me("p1", "s1", study="st", hit="2"))[1]["hit"]
-        assert given["id"] == batch.hits[1].id
-        made = answers_of(given, batch.id, "p1", assignment="s1", study="st")
-        reply = call(server.address, "submissions", made)[1]
+        given_hit = call(server.address, "hit", me("p1", "s1", study="st", hit="2"))[1]["hit"]
+        assert given_hit["id"] == batch.hits[1].id
+        submission = answers_of(given_hit, batch.id, "p1", assignment="s1", study="st")
+        reply = call(server.address, "submissions", submission)[1]
         end = {"how": "sent", "code": "C", "complete": "https://x.org/d?c=1", "more": False}
         assert reply == end
         assert call(server.address, "hit", me("p1", "s1"))[1] == {"done": end}
         assert call(server.address, "hit", me("p1", "s2"))[1]["hit"]["id"] == batch.hits[0].id
         server.kill()
     with serving(batch.folder, out, "--code", "C") as server:
-        done = call(server.address, "hit", me("p1", "s1"))[1]["done"]
-        assert done == {"how": "sent", "code": "C", "more": False}
+        session_end = call(server.address, "hit", me("p1", "s1"))[1]["done"]
+        assert session_end == {"how": "sent", "code": "C", "more": False}
         assert call(server.address, "health")[1]["in_hand"] == 1  # s2 has its HIT still
         assert call(server.address, "leave", me("p1", "s2"))[0] == 200
         assert call(server.address, "health")[1]["in_hand"] == 0
-        assert call(server.address, "submissions", made)[0] == 200
-    assert [one["study"] for one in received(out, batch)] == ["st"]
+        assert call(server.address, "submissions", submission)[0] == 200
+    assert [entry["study"] for entry in received(out, batch)] == ["st"]
 
 
 def bad(batch: HitBatch, change: dict[str, Any]) -> dict[str, Any]:
-    hit = {"id": batch.hits[0].id, "items": [{"id": i.id} for i in batch.hits[0].items]}
+    hit = {"id": batch.hits[0].id, "items": [{"id": item.id} for item in batch.hits[0].items]}
     return answers_of(hit, batch.id, "eve") | change
 
 
@@ -209,32 +209,36 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
         200: [me("x" * 200, "y" * 200)],
         400: [b'{"a": NaN}', b"[]", {}, me("x" * 201), me("x", "y" * 201), {"worker": ["a"]}],
     }
-    wrong = [(one, "submissions", status) for status, some in posts.items() for one in some]
-    wrong += [(one, "hit", status) for status, some in visits.items() for one in some]
+    wrong = [(body, "submissions", status) for status, bodies in posts.items() for body in bodies]
+    wrong += [(body, "hit", status) for status, bodies in visits.items() for body in bodies]
     wrong += [(None, path, 404) for path in ("items.jsonl", "..%2fprivate.json")]
     with serving(batch.folder, out, "--code", "C0DE") as server:
-        for given, path, status in wrong:
-            found, reply = call(server.address, path, given)
-            assert (path, found) == (path, status)
+        for posted_body, path, status in wrong:
+            found_status, reply = call(server.address, path, posted_body)
+            assert (path, found_status) == (path, status)
             assert "C0DE" not in str(reply)
-        for n in range(7):  # a worker that sends ever other answers is kept within bounds
-            made = bad(batch, {"seconds": float(n)})
-            assert call(server.address, "submissions", made)[0] == (200 if n < 5 else 409)
+        for number in range(7):  # a worker that sends ever other answers is kept within bounds
+            submission = bad(batch, {"seconds": float(number)})
+            assert call(server.address, "submissions", submission)[0] == (
+                200 if number < 5 else 409
+            )
         assert call(server.address, "health")[1]["not_taken"] == 3
         said = server.stop()
     assert "eve" not in said and "Traceback" not in said
-    kept = (out / "quick-0001" / "not-taken.log").read_text("utf-8").splitlines()
-    assert len(kept) == 3
+    kept_lines = (out / "quick-0001" / "not-taken.log").read_text("utf-8").splitlines()
+    assert len(kept_lines) == 3
     assert len(received(out, batch)) == 5
 
 
 def test_a_full_rate_is_refused_by_forwarded_address(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     with serving(batch.folder, tmp_path / "results", "--rate", "0.1") as server:
-        one, other = ({"X-Forwarded-For": f"192.0.2.{n}"} for n in (1, 2))
-        status = [call(server.address, "hit", me("a"), one)[0] for _ in range(4)]
+        first_address, other_address = (
+            {"X-Forwarded-For": f"192.0.2.{number}"} for number in (1, 2)
+        )
+        status = [call(server.address, "hit", me("a"), first_address)[0] for _ in range(4)]
         assert status == [200, 200, 429, 429]
-        assert call(server.address, "hit", me("b"), other)[0] == 200
+        assert call(server.address, "hit", me("b"), other_address)[0] == 200
 
 
 def test_progress_hears_of_each_submission_once(tmp_path: Path) -> None:
@@ -242,8 +246,8 @@ def test_progress_hears_of_each_submission_once(tmp_path: Path) -> None:
     heard: list[int] = []
     with at_desk(batch, tmp_path) as desk:
         desk.arrived = heard.append
-        for given in (bad(batch, {}), bad(batch, {}), {}):
-            desk.take(json.dumps(given))
+        for submission in (bad(batch, {}), bad(batch, {}), {}):
+            desk.take(json.dumps(submission))
     assert heard == [1]
 
 
@@ -275,10 +279,10 @@ def test_what_is_told_at_the_end(
 def test_how_long_a_hit_stays_in_hand(
     paid: int, minutes: float | None, seconds: float, tmp_path: Path
 ) -> None:
-    asked = order(tmp_path)
+    serving_order = order(tmp_path)
     path = tmp_path / "quick" / "layout.yaml"
     path.write_text(LAYOUT.replace("minutes_per_hit: 2", f"minutes_per_hit: {paid}"), "utf-8")
-    batch = read_batch(make_batch(asked)[0])
+    batch = read_batch(make_batch(serving_order)[0])
     with at_desk(batch, tmp_path, minutes=minutes) as desk:
         assert desk.pool.seconds == seconds
 
@@ -289,21 +293,22 @@ def test_only_who_has_a_hit_may_search(tmp_path: Path) -> None:
     with at_desk(batch, tmp_path, find=lambda query: passages) as desk:
         assert desk.search(me("ada", query="x"))[0] == 409
         assert desk.give(me("ada"))[0] == 200
-        found = [
-            desk.search(me("ada", query=one))[0] for one in (" x ", "x" * 300, "x" * 301, " ", 7)
+        found_statuses = [
+            desk.search(me("ada", query=entry))[0]
+            for entry in (" x ", "x" * 300, "x" * 301, " ", 7)
         ]
-        assert found == [200, 200, 400, 400, 400]
+        assert found_statuses == [200, 200, 400, 400, 400]
         assert desk.search(me("ada", query="x"))[1] == {"passages": passages}
     with at_desk(batch, tmp_path) as desk:
         assert desk.search(me("ada", query="x"))[0] == 409  # no corpus is served
 
 
 def test_a_batch_of_pages_has_one_server_at_a_time(tmp_path: Path) -> None:
-    batch, other = batch_of(tmp_path), batch_of(tmp_path, platform="mturk")
+    batch, other_batch = batch_of(tmp_path), batch_of(tmp_path, platform="mturk")
     refused = pytest.raises(UserError, match="it is served already")
     with at_desk(batch, tmp_path), refused, at_desk(batch, tmp_path):
         pass
-    with pytest.raises(UserError, match="a batch for mturk"), at_desk(other, tmp_path):
+    with pytest.raises(UserError, match="a batch for mturk"), at_desk(other_batch, tmp_path):
         pass
 
 
@@ -316,39 +321,39 @@ def crowd(
     """
     options = ("--code", "C", "--rate", "0", "--minutes", "60")
     server = [Server(batch.folder, out, *options)]
-    done: list[tuple[str, str]] = []
+    done_work: list[tuple[str, str]] = []
     deadline = time.monotonic() + most
 
-    def until_answered(path: str, given: dict[str, Any]) -> tuple[int, Any]:
+    def until_answered(path: str, request_value: dict[str, Any]) -> tuple[int, Any]:
         while True:
             assert time.monotonic() < deadline
             try:
-                return call(server[0].address, path, given)
+                return call(server[0].address, path, request_value)
             except Exception:  # no server, or a reply that was cut by the kill
                 time.sleep(0.05)
 
     def work(worker: str) -> None:
-        while "hit" in (given := until_answered("hit", me(worker, next=True))[1]):
-            made = answers_of(given["hit"], batch.id, worker)
-            status, reply = until_answered("submissions", made)
+        while "hit" in (request_value := until_answered("hit", me(worker, next=True))[1]):
+            submission = answers_of(request_value["hit"], batch.id, worker)
+            status, reply = until_answered("submissions", submission)
             assert (status, reply["code"]) == (200, "C")
-            done.append((worker, given["hit"]["id"]))
+            done_work.append((worker, request_value["hit"]["id"]))
 
     with ThreadPoolExecutor(workers) as pool:
         try:
-            working = [pool.submit(work, f"w{n}") for n in range(workers)]
-            for n in range(1, kills + 1):
-                while len(done) < len(batch.hits) * 2 * n // (kills + 1):
+            working = [pool.submit(work, f"w{number}") for number in range(workers)]
+            for number in range(1, kills + 1):
+                while len(done_work) < len(batch.hits) * 2 * number // (kills + 1):
                     assert time.monotonic() < deadline
                     time.sleep(0.01)
                 server[0].kill()
                 server[0] = Server(batch.folder, out, *options)
-            for one in working:
-                one.result()
+            for future in working:
+                future.result()
         finally:
             deadline = 0.0
             server[0].kill()
-    return done
+    return done_work
 
 
 @pytest.mark.parametrize(
@@ -360,11 +365,11 @@ def test_nothing_is_lost_or_doubled_by_kills(
     """Each HIT is wanted twice; 10,000 submissions in the long one."""
     batch = batch_of(tmp_path, rows=3 * hits, number=3 * hits)
     assert len(batch.hits) == hits
-    done = crowd(batch, tmp_path / "results", workers, kills)
-    kept = [(one["worker"], one["hit"]) for one in received(tmp_path / "results", batch)]
-    assert len(kept) == len(set(kept))  # nothing double
-    assert set(kept) == set(done)  # nothing that was acknowledged is lost
-    counts = Counter(hit for _, hit in kept)
+    done_work = crowd(batch, tmp_path / "results", workers, kills)
+    kept_work = [(entry["worker"], entry["hit"]) for entry in received(tmp_path / "results", batch)]
+    assert len(kept_work) == len(set(kept_work))  # nothing double
+    assert set(kept_work) == set(done_work)  # nothing that was acknowledged is lost
+    counts = Counter(hit for _, hit in kept_work)
     assert min(counts.values()) >= 2
     assert len(counts) == hits
 
@@ -410,13 +415,13 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
         browser.refresh()  # without the session of a recruiting site the code comes again, too
         assert browser.text("#code") == "C0DE"
     line.pop("received")
-    given = submission_from_text(json.dumps(line), "", 0)
-    assert isinstance(given, Submission)
-    assert find_answer_mistake(given, batch.hits[0], batch.layout_as_sent) is None
+    read_submission = submission_from_text(json.dumps(line), "", 0)
+    assert isinstance(read_submission, Submission)
+    assert find_answer_mistake(read_submission, batch.hits[0], batch.layout_as_sent) is None
     answers: dict[str, Any]
     (answers,) = line["answers"].values()
     (search,) = answers["searches"]
     assert search["query"] == query
-    assert [one["id"] for one in search["opened"]] == search["found"][:1]
+    assert [entry["id"] for entry in search["opened"]] == search["found"][:1]
     marked = answers["other_evidence"]  # behind the passages that were shown
     assert (marked["text"], marked["paragraph"]) == (words, 10)

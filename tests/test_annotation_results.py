@@ -38,32 +38,45 @@ def tables(tmp: Path, out: str = "judgments") -> list[bytes]:
 
 def test_the_same_again_changes_nothing(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
-    path = hand_in(tmp_path, [submission(batch, w) for w in ("A1", "B2")])
+    path = hand_in(tmp_path, [submission(batch, worker_id) for worker_id in ("A1", "B2")])
     take(tmp_path, path)
     before = tables(tmp_path)
     copy = hand_in(
-        tmp_path, [submission(batch, w, seconds=99) for w in ("B2", "A1", "A1")], "c.jsonl"
+        tmp_path,
+        [submission(batch, worker_id, seconds=99) for worker_id in ("B2", "A1", "A1")],
+        "c.jsonl",
     )
-    done = take(tmp_path, path, copy, path)
-    assert (done.files, done.new, done.known, done.further) == (2, 0, 5, 0)
+    report = take(tmp_path, path, copy, path)
+    assert (report.files, report.new, report.known, report.further) == (2, 0, 5, 0)
     assert tables(tmp_path) == before
 
 
 def test_files_in_any_order_and_in_one_run_or_many(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
-    given = [submission(batch, w, hit) for w in ("A1", "B2", "C3") for hit in (0, 1)]
-    paths = [hand_in(tmp_path, [one], f"{n}.jsonl") for n, one in enumerate(given)]
+    submissions = [
+        submission(batch, worker_id, hit) for worker_id in ("A1", "B2", "C3") for hit in (0, 1)
+    ]
+    paths = [
+        hand_in(tmp_path, [submitted], f"{file_number}.jsonl")
+        for file_number, submitted in enumerate(submissions)
+    ]
     take(tmp_path, *paths, out="once")
     take(tmp_path, *paths[::-1], out="back")
     for path in paths[3:] + paths[:3]:
         take(tmp_path, path, out="many")
     assert tables(tmp_path, "once") == tables(tmp_path, "back") == tables(tmp_path, "many")
     rows = judged(tmp_path, "once")
-    assert len({row["id"] for row in rows}) == 24 and rows == sorted(rows, key=lambda r: r["id"])
-    assert {(row["item"], row["row"]) for row in rows} == {(i.id, i.row) for i in batch.items}
+    assert len({row["id"] for row in rows}) == 24 and rows == sorted(
+        rows, key=lambda sorted_row: sorted_row["id"]
+    )
+    assert {(row["item"], row["row"]) for row in rows} == {
+        (item.id, item.row) for item in batch.items
+    }
     assert {(row["dataset"], row["seconds"]) for row in rows} == {("rows.jsonl", 4.0)}
     gold = pq.read_table(tmp_path / "once" / "quick" / "gold.parquet").to_pylist()
-    assert sorted(row["row"] for row in gold) == sorted(i.row for i in batch.items if i.row)
+    assert sorted(row["row"] for row in gold) == sorted(
+        item.row for item in batch.items if item.row
+    )
 
 
 def test_a_worker_who_answers_twice(tmp_path: Path) -> None:
@@ -72,8 +85,8 @@ def test_a_worker_who_answers_twice(tmp_path: Path) -> None:
     first, second = submission(batch, "A1"), submission(batch, "A1", assignment="again")
     third = submission(batch, "A1")
     third["answers"] = {name: {"verdict": "no"} for name in third["answers"]}
-    done = take(tmp_path, hand_in(tmp_path, [first, second, third, first, second]))
-    assert (done.new, done.further, done.known) == (1, 2, 2)
+    report = take(tmp_path, hand_in(tmp_path, [first, second, third, first, second]))
+    assert (report.new, report.further, report.known) == (1, 2, 2)
     rows = judged(tmp_path)
     assert len(rows) == 12
     assert [row["flags"] for row in rows if row["counted"]] == [[]] * 4
@@ -87,10 +100,10 @@ def test_a_worker_who_answers_twice(tmp_path: Path) -> None:
 CASES = read_table("annotation_results")
 
 
-def edit(made: dict[str, Any], place: str, value: Any) -> None:
+def edit(edited: dict[str, Any], place: str, value: Any) -> None:
     """Put a value in place of something in a submission, as the table has it."""
     *outer, name = place.split("/")
-    inside = reduce(getitem, outer, made)
+    inside = reduce(getitem, outer, edited)
     if value == "-":
         del inside[name]
     else:
@@ -106,12 +119,12 @@ def test_what_does_not_belong(
     long = "x" * 501 if value == "LONG" else value
     edit(wrong, place.replace("ITEM", batch.hits[0].items[1].id), long)
     good = submission(batch, "A1")
-    done = take(tmp_path, hand_in(tmp_path, [good, wrong, good | {"worker": "C3"}]))
-    assert (done.new, done.refused) == (2, {reason: 1})
+    report = take(tmp_path, hand_in(tmp_path, [good, wrong, good | {"worker": "C3"}]))
+    assert (report.new, report.refused) == (2, {reason: 1})
     ((name, line, why, said),) = refusals(tmp_path)
     assert (name, line, why) == ("results.jsonl", 2, reason)
     assert detail in said
-    assert any(f"results.jsonl:2: {reason}" in text for text in done.lines())
+    assert any(f"results.jsonl:2: {reason}" in text for text in report.lines())
     assert len(judged(tmp_path)) == 8
 
 
@@ -119,22 +132,22 @@ def test_results_of_another_batch_of_the_same_rows(tmp_path: Path) -> None:
     first = batch_of(tmp_path)
     second = batch_of(tmp_path, again=True)
     mixed = submission(second, "A1") | {"batch": first.id}
-    assert [i.id for i in first.hits[0].items] == [i.id for i in second.hits[0].items]
-    done = take(tmp_path, hand_in(tmp_path, [mixed, submission(second, "A1")]))
-    assert done.new == 2  # one content, one id: a HIT is what its items are
-    other = batch_of(tmp_path, seed=3, again=True)
-    wrong = submission(other, "A1") | {"batch": first.id}
-    done = take(tmp_path, hand_in(tmp_path, [wrong]))
-    assert done.refused == {"unknown HIT": 1}
+    assert [item.id for item in first.hits[0].items] == [item.id for item in second.hits[0].items]
+    report = take(tmp_path, hand_in(tmp_path, [mixed, submission(second, "A1")]))
+    assert report.new == 2  # one content, one id: a HIT is what its items are
+    other_batch = batch_of(tmp_path, seed=3, again=True)
+    wrong = submission(other_batch, "A1") | {"batch": first.id}
+    report = take(tmp_path, hand_in(tmp_path, [wrong]))
+    assert report.refused == {"unknown HIT": 1}
 
 
 def test_a_batch_of_another_platform(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
-    given = submission_from_value(submission(batch, "A1"), "f", 1)
-    assert not isinstance(given, Refused)
-    found = match_submission(given, Batches(tmp_path / "hits"), "mturk", b"salt")
-    assert isinstance(found, Refused)
-    assert (found.reason, found.detail) == (
+    read_submission = submission_from_value(submission(batch, "A1"), "f", 1)
+    assert not isinstance(read_submission, Refused)
+    matched = match_submission(read_submission, Batches(tmp_path / "hits"), "mturk", b"salt")
+    assert isinstance(matched, Refused)
+    assert (matched.reason, matched.detail) == (
         "wrong platform",
         "the batch went to static, not to mturk",
     )
@@ -173,16 +186,16 @@ def test_worker_ids_are_kept_as_hashes_only(
     twice = json.dumps(good)[:-1] + f', "worker": "{worker}"}}'
     path = hand_in(tmp_path, [good, wrong])
     path.write_text(path.read_text("utf-8") + twice + "\n", "utf-8")
-    done = take(tmp_path, path)
-    assert (done.new, sum(done.refused.values())) == (1, 2)
-    for file in [p for p in (tmp_path / "judgments").rglob("*") if p.is_file()]:
+    report = take(tmp_path, path)
+    assert (report.new, sum(report.refused.values())) == (1, 2)
+    for file in [output for output in (tmp_path / "judgments").rglob("*") if output.is_file()]:
         content = file.read_bytes()
         assert worker.encode() not in content
         assert session.encode() not in content
     for name in ("judgments", "gold"):
-        made = pq.read_table(tmp_path / "judgments" / "quick" / f"{name}.parquet")
-        assert worker not in str(made.to_pylist())
-    assert worker not in "\n".join(done.lines())
+        written_table = pq.read_table(tmp_path / "judgments" / "quick" / f"{name}.parquet")
+        assert worker not in str(written_table.to_pylist())
+    assert worker not in "\n".join(report.lines())
     (row, *_) = judged(tmp_path)
     salt = read_salt(tmp_path / "hits")
     assert row["worker"] == hash_id(salt, "worker", "static", worker)
@@ -197,15 +210,21 @@ def test_worker_ids_are_kept_as_hashes_only(
         (tmp_path / "hits" / ".salt").write_text("short")
         with pytest.raises(UserError, match=f"{message} short for a salt"):
             take(tmp_path, path, out="other")
-    (other, *_) = judged(tmp_path, "other")
-    assert re.fullmatch("[0-9a-f]{16}", other["worker"])
-    assert other["worker"] == hash_id(b"one of our own salts", "worker", "static", worker)
-    assert other["worker"] != row["worker"]
+    (other_judgment, *_) = judged(tmp_path, "other")
+    assert re.fullmatch("[0-9a-f]{16}", other_judgment["worker"])
+    assert other_judgment["worker"] == hash_id(b"one of our own salts", "worker", "static", worker)
+    assert other_judgment["worker"] != row["worker"]
 
 
 def test_hashes_of_ids() -> None:
     parts = ("salt", "worker", "static", "A1"), ("tlas", "assignment", "mturk", "A2")
-    ids = [parts[0], *((*parts[0][:n], parts[1][n], *parts[0][n + 1 :]) for n in range(4))]
+    ids = [
+        parts[0],
+        *(
+            (*parts[0][:part_number], parts[1][part_number], *parts[0][part_number + 1 :])
+            for part_number in range(4)
+        ),
+    ]
     assert len({hash_id(salt.encode(), *names) for salt, *names in ids * 2}) == 5
     assert hash_id(b"salt", "assignment", "static", "") == ""
 
@@ -213,12 +232,12 @@ def test_hashes_of_ids() -> None:
 def test_a_run_that_takes_nothing(tmp_path: Path) -> None:
     batch_of(tmp_path)
     path = hand_in(tmp_path, [])
-    done = run_cli(
+    finished_run = run_cli(
         "judgments", path, "--hits", tmp_path / "hits", "--out", tmp_path / "j", ok=False
     )
-    assert done.returncode == 1
-    assert "no submission could be taken" in done.stderr
-    assert "results.jsonl: no submissions in it" in done.stderr + done.stdout
+    assert finished_run.returncode == 1
+    assert "no submission could be taken" in finished_run.stderr
+    assert "results.jsonl: no submissions in it" in finished_run.stderr + finished_run.stdout
     with pytest.raises(UserError, match=r"no batches here\n.*factdrift hits"):
         import_results([str(path)], ImportOrder(hits=tmp_path / "none"))
 
@@ -243,8 +262,8 @@ def test_results_as_a_table_of_cells(tmp_path: Path) -> None:
         write.writerow(["1", json.dumps(submission(batch, "A1"), indent=1)])
         write.writerow(["=HYPERLINK(1)", "not one"])
         write.writerow(["3", json.dumps(submission(batch, "B2"))])
-    done = take(tmp_path, path)
-    assert done.new == 2
+    report = take(tmp_path, path)
+    assert report.new == 2
     ((name, line, reason, _),) = refusals(tmp_path)
     assert (name, reason) == ("form.csv", "not a submission")
     assert line == path.read_text("utf-8-sig").splitlines().index("=HYPERLINK(1);not one") + 1
@@ -275,8 +294,10 @@ def test_tables_as_spreadsheets_save_them(tmp_path: Path, text: str, expected: o
     path = tmp_path / "t.csv"
     path.write_text(text, "utf-8")
     assert expected == [
-        [one.line, *one.value.values()] if isinstance(one, Entry) else one.reason
-        for one in csv_rows(path)
+        [table_entry.line, *table_entry.value.values()]
+        if isinstance(table_entry, Entry)
+        else table_entry.reason
+        for table_entry in csv_rows(path)
     ]
 
 
@@ -285,16 +306,16 @@ def test_the_counts_add_up_and_worker_ids_are_trimmed(tmp_path: Path) -> None:
     good = [submission(batch, " W1 "), submission(batch, "W1"), submission(batch, "W2")]
     path = hand_in(tmp_path, [*good, {}, submission(batch, "  ")])
     path.write_text(path.read_text("utf-8") + "no JSON\n", "utf-8")
-    done = take(tmp_path, path)
+    report = take(tmp_path, path)
     said = "6 entries in 1 file: 2 new, 1 known already, 0 a worker's further ones for a HIT, "
-    assert done.lines()[0] == said + "3 refused"
+    assert report.lines()[0] == said + "3 refused"
 
 
 def test_feedback_is_of_mturk_and_of_named_files(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     results = hand_in(tmp_path, [submission(batch, "ada")])
-    done = take(tmp_path, results, feedback=tmp_path / "fb")
+    report = take(tmp_path, results, feedback=tmp_path / "fb")
     said = "static takes no file of approvals; prolific and mturk do"
-    assert any(said in line for line in done.lines())
+    assert any(said in line for line in report.lines())
     with pytest.raises(UserError, match="feedback is of results files, and none is named"):
         take(tmp_path, feedback=tmp_path / "fb")

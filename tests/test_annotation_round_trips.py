@@ -40,13 +40,13 @@ def export(works: Sequence[Made], batch: HitBatch, layout: Layout, folder: Path)
 def told(works: Sequence[Made], platform: str) -> dict[tuple[str, str, str], list[Any]]:
     """What good workers have said, by HIT, item and hashed worker, in order."""
     out: dict[tuple[str, str, str], list[Any]] = {}
-    for made in works:
-        name = made["worker"]
+    for submission in works:
+        name = submission["worker"]
         if platform == "label_studio":
             name = str(sum(name.encode()))
         worker = hash_id(b"a salt of sixteen", "worker", platform, name)
-        for item, answers in made["answers"].items():
-            out.setdefault((made["hit"], item, worker), []).append(answers)
+        for item, answers in submission["answers"].items():
+            out.setdefault((submission["hit"], item, worker), []).append(answers)
     return out
 
 
@@ -60,24 +60,28 @@ def test_what_workers_say_arrives(
     batch = written(hits, name, platform)
     works = work(batch, layout)
     results = export(works, batch, layout, tmp_path / "results")
-    done = take(tmp_path, results)
+    report = take(tmp_path, results)
     whole = platform != "label_studio"
     size = 1 if whole else len(batch.hits[0].items)  # every item is taken by itself, or a HIT
-    assert done.refused == {}
-    assert (done.taken, done.new) == (len(works) * size, (len(works) - 1) * size)
-    assert done.further == size if whole else done.further + done.known == size
+    assert report.refused == {}
+    assert (report.taken, report.new) == (len(works) * size, (len(works) - 1) * size)
+    assert report.further == size if whole else report.further + report.known == size
     rows = pq.read_table(out / name / "judgments.parquet").to_pylist()
-    wanted = told(works, platform)
+    expected_answers = told(works, platform)
     got: dict[tuple[str, str, str], list[Any]] = {}
     for row in rows:
         assert (row["platform"], row["batch"], row["layout"]) == (platform, batch.id, name)
         key = (row["hit"], row["item"], row["worker"])
         got.setdefault(key, []).append(json.loads(row["answers"]))
-    for answers in (*wanted.values(), *got.values()):
-        answers.sort(key=lambda one: json.dumps(one, sort_keys=True))
+    for answers in (*expected_answers.values(), *got.values()):
+        answers.sort(key=lambda item_answers: json.dumps(item_answers, sort_keys=True))
         if not whole:  # who says the same of an item again says it once
-            answers[:] = [one for n, one in enumerate(answers) if one not in answers[:n]]
-    assert got == wanted
+            answers[:] = [
+                item_answers
+                for answer_number, item_answers in enumerate(answers)
+                if item_answers not in answers[:answer_number]
+            ]
+    assert got == expected_answers
     assert {row["seconds"] for row in rows} >= {0.4, 41.5}
     before = (out / name / "judgments.parquet").read_bytes()
     again = take(tmp_path, results)

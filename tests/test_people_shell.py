@@ -22,11 +22,11 @@ def transcript() -> list[tuple[str, list[str]]]:
 
 def pattern(lines: list[str]) -> str:
     """What the lines match: `…` alone any lines, in a line anything."""
-    found = [
+    matched_lines = [
         "(?:.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*?") + "\n"
         for line in lines
     ]
-    return "".join(found)
+    return "".join(matched_lines)
 
 
 @pytest.mark.slow
