@@ -34,8 +34,8 @@ def rows_to_judge(
 ) -> dict[float, list[str]]:
     """Row ids to show annotators, by the lower end of their band, the highest first.
 
-    `row_scores` holds (row id, score of one attribute). Each band's rows are those with the smallest
-    hash of seed and id, whatever the order they come in.
+    `row_scores` holds (row id, score of one attribute). Each band's rows are those with the
+    smallest hash of seed and id, whatever the order they come in.
     """
     rows_by_band: dict[int, list[tuple[int, str]]] = {}
     for row_id, row_score in row_scores:

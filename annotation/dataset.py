@@ -225,8 +225,8 @@ def sample_rows(
 
     Returns an array of their places, counts of the rows that are left out, and whether every row
     has an id of its own in a column that can be read alone. Rows whose id is in `sent_ids` are left
-    out and counted, and so are those not in `allowed_ids`, where that is given. With `together`, rows
-    with the same values in these columns follow each other as one group; with `balance`, the
+    out and counted, and so are those not in `allowed_ids`, where that is given. With `together`,
+    rows with the same values in these columns follow each other as one group; with `balance`, the
     values of that column take turns. 20 bytes a row are held.
     """
     needed_columns = [*layout.together, *([layout.balance] if layout.balance else [])]

@@ -352,7 +352,7 @@ class Layout(Strict):
         answer: LayoutAnswer,
         earlier_answers: Mapping[str, LayoutAnswer],
     ) -> Iterator[Mistake]:
-        """Yield what is wrong with an answer; `earlier_answers` are the answers that are asked earlier."""
+        """Yield what is wrong with an answer; `earlier_answers` are asked before it."""
         yield from self._name_mistakes(place, answer, earlier_answers)
         yield from _condition_mistakes(place, answer, earlier_answers)
         yield from self._needs_mistakes(place, answer)

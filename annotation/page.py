@@ -200,8 +200,8 @@ def render_task(layout: Layout) -> Markup:
 def check_layouts(layouts_folder: Path | None = None) -> list[str]:
     """A line for each layout, with its pay; one `UserError` with all that is wrong, file:line.
 
-    `layouts_folder` is that of many layouts or of one, by default ours. The page of each is made from its
-    attention items, whose known answers have to pass the checks.
+    `layouts_folder` is the folder of many layouts or of one, by default ours. The page of each
+    layout is made from its attention items, whose known answers have to pass the checks.
     """
     root_folder = layouts_folder or FOLDER
     is_single = (root_folder / "layout.yaml").is_file()
@@ -288,8 +288,11 @@ def _fields_of_answers(layout: Layout) -> tuple[set[str | None], set[str | None]
 
 
 def template_environment(template_folder: Path, dollar_text: str = "&#36;") -> SandboxedEnvironment:
-    """Templates of a folder, for which every text is escaped; `dollar_text` stands for each `$` in it,
-    so that no platform takes a part of it for a variable."""
+    """Return an environment for the templates of a folder, which escapes every text.
+
+    `dollar_text` replaces each `$` of a text, so that no platform takes a part of it for a
+    variable.
+    """
 
     def finalize(template_value: object) -> object:
         if isinstance(template_value, Markup | jinja2.Undefined):

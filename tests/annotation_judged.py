@@ -13,15 +13,15 @@ TEXT = "Ban succeeded Kofi Annan of Ghana in 2007."
 
 
 def layout(
-    answers: dict[str, dict[str, object]], rule: dict[str, object], **more: object
+    item_answers: dict[str, dict[str, object]], rule: dict[str, object], **more_values: object
 ) -> Layout:
     """A layout of one shown text and these answers; choices are a, b and c."""
-    choices = [{"value": value, "label": value.upper()} for value in "abc"]
+    choices = [{"value": answer_value, "label": answer_value.upper()} for answer_value in "abc"]
     layout_answers = {
         name: {"label": name.title()}
         | ({"choices": choices} if answer_settings["kind"] in ("choice", "choices") else {})
         | answer_settings
-        for name, answer_settings in answers.items()
+        for name, answer_settings in item_answers.items()
     }
     layout_settings = {
         "title": "T",
@@ -32,25 +32,26 @@ def layout(
     }
     layout_settings |= {"fields": {"text": {"label": "Text"}}, "answers": layout_answers}
     layout_settings |= {"pay": {"per_hit": "1.50", "minutes_per_hit": 5}}
-    return Layout.model_validate(layout_settings | more)
+    return Layout.model_validate(layout_settings | more_values)
 
 
 def judged(
-    worker: str,
+    worker_id: str,
     row: str,
     *,
     hit: str = "h1",
-    batch: str = "b1",
+    hit_batch: str = "b1",
     seconds: float | None = 9.0,
     flags: Sequence[str] = (),
-    **answers: Json,
+    **item_answers: Json,
 ) -> Judgment:
     """A judgment as it comes in; a row `?x` is an item with known answers."""
     item = f"i-{row}"
-    said = json.dumps(answers, sort_keys=True)
+    said = json.dumps(item_answers, sort_keys=True)
     return Judgment(
-        id=row_id(batch, hit, item, worker, *flags), layout="l", batch=batch, hit=hit, item=item,
-        row="" if row.startswith("?") else row, dataset="d 1.0.0", worker=worker, platform="static",
+        id=row_id(hit_batch, hit, item, worker_id, *flags), layout="l", batch=hit_batch, hit=hit,
+        item=item, row="" if row.startswith("?") else row, dataset="d 1.0.0", worker=worker_id,
+        platform="static",
         assignment="", answers=said, seconds=seconds, flags=tuple(flags), counted=not flags,
     )  # fmt: skip
 

@@ -49,13 +49,13 @@ class Walk:
 
     def release(self, name: str, **build: Any) -> Published:
         """A bundled recipe, with other parameters where given."""
-        path = RECIPES / f"{name}.yaml"
+        file_path = RECIPES / f"{name}.yaml"
         if build:
-            recipe = yaml.safe_load(path.read_text("utf-8"))
+            recipe = yaml.safe_load(file_path.read_text("utf-8"))
             recipe["inputs"]["news"]["path"] = str(NEWS)
             recipe["build"] |= build
-            path = self.folder / f"{name}.yaml"
-            path.write_text(json.dumps(recipe, default=str), "utf-8")
+            file_path = self.folder / f"{name}.yaml"
+            file_path.write_text(json.dumps(recipe, default=str), "utf-8")
         options = ReleaseOptions(
             given={} if name == "ckl-questions" else {"gold": [str(self.folder / "judgments")]},
             snapshot=None,
@@ -68,7 +68,7 @@ class Walk:
             memory="1GB",
             say=self.said.append,
         )
-        return release_all([path], options)[0]
+        return release_all([file_path], options)[0]
 
     def batch(self, layout: str, number: int) -> HitBatch:
         """A batch of rows of the newest release."""
@@ -91,17 +91,17 @@ class Walk:
 
     def judge(self, layout: str, gold_rows: Sequence[Gold]) -> Path:
         """Put gold rows where `make judgments` puts them, in place of those of before."""
-        path = self.folder / "judgments" / layout / "gold.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        file_path = self.folder / "judgments" / layout / "gold.parquet"
+        file_path.parent.mkdir(parents=True, exist_ok=True)
         judged = pa.Table.from_batches(list(batches(Gold, gold_rows)), schema=arrow_schema(Gold))
-        pq.write_table(judged, path)
-        return path
+        pq.write_table(judged, file_path)
+        return file_path
 
 
 def gold(
     layout: str,
     item: Item | str,
-    answers: Mapping[str, Any],
+    item_answers: Mapping[str, Any],
     decision: Decision = "accepted",
     judgments: int = 1,
     dataset: str = "ckl-clozes 1.0.0",
@@ -116,7 +116,7 @@ def gold(
         answer_name: answer_value
         if answer_name not in free or isinstance(answer_value, list)
         else [answer_value]
-        for answer_name, answer_value in answers.items()
+        for answer_name, answer_value in item_answers.items()
     }
     return Gold(
         row=item if isinstance(item, str) else item.row,
@@ -130,16 +130,20 @@ def gold(
     )
 
 
-def valid(layout: str, item: Item, answers: Mapping[str, Any]) -> Mapping[str, Any]:
+def valid(layout: str, item: Item, item_answers: Mapping[str, Any]) -> Mapping[str, Any]:
     """The answers, after the check that the import of results makes."""
-    assert answer_problems(load_layout(layout), item.fields, answers) == []
-    return answers
+    assert answer_problems(load_layout(layout), item.fields, item_answers) == []
+    return item_answers
 
 
-def mark(text: str, words: str, paragraph: int | None = None) -> dict[str, Any]:
+def mark(text: str, command_words: str, paragraph: int | None = None) -> dict[str, Any]:
     """A marked span, at the first place of the words."""
-    start = text.index(words)
-    span: dict[str, Any] = {"start": start, "end": start + len(words), "text": words}
+    start = text.index(command_words)
+    span: dict[str, Any] = {
+        "start": start,
+        "end": start + len(command_words),
+        "text": command_words,
+    }
     return span if paragraph is None else {"paragraph": paragraph, **span}
 
 
@@ -193,8 +197,8 @@ def workers(items: Sequence[Item]) -> list[Gold]:
 
     submissions = []
     for start, cloze_case in CLOZES.items():
-        shown_item, answers = said(start, cloze_case["cloze"], cloze_case["answer"])
-        submissions.append(gold(layout, shown_item, valid(layout, shown_item, answers)))
+        shown_item, item_answers = said(start, cloze_case["cloze"], cloze_case["answer"])
+        submissions.append(gold(layout, shown_item, valid(layout, shown_item, item_answers)))
     hertz, twice = said("Car rental", "[BLANK] and [BLANK] are firms of Hertz.", "Dollar")
     told = "Alexander De Croo succeeded the minister [BLANK]."
     moldova, off = said("Maia Sandu", "[BLANK] won in Moldova.", "Sandu")
@@ -228,12 +232,14 @@ def experts(items: Sequence[Item]) -> list[Gold]:
             **settled,
             **cloze_case["experts"],
         }
-        name, words = cloze_case.get("marked", ("", ""))
+        name, command_words = cloze_case.get("marked", ("", ""))
         results = shown_item.fields["results"]
         assert isinstance(results, list)
         texts = [str(passage["text"]) for passage in results if isinstance(passage, dict)]
         marks = [
-            mark(text, words, place) for place, text in enumerate(texts) if name and words in text
+            mark(text, command_words, place)
+            for place, text in enumerate(texts)
+            if name and command_words in text
         ]
         said |= {name: marks[0]} if name else {}
         submissions.append(gold(layout, shown_item, valid(layout, shown_item, said), judgments=2))

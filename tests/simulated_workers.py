@@ -48,21 +48,23 @@ def written(
     hit_list = []
     for hit_number in range(hits):
         items = []
-        for item_number, more in enumerate(("", HOSTILE)):
-            fields = dict(FIELDS[name])
-            for key in fields.keys() & {"article", "question", "cloze", "subject"}:
-                fields[key] += f" {more} {hit_number}"
-            if "page" in fields:
-                fields["page"] = [
-                    *fields["page"],
+        for item_number, more_values in enumerate(("", HOSTILE)):
+            item_fields = dict(FIELDS[name])
+            for key in item_fields.keys() & {"article", "question", "cloze", "subject"}:
+                item_fields[key] += f" {more_values} {hit_number}"
+            if "page" in item_fields:
+                item_fields["page"] = [
+                    *item_fields["page"],
                     {"text": f"{HOSTILE} {hit_number} {item_number}", "kind": "text"},
                 ]
-            if "sentences" in fields:
-                fields["sentences"] = [
-                    *fields["sentences"],
+            if "sentences" in item_fields:
+                item_fields["sentences"] = [
+                    *item_fields["sentences"],
                     f"{HOSTILE} {hit_number} {item_number} Ghana",
                 ]
-            items.append(Item(item_id(name, fields), f"row-{hit_number}-{item_number}", fields))
+            items.append(
+                Item(item_id(name, item_fields), f"row-{hit_number}-{item_number}", item_fields)
+            )
         hit_list.append(Hit(f"hit{hit_number}", tuple(items)))
     place = root / name / "0001"
     sha = layout_sha256(layout.folder)
@@ -73,84 +75,104 @@ def written(
         "layout_sha256": sha,
         "dataset": "made",
     }
-    batch = HitBatch(
+    hit_batch = HitBatch(
         **layout_settings, platform=platform, seed=0, hits=tuple(hit_list), folder=place
     )
-    batch = replace(batch, id=batch_id(batch))
-    rows = DatasetRows("made", "0", None, (), (), None)
-    write_batch(batch, layout, delivery or Delivery(), rows, {})
-    return batch
+    hit_batch = replace(hit_batch, id=batch_id(hit_batch))
+    table_rows = DatasetRows("made", "0", None, (), (), None)
+    write_batch(hit_batch, layout, delivery or Delivery(), table_rows, {})
+    return hit_batch
 
 
-def work(batch: HitBatch, layout: Layout, seed: int = 0, workers: int = 3) -> list[Made]:
+def work(hit_batch: HitBatch, layout: Layout, seed: int = 0, workers: int = 3) -> list[Made]:
     """What `workers` workers say of every HIT, one too fast, one twice."""
     visits = [
         (hit_number, f"W{worker_number}", f"{hit_number} {worker_number}", "")
-        for hit_number in range(len(batch.hits))
+        for hit_number in range(len(hit_batch.hits))
         for worker_number in range(workers)
     ]
     out = []
-    for hit_number, worker, draw, more in [*visits, (0, "W0", "again", "2")]:
-        hit, rng = batch.hits[hit_number], random.Random(f"{seed} {draw}")
-        answers = {
-            item.id: said(layout, item.fields, rng) if item.answers is None else {**item.answers}
+    for hit_number, worker_id, draw, more_values in [*visits, (0, "W0", "again", "2")]:
+        hit, random_source = hit_batch.hits[hit_number], random.Random(f"{seed} {draw}")
+        item_answers = {
+            item.id: said(layout, item.fields, random_source)
+            if item.answers is None
+            else {**item.answers}
             for item in hit.items
         }
         seconds = 0.4 if draw == "0 1" else 41.5
-        times = {"seconds": seconds * len(answers), "item_seconds": dict.fromkeys(answers, seconds)}
-        name = f"A{hit.id}{worker}{more}"
-        out.append(handed_in(batch.id, hit.id, worker, answers, assignment=name, **times))
+        times = {
+            "seconds": seconds * len(item_answers),
+            "item_seconds": dict.fromkeys(item_answers, seconds),
+        }
+        name = f"A{hit.id}{worker_id}{more_values}"
+        out.append(
+            handed_in(hit_batch.id, hit.id, worker_id, item_answers, assignment=name, **times)
+        )
     return out
 
 
-def said(layout: Layout, fields: Mapping[str, Json], rng: random.Random) -> dict[str, Any]:
+def said(
+    layout: Layout, item_fields: Mapping[str, Json], random_source: random.Random
+) -> dict[str, Any]:
     """Answers for one item that the layout takes: the first that are drawn so."""
-    drawn = (_scope(layout, layout.answers, fields, rng) for _ in range(200))
-    return next(answers for answers in drawn if not answer_problems(layout, fields, answers))
+    drawn = (_scope(layout, layout.answers, item_fields, random_source) for _ in range(200))
+    return next(
+        item_answers
+        for item_answers in drawn
+        if not answer_problems(layout, item_fields, item_answers)
+    )
 
 
 def _scope(
     layout: Layout,
     layout_answers: Mapping[str, LayoutAnswer],
     named_values: Mapping[str, Json],
-    rng: random.Random,
+    random_source: random.Random,
 ) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, answer in layout_answers.items():
-        before = {**named_values, **out}
-        if name in WAYS_OUT or not is_asked(answer, before):
+        earlier_bytes = {**named_values, **out}
+        if name in WAYS_OUT or not is_asked(answer, earlier_bytes):
             continue
-        if not answer.required and rng.random() < 0.3:
+        if not answer.required and random_source.random() < 0.3:
             continue
-        value = _value(layout, answer, before, rng)
-        if value is not None:
-            out[name] = value
+        answer_value = _value(layout, answer, earlier_bytes, random_source)
+        if answer_value is not None:
+            out[name] = answer_value
     return out
 
 
 def _value(
-    layout: Layout, answer: LayoutAnswer, named_values: Mapping[str, Json], rng: random.Random
+    layout: Layout,
+    answer: LayoutAnswer,
+    named_values: Mapping[str, Json],
+    random_source: random.Random,
 ) -> Any:
     match answer.kind:
         case "flag":
-            return rng.random() < 0.5
+            return random_source.random() < 0.5
         case "choice":
-            return rng.choice(available_choices(answer, named_values) or [""])
+            return random_source.choice(available_choices(answer, named_values) or [""])
         case "choices":
             options = available_choices(answer, named_values)
-            return [option for option in options if rng.random() < 0.5] or options[:1]
+            return [option for option in options if random_source.random() < 0.5] or options[:1]
         case "text":
-            return _text(answer, named_values, rng)
+            return _text(answer, named_values, random_source)
         case "span":
-            return _spans(layout, answer, named_values, rng, 1)[0]
+            return _spans(layout, answer, named_values, random_source, 1)[0]
         case "spans":
-            return _spans(layout, answer, named_values, rng, rng.randint(1, 3))
+            return _spans(layout, answer, named_values, random_source, random_source.randint(1, 3))
         case "group":
-            count = rng.randint(max(answer.min_items, 1), answer.max_items)
-            return [_scope(layout, answer.answers, named_values, rng) for _ in range(count)]
+            count = random_source.randint(max(answer.min_items, 1), answer.max_items)
+            return [
+                _scope(layout, answer.answers, named_values, random_source) for _ in range(count)
+            ]
 
 
-def _text(answer: LayoutAnswer, named_values: Mapping[str, Json], rng: random.Random) -> str:
+def _text(
+    answer: LayoutAnswer, named_values: Mapping[str, Json], random_source: random.Random
+) -> str:
     """A text such as the answer's check wants, with what might break a platform."""
     check = answer.check
     parts = [check.starts_with[0].capitalize() if check.starts_with else "well"]
@@ -160,8 +182,8 @@ def _text(answer: LayoutAnswer, named_values: Mapping[str, Json], rng: random.Ra
             if source
             else []
         )
-    parts += [check.contains_once or "", rng.choice(_ADDED)]
-    parts.append(rng.choice(("and so on", "as is said", "or nearly so")))
+    parts += [check.contains_once or "", random_source.choice(_ADDED)]
+    parts.append(random_source.choice(("and so on", "as is said", "or nearly so")))
     return " ".join(filter(None, parts)) + (check.ends_with or "")
 
 
@@ -169,7 +191,7 @@ def _spans(
     layout: Layout,
     answer: LayoutAnswer,
     named_values: Mapping[str, Json],
-    rng: random.Random,
+    random_source: random.Random,
     count: int,
 ) -> list[dict[str, Any]]:
     """Runs of three words or fewer, in the order of the text."""
@@ -187,7 +209,9 @@ def _spans(
             )
             span = {"start": start, "end": end, "text": text[start:end]}
             runs.append(span | ({"paragraph": place} if split else {}))
-    return [runs[word_number] for word_number in sorted(rng.sample(range(len(runs)), count))]
+    return [
+        runs[word_number] for word_number in sorted(random_source.sample(range(len(runs)), count))
+    ]
 
 
 COLUMNS = (
@@ -205,13 +229,13 @@ def packed(submission: Mapping[str, Any]) -> str:
     return base64.b64encode(json.dumps(submission, ensure_ascii=False).encode()).decode()
 
 
-def mturk_csv(works: Sequence[Made], batch: HitBatch, path: Path) -> None:
+def mturk_csv(works: Sequence[Made], hit_batch: HitBatch, file_path: Path) -> None:
     """A results file of the requester site."""
-    with (batch.folder / "mturk" / "hits.csv").open() as file:
+    with (hit_batch.folder / "mturk" / "hits.csv").open() as file:
         cells = (row["data"] for row in csv.DictReader(file))
-        data = dict(zip((hit.id for hit in batch.hits), cells, strict=True))
+        data = dict(zip((hit.id for hit in hit_batch.hits), cells, strict=True))
     ends = ["Input.data", "Answer.hitId", "Answer.submission", "Answer.workerId"]
-    with path.open("w", encoding="utf-8", newline="") as out:
+    with file_path.open("w", encoding="utf-8", newline="") as out:
         write = csv.DictWriter(out, [*COLUMNS, *ends, "Approve", "Reject"], quoting=csv.QUOTE_ALL)
         write.writeheader()
         for submission in works:
@@ -226,12 +250,14 @@ def mturk_csv(works: Sequence[Made], batch: HitBatch, path: Path) -> None:
             write.writerow(row)
 
 
-def label_studio_export(works: Sequence[Made], batch: HitBatch, layout: Layout, path: Path) -> None:
+def label_studio_export(
+    works: Sequence[Made], hit_batch: HitBatch, layout: Layout, file_path: Path
+) -> None:
     """A JSON export: tasks with the annotations of all annotators."""
-    tasks = json.loads((batch.folder / "label_studio" / "tasks.json").read_text("utf-8"))
-    view = ElementTree.parse(batch.folder / "label_studio" / "config.xml")
+    tasks = json.loads((hit_batch.folder / "label_studio" / "tasks.json").read_text("utf-8"))
+    view = ElementTree.parse(hit_batch.folder / "label_studio" / "config.xml")
     tied = {str(node.get("name")): node.get("toName") for node in view.iter()}
-    fields = {item.id: item.fields for item in batch.items}
+    item_fields = {item.id: item.fields for item in hit_batch.items}
     for number, task in enumerate(tasks, 1):
         item = task["data"]["factdrift"]["item"]
         task |= {"id": number, "drafts": [], "predictions": [], "project": 1, "annotations": []}
@@ -239,7 +265,9 @@ def label_studio_export(works: Sequence[Made], batch: HitBatch, layout: Layout, 
             if item in submission["answers"]:
                 item_answers = submission["answers"][item]
                 result = [
-                    *_results(layout, layout.answers, item_answers, "", task["data"], fields[item])
+                    *_results(
+                        layout, layout.answers, item_answers, "", task["data"], item_fields[item]
+                    )
                 ]
                 for region in result:
                     region["to_name"] = tied[region["from_name"]]
@@ -250,7 +278,7 @@ def label_studio_export(works: Sequence[Made], batch: HitBatch, layout: Layout, 
                 annotation |= {"was_cancelled": False, "ground_truth": False}
                 annotation |= {"result": result, "lead_time": submission["item_seconds"][item]}
                 task["annotations"].append(annotation)
-    path.write_text(json.dumps(tasks, ensure_ascii=False), "utf-8")
+    file_path.write_text(json.dumps(tasks, ensure_ascii=False), "utf-8")
 
 
 def _results(
@@ -259,7 +287,7 @@ def _results(
     said_: Mapping[str, Any],
     prefix: str,
     data: Mapping[str, Any],
-    fields: Mapping[str, Json],
+    item_fields: Mapping[str, Json],
 ) -> Iterator[dict[str, Any]]:
     """Answers as the regions and choices of Label Studio."""
     for name, value in said_.items():
@@ -270,17 +298,20 @@ def _results(
             case "group":
                 for entry_number, entry in enumerate(answer_values, 1):
                     inner = f"{prefix}{name}-{entry_number}-"
-                    yield from _results(layout, answer.answers, entry, inner, data, fields)
+                    yield from _results(layout, answer.answers, entry, inner, data, item_fields)
             case "text":
                 yield {**base, "type": "textarea", "value": {"text": [f" {value}"]}}
             case "span" | "spans":
-                whole, texts = data[answer.field or ""], paragraph_texts(fields[answer.field or ""])
+                whole, texts = (
+                    data[answer.field or ""],
+                    paragraph_texts(item_fields[answer.field or ""]),
+                )
                 for entry_number, span in enumerate(answer_values):
                     first = 0
-                    for before, paragraph_text in pairwise(
+                    for earlier_bytes, paragraph_text in pairwise(
                         ["", *texts[: span.get("paragraph", -1) + 1]]
                     ):
-                        first = whole.index(paragraph_text, first + len(before))
+                        first = whole.index(paragraph_text, first + len(earlier_bytes))
                     span_place = {"start": first + span["start"], "end": first + span["end"]}
                     span_place |= {"text": span["text"], "labels": [answer.label]}
                     yield {

@@ -22,29 +22,31 @@ from tests.annotation_workers import hand_in
 from tests.tables import read_table
 
 
-def lines(tmp: Path, rows: Sequence[Mapping[str, Any]]) -> DatasetRows:
-    return open_dataset(str(hand_in(tmp, rows)), tmp)
+def lines(tmp_folder: Path, table_rows: Sequence[Mapping[str, Any]]) -> DatasetRows:
+    return open_dataset(str(hand_in(tmp_folder, table_rows)), tmp_folder)
 
 
-def sources(tmp: Path, news: Sequence[str] = (), pages: Path | None = None) -> TextSources:
-    return TextSources(news, pages, None, Workspace(tmp / "build", lambda text: None))
+def sources(tmp_folder: Path, news: Sequence[str] = (), pages: Path | None = None) -> TextSources:
+    return TextSources(news, pages, None, Workspace(tmp_folder / "build", lambda text: None))
 
 
 def make(
-    tmp: Path,
+    tmp_folder: Path,
     item_layout: Layout,
-    rows: Sequence[Mapping[str, Any]] | DatasetRows,
+    table_rows: Sequence[Mapping[str, Any]] | DatasetRows,
     *,
     number: int = 100,
     seed: int = 0,
     ledger: Ledger | None = None,
     joined: TextSources | None = None,
 ) -> ItemSelection:
-    dataset = rows if isinstance(rows, DatasetRows) else lines(tmp, rows)
+    dataset_rows = (
+        table_rows if isinstance(table_rows, DatasetRows) else lines(tmp_folder, table_rows)
+    )
     return make_items(
         item_layout.with_folder(Path("some")),
-        dataset,
-        joined or sources(tmp),
+        dataset_rows,
+        joined or sources(tmp_folder),
         number=number,
         seed=seed,
         ledger=ledger or Ledger(),
@@ -54,32 +56,32 @@ def make(
 CASES = read_table("annotation_fields")
 
 
-@pytest.mark.parametrize(("field_settings", "row", "expected"), CASES["fields"])
+@pytest.mark.parametrize(("field_settings", "row", "expected_value"), CASES["fields"])
 def test_fields(
-    field_settings: dict[str, Any], row: dict[str, Any], expected: Any, tmp_path: Path
+    field_settings: dict[str, Any], row: dict[str, Any], expected_value: Any, tmp_path: Path
 ) -> None:
     item_layout = layout({"x": field_settings, "y": {}})
-    if expected is None:
+    if expected_value is None:
         with pytest.raises(UserError, match="missing x: 1"):
             make(tmp_path, item_layout, [row | {"y": "y"}])
         optional = layout({"x": field_settings | {"optional": True}, "y": {}})
         assert make(tmp_path, optional, [row | {"y": "y"}]).items[0].fields == {"y": "y"}
     else:
-        (item,) = make(tmp_path, item_layout, [row | {"y": "y"}]).items
-        assert item.fields == {"x": expected, "y": "y"}
+        (made_item,) = make(tmp_path, item_layout, [row | {"y": "y"}]).items
+        assert made_item.fields == {"x": expected_value, "y": "y"}
 
 
 def test_days_of_a_parquet_file(tmp_path: Path) -> None:
-    path = tmp_path / "days.parquet"
+    file_path = tmp_path / "days.parquet"
     dates = pa.table({"x": [date(2020, 5, 6)], "id": ["a"]})
-    pq.write_table(dates, path)
+    pq.write_table(dates, file_path)
     item_layout = layout({"x": {"kind": "date"}})
-    (item,) = make(tmp_path, item_layout, open_dataset(str(path), tmp_path)).items
-    assert (item.row, item.fields) == ("a", {"x": "2020-05-06"})
+    (made_item,) = make(tmp_path, item_layout, open_dataset(str(file_path), tmp_path)).items
+    assert (made_item.row, made_item.fields) == ("a", {"x": "2020-05-06"})
 
 
 def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
-    rows: list[dict[str, Any]] = [
+    table_rows: list[dict[str, Any]] = [
         {"id": "1", "a": "x", "b": "y"},
         {"id": "2", "a": "", "b": "y"},
         {"id": "3", "a": "x", "b": None},
@@ -87,8 +89,8 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
         {"id": "1", "a": "other", "b": "y"},
         {"id": "5", "a": "z", "b": "y"},
     ]
-    selection = make(tmp_path, layout({"a": {}, "b": {}}), rows, ledger=Ledger({"5"}))
-    shown_texts = {item.row: item.fields["a"] for item in selection.items}
+    selection = make(tmp_path, layout({"a": {}, "b": {}}), table_rows, ledger=Ledger({"5"}))
+    shown_texts = {made_item.row: made_item.fields["a"] for made_item in selection.items}
     assert len(selection.items) == len(shown_texts)
     assert selection.counts["rows"] == 6
     assert selection.counts["sent_before"] == 1
@@ -108,7 +110,7 @@ def test_an_item_that_was_sent_for_another_row_is_not_sent_again(tmp_path: Path)
         [{"id": row_number, "a": text} for row_number, text in ("1x", "2x", "3y")],
         ledger=ledger,
     )
-    assert [item.row for item in selection.items] == ["3"]
+    assert [made_item.row for made_item in selection.items] == ["3"]
     assert (selection.counts["sent_before"], selection.counts["same_item"]) == (1, 1)
     assert ledger.rows == {"1"}
     with pytest.raises(UserError, match=r"sent_before: 1.*\n.*--again"):
@@ -119,64 +121,65 @@ def test_an_item_that_was_sent_for_another_row_is_not_sent_again(tmp_path: Path)
 @pytest.mark.parametrize("ids", [None, [1, 2, 3], ["", "a", "b"], [None, "a", "b"]])
 def test_a_row_has_one_id_wherever_it_is_read(kind: str, ids: Any, tmp_path: Path) -> None:
     """Rows without an id of their own get one from all that they hold, shown or not."""
-    rows = [
+    table_rows = [
         {"a": text, "z": number} | ({"id": row_id} if ids else {})
         for text, number, row_id in zip("xxy", "122", ids or "...", strict=True)
     ]
-    dataset = lines(tmp_path, rows)
+    dataset_rows = lines(tmp_path, table_rows)
     if kind == "parquet":
-        pq.write_table(pa.Table.from_pylist(rows), tmp_path / "rows.parquet")
-        dataset = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
-    selection = make(tmp_path, layout({"a": {}}), dataset)
+        pq.write_table(pa.Table.from_pylist(table_rows), tmp_path / "rows.parquet")
+        dataset_rows = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
+    selection = make(tmp_path, layout({"a": {}}), dataset_rows)
     assert selection.counts["same_item"] == 1
-    sent = Ledger({item.row for item in selection.items})
-    _, counts, _ = sample_rows(dataset, layout({"a": {}}), 1, sent.rows)
+    sent = Ledger({made_item.row for made_item in selection.items})
+    _, counts, _ = sample_rows(dataset_rows, layout({"a": {}}), 1, sent.rows)
     assert counts == {"rows": 3, "sent_before": 2}
 
 
 def test_the_draw_is_seeded_and_a_row_does_not_depend_on_the_others(tmp_path: Path) -> None:
-    rows = [{"id": f"r{row_number}", "a": f"text {row_number}"} for row_number in range(200)]
+    table_rows = [{"id": f"r{row_number}", "a": f"text {row_number}"} for row_number in range(200)]
     item_layout = layout({"a": {}})
 
-    def drawn(rows: Sequence[Mapping[str, Any]], number: int, seed: int = 0) -> list[str]:
+    def drawn(table_rows: Sequence[Mapping[str, Any]], number: int, seed: int = 0) -> list[str]:
         return [
-            item.row for item in make(tmp_path, item_layout, rows, number=number, seed=seed).items
+            made_item.row
+            for made_item in make(tmp_path, item_layout, table_rows, number=number, seed=seed).items
         ]
 
-    first = drawn(rows, 20)
-    assert drawn(rows, 20) == drawn(rows[::-1], 20) == first
-    assert drawn(rows, 40)[:20] == first
-    assert [row_id for row_id in drawn(rows[:150], 150) if row_id in first] == [
+    first = drawn(table_rows, 20)
+    assert drawn(table_rows, 20) == drawn(table_rows[::-1], 20) == first
+    assert drawn(table_rows, 40)[:20] == first
+    assert [row_id for row_id in drawn(table_rows[:150], 150) if row_id in first] == [
         row_id for row_id in first if int(row_id[1:]) < 150
     ]
-    assert drawn(rows, 20, seed=1) != first
-    assert sorted(drawn(rows, 500)) == sorted(row["id"] for row in rows)
+    assert drawn(table_rows, 20, seed=1) != first
+    assert sorted(drawn(table_rows, 500)) == sorted(row["id"] for row in table_rows)
 
 
 def test_relations_take_turns(tmp_path: Path) -> None:
-    rows: list[dict[str, str | None]]
-    rows = [
+    table_rows: list[dict[str, str | None]]
+    table_rows = [
         {"id": f"a{row_number}", "a": f"a{row_number}", "relation": "P39"}
         for row_number in range(90)
     ]
-    rows += [
+    table_rows += [
         {"id": f"b{row_number}", "a": f"b{row_number}", "relation": "P54"}
         for row_number in range(4)
     ]
-    rows += [
+    table_rows += [
         {"id": f"c{row_number}", "a": f"c{row_number}", "relation": None}
         for row_number in range(30)
     ]
     item_layout = layout({"a": {}}, balance="relation")
-    selection = make(tmp_path, item_layout, rows, number=24).items
-    kinds = [item.row[0] for item in selection]
+    selection = make(tmp_path, item_layout, table_rows, number=24).items
+    kinds = [made_item.row[0] for made_item in selection]
     assert {kind: kinds.count(kind) for kind in "abc"} == {"a": 10, "b": 4, "c": 10}
     assert all(
         set(kinds[row_number : row_number + 3]) == set("abc") for row_number in range(0, 12, 3)
     )
-    nested = [{**row, "of": {"relation": row["relation"]}} for row in rows]
+    nested = [{**row, "of": {"relation": row["relation"]}} for row in table_rows]
     again = make(tmp_path, layout({"a": {}}, balance="of.relation"), nested, number=24).items
-    assert [item.row for item in again] == [item.row for item in selection]
+    assert [made_item.row for made_item in again] == [made_item.row for made_item in selection]
 
 
 HISTORY = [
@@ -193,7 +196,7 @@ def test_a_history_stays_together(number: int, tmp_path: Path) -> None:
         {"a": {}}, together=["subject", "relation"], balance="relation", items_per_hit=4
     )
     selection = make(tmp_path, item_layout, HISTORY, number=number)
-    names = [item.row[:-2] for item in selection.items]
+    names = [made_item.row[:-2] for made_item in selection.items]
     runs = [names[0]] + [
         later_name for earlier_name, later_name in pairwise(names) if earlier_name != later_name
     ]
@@ -204,9 +207,11 @@ def test_a_history_stays_together(number: int, tmp_path: Path) -> None:
         for earlier_name, later_name in pairwise(runs[:8])
     )
     hits = group_into_hits(selection.items, selection.groups, [], item_layout, 0)
-    histories_by_hit = [{item.row[:-2] for item in hit.items} for hit in hits]
+    histories_by_hit = [{made_item.row[:-2] for made_item in made_hit.items} for made_hit in hits]
     assert sum(map(len, histories_by_hit)) == len(set().union(*histories_by_hit))
-    assert [item.id for hit in hits for item in hit.items] == [item.id for item in selection.items]
+    assert [made_item.id for made_hit in hits for made_item in made_hit.items] == [
+        made_item.id for made_item in selection.items
+    ]
 
 
 def items(groups: str) -> list[Item]:
@@ -216,15 +221,17 @@ def items(groups: str) -> list[Item]:
     ]
 
 
-@pytest.mark.parametrize(("groups", "size", "expected"), CASES["packing"])
-def test_packing(groups: str, size: int, expected: list[str]) -> None:
+@pytest.mark.parametrize(("groups", "size", "expected_value"), CASES["packing"])
+def test_packing(groups: str, size: int, expected_value: list[str]) -> None:
     item_layout = layout({"a": {}}, items_per_hit=size)
     hits = group_into_hits(items(groups), list(groups), [], item_layout, 0)
-    packed_groups = ["".join(groups[int(item.row[1:])] for item in hit.items) for hit in hits]
-    assert packed_groups == expected
-    assert len({hit.id for hit in hits}) == len(hits)
+    packed_groups = [
+        "".join(groups[int(made_item.row[1:])] for made_item in made_hit.items) for made_hit in hits
+    ]
+    assert packed_groups == expected_value
+    assert len({made_hit.id for made_hit in hits}) == len(hits)
     plain = group_into_hits(items(groups), [""] * len(groups), [], item_layout, 0)
-    assert [len(hit.items) for hit in plain][:-1] == [size] * max(len(plain) - 1, 0)
+    assert [len(made_hit.items) for made_hit in plain][:-1] == [size] * max(len(plain) - 1, 0)
 
 
 def test_every_hit_has_one_attention_item_at_a_place_of_its_own() -> None:
@@ -235,32 +242,34 @@ def test_every_hit_has_one_attention_item_at_a_place_of_its_own() -> None:
         Path("some")
     )
     attention = attention_items(item_layout)
-    assert [item.row for item in attention] == ["", "", ""]
+    assert [made_item.row for made_item in attention] == ["", "", ""]
     assert attention[0].id == item_id("some", {"a": "k0"})
     hits = group_into_hits(items("x" * 400), [""] * 400, attention, item_layout, 5)
     places = [
-        [row_number for row_number, item in enumerate(hit.items) if not item.row] for hit in hits
+        [row_number for row_number, made_item in enumerate(made_hit.items) if not made_item.row]
+        for made_hit in hits
     ]
     assert len(hits) == 100
     assert all(
-        len(place) == 1 and len(hit.items) == 5 for place, hit in zip(places, hits, strict=True)
+        len(place) == 1 and len(made_hit.items) == 5
+        for place, made_hit in zip(places, hits, strict=True)
     )
     assert {place for (place,) in places} == {0, 1, 2, 3, 4}
-    used = [item.id for hit in hits for item in hit.items if not item.row]
-    assert all(10 < used.count(item.id) < 60 for item in attention)
+    used = [made_item.id for made_hit in hits for made_item in made_hit.items if not made_item.row]
+    assert all(10 < used.count(made_item.id) < 60 for made_item in attention)
     assert hits == group_into_hits(items("x" * 400), [""] * 400, attention, item_layout, 5)
     assert hits != group_into_hits(items("x" * 400), [""] * 400, attention, item_layout, 6)
 
 
-def page(item: str, title: str, *texts: str) -> dict[str, Any]:
+def page(made_item: str, title: str, *texts: str) -> dict[str, Any]:
     inside = [{"text": paragraph_text, "section": "S", "kind": "text"} for paragraph_text in texts]
-    return {"item": item, "title": title, "paragraphs": inside}
+    return {"item": made_item, "title": title, "paragraphs": inside}
 
 
 def test_pages_by_item_or_title(tmp_path: Path) -> None:
     pages = [page("Q1", "One", "uno", "eins"), page("Q2", "Two", "dos"), page("Q3", "Q9", "tres")]
     pq.write_table(pa.Table.from_pylist(pages), tmp_path / "pages.parquet")
-    rows = [
+    table_rows = [
         {"id": "a", "subject": "Q1"},
         {"id": "b", "title": "Two"},
         {"id": "c", "subject": "Q404"},
@@ -268,8 +277,8 @@ def test_pages_by_item_or_title(tmp_path: Path) -> None:
     ]
     joined = sources(tmp_path, pages=tmp_path)
     item_layout = layout({"page": {"kind": "paragraphs", "join": "page"}})
-    selection = make(tmp_path, item_layout, rows, joined=joined)
-    shown_pages = {item.row: item.fields["page"] for item in selection.items}
+    selection = make(tmp_path, item_layout, table_rows, joined=joined)
+    shown_pages = {made_item.row: made_item.fields["page"] for made_item in selection.items}
     one_paragraph = {"heading": "S", "kind": "text"}
     assert shown_pages == {
         "a": [{"text": "uno", **one_paragraph}, {"text": "eins", **one_paragraph}],
@@ -277,10 +286,10 @@ def test_pages_by_item_or_title(tmp_path: Path) -> None:
     }
     assert selection.counts["missing page"] == 2
     by_text = layout({"page": {"join": "page", "column": "name"}})
-    (item,) = make(tmp_path, by_text, [{"id": "e", "name": "One"}], joined=joined).items
-    assert item.fields["page"] == "uno\neins"
+    (made_item,) = make(tmp_path, by_text, [{"id": "e", "name": "One"}], joined=joined).items
+    assert made_item.fields["page"] == "uno\neins"
     with pytest.raises(UserError, match="--pages"):
-        make(tmp_path, item_layout, rows)
+        make(tmp_path, item_layout, table_rows)
 
 
 @pytest.mark.parametrize("columns", CASES["no_pages"])
@@ -305,7 +314,7 @@ def test_articles_and_search_of_the_sample_news(tmp_path: Path) -> None:
     assert isinstance(passages, list)
     assert 1 <= len(passages) <= PASSAGES
     assert {tuple(passage) for passage in passages if isinstance(passage, dict)} == {("text", "id")}
-    rows = [{"id": "a", "article": ARTICLE_ID}, {"id": "b", "article": "../../etc/passwd"}]
+    table_rows = [{"id": "a", "article": ARTICLE_ID}, {"id": "b", "article": "../../etc/passwd"}]
     kinds = {"t": {}, "l": {"kind": "list"}, "p": {"kind": "paragraphs"}}
     item_layout = layout(
         {
@@ -313,19 +322,19 @@ def test_articles_and_search_of_the_sample_news(tmp_path: Path) -> None:
             for kind_name, kind_settings in kinds.items()
         }
     )
-    selection = make(tmp_path, item_layout, rows, joined=joined)
-    (item,) = selection.items
+    selection = make(tmp_path, item_layout, table_rows, joined=joined)
+    (made_item,) = selection.items
     assert selection.counts["missing t"] == 1
-    assert item.fields["l"] == item.fields["p"] == str(item.fields["t"]).split("\n")
-    assert len(str(item.fields["t"])) > 100
+    assert made_item.fields["l"] == made_item.fields["p"] == str(made_item.fields["t"]).split("\n")
+    assert len(str(made_item.fields["t"])) > 100
 
 
-@pytest.mark.parametrize(("field_settings", "more", "missing"), CASES["columns"])
+@pytest.mark.parametrize(("field_settings", "more_values", "missing"), CASES["columns"])
 def test_a_column_that_a_release_lacks(
-    field_settings: dict[str, Any], more: dict[str, Any], missing: str, tmp_path: Path
+    field_settings: dict[str, Any], more_values: dict[str, Any], missing: str, tmp_path: Path
 ) -> None:
     names = ["id", "a", "question", "relation", "subject"]
     pq.write_table(pa.table({name: ["x"] for name in names}), tmp_path / "rows.parquet")
-    dataset = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
+    dataset_rows = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
     with pytest.raises(UserError, match=f"(?s)no column '{missing}'.*did you mean"):
-        make(tmp_path, layout(field_settings, **more), dataset)
+        make(tmp_path, layout(field_settings, **more_values), dataset_rows)

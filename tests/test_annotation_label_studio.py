@@ -25,18 +25,20 @@ from tests.simulated_workers import HOSTILE, label_studio_export, work, written
 from tests.tables import read_table
 
 
-def exported(tmp: Path, name: str = "judge_question", hits: int = 3) -> tuple[HitBatch, Path]:
+def exported(
+    tmp_folder: Path, name: str = "judge_question", hits: int = 3
+) -> tuple[HitBatch, Path]:
     """A batch, and an export of what workers made of it."""
-    batch, layout = written(tmp / "hits", name, "label_studio", hits), load_layout(name)
-    path = tmp / "export.json"
-    label_studio_export(work(batch, layout), batch, layout, path)
-    return batch, path
+    hit_batch, layout = written(tmp_folder / "hits", name, "label_studio", hits), load_layout(name)
+    file_path = tmp_folder / "export.json"
+    label_studio_export(work(hit_batch, layout), hit_batch, layout, file_path)
+    return hit_batch, file_path
 
 
-def taken(tmp: Path, tasks: list[dict[str, Any]], out: str = "out") -> ImportReport:
-    path = tmp / "export.json"
-    path.write_text(json.dumps(tasks), "utf-8")
-    return take(tmp, path, out=out)
+def taken(tmp_folder: Path, tasks: list[dict[str, Any]], out: str = "out") -> ImportReport:
+    file_path = tmp_folder / "export.json"
+    file_path.write_text(json.dumps(tasks), "utf-8")
+    return take(tmp_folder, file_path, out=out)
 
 
 @pytest.mark.parametrize("name", layout_names())
@@ -45,11 +47,11 @@ def test_its_own_sdk_accepts_configurations_tasks_and_answers(name: str, tmp_pat
         "label_studio_sdk.label_interface",
         reason="needs label-studio-sdk, in a venv of its own: it brings opencv and pandas",
     )
-    batch, export = exported(tmp_path, name)
-    folder = batch.folder / "label_studio"
-    labels = sdk.LabelInterface((folder / "config.xml").read_text("utf-8"))
+    hit_batch, export = exported(tmp_path, name)
+    export_folder = hit_batch.folder / "label_studio"
+    labels = sdk.LabelInterface((export_folder / "config.xml").read_text("utf-8"))
     labels.validate()
-    for task in json.loads((folder / "tasks.json").read_text("utf-8")):
+    for task in json.loads((export_folder / "tasks.json").read_text("utf-8")):
         assert labels.validate_task(task)
     for task in json.loads(export.read_text("utf-8")):
         for annotation in task["annotations"]:
@@ -60,17 +62,17 @@ def test_its_own_sdk_accepts_configurations_tasks_and_answers(name: str, tmp_pat
 
 @pytest.mark.parametrize("name", layout_names())
 def test_a_text_is_data_and_never_markup(name: str, tmp_path: Path) -> None:
-    batch = written(tmp_path, name, "label_studio", hits=1)
-    folder = batch.folder / "label_studio"
-    text = (folder / "config.xml").read_text("utf-8")
-    assert "alert(1)" not in text
-    tags = {node.tag for node in ElementTree.fromstring(text).iter()}
+    hit_batch = written(tmp_path, name, "label_studio", hits=1)
+    export_folder = hit_batch.folder / "label_studio"
+    config_text = (export_folder / "config.xml").read_text("utf-8")
+    assert "alert(1)" not in config_text
+    tags = {xml_node.tag for xml_node in ElementTree.fromstring(config_text).iter()}
     known_tags = "View Style Header Collapse Panel Text Choices Choice TextArea Labels Label"
     assert tags <= set(known_tags.split())
-    tasks = json.loads((folder / "tasks.json").read_text("utf-8"))
+    tasks = json.loads((export_folder / "tasks.json").read_text("utf-8"))
     assert HOSTILE in json.dumps(tasks[1], ensure_ascii=False).replace('\\"', '"')
-    assert [node["data"]["factdrift"]["item"] for node in tasks] == [
-        item.id for item in batch.hits[0].items
+    assert [xml_node["data"]["factdrift"]["item"] for xml_node in tasks] == [
+        task_item.id for task_item in hit_batch.hits[0].items
     ]
 
 
@@ -79,13 +81,13 @@ def test_answers_are_shown_when_they_are_asked() -> None:
     parents = {child: parent for parent in root.iter() for child in parent}
 
     def conditions(name: str) -> list[tuple[str | None, ...]]:
-        node = next(element for element in root.iter() if element.get("name") == name)
+        xml_node = next(element for element in root.iter() if element.get("name") == name)
         found_conditions = []
-        while node in parents:
-            node = parents[node]
-            if node.get("visibleWhen"):
+        while xml_node in parents:
+            xml_node = parents[xml_node]
+            if xml_node.get("visibleWhen"):
                 names = ("visibleWhen", "whenTagName", "whenChoiceValue")
-                found_conditions.append(tuple(node.get(element) for element in names))
+                found_conditions.append(tuple(xml_node.get(element) for element in names))
         return found_conditions[::-1]
 
     on, off = "choice-selected", "choice-unselected"
@@ -103,38 +105,39 @@ def test_answers_are_shown_when_they_are_asked() -> None:
 def test_a_list_is_read_before_it_is_chosen_from() -> None:
     layout = load_layout("easy_select")
     root = ElementTree.fromstring(labelling_config(layout))
-    shown_fields = [node.get("value") for node in root.iter("Text")]
+    shown_fields = [xml_node.get("value") for xml_node in root.iter("Text")]
     assert shown_fields == ["$article_day", "$factdrift_sentences"]
-    said = [node.get("value") for node in root.iter("Header")]
+    said = [xml_node.get("value") for xml_node in root.iter("Header")]
     label = layout.answers["sentence"].label
     assert f"Only one that stands in your answer above is taken: {label}" in said
-    node = hit("easy_select", 1)
-    data = make_task(layout, "b", node, node.items[0])["data"]
-    texts = node.items[0].fields["sentences"]
+    xml_node = hit("easy_select", 1)
+    data = make_task(layout, "b", xml_node, xml_node.items[0])["data"]
+    texts = xml_node.items[0].fields["sentences"]
     assert isinstance(texts, list)
     assert data["factdrift_sentences"] == "\n".join(map(str, texts))
-    assert data["sentences"] == [{"value": text} for text in dict.fromkeys(texts)]
+    assert data["sentences"] == [{"value": config_text} for config_text in dict.fromkeys(texts)]
 
 
 def test_controls() -> None:
-    text = {"kind": "text", "label": "T"}
+    config_text = {"kind": "text", "label": "T"}
     group = {"kind": "group", "label": "G", "min_items": 1, "max_items": 2}
     layout_answers = {
-        "short": text | {"check": {"max_length": 120}},
-        "long": text | {"check": {"max_length": 121}, "required": False, "initial": "x"},
+        "short": config_text | {"check": {"max_length": 120}},
+        "long": config_text | {"check": {"max_length": 121}, "required": False, "initial": "x"},
         "group": group | {"answers": {"yes": {"kind": "flag", "label": "Y"}}},
     }
     controls_layout = own_layout({"x": {}}, layout_answers)
     names = ("name", "rows", "required", "value")
     root = ElementTree.fromstring(labelling_config(controls_layout))
     assert [
-        tuple(node.get(attribute) for attribute in names) for node in root.iter("TextArea")
+        tuple(xml_node.get(attribute) for attribute in names) for xml_node in root.iter("TextArea")
     ] == [
         ("short", "1", "true", None),
         ("long", "3", None, "$x"),
     ]
     assert [
-        tuple(node.get(attribute) for attribute in names[::2]) for node in root.iter("Choices")
+        tuple(xml_node.get(attribute) for attribute in names[::2])
+        for xml_node in root.iter("Choices")
     ] == [
         ("group-1-yes", "true"),
         ("group-2-yes", None),
@@ -145,10 +148,10 @@ def test_worked_examples_are_in_the_instructions() -> None:
     root = ElementTree.fromstring(labelling_config(load_layout("verify_facts")))
     panel = next(root.iter("Panel"))
     said = [header.get("value") or "" for header in panel.iter("Header")]
-    worked = [text for text in said if text.startswith("Worked")]
+    worked = [config_text for config_text in said if config_text.startswith("Worked")]
     assert worked == ["Worked example 1", "Worked example 2"]
     assert "Suggested: Real Madrid" in said
-    assert any(text.startswith("The texts below are plain") for text in said)
+    assert any(config_text.startswith("The texts below are plain") for config_text in said)
 
 
 LAYOUT = own_layout(
@@ -166,10 +169,13 @@ ITEM = Item("i", "r", {"text": "t", "page": PAGE})
 
 def control(name: str, *said: Any) -> dict[str, Any]:
     """What Label Studio exports of a control: a span of the text, texts, or choices."""
-    value: dict[str, Any] = {"text" if name == "why" else "choices": [*said]}
+    answer_value: dict[str, Any] = {"text" if name == "why" else "choices": [*said]}
     if name == "where":
-        value = {"labels": ["Where"], **dict(zip(("start", "end", "text"), said, strict=False))}
-    return {"from_name": name, "value": value}
+        answer_value = {
+            "labels": ["Where"],
+            **dict(zip(("start", "end", "text"), said, strict=False)),
+        }
+    return {"from_name": name, "value": answer_value}
 
 
 @pytest.mark.parametrize(
@@ -186,8 +192,8 @@ def test_results_as_answers(result: list[list[Any]], expected_answers: object) -
 
 
 def test_the_texts_of_paragraphs_are_one() -> None:
-    item = hit("verify_facts").items[0]
-    data = make_task(load_layout("verify_facts"), "b", hit("verify_facts"), item)["data"]
+    task_item = hit("verify_facts").items[0]
+    data = make_task(load_layout("verify_facts"), "b", hit("verify_facts"), task_item)["data"]
     assert data["page"].count("== Awards ==") == 1
     assert "\n\n2001: Nobel Peace Prize\n\n2013: chair of The Elders\n\n" in data["page"]
 
@@ -201,8 +207,8 @@ def test_what_label_studio_cannot_say_is_an_error() -> None:
 
 
 def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:
-    _, path = exported(tmp_path)
-    tasks = json.loads(path.read_text("utf-8"))
+    _, file_path = exported(tmp_path)
+    tasks = json.loads(file_path.read_text("utf-8"))
     tasks[0]["drafts"] = [{"id": 1, "result": [], "user": "x"}]
     tasks[1]["annotations"][0]["result"] = None
     tasks[2]["annotations"][0]["was_cancelled"] = True
@@ -212,17 +218,17 @@ def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:
     tasks[5]["annotations"][2]["result"][0]["value"] = 7
     tasks += [{"data": {"x": 1}}, {"data": {"factdrift": {"format": "other"}}}, {"a": 1}]
     tasks.append({**tasks[0], "annotations": 7, "drafts": []})
-    report = taken(tmp_path, tasks)
+    import_report = taken(tmp_path, tasks)
     ours = {"not an export of Label Studio": 4, "not a task of ours": 3, "unknown HIT": 3}
-    assert report.refused == ours | {"draft": 1, "skipped": 1}
+    assert import_report.refused == ours | {"draft": 1, "skipped": 1}
     assert "example.org" not in (tmp_path / "out" / "refused.jsonl").read_text()
 
 
 def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> None:
     layout = load_layout("judge_question")
-    batch, path = exported(tmp_path, hits=1)
-    label_studio_export(work(batch, layout)[:1], batch, layout, path)
-    tasks = json.loads(path.read_text("utf-8"))
+    hit_batch, file_path = exported(tmp_path, hits=1)
+    label_studio_export(work(hit_batch, layout)[:1], hit_batch, layout, file_path)
+    tasks = json.loads(file_path.read_text("utf-8"))
     size = len(tasks)
     assert size > 1
 
@@ -236,8 +242,8 @@ def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> 
         )
 
     def judged() -> list[dict[str, Any]]:
-        path = tmp_path / "out/judge_question/judgments.parquet"
-        found_rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+        file_path = tmp_path / "out/judge_question/judgments.parquet"
+        found_rows: list[dict[str, Any]] = pq.read_table(file_path).to_pylist()
         assert not any("duplicate_worker" in row["flags"] for row in found_rows)
         return found_rows
 
@@ -253,8 +259,10 @@ def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> 
     wrong["annotations"][0]["result"] = [control("verdict", "good")]
     assert take() == (0, size - 1, 1, 0)  # the annotation was corrected
     assert take() == (0, size, 0, 0)
-    item = wrong["data"]["factdrift"]["item"]
+    task_item = wrong["data"]["factdrift"]["item"]
     assert [
-        json.loads(judged_row["answers"]) for judged_row in judged() if judged_row["item"] == item
+        json.loads(judged_row["answers"])
+        for judged_row in judged()
+        if judged_row["item"] == task_item
     ] == [{"verdict": "good"}]
     assert len(judged()) == size

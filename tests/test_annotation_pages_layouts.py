@@ -117,9 +117,9 @@ CASES = [
 def test_what_is_entered_is_what_is_submitted(
     browser: Browser, name: str, size: str, way: str
 ) -> None:
-    layout, batch = load_layout(name).model_copy(update={"practice": ()}), next(BATCHES)
+    layout, hit_batch = load_layout(name).model_copy(update={"practice": ()}), next(BATCHES)
     browser.size(size)
-    text = page.render_page(layout, [hit(name)], batch_id=batch, mode="preview")
+    text = page.render_page(layout, [hit(name)], batch_id=hit_batch, mode="preview")
     browser.open(text)
     assert browser.overflow() == 0
     assert browser.one("#instructions")
@@ -139,7 +139,7 @@ def test_what_is_entered_is_what_is_submitted(
     assert 0 < times["item-0"] == sent.pop("seconds") < 60
     assert sent == {
         "format": "factdrift-submission/1",
-        "batch": batch,
+        "batch": hit_batch,
         "hit": "hit-1",
         "worker": "preview",
         "assignment": "",

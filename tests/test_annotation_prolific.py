@@ -39,49 +39,49 @@ def session(person_number: int) -> str:
     return f"{0xABC0000 + person_number:024x}"
 
 
-def made(tmp: Path, minutes: int = 6, **more: Any) -> HitBatch:
+def made(tmp_folder: Path, minutes: int = 6, **more_values: Any) -> HitBatch:
     """A batch for Prolific with two checks a HIT, paid by the minutes."""
-    batch_order = order(tmp, platform="prolific", delivery=Delivery(url=URL), **more)
+    batch_order = order(tmp_folder, platform="prolific", delivery=Delivery(url=URL), **more_values)
     text = LAYOUT.split("attention:")[0] + CHECKS
     pay = f"pay: {{per_hit: 1.50, minutes_per_hit: {minutes}, bonus: 0.25}}"
     text = text.replace("pay: {per_hit: 0.50, minutes_per_hit: 2}", pay)
-    (tmp / "quick" / "layout.yaml").write_text(text, "utf-8")
+    (tmp_folder / "quick" / "layout.yaml").write_text(text, "utf-8")
     return read_batch(make_batch(batch_order)[0])
 
 
 def work(
-    batch: HitBatch, person_number: int, hit: int, fails: int = 0, **more: Any
+    hit_batch: HitBatch, person_number: int, hit: int, fails: int = 0, **more_values: Any
 ) -> dict[str, Any]:
     """A submission of participant n, who fails some of the checks."""
     ids = {"worker": person(person_number), "assignment": session(person_number), "study": STUDY}
-    person_submission = submission(batch, person(person_number), hit) | ids
-    checks = [item.id for item in batch.hits[hit].items if not item.row]
+    person_submission = submission(hit_batch, person(person_number), hit) | ids
+    checks = [item.id for item in hit_batch.hits[hit].items if not item.row]
     for number, item in enumerate(checks):
         person_submission["answers"][item] = {"verdict": "yes" if number < fails else "no"}
-    return person_submission | more
+    return person_submission | more_values
 
 
-def export(tmp: Path, status: dict[int, str]) -> Path:
-    path = tmp / "prolific_export.csv"
+def export(tmp_folder: Path, status: dict[int, str]) -> Path:
+    file_path = tmp_folder / "prolific_export.csv"
     head = ("Submission id", "Participant id", "Status", "Started at", "Fluent languages")
-    more = ("2026-11-22T10:00:00Z", "English, Welsh")
+    more_values = ("2026-11-22T10:00:00Z", "English, Welsh")
     write_csv(
-        path,
+        file_path,
         [
             head,
             *(
-                (session(person_number), person(person_number), word, *more)
+                (session(person_number), person(person_number), word, *more_values)
                 for person_number, word in status.items()
             ),
         ],
     )
-    return path
+    return file_path
 
 
 def taken(
-    tmp: Path, submissions: list[dict[str, Any]], people: Path | None, **more: Any
+    tmp_folder: Path, submissions: list[dict[str, Any]], people: Path | None, **more_values: Any
 ) -> ImportReport:
-    return take(tmp, hand_in(tmp, submissions), participants=people, **more)
+    return take(tmp_folder, hand_in(tmp_folder, submissions), participants=people, **more_values)
 
 
 def rows(folder: Path, ending: str) -> list[list[str]]:
@@ -90,17 +90,17 @@ def rows(folder: Path, ending: str) -> list[list[str]]:
 
 
 def test_links_and_figures(tmp_path: Path) -> None:
-    batch = made(tmp_path)
-    folder = batch.folder / "prolific"
+    hit_batch = made(tmp_path)
+    folder = hit_batch.folder / "prolific"
     assert rows(folder, "taskflow.csv") == [
         [f"{URL}/?hit={person_number}&{IDS}", "2"]
-        for person_number in range(1, len(batch.hits) + 1)
+        for person_number in range(1, len(hit_batch.hits) + 1)
     ]
     text = (folder / "README.txt").read_text("utf-8")
     for said in (f"{URL}/?{IDS}", "Places: 4 (2 HITs, 2 people each)", "1.50 USD (15.00 USD"):
         assert said in text
     assert "Work is rejected for 2 failed checks of the kinds instruction, nonsense" in text
-    assert sorted(sum(not item.row for item in hit.items) for hit in batch.hits) == [2, 2]
+    assert sorted(sum(not item.row for item in hit.items) for hit in hit_batch.hits) == [2, 2]
 
 
 @pytest.mark.parametrize(
@@ -135,12 +135,15 @@ def test_who_is_approved_rejected_and_paid(
     tmp_path: Path, minutes: int, approved: list[int], rejected: list[int], paid: list[int]
 ) -> None:
     """From five minutes up two failed checks reject, below one does; one sets answers aside."""
-    batch = made(tmp_path, minutes)
+    hit_batch = made(tmp_path, minutes)
     submissions = [
-        work(batch, person_number, person_number % 2, fails)
+        work(hit_batch, person_number, person_number % 2, fails)
         for person_number, fails in GIVEN.items()
     ]
-    submissions += [submissions[0], work(batch, 0, 0, seconds=99.0)]  # sent twice, and done twice
+    submissions += [
+        submissions[0],
+        work(hit_batch, 0, 0, seconds=99.0),
+    ]  # sent twice, and done twice
     people = export(tmp_path, STATUS)
     report = taken(tmp_path, submissions, people, feedback=tmp_path / "pay")
     assert (report.new, report.known, report.further) == (3, 2, 0)
@@ -158,14 +161,18 @@ def test_who_is_approved_rejected_and_paid(
         [person(person_number), "0.25"] for person_number in paid
     ]
     assert (tmp_path / "pay" / ".gitignore").read_text() == "*\n"
-    outputs = [path for path in (tmp_path / "judgments").rglob("*") if path.is_file()]
+    outputs = [
+        file_path for file_path in (tmp_path / "judgments").rglob("*") if file_path.is_file()
+    ]
     for person_number in GIVEN:
-        assert not any(person(person_number).encode() in path.read_bytes() for path in outputs)
+        assert not any(
+            person(person_number).encode() in file_path.read_bytes() for file_path in outputs
+        )
 
 
 def test_who_returns_the_study_later_is_taken_out(tmp_path: Path) -> None:
-    batch = made(tmp_path)
-    submissions = [work(batch, person_number, person_number % 2) for person_number in (0, 1)]
+    hit_batch = made(tmp_path)
+    submissions = [work(hit_batch, person_number, person_number % 2) for person_number in (0, 1)]
     assert taken(tmp_path, submissions, None).new == 2
     assert "nobody's id was checked" in "\n".join(taken(tmp_path, submissions, None).remarks)
     people = export(tmp_path, {0: "APPROVED", 1: "RETURNED"})
@@ -175,8 +182,11 @@ def test_who_returns_the_study_later_is_taken_out(tmp_path: Path) -> None:
 
 
 def test_a_session_is_its_participants_and_an_id_looks_like_one(tmp_path: Path) -> None:
-    batch = made(tmp_path)
-    submissions = [work(batch, 0, 0, assignment=session(1)), work(batch, 1, 0, worker="=cmd|calc")]
+    hit_batch = made(tmp_path)
+    submissions = [
+        work(hit_batch, 0, 0, assignment=session(1)),
+        work(hit_batch, 1, 0, worker="=cmd|calc"),
+    ]
     taken(tmp_path, submissions, export(tmp_path, {0: "APPROVED", 1: "APPROVED"}))
     assert [refusal[2] for refusal in refusals(tmp_path)] == [
         "unknown session",
@@ -185,20 +195,20 @@ def test_a_session_is_its_participants_and_an_id_looks_like_one(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "expected_message"),
     CASES["prolific_lists"],
 )
-def test_a_list_that_is_none(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "list.csv"
-    path.write_text(text)
-    with pytest.raises(UserError, match=message):
-        read_participants(path)
+def test_a_list_that_is_none(tmp_path: Path, text: str, expected_message: str) -> None:
+    file_path = tmp_path / "list.csv"
+    file_path.write_text(text)
+    with pytest.raises(UserError, match=expected_message):
+        read_participants(file_path)
 
 
 def test_what_names_people_goes_into_no_release(tmp_path: Path) -> None:
-    batch = made(tmp_path)
+    hit_batch = made(tmp_path)
     (tmp_path / "release").mkdir()
     (tmp_path / "release" / "manifest.json").write_text("{}")
     with pytest.raises(UserError, match="a folder of a release or batch"):
-        taken(tmp_path, [work(batch, 0, 0)], None, feedback=tmp_path / "release" / "pay")
+        taken(tmp_path, [work(hit_batch, 0, 0)], None, feedback=tmp_path / "release" / "pay")
     assert json.loads((tmp_path / "release" / "manifest.json").read_text()) == {}

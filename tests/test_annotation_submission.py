@@ -25,14 +25,14 @@ GOOD = handed_in("b", "h", "A1", {"i": {"verdict": "yes"}}, assignment="s", seco
 def test_a_submission() -> None:
     read_submission = submission_from_text(json.dumps(GOOD), "f.jsonl", 3)
     assert isinstance(read_submission, Submission)
-    more = {"where": "f.jsonl", "line": 3, "study": "", "received": ""}
-    assert msgspec.structs.asdict(read_submission) == GOOD | more
+    more_values = {"where": "f.jsonl", "line": 3, "study": "", "received": ""}
+    assert msgspec.structs.asdict(read_submission) == GOOD | more_values
 
 
 @pytest.mark.parametrize("left_out", ["assignment", "seconds", "item_seconds"])
 def test_what_may_be_absent(left_out: str) -> None:
     for changed_submission in (
-        {key: value for key, value in GOOD.items() if key != left_out},
+        {key: answer_value for key, answer_value in GOOD.items() if key != left_out},
         GOOD | {left_out: None},
     ):
         read_submission = submission_from_text(json.dumps(changed_submission), "f", 1)

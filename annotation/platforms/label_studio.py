@@ -443,7 +443,7 @@ def _entered_texts(control_values: Sequence[ControlValue]) -> list[str]:
 def _span_in_field(
     control_name: str, span_value: ControlValue, field_text: str, paragraph_places: Places | None
 ) -> dict[str, Any]:
-    """A span without the white space around it, in its paragraph where there are `paragraph_places`."""
+    """Return a span without white space around it, in its paragraph if the field has any."""
     span_start, span_end = span_value.start or 0, span_value.end or 0
     marked = field_text[span_start:span_end]
     quoted_text = span_value.text if isinstance(span_value.text, str) else marked

@@ -48,8 +48,8 @@ def settle_rows(
     Under the rule `sampled`, an expert's own judgment of a row is taken before any worker's. The
     judgments of a worker's batch that was rejected are set aside (`rejected_batch`), and their
     rows are open again; in a batch that was not checked yet they count, and the row is open.
-    `accepted_ids` are the judgments that had passed an expert before more of the worker's batch came
-    in. They stay accepted unless one of those sampled is found wrong.
+    `accepted_ids` are the judgments that had passed an expert before more of the worker's batch
+    came in. They stay accepted unless one of those sampled is found wrong.
     """
     flagged_judgments = flag_judgments(layout, judgments, items, experts, expert_batches)
     passed_ids: set[str] = set()

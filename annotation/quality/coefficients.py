@@ -164,8 +164,9 @@ def fleiss_kappa(ratings: Iterable[Rating]) -> tuple[float | None, int]:
 
 
 def cohen_kappas(ratings: Iterable[Rating], fewest_common: int = 2) -> dict[tuple[str, str], float]:
-    """Cohen (1960) of pairs of workers with `fewest_common` items or more in common, where it is defined.
+    """Return Cohen's kappa (1960) of each pair of workers for which it is defined.
 
+    Pairs with less than `fewest_common` items in common are left out.
     Of a worker who judged an item twice the first rating counts.
     """
     by_item: dict[str, dict[str, str]] = {}

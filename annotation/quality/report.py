@@ -341,7 +341,7 @@ def _worker_figures(
 ) -> Figures:
     """The figures of one worker.
 
-    `percent` and `alpha` compare the worker with the others; `passed_checks` is the number of answered
+    `percent` and `alpha` compare the worker with the others. `checks` is the number of answered
     items with known answers, and `passed` of them were answered as known.
     """
     known_times = [judgment.seconds for judgment in judgments if judgment.seconds is not None]

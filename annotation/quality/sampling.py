@@ -79,7 +79,10 @@ def error_bound(batch_parts: Iterable[tuple[int, int, int]]) -> ErrorBound:
 
 
 def upper_bound(wrong: float, checked_count: float) -> float:
-    """The upper end of Clopper and Pearson's one-sided interval; `checked_count` may be a fraction."""
+    """Return the upper end of Clopper and Pearson's one-sided interval.
+
+    `checked_count` may be a fraction.
+    """
     from scipy.special import betaincinv  # 30 MB that few commands need
 
     return (
