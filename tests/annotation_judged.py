@@ -40,7 +40,7 @@ def judged(
     row: str,
     *,
     hit: str = "h1",
-    hit_batch: str = "b1",
+    batch: str = "b1",
     seconds: float | None = 9.0,
     flags: Sequence[str] = (),
     **item_answers: Json,
@@ -49,7 +49,7 @@ def judged(
     item = f"i-{row}"
     said = json.dumps(item_answers, sort_keys=True)
     return Judgment(
-        id=row_id(hit_batch, hit, item, worker_id, *flags), layout="l", batch=hit_batch, hit=hit,
+        id=row_id(batch, hit, item, worker_id, *flags), layout="l", batch=batch, hit=hit,
         item=item, row="" if row.startswith("?") else row, dataset="d 1.0.0", worker=worker_id,
         platform="static",
         assignment="", answers=said, seconds=seconds, flags=tuple(flags), counted=not flags,

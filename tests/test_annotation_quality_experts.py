@@ -46,7 +46,7 @@ def test_an_experts_word_on_two_items_decides_a_workers_batch(
 ) -> None:
     assert len(DRAWN) == 2
     expert = [
-        judged("x", judgment.row, hit_batch="b9", verdict="a" if ok else "c")
+        judged("x", judgment.row, batch="b9", verdict="a" if ok else "c")
         for judgment, ok in zip(DRAWN, right, strict=False)
     ]
     if by_table:
@@ -69,7 +69,7 @@ def test_an_experts_word_on_two_items_decides_a_workers_batch(
 
 def test_each_worker_and_batch_is_checked_by_itself() -> None:
     found_judgments = [
-        judged(worker_id, f"{worker_id}{hit_batch}{row_number}", hit_batch=hit_batch, verdict="a")
+        judged(worker_id, f"{worker_id}{hit_batch}{row_number}", batch=hit_batch, verdict="a")
         for worker_id in "uv"
         for hit_batch in ("b1", "b2")
         for row_number in range(4)
@@ -92,7 +92,7 @@ def test_where_nothing_is_compared_only_the_table_tells() -> None:
     asked_layout = layout({"answer": {"kind": "text", "agree": "none"}}, {"by": "sampled"})
     found_judgments = [
         judged("w", "r1", answer="One"),
-        judged("x", "r1", hit_batch="b9", answer="One"),
+        judged("x", "r1", batch="b9", answer="One"),
     ]
     flagged_judgments, _ = settle_rows(
         asked_layout, found_judgments, items(found_judgments), experts={"x"}, expert_batches={"b9"}
@@ -106,7 +106,7 @@ def test_where_nothing_is_compared_only_the_table_tells() -> None:
 def test_an_experts_id_in_a_workers_batch_is_a_workers() -> None:
     """What an audit did: rows that an expert accepted, then answers as `worker: "ada"`."""
     forged = [judged("x", judgment.row, hit=judgment.hit, verdict="c") for judgment in EARLY]
-    checks = [judged("x", judgment.row, hit_batch="b9", verdict="a") for judgment in DRAWN]
+    checks = [judged("x", judgment.row, batch="b9", verdict="a") for judgment in DRAWN]
     flagged_judgments, decisions = _settled(EARLY + forged + checks)
     assert set(decisions.values()) == {"accepted"}
     assert {judgment.id for judgment in flagged_judgments if "expert" in judgment.flags} == {
@@ -122,7 +122,7 @@ def test_an_experts_id_in_a_workers_batch_is_a_workers() -> None:
 def test_what_was_drawn_and_judged_stays_drawn() -> None:
     (grown,) = worker_batches(SAMPLED, PART, _said(True, True))
     assert {*DRAWN} < grown.sampled.keys() and grown.right == 2
-    checks = [judged("x", judgment.row, hit_batch="b9", verdict="a") for judgment in DRAWN]
+    checks = [judged("x", judgment.row, batch="b9", verdict="a") for judgment in DRAWN]
     flagged_judgments, _ = _settled(PART + checks)
     (grown,) = worker_batches(SAMPLED, flagged_judgments)
     assert {judgment.id for judgment in DRAWN} < {judgment.id for judgment in grown.sampled}
