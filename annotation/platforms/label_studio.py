@@ -26,8 +26,13 @@ from factdrift.annotation.order import Delivery
 from factdrift.annotation.page import template_environment
 from factdrift.annotation.platforms.base import Certainty, FindItem, Platform
 from factdrift.annotation.reading import json_documents, read_head
-from factdrift.annotation.submission import FORMAT as SUBMISSION
-from factdrift.annotation.submission import Json, Refused, Submission, submission_from_value
+from factdrift.annotation.submission import (
+    SUBMISSION_FORMAT,
+    Json,
+    Refused,
+    Submission,
+    submission_from_value,
+)
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
@@ -314,7 +319,7 @@ def _annotation_submission(
             where,
             line,
             _NOT_OURS,
-            f"item {item_ids.item}: {annotation_place or 'no task_annotation'}",
+            f"item {item_ids.item}: {annotation_place or 'no annotation'}",
         )
     except BadResultError as error:
         skip_reason, refusal_detail = error.args
@@ -324,7 +329,7 @@ def _annotation_submission(
         annotator_id = annotator_id.get("id", "")
     lead_seconds = task_annotation.lead_time
     item_submission = {
-        "format": SUBMISSION,
+        "format": SUBMISSION_FORMAT,
         "batch": item_ids.batch,
         "hit": item_ids.hit,
         "worker": str(annotator_id),

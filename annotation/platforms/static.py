@@ -20,7 +20,7 @@ from factdrift.annotation.page import hit_file, render_page
 from factdrift.annotation.platforms.base import Certainty, Platform, write_csv
 from factdrift.annotation.reading import read_head
 from factdrift.annotation.submission import (
-    FORMAT,
+    SUBMISSION_FORMAT,
     Refused,
     Submission,
     submission_from_text,
@@ -82,17 +82,19 @@ class Static(Platform):
     def recognises(self, results_path: Path) -> Certainty:
         """`POSSIBLE` for submissions of our pages, which Prolific's workers use as well."""
         file_start = read_head(results_path)
-        is_ours = FORMAT in file_start or _NAMED_BATCH.search(file_start) is not None
+        is_ours = SUBMISSION_FORMAT in file_start or _NAMED_BATCH.search(file_start) is not None
         return Certainty.POSSIBLE if is_ours else Certainty.NO
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """The submission that the value is, or that is in the only cell of a row that holds one."""
         if not table:
             return submission_from_value(value, where, line)
-        json_cells = [row_cell for row_cell in value.values() if FORMAT in row_cell]
+        json_cells = [row_cell for row_cell in value.values() if SUBMISSION_FORMAT in row_cell]
         if len(json_cells) == 1:
             return submission_from_text(json_cells[0], where, line)
-        return Refused(where, line, "not a submission", f"{len(json_cells)} cells hold {FORMAT}")
+        return Refused(
+            where, line, "not a submission", f"{len(json_cells)} cells hold {SUBMISSION_FORMAT}"
+        )
 
 
 def named_batch(results_path: Path) -> str | None:

@@ -263,6 +263,17 @@ def _yaml(value: Mapping[str, Any]) -> str:
     return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
+def template_text(text: str) -> str:
+    """A template of Jinja that renders as `text`, which may hold words of strangers.
+
+    lm-eval renders a task's description with all of Python at hand, so that a label such as
+    `{{ cycler.__init__ }}` would be evaluated. What looks like a template becomes a literal.
+    """
+    if not any(mark in text for mark in ("{{", "{%", "{#")):
+        return text
+    return f"{{{{ {json.dumps(text, ensure_ascii=False)} }}}}"
+
+
 def _copy(name: str, folder: Path) -> None:
     """A module that stands alone, word for word: of `builders.release.harness`, or the scores."""
     package = "factdrift.builders." + ("text" if name == "squad.py" else "release.harness")
@@ -289,10 +300,10 @@ def _write_lm_eval(
         group = f"{loaded.dataset}-{config.name}"
         words = prompt_frame(release, loaded, config)
         context = f"{{{{ {config.roles.context} or '' }}}}" if config.roles.context else None
-        description, lead = f"{words.heads[ANY_RELATION]}\n\n", ""
+        description, lead = template_text(f"{words.heads[ANY_RELATION]}\n\n"), ""
         if len(words.heads) > 1:
             heads = json.dumps(words.heads, ensure_ascii=False)
-            lead = f"{{% set heads = {heads} %}}"
+            lead = f"{{% set heads = {heads} %}}"  # a literal: nothing in it is evaluated
             lead += f"{{{{ heads.get({RELATION}, heads['{ANY_RELATION}']) }}}}\n\n"
             description = ""
         base = {
