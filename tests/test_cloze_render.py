@@ -49,7 +49,7 @@ def test_sentence(template: str, subject: str, answer: str, expected: str) -> No
     assert sentence(NAMED[template], subject, answer) == expected
 
 
-@pytest.mark.parametrize(("wanted", "names"), read_table("names_with_the"))
+@pytest.mark.parametrize(("expected_article", "names"), read_table("names_with_the"))
 def test_names_with_and_without_the(expected_article: str, names: str) -> None:
     takes_article = {name: takes_the(name) for name in names.split("|")}
     assert takes_article == dict.fromkeys(takes_article, expected_article == "the")

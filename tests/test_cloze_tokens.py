@@ -75,7 +75,7 @@ def unigram() -> Tokenizer:
 
 @pytest.mark.parametrize("layout", ["file", "folder", "transformers"])
 @pytest.mark.parametrize(
-    ("kind", "counts"),
+    ("make_tokenizer", "counts"),
     [
         # an unknown token can never be the answer: 0
         (wordpiece, {"Actor": 1, "actress": 2, "Germany": 1, "Łódź": 0, "the actors": 3}),

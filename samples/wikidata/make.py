@@ -213,6 +213,21 @@ def read_item(item: SampleItem, fields: dict[str, Any]) -> None:
             raise MistakeError(f"unknown field `{key}`")
 
 
+def add_objects(items: dict[str, SampleItem]) -> None:
+    """Add the items that statements name, and give items without a kind that of their relation."""
+    kind_by_relation: dict[str, str] = {}
+    statements = [statement for item in items.values() for statement in item.statements]
+    for statement in statements:
+        if statement.text or not statement.value:
+            continue
+        item = items.setdefault(statement.value, SampleItem(statement.value))
+        kind = RELATIONS[statement.relation][1]
+        if kind_by_relation.setdefault(item.name, kind) != kind and not item.kind:
+            raise MistakeError(f"`{item.name}`: say its kind, under `kinds:` in any file")
+    for item in items.values():
+        item.kind = item.kind or kind_by_relation.get(item.name, "class")
+
+
 def read_facts(folder: Path) -> dict[str, SampleItem]:
     """Every item by name: those that the YAML describes and those that it only mentions."""
     items: dict[str, SampleItem] = {}
@@ -237,18 +252,7 @@ def read_facts(folder: Path) -> dict[str, SampleItem]:
         item.kind = item.kind or kind
     for name, life in lives.items():
         items.setdefault(name, SampleItem(name)).life = ends_of(life)
-    named = [one for item in items.values() for one in item.statements if not one.text]
-    given: dict[str, str] = {}
-    for one in named:
-        if one.value:
-            item, kind = (
-                items.setdefault(one.value, SampleItem(one.value)),
-                RELATIONS[one.relation][1],
-            )
-            if given.setdefault(item.name, kind) != kind and not item.kind:
-                raise MistakeError(f"`{item.name}`: say its kind, under `kinds:` in any file")
-    for item in items.values():
-        item.kind = item.kind or given.get(item.name, "class")
+    add_objects(items)
     for kind in sorted({item.kind for item in items.values()} | {"class"}):
         items.setdefault(kind, SampleItem(kind, kind="class"))
     return items
