@@ -160,41 +160,43 @@ _RANK = "list_position(list_transform(names, lambda name: list_contains(targets,
 """The rank of the first accepted answer in that list; null where there is none."""
 
 
-def judge_answers(questions: ReleaseQuestions, *, rouge: bool = False) -> None:
+def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -> None:
     """Make the tables `said` and `marks` from `given`, predictions with the `row` that each is of.
 
     `marks` has each row that has a verdict: `row`, `config`, `split`, `id`, `subject`, `bundle`,
     `verdict`, and a column for each of `METRICS`, in units of 1/`SCALE`, null where it has none.
     """
-    db = questions.db
+    db = release_questions.db
     db.create_function("f1", _best(_f1), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     db.create_function("rouge_l", _best(rouge_l), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     mark_known_changes(db)
     db.execute(_SAID)
-    longest = "SELECT max(len(candidates)) FROM said WHERE NOT from_scores"
-    ((longest_list,),) = db.execute(longest).fetchall()
-    values = {
+    longest_query = "SELECT max(len(candidates)) FROM said WHERE NOT from_scores"
+    ((longest_list,),) = db.execute(longest_query).fetchall()
+    metric_values = {
         **_answer_metrics(rouge),
         **_rank_metrics(longest_list or 0),
         **_choice_metrics(),
         **_verdict_metrics(),
     }
-    columns = []
-    for name in METRICS:
-        columns.append(f"round({SCALE} * {values[name]})::INT AS {duck.name(name)}")
-    variant_configs = [config.name for config in questions.configs if config.roles.group]
+    metric_columns = []
+    for metric_name in METRICS:
+        metric_columns.append(
+            f"round({SCALE} * {metric_values[metric_name]})::INT AS {duck.name(metric_name)}"
+        )
+    variant_configs = [config.name for config in release_questions.configs if config.roles.group]
     db.execute(
         _MARKS.format(
             verdicts=VERDICTS,
             variants=_VARIANTS,
             firsts=_FIRSTS.format(variant_configs=variant_configs),
             bundles=BUNDLES,
-            metrics=", ".join(columns),
+            metrics=", ".join(metric_columns),
         )
     )
 
 
-def _answer_metrics(rouge: bool) -> dict[str, str]:
+def _answer_metrics(with_rouge: bool) -> dict[str, str]:
     """Metrics of answers in the model's own words: name -> expression over `judged`."""
     free_answer = "offered IS NULL"
     best_f1 = "CASE WHEN verdict = 'right' THEN 1 WHEN silent THEN 0 ELSE f1(answer, targets) END"
@@ -202,7 +204,7 @@ def _answer_metrics(rouge: bool) -> dict[str, str]:
     return {
         "exact_match": _where(free_answer, _RIGHT),
         "f1": _where(free_answer, best_f1),
-        "rouge_l": _where(f"{rouge} AND NOT choosing", best_rouge),
+        "rouge_l": _where(f"{with_rouge} AND NOT choosing", best_rouge),
         "consistency": _where("first", "(wrong = 0)::INT"),
         "agreement": _where("first AND variants > 1", "(wrong IN (0, variants))::INT"),
     }
@@ -210,51 +212,54 @@ def _answer_metrics(rouge: bool) -> dict[str, str]:
 
 def _rank_metrics(longest_list: int) -> dict[str, str]:
     """Metrics of ranked answers and of searches. No `p@k` where no list has k answers."""
-    values = {"mrr": _where(_RANKED, f"coalesce(1 / {_RANK}, 0)")}
-    for most in RANKS:
-        is_known = most == RANKS[0] or most <= longest_list
-        hit = f"coalesce({_RANK} <= {most}, false)::INT"
-        values[f"p@{most}"] = _where(f"{_RANKED} AND {is_known}", hit)
-    for most in RECALLS:
-        values[f"recall@{most}"] = _where("searched", f"coalesce(place <= {most}, false)::INT")
-    return values
+    metric_values = {"mrr": _where(_RANKED, f"coalesce(1 / {_RANK}, 0)")}
+    for most_ranks in RANKS:
+        is_known = most_ranks == RANKS[0] or most_ranks <= longest_list
+        rank_hit = f"coalesce({_RANK} <= {most_ranks}, false)::INT"
+        metric_values[f"p@{most_ranks}"] = _where(f"{_RANKED} AND {is_known}", rank_hit)
+    for most_ranks in RECALLS:
+        metric_values[f"recall@{most_ranks}"] = _where(
+            "searched", f"coalesce(place <= {most_ranks}, false)::INT"
+        )
+    return metric_values
 
 
 def _choice_metrics() -> dict[str, str]:
     """Accuracy of choosing, and what `GUESSED` would get: the share of right texts among some."""
-    pairs = "list_zip(offered, CASE WHEN from_scores THEN names ELSE normals(offered) END)"
-    shortest = "list_min(list_transform(offered, lambda text: length(text)))"
+    offered_pairs = "list_zip(offered, CASE WHEN from_scores THEN names ELSE normals(offered) END)"
+    shortest_length = "list_min(list_transform(offered, lambda text: length(text)))"
     guessed_pairs = {
-        "chance": pairs,
-        "shortest": f"list_filter({pairs}, lambda pair: length(pair[1]) = {shortest})",
-        "before": f"list_filter({pairs}, lambda pair: list_contains(previous, pair[2]))",
+        "chance": offered_pairs,
+        "shortest": f"list_filter({offered_pairs}, "
+        f"lambda pair: length(pair[1]) = {shortest_length})",
+        "before": f"list_filter({offered_pairs}, lambda pair: list_contains(previous, pair[2]))",
     }
-    values = {"accuracy": _where("offered IS NOT NULL", _RIGHT)}
-    for name, some_pairs in guessed_pairs.items():
+    metric_values = {"accuracy": _where("offered IS NOT NULL", _RIGHT)}
+    for guess_name, some_pairs in guessed_pairs.items():
         is_right = "lambda pair: list_contains(targets, pair[2])::INT"
-        values[name] = f"list_avg(list_transform({some_pairs}, {is_right}))"
-    return values
+        metric_values[guess_name] = f"list_avg(list_transform({some_pairs}, {is_right}))"
+    return metric_values
 
 
 def _verdict_metrics() -> dict[str, str]:
     """Shares of the verdicts, each of the rows that can have it."""
-    outdated = "(verdict = 'outdated')::INT"
+    outdated_mark = "(verdict = 'outdated')::INT"
     return {
-        "outdated": _where("changed", outdated),
+        "outdated": _where("changed", outdated_mark),
         "early": _where("len(later) > 0", "(verdict = 'early')::INT"),
-        "stale": _where("changed AND verdict IN ('right', 'outdated')", outdated),
+        "stale": _where("changed AND verdict IN ('right', 'outdated')", outdated_mark),
         "abstained": "(verdict = 'abstained')::INT",
     }
 
 
-def _where(condition: str, value: str) -> str:
+def _where(row_condition: str, value_sql: str) -> str:
     """A value where a condition holds, else null."""
-    return f"(CASE WHEN {condition} THEN {value} END)"
+    return f"(CASE WHEN {row_condition} THEN {value_sql} END)"
 
 
-def repeated_words(questions: ReleaseQuestions) -> RepeatedWords | None:
+def repeated_words(release_questions: ReleaseQuestions) -> RepeatedWords | None:
     """The most common answer, where it is more than a tenth of those that the model gave."""
-    rows = questions.db.execute(f"""
+    repeated_rows = release_questions.db.execute(f"""
         WITH often AS (
             SELECT answer, count(*) AS times FROM said
             WHERE NOT choosing AND verdict != 'neutral' AND answer NOT IN {NO_ANSWER_TEXTS}
@@ -266,23 +271,26 @@ def repeated_words(questions: ReleaseQuestions) -> RepeatedWords | None:
                 WHERE list_contains(targets, o.answer))
         FROM often
     """).fetchall()  # noqa: S608
-    if not rows:
+    if not repeated_rows:
         return None
-    repeated = RepeatedWords(*rows[0])
-    often = (
-        repeated.times >= _OFTEN
-        and repeated.times * 10 > repeated.answers
-        and repeated.times > 2 * repeated.right
+    repeated_answer = RepeatedWords(*repeated_rows[0])
+    is_repeated = (
+        repeated_answer.times >= _OFTEN
+        and repeated_answer.times * 10 > repeated_answer.answers
+        and repeated_answer.times > 2 * repeated_answer.right
     )
-    return repeated if often else None
+    return repeated_answer if is_repeated else None
 
 
-def _best(score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
+def _best(text_score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
     """A function of the database: the best score of each text with the answers of its row."""
 
     def scores(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
-        pairs = zip(texts.to_pylist(), targets.to_pylist(), strict=True)
-        row_scores = ([score(text or "", answer) for answer in answers] for text, answers in pairs)
+        text_pairs = zip(texts.to_pylist(), targets.to_pylist(), strict=True)
+        row_scores = (
+            [text_score(answer_text or "", target_text) for target_text in target_texts]
+            for answer_text, target_texts in text_pairs
+        )
         return pa.array(
             [max(answer_scores, default=0.0) for answer_scores in row_scores], pa.float64()
         )
@@ -290,8 +298,8 @@ def _best(score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
     return scores
 
 
-def _f1(name: str, answer: str) -> float:
-    return token_f1(name.split(), answer.split())
+def _f1(answer_name: str, target_name: str) -> float:
+    return token_f1(answer_name.split(), target_name.split())
 
 
 _ROUGE_WORD = re.compile(r"[a-z0-9]+")
@@ -307,11 +315,15 @@ def rouge_l(prediction: str, reference: str) -> float:
     )
     if not prediction_words or not reference_words:
         return 0.0
-    lengths = [0] * (len(reference_words) + 1)
-    for word in prediction_words:
-        before = 0
-        for place, their_word in enumerate(reference_words, 1):
-            here = lengths[place]
-            lengths[place] = before + 1 if word == their_word else max(here, lengths[place - 1])
-            before = here
-    return 2 * lengths[-1] / (len(prediction_words) + len(reference_words))
+    common_lengths = [0] * (len(reference_words) + 1)
+    for prediction_word in prediction_words:
+        diagonal_length = 0
+        for reference_place, their_word in enumerate(reference_words, 1):
+            previous_length = common_lengths[reference_place]
+            common_lengths[reference_place] = (
+                diagonal_length + 1
+                if prediction_word == their_word
+                else max(previous_length, common_lengths[reference_place - 1])
+            )
+            diagonal_length = previous_length
+    return 2 * common_lengths[-1] / (len(prediction_words) + len(reference_words))

@@ -73,42 +73,47 @@ class RowPrompter:
 
     def question(self, row: PromptRow) -> ModelQuestion:
         """What the model is asked about a row. `UserError` where the view does not suit it."""
-        options: tuple[str, ...] = ()
+        option_texts: tuple[str, ...] = ()
         if self.view == "choices":
             if not row.choices:
                 raise _unsuited(row, "has no choices", "take a config that has some")
-            options = row.choices
+            option_texts = row.choices
         elif self.view == "likelihood":
-            options = row.candidates
-        frame, gap = self.frames.frame_for(row.prompt, self.gaps, bool(row.context), row.relation)
+            option_texts = row.candidates
+        prompt_frame, gap = self.frames.frame_for(
+            row.prompt, self.gaps, bool(row.context), row.relation
+        )
         if self.masked:
             if gap is None:
                 hint = "a masked model fills gaps: take configs with statements"
                 raise _unsuited(row, "has no gap", hint)
-            before, _, after = row.prompt.partition(gap)
-            return ModelQuestion(before, after, options)
-        if self.writes and options:
-            return ModelQuestion(self._framed(row, gap, self.frames.choices, options))
-        text = self._framed(row, gap, frame)
-        if not options:
+            text_before, _, text_after = row.prompt.partition(gap)
+            return ModelQuestion(text_before, text_after, option_texts)
+        if self.writes and option_texts:
+            return ModelQuestion(self._framed(row, gap, self.frames.choices, option_texts))
+        text = self._framed(row, gap, prompt_frame)
+        if not option_texts:
             return ModelQuestion(text)
-        if frame == BARE_FRAME and gap is not None and self.blank is None:
-            before, _, after = text.partition(gap)
-            return ModelQuestion(before, after, options)
-        return ModelQuestion(text, "", tuple(f" {option}" for option in options))
+        if prompt_frame == BARE_FRAME and gap is not None and self.blank is None:
+            text_before, _, text_after = text.partition(gap)
+            return ModelQuestion(text_before, text_after, option_texts)
+        return ModelQuestion(text, "", tuple(f" {option}" for option in option_texts))
 
     def _framed(
-        self, row: PromptRow, gap: str | None, frame: Frame, choices: Sequence[str] = ()
+        self, row: PromptRow, gap: str | None, prompt_frame: Frame, choice_texts: Sequence[str] = ()
     ) -> str:
-        lines = [f"{letter}. {text}" for letter, text in zip(_LETTERS, choices, strict=False)]
-        blank = self.blank or gap or ""
-        prompt = row.prompt.replace(gap, blank) if gap else row.prompt
-        return frame.text(
+        choice_lines = [
+            f"{choice_letter}. {text}"
+            for choice_letter, text in zip(_LETTERS, choice_texts, strict=False)
+        ]
+        blank_text = self.blank or gap or ""
+        statement_text = row.prompt.replace(gap, blank_text) if gap else row.prompt
+        return prompt_frame.text(
             {
-                "prompt": prompt,
+                "prompt": statement_text,
                 "context": row.context[: self.characters],
-                "blank": blank,
-                "choices": "\n".join(lines),
+                "blank": blank_text,
+                "choices": "\n".join(choice_lines),
             }
         )
 
@@ -133,68 +138,76 @@ class RowPrompter:
             answer_values = msgspec.json.decode(answer or "[]")
             if self.view in ("mask", "rank"):
                 return Prediction(**row_identity, candidates=answer_values)
-            texts = [option.removeprefix(" ") for option in question.options]
-            pairs = zip(texts, answer_values, strict=True)
+            option_texts = [option.removeprefix(" ") for option in question.options]
+            option_pairs = zip(option_texts, answer_values, strict=True)
             option_scores = [
                 (
                     option_text,
-                    LOWEST if likelihood is None else round(likelihood / len(option_text), 6),
+                    LOWEST
+                    if option_likelihood is None
+                    else round(option_likelihood / len(option_text), 6),
                 )
-                for option_text, likelihood in pairs
+                for option_text, option_likelihood in option_pairs
             ]
             if self.view == "choices":
                 return Prediction(
                     **row_identity, choice_scores=[score for _, score in option_scores]
                 )
             return Prediction(**row_identity, scores=dict(option_scores))
-        text = self._read(answer or "")
+        answer_text = self._read(answer or "")
         if self.view == "choices":
-            place = chosen_place(text or "", row.choices)
-            numbers = [float(place == choice_place) for choice_place in range(len(row.choices))]
-            return Prediction(**row_identity, choice_scores=numbers)
-        return Prediction(**row_identity, prediction=text)
+            place = chosen_place(answer_text or "", row.choices)
+            choice_scores = [
+                float(place == choice_place) for choice_place in range(len(row.choices))
+            ]
+            return Prediction(**row_identity, choice_scores=choice_scores)
+        return Prediction(**row_identity, prediction=answer_text)
 
-    def _read(self, written: str) -> str | None:
+    def _read(self, model_text: str) -> str | None:
         """The first line of what a model wrote, after any thoughts; None where it gives none."""
-        lines = written.rpartition("</think>")[2].strip().splitlines()
-        line = lines[0].strip() if lines else ""
-        line = line.removeprefix("Answer:").strip(_QUOTES)
-        nothing = {normalize_answer(phrase) for phrase in self.frames.no_answer}
-        return line if line and normalize_answer(line) not in nothing else None
+        answer_lines = model_text.rpartition("</think>")[2].strip().splitlines()
+        first_line = answer_lines[0].strip() if answer_lines else ""
+        first_line = first_line.removeprefix("Answer:").strip(_QUOTES)
+        no_answers = {
+            normalize_answer(no_answer_phrase) for no_answer_phrase in self.frames.no_answer
+        }
+        return first_line if first_line and normalize_answer(first_line) not in no_answers else None
 
 
 _LETTERS = string.ascii_uppercase
 
 
-def chosen_place(text: str, choices: Sequence[str]) -> int | None:
+def chosen_place(answer_text: str, choice_texts: Sequence[str]) -> int | None:
     """The place of the choice whose letter a text is or begins with, `B`, `(b)` or `B. Paris`.
 
     Else of the choice that it is itself; None where it is none.
     """
-    letter_match = re.match(r"\W*([A-Za-z])\s*(?:[.):,]|$)", text)
+    letter_match = re.match(r"\W*([A-Za-z])\s*(?:[.):,]|$)", answer_text)
     place = _LETTERS.find(letter_match[1].upper()) if letter_match else -1
-    if 0 <= place < len(choices):
+    if 0 <= place < len(choice_texts):
         return place
     return next(
         (
             choice_number
-            for choice_number, choice in enumerate(choices)
-            if normalize_answer(choice) == normalize_answer(text)
+            for choice_number, choice in enumerate(choice_texts)
+            if normalize_answer(choice) == normalize_answer(answer_text)
         ),
         None,
     )
 
 
-def answer_names(value: Any) -> list[str]:
+def answer_names(answer_value: Any) -> list[str]:
     """The best names of gold answers in any of their forms (see `builders.rows.roles`)."""
-    if value is None:
+    if answer_value is None:
         return []
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return answer_names(value["label"] if "label" in value else value["text"])
-    return [name for answer in value for name in answer_names(answer)]
+    if isinstance(answer_value, str):
+        return [answer_value]
+    if isinstance(answer_value, Mapping):
+        return answer_names(
+            answer_value["label"] if "label" in answer_value else answer_value["text"]
+        )
+    return [answer_name for answer in answer_value for answer_name in answer_names(answer)]
 
 
-def _unsuited(row: PromptRow, message: str, hint: str) -> UserError:
-    return UserError(f"row {row.id} {message}", where=row.config, hint=hint)
+def _unsuited(row: PromptRow, error_message: str, hint: str) -> UserError:
+    return UserError(f"row {row.id} {error_message}", where=row.config, hint=hint)

@@ -34,7 +34,7 @@ def test_row_groups_are_fixed(tmp_path: Path) -> None:
     seen = set()
     for size in (1, 3, 7, 25):
         path = tmp_path / f"{size}.parquet"
-        write_split(path, Cloze, from_rows(Cloze, rows, size), group=10)
+        write_split(path, Cloze, from_rows(Cloze, rows, size), group_rows=10)
         data = pq.ParquetFile(path).metadata
         assert [data.row_group(i).num_rows for i in range(data.num_row_groups)] == [10, 10, 5]
         seen.add(path.read_bytes())

@@ -25,9 +25,9 @@ Kinds = Sequence[tuple[str, str]]
 """Name and type of each column, in order."""
 
 
-def _version(text: str) -> str:
+def _version(version_text: str) -> str:
     try:
-        return str(Version.parse(text))
+        return str(Version.parse(version_text))
     except UserError as error:
         raise ValueError(str(error)) from None
 
@@ -76,10 +76,10 @@ class ConfigEntry(Strict):
     @model_validator(mode="after")
     def _roles_of_columns(self) -> Self:
         """Roles name columns that are there; an older manifest says none, but the names do."""
-        names = {column.name for column in self.columns}
-        if self.roles and (lacking := sorted(self.roles.columns() - names)):
-            raise ValueError(f"roles: there is no column {', '.join(lacking)}")
-        if not self.roles and {"id", "prompt", "targets"} <= names:
+        column_names = {column.name for column in self.columns}
+        if self.roles and (lacking_columns := sorted(self.roles.columns() - column_names)):
+            raise ValueError(f"roles: there is no column {', '.join(lacking_columns)}")
+        if not self.roles and {"id", "prompt", "targets"} <= column_names:
             object.__setattr__(self, "roles", ColumnRoles())
         return self
 
@@ -133,47 +133,53 @@ class Manifest(Strict):
         return next((config for config in self.configs if config.name == name), None)
 
 
-def write_json(path: Path, value: Any, *, sort_keys: bool = False) -> None:
+def write_json(json_path: Path, json_value: Any, *, sort_keys: bool = False) -> None:
     """Write a JSON document as all of a release are: two spaces, one final newline."""
-    text = json.dumps(value, indent=2, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    json_text = json.dumps(
+        json_value, indent=2, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False
+    )
+    json_path.write_text(json_text + "\n", encoding="utf-8")
 
 
-def save_manifest(manifest: Manifest, folder: Path) -> None:
+def save_manifest(manifest: Manifest, release_folder: Path) -> None:
     """Write `manifest.json`."""
-    write_json(folder / FILE, manifest.model_dump(mode="json"), sort_keys=True)
+    write_json(release_folder / FILE, manifest.model_dump(mode="json"), sort_keys=True)
 
 
-def load_manifest(folder: Path) -> Manifest:
+def load_manifest(release_folder: Path) -> Manifest:
     """Read `manifest.json` of a release folder; `UserError` where it is missing or broken."""
-    path = folder / FILE
+    manifest_path = release_folder / FILE
     try:
-        if path.is_symlink():
-            raise UserError("is a link, and links are not followed", where=path)
-        return Manifest.model_validate_json(path.read_bytes())
+        if manifest_path.is_symlink():
+            raise UserError("is a link, and links are not followed", where=manifest_path)
+        return Manifest.model_validate_json(manifest_path.read_bytes())
     except OSError as error:
         hint = "is this a release folder, releases/<dataset>/<version>?"
-        raise UserError(f"cannot be read: {error.strerror}", where=path, hint=hint) from error
+        raise UserError(
+            f"cannot be read: {error.strerror}", where=manifest_path, hint=hint
+        ) from error
     except ValidationError as error:
-        lines = [
-            f"{'.'.join(str(part) for part in problem['loc']) or 'the file'}: "
+        problem_lines = [
+            f"{'.'.join(str(location_part) for location_part in problem['loc']) or 'the file'}: "
             f"{problem['msg'].removeprefix('Value error, ')}"
             for problem in error.errors(include_url=False, include_input=False)
         ]
-        more = f" (and {len(lines) - 5} more)" if len(lines) > 5 else ""
-        raise UserError("broken manifest: " + "; ".join(lines[:5]) + more, where=path) from error
+        more_problems = f" (and {len(problem_lines) - 5} more)" if len(problem_lines) > 5 else ""
+        raise UserError(
+            "broken manifest: " + "; ".join(problem_lines[:5]) + more_problems, where=manifest_path
+        ) from error
 
 
-def locate_file(folder: Path, path: str) -> Path:
+def locate_file(release_folder: Path, path: str) -> Path:
     """A file that a manifest names; `UserError` where it is missing, a link or below a link."""
-    place = folder
-    for part in PurePosixPath(path).parts:
-        place /= part
-        if place.is_symlink():
-            raise UserError("is a link, and links are not followed", where=place)
-    if not place.is_file():
-        raise UserError("the manifest names it, but it is missing", where=place)
-    return place
+    file_place = release_folder
+    for path_part in PurePosixPath(path).parts:
+        file_place /= path_part
+        if file_place.is_symlink():
+            raise UserError("is a link, and links are not followed", where=file_place)
+    if not file_place.is_file():
+        raise UserError("the manifest names it, but it is missing", where=file_place)
+    return file_place
 
 
 def canary(dataset: str) -> str:
@@ -181,5 +187,5 @@ def canary(dataset: str) -> str:
 
     Put into cards so that a search of training data for it finds leaked copies.
     """
-    guid = uuid.uuid5(uuid.NAMESPACE_URL, f"factdrift:{dataset}")
-    return f"factdrift {dataset} canary GUID {guid}"
+    canary_guid = uuid.uuid5(uuid.NAMESPACE_URL, f"factdrift:{dataset}")
+    return f"factdrift {dataset} canary GUID {canary_guid}"
