@@ -20,9 +20,9 @@ from factdrift.scoring.metrics import rouge_l
         ("", ["x"], 0, 0),
     ],
 )
-def test_squad(prediction: str, answers: Sequence[str], exact: float, overlap: float) -> None:
-    assert exact_match(prediction, answers) == exact
-    assert f1(prediction, answers) == pytest.approx(overlap)
+def test_squad(answer_text: str, answers: Sequence[str], exact: float, word_overlap: float) -> None:
+    assert exact_match(answer_text, answers) == exact
+    assert f1(answer_text, answers) == pytest.approx(word_overlap)
 
 
 @pytest.mark.parametrize(
@@ -36,5 +36,5 @@ def test_squad(prediction: str, answers: Sequence[str], exact: float, overlap: f
         ("São Paulo", "sao paulo", 2 / 5),
     ],
 )
-def test_rouge_l(prediction: str, reference: str, expected: float) -> None:
-    assert rouge_l(prediction, reference) == pytest.approx(expected)
+def test_rouge_l(answer_text: str, accepted_text: str, expected: float) -> None:
+    assert rouge_l(answer_text, accepted_text) == pytest.approx(expected)
