@@ -1,4 +1,4 @@
-"""What models that know nothing of a period score on a release, as lines of text; their answers."""
+"""Baselines that know nothing of a period: their scores as lines of text, and their answers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ _COLUMNS = {"split", "relation", "targets", "previous_answers", "still_true"}
 
 
 def _parts(release_folder: Path) -> tuple[list[ChosenSplit], Path]:
-    """The splits of a release that the guesses are of, and its timelines."""
+    """Return the splits of a release that guesses answer, and the file of its timelines."""
     configs_by_name = {config.name: config for config in load_manifest(release_folder).configs}
     chosen_splits = [
         ChosenSplit(config.name, config.roles, split)

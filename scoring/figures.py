@@ -1,4 +1,4 @@
-"""Figures of scores: the same scores give the same PNG bytes under the same matplotlib."""
+"""Draw figures of scores: with the same matplotlib, the same scores give the same PNG bytes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,11 +8,14 @@ from factdrift.builders.release.plots import COLOURS, FAINT, INK, save_figure
 from factdrift.scoring.score import Mean
 
 WIDTHS = {"wide": 8.0, "phone": 4.0}
-"""Inches; a phone shows the second one."""
+"""The width of a figure in inches; a page shows the second one on a phone, where text in the first
+would be too small to read."""
+# one for each colour, so that models can be told apart in black and white as well
 _MARKERS = "osD^vP"
 _CHANCE = "chance"
+# Letters of a label in a narrow figure, where it takes up to half of the width; twice as many in a
+# wide one.
 _MOST = 24
-"""Letters of a label."""
 
 
 Series = Mapping[str, Mapping[str, Mean]]
@@ -29,7 +32,7 @@ def line_figure(
     marked_values: Mapping[str, str] | None = None,
     chance_series: Series | None = None,
 ) -> None:
-    """Means over time, a line a model with its interval shaded.
+    """Draw means over time: a line for each model, with its interval shaded.
 
     `marked_values`: model -> value behind which a dashed line of its colour stands.
     `chance_series`: the score of choosing at random, dotted. The colour of a model depends on its
@@ -103,9 +106,9 @@ def dot_figure(
     axis_label: str,
     chance_series: Series | None = None,
 ) -> None:
-    """Means of values that have no order, a dot a model with its interval.
+    """Draw means of values that have no order: a dot for each model, with its interval.
 
-    `value_names`: value -> its label; `chance_series` as of `lines`.
+    `value_names`: value -> its label; `chance_series` as of `line_figure`.
     """
 
     def make() -> Any:
@@ -154,12 +157,12 @@ def dot_figure(
 
 
 def _look(model_number: int) -> tuple[str, str]:
-    """Colour and marker of a model."""
+    """Return the colour and the marker of a model."""
     return COLOURS[model_number % len(COLOURS)], _MARKERS[model_number % len(_MARKERS)]
 
 
 def _ends(mean: Mean) -> tuple[float, float, float]:
-    """The interval with the mean in it, in per cent; the mean alone where there is none."""
+    """Return low, mean and high in per cent; all three are the mean where there is no interval."""
     low_end, high_end = (
         mean.mean if interval_end is None else interval_end
         for interval_end in (mean.low, mean.high)

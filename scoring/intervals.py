@@ -1,4 +1,4 @@
-"""How sure a mean is: bootstrap by subject, and a paired test of two models.
+"""Confidence intervals of means by a bootstrap over subjects, and a paired test of two models.
 
 Rows of one subject are not independent, so subjects are drawn, not rows (the cluster bootstrap).
 Above `BUNDLES` subjects, they are dealt to so many bundles in turn, and bundles are drawn. All
@@ -15,11 +15,19 @@ from factdrift.builders.core.hashing import seeded_hash
 SCALE = 1 << 20
 """A metric is kept as a whole number of 1/SCALE, so that sums are exact in any order."""
 BUNDLES = 1024
+"""The most bundles of subjects: it bounds the weights to `DRAWS` times 1,024 numbers (8 MB). Each
+bundle is drawn as a whole, as a subject is."""
 DRAWS = 1000
+"""Draws of the bootstrap: the usual number for percentile intervals (Efron and Tibshirani 1993)."""
 FLIPS = 10_000
+"""Random sign flips of the paired test: its p-values are exact to about 1/10,000."""
 LEVEL = 0.95
+"""The conventional level of an interval, as in the papers that these benchmarks come from."""
 FEW = 10
-"""Subjects with something right, or wrong, from which draws are believed."""
+"""Subjects with something right, or something wrong, from which the bootstrap is believed. With
+fewer the percentiles are too narrow; about ten is the rule of thumb for the normal approximation
+of a share."""
+# means whose draws are computed together: bounds the memory to `DRAWS` times 256 numbers
 _BLOCK = 256
 
 Ints = NDArray[np.signedinteger[Any]]
@@ -27,7 +35,7 @@ Floats = NDArray[np.float64]
 
 
 class Interval(NamedTuple):
-    """A mean and its interval; `low` and `high` are NaN where nothing can be said."""
+    """A mean and its interval; `low` and `high` are NaN where there is no interval."""
 
     mean: float
     low: float
@@ -35,7 +43,10 @@ class Interval(NamedTuple):
 
 
 def subject_bundles(subject_numbers: Ints) -> tuple[Ints, int]:
-    """The bundle of each row's subject, and how many there are: subjects themselves if few."""
+    """Return the bundle of each row's subject, and the number of bundles.
+
+    Up to `BUNDLES` subjects are a bundle each.
+    """
     subject_count = int(subject_numbers.max(initial=-1)) + 1
     return subject_numbers % BUNDLES, min(subject_count, BUNDLES)
 

@@ -20,7 +20,7 @@ LEAST = 10.0
 
 
 class KnowledgeStop(NamedTuple):
-    """The last period whose changes a model follows, and the first one whose it does not.
+    """The last period whose changes a model knows, and the first period whose changes it does not.
 
     `low`, `high`: the interval of `last_known` (95 %, by subject). `n`: answers that it rests on.
     """
@@ -89,7 +89,7 @@ FROM found LEFT JOIN named USING (day)
 
 
 def find_knowledge_stop(questions: ReleaseQuestions, draw_weights: Floats) -> KnowledgeStop | None:
-    """Where a model's knowledge stops; None where its answers do not say.
+    """Find where a model's knowledge stops; None where its answers do not show it.
 
     `drawn` as of `scoring.intervals`.
     """
@@ -128,7 +128,7 @@ def find_knowledge_stop(questions: ReleaseQuestions, draw_weights: Floats) -> Kn
 
 
 def _cuts(right_counts: Floats, answer_counts: Floats) -> tuple[Ints, Floats]:
-    """The best cut of each row of counts, from 1, and what it gains over no cut."""
+    """Return the best cut of each row of counts, from 1, and its gain over no cut."""
     whole_right, whole_entropy = (
         right_counts.sum(1, keepdims=True),
         answer_counts.sum(1, keepdims=True),
@@ -150,7 +150,7 @@ def _cuts(right_counts: Floats, answer_counts: Floats) -> tuple[Ints, Floats]:
 
 
 def _fit(right_counts: Floats, answer_counts: Floats) -> Floats:
-    """The log-likelihood of so many right of so many at the rate that fits best."""
+    """Return the log-likelihood of hits among counts, at the rate that fits them best."""
     return _entropy(right_counts) + _entropy(answer_counts - right_counts) - _entropy(answer_counts)
 
 

@@ -1,9 +1,9 @@
 """Models on this machine that give numbers: masks filled, words ranked, log-likelihoods.
 
-The three views of Margatina et al. (2023), section 3.3: `Masked.rank` (single-token probing),
-`Masked.fill` (multi-token generation), `Masked.likelihoods` (MLM scoring, Salazar et al. 2020).
-`Writing.likelihoods` is the same for models that write. Every forward pass takes `batch` texts of
-about the same length.
+The three views of Margatina et al. (2023), section 3.3: `MaskedModel.rank` (single-token probing),
+`MaskedModel.fill` (multi-token generation) and `MaskedModel.likelihoods` (MLM scoring, Salazar et
+al. 2020). `GenerativeModel.likelihoods` is the same for models that write. Every forward pass takes
+`batch` texts of about the same length.
 """
 
 from abc import abstractmethod
@@ -28,9 +28,9 @@ from factdrift.builders.generate.transformers_models import (
 from factdrift.scoring.views import ModelQuestion, View
 
 MASKS = 5
-"""Most masks in a gap."""
+"""The most masks in a gap: `n` masks cost `n` forward passes for every row."""
 TOP = 100
-"""Words that are ranked."""
+"""Words that are ranked: more than any metric looks at (`mrr` hardly changes beyond)."""
 Scores = list[float | None]
 """The log-likelihood of each option of a question; None where the model has no tokens for it."""
 
@@ -77,7 +77,7 @@ class LocalModel(p.PromptedModel):
         shape: Shape | None = None,
         parse: p.ParseText | None = None,
     ) -> list[Result]:
-        """What the model says of each question."""
+        """Ask the model each question, in batches."""
         self.load()
         results: list[Result] = []
         batch_size = self.settings.batch
@@ -108,7 +108,7 @@ class LocalModel(p.PromptedModel):
             raise UserError("its tokenizer has no mask token", hint="take a masked model")
 
     def answers(self, questions: Sequence[ModelQuestion]) -> Sequence[object]:
-        """What the view asks for."""
+        """Return the answer of the view to each question: here, a number for each option."""
         return [
             [
                 option_score if option_score is None else round(option_score, 6)
@@ -143,7 +143,7 @@ class LocalModel(p.PromptedModel):
         return self._fitted(list(encoded["input_ids"]), places)
 
     def _fitted(self, ids: list[int], places: list[int]) -> _TokenText:
-        """What the model has room for up to the last place, or to the end where there is none."""
+        """Cut a text to the context size of the model: the tokens up to the last place stay."""
         if len(ids) <= self.room:
             return _TokenText(ids, places)
         self.usage.add(calls=0, cut=1)
@@ -177,7 +177,7 @@ class LocalModel(p.PromptedModel):
         )
 
     def _chosen(self, log_probabilities: Any, ids: Sequence[int]) -> list[float]:
-        """Of each row of log-probabilities the one of its token."""
+        """Return, from each row of log-probabilities, that of the row's token."""
         token_ids = self.torch.tensor(list(ids), device=log_probabilities.device)
         token_likelihoods = log_probabilities.gather(1, token_ids.unsqueeze(1)).squeeze(1)
         token_values: list[float] = token_likelihoods.double().tolist()

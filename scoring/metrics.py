@@ -1,4 +1,4 @@
-"""Metrics of single rows, as queries over what a release asks and what a model gave.
+"""Metrics of single rows, as queries over the questions of a release and the answers of a model.
 
 - `exact_match`, `f1`: the best over the accepted answers, normalised as SQuAD does (Rajpurkar et
   al. 2016). Where there is no answer, none given counts 1 and a text 0; none given where there is
@@ -40,7 +40,9 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 GUESSED = ("chance", "shortest", "before")
 """What needs no knowledge: it is known of each row, and has no interval."""
+# LAMA reports precision at 1 and at 10
 RANKS = (1, 5, 10)
+# of searches; beyond twenty articles, a reader of the results hardly gets
 RECALLS = (1, 5, 10, 20)
 METRICS = (
     *("exact_match", "f1", "rouge_l", *(f"p@{most}" for most in RANKS), "mrr"),
@@ -48,8 +50,9 @@ METRICS = (
     *("outdated", "early", "stale", "abstained"),
 )
 """Every metric, in the order of tables."""
+# The fewest times that make an answer a repeated one: in a small sample an answer is given a few
+# times by chance, and is then more than a tenth of all.
 _OFTEN = 5
-"""Times from which an answer is a repeated one."""
 
 
 class RepeatedWords(NamedTuple):
@@ -70,6 +73,7 @@ class RepeatedWords(NamedTuple):
         )
 
 
+# The texts that the model gave for each row, the best first, and their normalised `names`.
 _GIVEN_TEXTS = """
     -- Of scored choices only the best text counts, and none where all several are equal.
     SELECT a.*, g.* EXCLUDE (row),
@@ -81,19 +85,20 @@ _GIVEN_TEXTS = """
         normals(texts) AS names
     FROM given g JOIN asked a USING (row)
 """
-"""The texts that the model gave for each row, the best first, and their normalised `names`."""
 
+# The texts that the model chose among; null where it answered in its own words.
 _OFFERED = "CASE WHEN from_scores THEN texts WHEN choosing OR alone THEN choices END"
-"""The texts that the model chose among; null where it answered in its own words."""
 
+# Whether the first text is an accepted answer. A written one has to have a visible character:
+# normalised, an answer such as `The The` is as empty as no text at all.
 _NAMED = """coalesce(list_contains(targets, names[1])
     AND (choosing OR regexp_matches(texts[1], '[^\\s\\p{Z}]')), false)"""
-"""Whether the first text is an accepted answer. A written one has to have a visible character:
-normalised, an answer such as `The The` is as empty as no text at all."""
 
+# Whether the model wrote that it gives no answer.
 _SILENT = f"NOT choosing AND NOT named AND answer IN {NO_ANSWER_TEXTS}"
-"""Whether the model wrote that it gives no answer."""
 
+# One of `VERDICTS`, or why the row has none: `undecided`, which has likelihoods of accepted answers
+# alone, and `neutral`, which names what is true and not asked for.
 _VERDICT = """
     CASE WHEN from_scores AND list_has_all(targets, names) THEN 'undecided'
         WHEN list_contains(neutral, names[1]) AND NOT named THEN 'neutral'
@@ -103,13 +108,12 @@ _VERDICT = """
         WHEN list_contains(later, names[1]) THEN 'early'
         ELSE 'wrong' END
 """
-"""One of `VERDICTS`, or why the row has none: `undecided`, which has likelihoods of accepted
-answers alone, and `neutral`, which names what is true and not asked for."""
 
+# The rank at which a search found the article that answers, or a passage of it (`article_3`).
 _PLACE = """list_position(list_transform(listed, lambda passage:
     evidence IN (passage, regexp_replace(passage, '_\\d+$', ''))), true)"""
-"""The rank at which a search found the article that answers, or a passage of it (`article_3`)."""
 
+# What the model said for each row, and the verdict on it.
 _SAID = f"""
 CREATE TABLE said AS
     WITH texts AS ({_GIVEN_TEXTS})
@@ -125,7 +129,6 @@ CREATE TABLE said AS
     -- an answer is outdated, too, if the same fact had it on an earlier day in this release
     LEFT JOIN held h ON h.history = t.history AND h.name = t.names[1] AND h.since < t.day
 """  # noqa: S608
-"""What the model said for each row, and the verdict on it."""
 
 _VARIANTS = """
     -- of each question how many of its variants were answered in writing, and how many wrong
@@ -139,6 +142,7 @@ _FIRSTS = """
     WHERE list_contains({variant_configs}::VARCHAR[], config) GROUP BY config, question
 """
 
+# A row for each verdict, with a column for each metric.
 _MARKS = """
 CREATE TABLE marks AS
     WITH judged AS (
@@ -151,13 +155,12 @@ CREATE TABLE marks AS
     FROM judged LEFT JOIN firsts USING (row) LEFT JOIN questions USING (question)
     JOIN subjects USING (subject)
 """
-"""A row for each verdict, with a column for each metric."""
 
 _RIGHT = "(verdict = 'right')::INT"
+# Whether the model gave a list of answers in order.
 _RANKED = "candidates IS NOT NULL AND NOT from_scores"
-"""Whether the model gave a list of answers in order."""
+# The rank of the first accepted answer in that list; null where there is none.
 _RANK = "list_position(list_transform(names, lambda name: list_contains(targets, name)), true)"
-"""The rank of the first accepted answer in that list; null where there is none."""
 
 
 def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -> None:
@@ -302,6 +305,7 @@ def _f1(answer_name: str, target_name: str) -> float:
     return token_f1(answer_name.split(), target_name.split())
 
 
+# words as rouge-score splits them: `the 2nd-best` has three, and an accent ends a word
 _ROUGE_WORD = re.compile(r"[a-z0-9]+")
 
 

@@ -1,4 +1,4 @@
-"""Predictions: what a model answered, a row of a release each, as JSON lines or Parquet.
+"""Predictions: the answers of a model to rows of a release, as JSON lines or Parquet.
 
 A row has `id`, the id of the row of the release, and one of
 
@@ -37,12 +37,16 @@ from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.release.manifest import write_json
 
 LONGEST = 4 << 20
-"""Bytes of a line at most: an answer, not a book."""
+"""The most bytes of a line: enough for long answers with thousands of candidates, and little enough
+that a file without line ends is refused before it fills the memory."""
 HASH = 16
-"""Hex digits of a prompt's sha256 that tell it."""
+"""Hex digits of a prompt's sha256 that are compared: 64 bits, enough to tell the prompts of one
+release apart, and short in a file that has them in every line."""
+# Rows that are read and written at a time: a batch of short answers takes a few megabytes.
 _ROWS = 1 << 14
-"""Rows that are read and written at a time."""
+# bytes that are read from a compressed file at a time
 _PIECE = 1 << 20
+# exactly one of these fields holds the answer of a row
 _ANSWERS = ("prediction", "candidates", "scores", "choice_scores")
 _HINT = 'a line is {"id": "…", "prediction": "…"}, or has candidates, scores or choice_scores'
 _TEXTS = pa.list_(pa.string())
@@ -60,13 +64,15 @@ SCHEMA = pa.schema(
         pa.field("from_scores", pa.bool_(), nullable=False),
     ]
 )
-"""A batch of predictions as `read` gives it; of `candidates` and `choice_scores` what is not null
-is what was given, else `prediction` is. `from_scores`: the candidates are those of `scores`, which
-somebody chose to be scored, in their order."""
+"""The columns of a batch that `read_predictions` yields.
+
+At most one of `candidates` and `choice_scores` is not null; where both are null, `prediction` is
+the answer. `from_scores`: the candidates are the texts of `scores`, the likeliest first.
+"""
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One row of a file of predictions; see the module."""
+    """One row of a file of predictions; the docstring of the module explains the fields."""
 
     id: str
     config: str | None = None
@@ -80,7 +86,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 
 
 class PredictionsAbout(BaseModel):
-    """What the file beside the predictions says of them; further fields are left alone."""
+    """The file beside predictions that describes them; further fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -91,25 +97,25 @@ class PredictionsAbout(BaseModel):
 
     @property
     def name(self) -> str:
-        """The model, and how it was asked where that is not by writing."""
+        """The name of the model, with the view in parentheses unless it wrote its answers."""
         return self.model if self.view in (None, "generate") else f"{self.model} ({self.view})"
 
 
 def prompt_hash(prompt_text: str) -> str:
-    """What `prompt_sha256` says of a prompt: the first 16 hex digits of its sha256."""
+    """Return the first `HASH` hex digits of a prompt's sha256."""
     return text_sha256(prompt_text)[:HASH]
 
 
 def about_path(path: Path) -> Path:
-    """The file that says what the predictions of a file are of."""
+    """Return the path of the file that describes a file of predictions."""
     plain_path = path.with_suffix("") if path.suffix in (".gz", ".zst") else path
     return plain_path.with_suffix(".json")
 
 
 def read_about(path: Path) -> PredictionsAbout | None:
-    """What is said beside a file of predictions; None where nothing is.
+    """Read the description beside a file of predictions; None where there is none.
 
-    `UserError`: the file beside it is broken.
+    `UserError`: the description is broken.
     """
     file = about_path(path)
     if file == path or not file.is_file():
@@ -125,13 +131,13 @@ def read_about(path: Path) -> PredictionsAbout | None:
 
 
 def write_about(path: Path, description: Mapping[str, object]) -> None:
-    """Write the file that says what the predictions of a file are of."""
+    """Write the description beside a file of predictions."""
     with replacing(about_path(path)) as unfinished_file:
         write_json(unfinished_file, description, sort_keys=True)
 
 
 def read_predictions(path: Path) -> Iterator[pa.RecordBatch]:
-    """The predictions of a file in batches of `SCHEMA`, in bounded memory.
+    """Yield the predictions of a file in batches of `SCHEMA`, in bounded memory.
 
     `UserError` with file and line: a line that is no prediction or is longer than `LONGEST`, a row
     with no answer or several kinds, a number that is not finite; a damaged or empty file.
@@ -147,7 +153,7 @@ def read_predictions(path: Path) -> Iterator[pa.RecordBatch]:
 
 
 def write_predictions(path: Path, rows: Iterable[Prediction]) -> int:
-    """Write predictions as JSON lines (`.gz`, `.zst`: packed) or `.parquet`; the number of rows.
+    """Write predictions as JSON lines (also `.gz`, `.zst`) or `.parquet`; return their number.
 
     The file appears when it is whole; the same rows give the same bytes.
     """
@@ -174,9 +180,9 @@ def _open(path: Path, file_suffix: str) -> Iterator[Any]:
 
 
 def numbered_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
-    """The predictions of a file of JSON lines, each with the number of its line from 1.
+    """Yield the predictions of a file of JSON lines, each with its line number from 1.
 
-    `UserError` as of `read`.
+    `UserError`: as `read_predictions` raises it.
     """
     json_decoder = msgspec.json.Decoder(Prediction)
     for line_number, file_line in _lines(path):
@@ -196,7 +202,7 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that are not blank, with their numbers from 1."""
+    """Yield the lines of a file that are not blank, with their numbers from 1."""
     line_number, line_rest = 0, b""
     with Compressed(path, hint="write it again") as file:
         while file_piece := file.read(_PIECE):
@@ -206,6 +212,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 _check_length(file_line, path, line_number)
                 if file_line.strip():
                     yield line_number, file_line
+            # the rest has no line end yet: refuse it before the next piece makes it longer
             _check_length(line_rest, path, line_number + 1)
         if line_rest.strip():
             yield line_number + 1, line_rest
@@ -236,7 +243,7 @@ def _batch(rows: Sequence[Prediction]) -> pa.RecordBatch:
 
 
 def _checked(row: Prediction, path: Path, line_number: int) -> Prediction:
-    """The row. `UserError`: it is no answer."""
+    """Return the row. `UserError`: it has no answer, several, or a score that is not finite."""
     kind_count = (row.prediction is not UNSET) + (row.candidates is not None)
     kind_count += (row.scores is not None) + (row.choice_scores is not None)
     score_numbers = row.choice_scores or (row.scores or {}).values()
@@ -286,9 +293,10 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of Parquet as a line of JSON has it: what is null is absent, unless nothing is there.
+    """Convert a row of Parquet to the form of a line of JSON: null values are left out.
 
-    Scores are a map, or a struct with the answers of all rows.
+    A row with null values alone is a prediction that gives no answer. Scores are a map, or a struct
+    that has a field for the answers of every row.
     """
     present_values = {
         field_name: field_value

@@ -1,6 +1,7 @@
-"""What a release asks, as the table `asked` of a database: a line for each row.
+"""The questions of a release, as the table `asked` of a database: one line for each row.
 
-Read from the columns that the manifest names; articles and pages stay where they are.
+They are read from the columns that the manifest names. The texts of articles and pages are not
+read.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,19 +29,24 @@ from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.intervals import BUNDLES
 from factdrift.scoring.predictions import HASH
 
+# The most years that are a stratum each; of more, decades are. A guess that the samples do not
+# contradict: a figure of more points is crowded, and TimeQA asks about centuries.
 _MANY = 40
-"""Years up to which each is a stratum; where there are more, decades are."""
+# Memory of the database at most; tables that need more are spilled to disk.
 _MEMORY = "800MB"
-"""Of the database; what is beyond it lies on disk meanwhile."""
+# Quarters before and after the cut-off that are told apart: five years, beyond which groups become
+# small.
 _FAR = 20
-"""Quarters behind a cut-off that are told apart."""
 QUINTILES = ("1 (least known)", "2", "3", "4", "5 (best known)")
 
 
 @dataclass(frozen=True)
 class QuestionConfig:
-    """A config that asks. `source`: the name of a view of its rows, whose `_row` is their number;
-    `strata`: name -> a query for the `row` and `value` of all that its scores are split by."""
+    """A config whose rows ask questions.
+
+    `source`: the name of a view of its rows, whose column `_row` has their number. `strata`: name
+    -> a query for the `row` and `value` of everything that its scores are split by.
+    """
 
     name: str
     source: str
@@ -50,7 +56,7 @@ class QuestionConfig:
 
 @dataclass(frozen=True)
 class ReleaseQuestions:
-    """Every row that a release asks, config after config, as the table `asked` of `db`.
+    """The questions of a release, config after config, as the table `asked` of `db`.
 
     Its columns: `row` (its number), `config`, `split`, `id`, `prompt_hash`; lists of names,
     normalised: `targets`, `previous`, `later`, `neutral`; `raw_targets` and `choices` as they
@@ -71,10 +77,10 @@ class ReleaseQuestions:
 def read_questions(
     release_folder: Path, configs: Sequence[str] | None = None, cutoff_day: date | None = None
 ) -> Iterator[ReleaseQuestions]:
-    """What a release asks, in all of its configs or in some.
+    """Read the questions of a release, of all its configs or of some.
 
-    `cutoff_day`: the last day a model knows of; with it there is a stratum `lag`. `UserError`: no
-    release, no such config, none that asks.
+    `cutoff_day`: the last day that a model knows of; with it there is a stratum `lag`. `UserError`:
+    there is no release, no such config, or no config that asks questions.
     """
     manifest = load_manifest(release_folder)
     chosen_configs = question_configs(manifest, release_folder, configs)
@@ -104,7 +110,7 @@ def read_questions(
 def question_configs(
     manifest: Manifest, release_folder: Path, wanted_names: Sequence[str] | None = None
 ) -> list[tuple[ConfigEntry, ColumnRoles]]:
-    """The configs that ask, or some of them, with the roles of their columns."""
+    """Return the configs that ask questions, or some of them, with the roles of their columns."""
     asking_by_name = {entry.name: (entry, entry.roles) for entry in manifest.configs if entry.roles}
     if not asking_by_name:
         raise UserError(
@@ -125,7 +131,7 @@ def question_configs(
 def unknown_name_error(
     message: str, config_name: str, known_names: Iterable[str], release: Path
 ) -> UserError:
-    """What is said of a name that a release does not have, with the one that may be meant."""
+    """Return an error for a name that a release does not have; it suggests a similar name."""
     nearest_name = did_you_mean(config_name, known_names)
     hint = (
         f"did you mean {nearest_name}?" if nearest_name else f"there are {', '.join(known_names)}"
@@ -139,7 +145,7 @@ def _normal(answer_text: str | None) -> str:
 
 
 def _normals(answer_lists: pa.ChunkedArray) -> pa.Array:
-    """Lists of texts, each normalised: a function of the database."""
+    """Normalise the texts of lists: a function that the database calls."""
     whole_lists = answer_lists.combine_chunks()
     whole_lists = whole_lists.chunk(0) if isinstance(whole_lists, pa.ChunkedArray) else whole_lists
     normal_texts = [_normal(answer_text) for answer_text in whole_lists.flatten().to_pylist()]
@@ -160,7 +166,7 @@ def _fill(
     release_folder: Path,
     chosen_configs: Sequence[tuple[ConfigEntry, ColumnRoles]],
 ) -> dict[str, str]:
-    """Make a view of each config's rows, and the tables of all; the names of relations."""
+    """Create a view of each config's rows and the tables of all; return the names of relations."""
     first_row = 0
     config_queries: list[str] = []
     relation_labels: dict[str, str] = {}
@@ -192,7 +198,7 @@ def _fill(
 
 
 def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
-    """The columns of `asked`, of the rows of one config."""
+    """Return the columns of the table `asked`, as SQL over the rows of one config."""
     name_columns = {
         "targets": _texts(roles.targets, schema),
         **{
@@ -230,7 +236,7 @@ def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
 
 
 def _texts(name: str, schema: pa.Schema) -> str:
-    """Answers as a list of texts: of texts, items with label and aliases, or lists of them."""
+    """Return SQL for the texts of answers: of texts, items with aliases, or lists of these."""
     column_kind, texts_sql = column_type(schema, name), column_sql(name)
     if not pa.types.is_list(column_kind):
         column_kind, texts_sql = (
@@ -250,14 +256,14 @@ def _first(columns: Sequence[str], type_name: str) -> str:
 
 
 def _joined(column_names: Sequence[str]) -> str:
-    """Several columns as one text; null where one is."""
+    """Return SQL that joins several columns to one text; null where one of them is null."""
     return " || '\t' || ".join(map(column_sql, column_names)) or "NULL::VARCHAR"
 
 
 def _strata(
     db: duckdb.DuckDBPyConnection, entry: ConfigEntry, roles: ColumnRoles, cutoff_day: date | None
 ) -> dict[str, str]:
-    """The strata by which the scores of a config are split: name -> query for `row` and `value`.
+    """Return the strata of a config's scores: name -> query for `row` and `value`.
 
     A row counts for each of its values.
     """
@@ -280,7 +286,7 @@ def _strata(
 def _column_strata(
     db: duckdb.DuckDBPyConnection, entry: ConfigEntry, roles: ColumnRoles
 ) -> dict[str, str]:
-    """A stratum for each column that the roles name, unless it only repeats config or split."""
+    """Return a stratum for each column that the roles name, unless it repeats config or split."""
     own_names = {entry.name, *(split.name for split in entry.splits)}
     column_strata = {}
     for name in roles.strata:
@@ -297,7 +303,7 @@ def _column_strata(
 
 
 def _popularity_stratum(db: duckdb.DuckDBPyConnection, of_config: str) -> str | None:
-    """Fifths of the subjects by how well they are known; None where there are too few subjects."""
+    """Return a query for fifths of the subjects by popularity; None for fewer than five."""
     of_known = f"{of_config} AND known IS NOT NULL"
     known_ranks = db.execute(f"SELECT max(known) {of_known} GROUP BY subject ORDER BY 1").fetchall()
     if len(known_ranks) < len(QUINTILES):
@@ -311,7 +317,7 @@ def _popularity_stratum(db: duckdb.DuckDBPyConnection, of_config: str) -> str | 
 
 
 def _lag_stratum(of_config: str, cutoff_day: date) -> str:
-    """Quarters of a year from the cut-off to the day asked about, such as `-3` or `+1`."""
+    """Return a query for the quarters from the cut-off to the day asked about: `-3`, `+1`."""
     quarters_behind = f"year(day) * 4 + quarter(day) - 1 - {Period.of(cutoff_day, 'quarter').index}"
     end_cases = f"WHEN {quarters_behind} <= -{_FAR} THEN '-{_FAR} or less' "
     end_cases += f"WHEN {quarters_behind} >= {_FAR} THEN '+{_FAR} or more'"
@@ -320,6 +326,6 @@ def _lag_stratum(of_config: str, cutoff_day: date) -> str:
 
 
 def single_row(db: duckdb.DuckDBPyConnection, row_query: str) -> tuple[Any, ...]:
-    """The only row of a query."""
+    """Run a query that has one row, and return it."""
     (only_row,) = db.execute(row_query).fetchall()
     return tuple(only_row)

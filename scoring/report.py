@@ -31,7 +31,7 @@ from factdrift.scoring.summary import COLUMNS
 
 REPORT = "report.html"
 MOST = len(COLOURS)
-"""Models of a report."""
+"""The most models of a report: each has a colour of its own."""
 TIMES = ("period", "quarter", "year", "decade")
 _KINDS = ("relation", "answer_type")
 _MAIN = tuple(COLUMNS)
@@ -44,13 +44,13 @@ _NAMES = {
     "shortest": "the shortest",
     "before": "answers of before",
 }
+# The most values of a stratum that a table shows; relations and answers can have thousands.
 _FEW = 60
-"""Values of a stratum that a table shows."""
 _SEED = 0
 
 
 class PairedTest(NamedTuple):
-    """Two models on the rows that both have."""
+    """The comparison of two models on the rows that both have."""
 
     first: str
     second: str
@@ -59,7 +59,7 @@ class PairedTest(NamedTuple):
 
 
 def write_report(score_folders: Sequence[Path], report_folder: Path) -> Path:
-    """Write the page and its figures; the page's path.
+    """Write the page and its figures; return the path of the page.
 
     `UserError`: no scores there, scores of different releases, two of the same name, too many.
     """
@@ -100,7 +100,7 @@ def _has(scored_model: Scores, metric: str) -> bool:
 
 
 def _mains(models: Sequence[Scores]) -> list[str]:
-    """The main metrics that any model has: of writing, of choosing."""
+    """Return the main metrics, of written and of chosen answers, that at least one model has."""
     return [
         main_metric
         for main_metric in _MAIN
@@ -109,7 +109,7 @@ def _mains(models: Sequence[Scores]) -> list[str]:
 
 
 def _values(models: Sequence[Scores], stratum: str, metric: str) -> list[str]:
-    """The values of a stratum that any model has, in order."""
+    """Return the values of a stratum that at least one model has, in order."""
     value_names = {
         value
         for scored_model in models
@@ -119,8 +119,11 @@ def _values(models: Sequence[Scores], stratum: str, metric: str) -> list[str]:
 
 
 class _Drawing(NamedTuple):
-    """A figure of the page, in the files `name.png` and `name-phone.png`. `marks`: model -> value
-    behind which a dashed line stands; `pictures`: what the files hold, where it is drawn."""
+    """A figure of the page, in the files `name.png` and `name-phone.png`.
+
+    `marks`: model -> value behind which a dashed line stands. `pictures`: size -> the bytes of its
+    file in base64, once it is drawn.
+    """
 
     name: str
     stratum: str
@@ -180,7 +183,7 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
 
 
 def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing]:
-    """Each drawing that has something to show: two values in their order, or one of a kind."""
+    """Draw each figure with enough to show: two values of an order, or one value of a kind."""
     relation_labels = {
         relation_id: relation_label
         for scored_model in models
@@ -193,7 +196,7 @@ def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing
         )
         if len(values) < 2 - of_kinds:
             continue
-        # every model, so that each keeps its colour in all figures; some without points
+        # every model, so that each keeps its colour in all figures; some have no points
         means_by_model, chance_by_model = (
             {
                 scored_model.name: scored_model.means(
@@ -240,8 +243,10 @@ def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing
 
 
 def paired_tests(models: Sequence[Scores]) -> Iterator[PairedTest]:
-    """Each pair of models on the rows that both have: writing with writing, and choosing with
-    choosing among as many."""
+    """Compare each pair of models on the rows that both have.
+
+    Written answers are compared with written ones, and choices with choices among as many.
+    """
     for first_model, second_model in combinations(models, 2):
         for metric in _MAIN:
             if _has(first_model, metric) and _has(second_model, metric):
@@ -375,7 +380,7 @@ def _strata(models: Sequence[Scores]) -> Iterator[StratumTable]:
 def _most_frequent(
     stratum_rows: list[tuple[str, list[Mean | None]]],
 ) -> list[tuple[str, list[Mean | None]]]:
-    """The rows of the `_FEW` values that have the most answers, in the order they came."""
+    """Return the rows of the `_FEW` values that have the most answers, in their order."""
 
     def answer_count(stratum_row: tuple[str, list[Mean | None]]) -> int:
         return max((mean.n for mean in stratum_row[1] if mean), default=0)

@@ -1,7 +1,7 @@
 """Results that can be shared: a folder a model, whose figures anybody can compute again.
 
-`answers.jsonl` has the raw answers, `results.json` what was asked of which release, how, and what
-the answers score. A folder comes from somebody else: nothing in it is believed before `check` has
+`answers.jsonl` has the raw answers. `results.json` says which release was asked, how, and what the
+answers score. A folder may come from anybody: nothing in it is believed before `check_results` has
 scored its answers again.
 """
 
@@ -31,13 +31,18 @@ from factdrift.scoring.score import Mean, ScoreOptions, Scores, folder_name, sco
 
 FILE, ANSWERS = "results.json", "answers.jsonl"
 LARGEST = 16 << 20
-"""Bytes of a file at most."""
+"""The most bytes of a file of shared results, so that a pull request with many stays small."""
+# codes that a terminal obeys, and marks that reorder text: `\x1b[2J` and `\u202e`, but not `é` or a
+# line end
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# keys of services by their prefix: `sk-` and 16 characters or more, but not `sk-learn`
 _SECRET = re.compile(r"\b(?:(?:sk|hf|gh[a-z]|pypi|xox[a-z])[-_]|AKIA|Bearer )[\w-]{16,}")
+# addresses of servers and people: `http://host`, `a@b.org` and `10.0.0.1`, but not `p@1` or `1.5`
 _ADDRESS = re.compile(r"\w://|\blocalhost\b|[\w.+-]@[\w-]+\.\w|\b\d{1,3}(?:\.\d{1,3}){3}\b")
+# paths of a machine: `/home/me`, `~/m` and `C:\m`, but not `acme/m-1`
 _PATH = re.compile(r"(?:^|[\s=:\"'])(?:~|\.{0,2})[/\\]+\w|\b[A-Za-z]:\\")
+# What a file beside predictions says that has a field of its own.
 _ELSEWHERE = ("model", "dataset", "version", "code_version")
-"""What a file beside predictions says that has a field of its own."""
 
 
 class SharedResults(Strict):
@@ -229,7 +234,7 @@ def check_all_results(result_folders: list[Path], release_folder: Path) -> Itera
 
 
 def read_results(folder: Path) -> SharedResults:
-    """The results of a folder by their form alone. `UserError`: see `check`."""
+    """Read the results of a folder and check their form; `UserError` as of `check_results`."""
     try:
         file_names = sorted(path.name for path in folder.iterdir())
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Runs of a retrieval system against a BEIR folder: known measures, and how many results are stale.
+"""Score runs of a retrieval system against a BEIR folder, by known measures and by staleness.
 
 A run is a file of TREC's form, a line `query Q0 passage rank score tag` for each result. Measures
 are those of trec_eval, by pytrec_eval, as `beir` and `mteb` take them.
@@ -23,21 +23,22 @@ MEASURES = {
     "recall_100": "recall@100",
     "recip_rank": "MRR",
 }
-"""Names of trec_eval, and what they are called here."""
+"""The names of measures in trec_eval -> the names in our tables."""
 _STALE, _MISLED = "stale@10", "misled"
+# Results among which stale ones are counted: the cut-off of nDCG@10, which BEIR reports.
 _TOP = 10
 Judged = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 
 
 class RetrievalScores(NamedTuple):
-    """What a run scores on one split: each measure with its interval over queries."""
+    """The scores of a run on one split: each measure with its interval over queries."""
 
     split: str
     queries: int
     measures: Mapping[str, Interval]
     misled: Mapping[str, str]
-    """Queries where a stale passage stands above every relevant one, and the first such passage."""
+    """Query -> the first stale passage, where it is ranked above every relevant one."""
 
 
 def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
@@ -101,7 +102,7 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
 
 
 def retrieval_lines(split_scores: list[RetrievalScores]) -> Iterator[str]:
-    """The scores as lines of text, in per cent."""
+    """Yield the scores as lines of text, in per cent."""
     measure_names = [*MEASURES.values(), _STALE, _MISLED]
     measure_names = [
         measure_name
@@ -142,7 +143,7 @@ def _stale_in(
     judged_passages: Mapping[str, int],
     stale_passages: set[str],
 ) -> tuple[float, str | None]:
-    """The share of the first results that are stale, and the stale one above all relevant ones."""
+    """Return the share of stale results, and the first one if it is above all relevant ones."""
     ranked_passages = sorted(
         ranked_results, key=lambda passage_id: (-ranked_results[passage_id], passage_id)
     )
@@ -215,7 +216,7 @@ def _lines(text_file: Path) -> Iterator[tuple[int, str]]:
 
 
 def write_retrieval(split_scores: list[RetrievalScores], scores_file: Path) -> None:
-    """The scores as JSON."""
+    """Write the scores as JSON."""
     score_rows = [
         {
             **scores._asdict(),

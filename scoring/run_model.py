@@ -1,7 +1,7 @@
-"""Predictions of a model for the rows of a release: asked in batches, kept, gone on with.
+"""Ask a model about the rows of a release, in batches, and write its predictions.
 
-What a model said is kept by content in the build folder as it comes, so that a killed run goes on
-where it was and a second run asks nothing. Rows are read in windows: memory holds one.
+Each answer is cached in the build folder as it comes, so that a killed run continues where it
+stopped and a second run asks nothing. Rows are read in windows: memory holds one.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,13 +35,14 @@ from factdrift.scoring.views import PromptRow, RowPrompter, View, answer_names
 
 WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
+# The most accepted answers, and as many earlier ones, whose likelihood is asked: each costs a
+# forward pass. A guess that the samples do not contradict: few rows have more names.
 _MOST = 8
-"""Accepted answers, and as many earlier ones, whose likelihood is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOrder:
-    """What `factdrift run-model` is asked for.
+    """The options of `factdrift run-model`.
 
     `configs`, `splits`: all that suit the view where none is named; `limit`: rows of each config,
     drawn by `seed` so that every model gets the same. `prompts`: a file of frames, `bare`, or the
@@ -164,7 +165,7 @@ class _Run:
         )
 
     def cost(self) -> str:
-        """What the model has cost in this run."""
+        """Return a line with the calls and tokens of this run."""
         model_usage = self.model.usage
         token_text = (
             f"{model_usage.tokens_read:,} tokens read, {model_usage.tokens_written:,} written"
@@ -172,7 +173,7 @@ class _Run:
         return f"{model_usage.calls:,} calls, {token_text}"
 
     def total(self) -> int:
-        """How many rows are asked."""
+        """Return the number of rows that are asked."""
         if self._wanted is not None:
             return sum(map(len, self._wanted.values()))
         return sum(chosen_split.split.rows for chosen_split in self.chosen)

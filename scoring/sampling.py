@@ -1,4 +1,4 @@
-"""What is drawn by a run's seed: the rows of a limit, and distractors for a row."""
+"""Samples that a seed determines: the rows of a limited run, and distractors for a row."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,6 +14,7 @@ from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.views import answer_names
 
+# rows that are read at a time: only the columns that are asked for are in memory
 _BATCH = 4096
 
 
@@ -32,7 +33,7 @@ class ChosenSplit(NamedTuple):
     def rows(
         self, release: Path, columns: Sequence[str], batch_size: int = _BATCH
     ) -> Iterator[Mapping[str, Any]]:
-        """Some columns of its rows."""
+        """Yield its rows, with some of their columns."""
         with reading(locate_file(release, self.split.file)) as split_file:
             for row_batch in split_file.iter_batches(
                 batch_size, columns=list(dict.fromkeys(columns))

@@ -32,17 +32,21 @@ from factdrift.scoring.questions import ReleaseQuestions, read_questions, single
 
 SUMMARY, ROWS = "scores.json", "rows.parquet"
 EXAMPLES = 25
-"""Rows to read of each verdict."""
+"""Examples of each verdict in `scores.json`: as many as a person reads to see what goes wrong."""
+# Ids that a message names: enough to find the rows, and few enough for one line.
 _TOLD = 3
-"""Ids that a message names."""
+# Characters of a prompt or an answer in an example; prompts with the text of a page are longer.
 _LONG = 600
-"""Characters of a text that is shown."""
+# a fixed seed: the same predictions give the same intervals
 _SEED = 0
 
 
 class Mean(NamedTuple):
-    """A line of the table of scores. `config`: null, all together, each row once; `split`: null,
-    all of them; `low`, `high`: null where nothing can be said."""
+    """A line of the table of scores.
+
+    `config` is null for all configs together, each row once; `split` is null for all splits.
+    `low`, `high`: the interval, null where there is none.
+    """
 
     dataset: str
     config: str | None
@@ -58,8 +62,11 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreOptions:
-    """What `factdrift score` is told. `partial`: rows without a prediction are left out, and
-    predictions of unknown rows, instead of being refused."""
+    """The options of `factdrift score`.
+
+    `partial`: rows without a prediction and predictions of unknown rows are left out instead of
+    being refused.
+    """
 
     release: Path
     file: Path
@@ -74,7 +81,7 @@ class ScoreOptions:
 
 @dataclass(frozen=True)
 class Scores:
-    """A folder of scores, and what is in it but the rows."""
+    """A folder of scores: its summary and its table of means, without the rows."""
 
     folder: Path
     summary: Mapping[str, Any]
@@ -82,7 +89,7 @@ class Scores:
 
     @classmethod
     def read(cls, score_folder: Path) -> "Scores":
-        """`UserError`: not a folder of scores."""
+        """Read a folder of scores. `UserError`: it is not one."""
         summary_path = score_folder / SUMMARY
         if not score_folder.is_dir():
             raise UserError("there is no such folder", where=display_path(score_folder))
@@ -102,7 +109,7 @@ class Scores:
 
     @property
     def name(self) -> str:
-        """The model."""
+        """The name of the model."""
         return str(self.summary["model"])
 
     @property
@@ -193,9 +200,9 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
 
 
 def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str, int]:
-    """Make the table `given`: predictions with the `row` of each that it is of; their counts.
+    """Create the table `given`, a line for each row that a prediction is for; return the counts.
 
-    `UserError` as of `score`.
+    `UserError`: as `score_predictions` raises it.
     """
     db = questions.db
     db.register("batch", predictions.SCHEMA.empty_table())
@@ -215,7 +222,7 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
     release_name = f"{questions.manifest.dataset} {questions.manifest.version}"
 
     def refuse(id_query: str, message: str, hint: str, is_error: bool = True) -> int:
-        """How many rows of some ids a query finds, columns `n` and `id`; an error where any is."""
+        """Count the rows of a query with columns `n` and `id`; raise an error if it has any."""
         count_query = f"SELECT count(*), min_by(id, n, {_TOLD}) FROM ({id_query})"  # noqa: S608
         row_count, row_ids = single_row(db, count_query)
         if row_count and is_error:
@@ -273,7 +280,7 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
 
 
 def _notes(questions: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[str]:
-    """What the user ought to know of what was left out."""
+    """Yield a line about each group of rows or predictions that was left out."""
     if counts["unknown"]:
         yield f"{counts['unknown']:,} predictions of unknown rows are left out"
     if counts["undecided"]:
@@ -300,7 +307,7 @@ def _notes(questions: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[s
 
 
 def _metrics(questions: ReleaseQuestions) -> list[str]:
-    """The metrics that any row has."""
+    """Return the metrics that at least one row has."""
     count_columns = ", ".join(f"count({duck.name(metric)})" for metric in METRICS)
     metric_counts = single_row(questions.db, f"SELECT {count_columns} FROM marks")  # noqa: S608
     return [metric for metric, row_count in zip(METRICS, metric_counts, strict=True) if row_count]
@@ -309,7 +316,7 @@ def _metrics(questions: ReleaseQuestions) -> list[str]:
 def _table(
     questions: ReleaseQuestions, metrics: Sequence[str], draw_weights: Floats
 ) -> Iterator[Mean]:
-    """Every mean: by config, by split, and by stratum; at last of all configs together."""
+    """Yield every mean: by config, by split and by stratum; last, those of all configs together."""
     whole_source = "(SELECT *, {} AS value FROM marks)"
     of_value = "marks JOIN ({}) USING (row)"
     queries_by_stratum: dict[str, list[str]] = {}
@@ -369,7 +376,7 @@ def _means(
     config_name: str | None = None,
     stratum: str = "all",
 ) -> Iterator[Mean]:
-    """The means of each `value` of a source of marks, of the rows `where`."""
+    """Yield the means of each `value` of a source of marks, over the rows that `where` selects."""
     metric_columns = ", ".join(
         f"count({duck.name(metric_name)}), sum({duck.name(metric_name)})::BIGINT"
         for metric_name in metrics
@@ -418,7 +425,13 @@ def _means(
 
 
 def sortable(value_text: str) -> tuple[float, str]:
-    """Numbers (`-3`, `+2 or more`, `2021Q3`) by size, other texts as texts."""
+    """Return a sort key: texts that begin with a number sort by it, other texts by themselves.
+
+    >>> sorted(["+2 or more", "-3", "10"], key=sortable)
+    ['-3', '+2 or more', '10']
+    >>> sortable("P54")
+    (0.0, 'P54')
+    """
     leading_number = re.match(r"[+-]?\d+", value_text)
     return (float(leading_number[0]) if leading_number else 0.0, value_text)
 
@@ -433,7 +446,7 @@ def _cut(shown_text: str) -> str:
 
 
 def _examples(questions: ReleaseQuestions) -> Iterator[dict[str, object]]:
-    """Some rows of each verdict but `right`, to be read: the same ones of every model."""
+    """Yield examples of each verdict but `right`; every model is shown with the same rows."""
     verdict_list = ", ".join(map(duck.text, VERDICTS[1:]))
     prompt_queries = " UNION ALL ".join(
         f"SELECT _row AS row, {column_sql(config.roles.prompt)} AS prompt FROM {config.source}"  # noqa: S608
@@ -494,5 +507,9 @@ def _stem(file: Path) -> str:
 
 
 def folder_name(model_name: str) -> str:
-    """A name as a folder."""
+    """Return a name as the name of a folder.
+
+    >>> folder_name("acme/m-1 (rank)"), folder_name("m-1.5_b")
+    ('acme-m-1-rank', 'm-1.5_b')
+    """
     return re.sub(r"[^\w.-]+", "-", model_name).strip(".-") or "model"

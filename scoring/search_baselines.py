@@ -26,14 +26,20 @@ from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
 from factdrift.scoring.export.beir import CORPUS, QUERIES
 from factdrift.scoring.option_values import Baseline
 
+# Results of each query: recall@100 is the deepest measure.
 _DEPTH = 100
-"""Results a query."""
+# Results that `newest` puts in the order of their days: those that stale@10 looks at.
 _NEWEST = 10
-"""Results that `newest` puts in the order of their days."""
+# bytes of the writer before it writes a segment; tantivy asks for at least 15 MB
 _HEAP = 64_000_000
+# the day of passages that have none: before every date
 _UNDATED = -1
-_BATCH, _BLOCK, _LENGTH = 64, 4096, 256
-"""Texts that are read together, passages that are compared together, and tokens of a text."""
+# texts that are encoded together, on a processor
+_BATCH = 64
+# passages whose vectors are in memory at a time: 4,096 of 384 numbers are 6 MB
+_BLOCK = 4096
+# tokens of a text that are read: what sentence models such as all-MiniLM were trained for
+_LENGTH = 256
 
 
 Ranked = Iterator[tuple[str, list[tuple[str, float]]]]

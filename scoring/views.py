@@ -1,4 +1,4 @@
-"""Views: what is asked of a model about a row, and what its answer says of the row.
+"""Views: how a model is asked about a row, and how its answer becomes a prediction.
 
 `generate`: the model writes an answer. `mask`: a masked model fills 1 to 5 masks from left to
 right. `rank`: it ranks single tokens. `likelihood`: which is likeliest of the accepted answers,
@@ -23,13 +23,15 @@ from factdrift.scoring.predictions import Prediction, prompt_hash
 
 View = Literal["generate", "mask", "rank", "likelihood", "choices"]
 LOWEST = -1e9
-"""The score of a choice that the model has no words for."""
+"""The score of a choice that the model has no tokens for: below every log-likelihood, and a finite
+number, which JSON can hold."""
+# what models put around an answer
 _QUOTES = "\"“”'` "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptRow:
-    """Of a row of a release what a model is asked."""
+    """The parts of a row of a release that a model is asked about."""
 
     id: str
     config: str
@@ -37,14 +39,14 @@ class PromptRow:
     prompt: str
     context: str = ""
     candidates: tuple[str, ...] = ()
-    """What the likelihood is asked of: accepted answers, those of before, and distractors."""
+    """The texts whose likelihood is asked: accepted answers, earlier answers and distractors."""
     choices: tuple[str, ...] = ()
     relation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelQuestion:
-    """What one model is asked: to go on from `text`, or about each option in it.
+    """A question to a model: to continue `text`, or how likely each option is in it.
 
     `after` is what follows the answer: all of the statement behind its gap, if it has one.
     """
@@ -56,7 +58,7 @@ class ModelQuestion:
 
 @dataclass(frozen=True, slots=True)
 class RowPrompter:
-    """How rows become questions, and what a model says becomes predictions.
+    """Turns rows into questions, and the answers of a model into predictions.
 
     `gaps` are what may stand for the answer in a statement; `blank` what is put there for a model
     that writes, such as `<extra_id_0>`; `characters`: how much of a text is shown.
@@ -72,7 +74,7 @@ class RowPrompter:
     """Whether the model can only write, so that it is asked for the letter of a choice."""
 
     def question(self, row: PromptRow) -> ModelQuestion:
-        """What the model is asked about a row. `UserError` where the view does not suit it."""
+        """Return the question for a row. `UserError`: the view does not suit the row."""
         option_texts: tuple[str, ...] = ()
         if self.view == "choices":
             if not row.choices:
@@ -123,11 +125,11 @@ class RowPrompter:
         return self.writes or self.view == "generate"
 
     def prompt(self, question: ModelQuestion) -> str:
-        """A question as the model gets it."""
+        """Return the text that is sent to the model for a question."""
         return question.text if self.as_text else msgspec.json.encode(question).decode()
 
     def prediction(self, row: PromptRow, question: ModelQuestion, answer: str | None) -> Prediction:
-        """What the model said, as a prediction of the row."""
+        """Return the prediction of a row from the answer of the model."""
         row_identity: dict[str, Any] = {
             "id": row.id,
             "config": row.config,
@@ -164,7 +166,7 @@ class RowPrompter:
         return Prediction(**row_identity, prediction=answer_text)
 
     def _read(self, model_text: str) -> str | None:
-        """The first line of what a model wrote, after any thoughts; None where it gives none."""
+        """Return the first line after any thoughts; None where the model gives no answer."""
         answer_lines = model_text.rpartition("</think>")[2].strip().splitlines()
         first_line = answer_lines[0].strip() if answer_lines else ""
         first_line = first_line.removeprefix("Answer:").strip(_QUOTES)
@@ -178,9 +180,13 @@ _LETTERS = string.ascii_uppercase
 
 
 def chosen_place(answer_text: str, choice_texts: Sequence[str]) -> int | None:
-    """The place of the choice whose letter a text is or begins with, `B`, `(b)` or `B. Paris`.
+    """Return the place of the choice that a text names by its letter or by its words.
 
-    Else of the choice that it is itself; None where it is none.
+    A text that is a letter, or begins with one as `(b)` and `B. Paris` do, names that choice; else
+    it names the choice that it is equal to. None: it names no choice.
+
+    >>> [chosen_place(text, ["Rome", "Paris"]) for text in ("(b)", "B. Lima", "paris", "Bonn")]
+    [1, 1, 1, None]
     """
     letter_match = re.match(r"\W*([A-Za-z])\s*(?:[.):,]|$)", answer_text)
     place = _LETTERS.find(letter_match[1].upper()) if letter_match else -1
@@ -197,7 +203,7 @@ def chosen_place(answer_text: str, choice_texts: Sequence[str]) -> int | None:
 
 
 def answer_names(answer_value: Any) -> list[str]:
-    """The best names of gold answers in any of their forms (see `builders.rows.roles`)."""
+    """Return the best names of gold answers, in any form that `builders.rows.roles` describes."""
     if answer_value is None:
         return []
     if isinstance(answer_value, str):

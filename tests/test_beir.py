@@ -141,7 +141,7 @@ def test_measures_by_hand(tiny: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "error_text"),
     [
         ("q1 Q0 a\n", "run.trec:1: no line of a run"),
         ("q1 Q0 a 1 high x\n", "run.trec:1: no line of a run"),

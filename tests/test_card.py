@@ -133,7 +133,9 @@ def test_escape(value: object, expected: str) -> None:
     assert escape_markdown(value) == expected
 
 
-@pytest.mark.parametrize(("function", "text", "more", "expected"), read_table("card_markdown"))
+@pytest.mark.parametrize(
+    ("function", "card_text", "further_text", "expected"), read_table("card_markdown")
+)
 def test_markdown(function: str, card_text: str, further_text: str, expected: str) -> None:
     assert getattr(card, function)(card_text, *filter(None, [further_text])) == expected
 
@@ -153,7 +155,7 @@ def test_long_texts_and_lists_of_the_row_are_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("card_text", "message"),
     [
         ("Hello.\n", r"prose\.md:1: text before"),
         (FULL.replace("Biases", "Others", 1), "missing or empty: ## Biases"),
@@ -180,7 +182,7 @@ def test_more_sections_are_printed_and_every_dataset_has_all(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("many", "angle", "named", "counted"),
+    ("period_count", "angle", "named_count", "counted_labels"),
     [(10, 0, 10, 10), (11, 45, 11, 11), (16, 45, 16, 16), (17, 45, 9, 0)],
 )
 def test_names_of_many_periods_are_turned(

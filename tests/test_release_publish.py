@@ -54,7 +54,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
 
 
 @pytest.mark.parametrize(
-    ("earlier", "name", "version", "expected"), read_table("published_versions")
+    ("earlier_versions", "sample_name", "version", "expected"), read_table("published_versions")
 )
 def test_version(
     history: History,
@@ -73,7 +73,9 @@ def test_version(
     assert not (tmp_path / "sample" / STAGING).exists()
 
 
-@pytest.mark.parametrize(("earlier", "name", "version", "message"), read_table("refused_versions"))
+@pytest.mark.parametrize(
+    ("earlier_versions", "sample_name", "version", "message"), read_table("refused_versions")
+)
 def test_refused(
     history: History,
     tmp_path: Path,

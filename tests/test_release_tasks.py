@@ -104,7 +104,7 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize(
-    ("prompt", "context", "relation", "examples", "shown"),
+    ("prompt", "context", "relation", "examples", "shown_text"),
     [
         ("In 2021: Ann plays for _X_.", "", "P54", [], "Answer: Juventus\n"),
         ("In 2021: Ann plays for _X_.", "", "P54", EXAMPLES, 'Answer: FC "A"\n\nStatement: On 1'),
@@ -152,7 +152,7 @@ def test_run_model_and_harnesses_use_the_same_words(
 
 
 @pytest.mark.parametrize(
-    ("configs", "expected"),
+    ("configs", "expected_value"),
     [
         ({"recent": "ab", "past": "cd", "all": "abcd", "quarters": "abcd"}, ["recent", "past"]),
         ({"all": "abcd", "quarters": "abcd"}, ["all"]),
@@ -199,7 +199,7 @@ def test_a_release_that_asks_nothing_has_no_tasks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("command_words", "expected_value"),
     [
         ([], "{release}/data/unchanged/2021Q3.parquet"),
         (["--path", "me/mine"], "hf://datasets/me/mine/data/unchanged/2021Q3.parquet"),
@@ -238,7 +238,7 @@ def test_only_what_lies_after_a_cut_off(release_folder: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("prepare", "words", "said"),
+    ("prepare", "command_words", "answer_line"),
     [
         (lambda out: (out / "lm-eval").mkdir(), [], "there is something else already"),
         (lambda out: None, ["--path", "no/such/place"], "neither a folder nor a name on the Hub"),
@@ -258,7 +258,7 @@ def test_tasks_that_cannot_be_written(
 
 
 @pytest.mark.parametrize(
-    ("row", "expected"),
+    ("row", "expected_value"),
     [
         *[({"day": date(2024, 6, 30)}, False), ({"day": date(2024, 7, 1)}, True)],
         *[({"first": date(2024, 7, 1)}, True), ({"day": None, "first": None}, False)],
@@ -271,7 +271,7 @@ def test_after(row: dict[str, Any], expected_value: bool) -> None:
     assert after.is_after(row, date(2024, 6, 30), columns) is expected_value
 
 
-@pytest.mark.parametrize(("said", "targets", "exact", "overlap"), read_table("squad_scores"))
+@pytest.mark.parametrize(("answer_line", "targets", "exact", "overlap"), read_table("squad_scores"))
 def test_scores(answer_line: str, targets: str, exact: str, overlap: str) -> None:
     doc = {"targets": [harness_config for harness_config in targets.split(" | ") if harness_config]}
     found_files = squad.process_results(doc, [f" {answer_line}\n"])
@@ -290,7 +290,7 @@ def names(first_release: int, last: int, period_form: str = "{}Q{}") -> list[str
 
 
 @pytest.mark.parametrize(
-    ("periods", "count", "some"),
+    ("periods", "count", "example_split"),
     [
         (names(2015, 2021), 28, "2015Q1"),
         (names(2010, 2021), 12, "2010"),
@@ -299,7 +299,7 @@ def names(first_release: int, last: int, period_form: str = "{}Q{}") -> list[str
     ],
 )
 def test_many_periods_become_years_or_decades(
-    periods: list[str], count: int, file_ids: str
+    periods: list[str], count: int, example_split: str
 ) -> None:
     rows = {
         split_name: from_rows(Cloze, [cloze(row_number, period="2021")])
@@ -307,7 +307,7 @@ def test_many_periods_become_years_or_decades(
     }
     release_manifest = few_splits(Table("updated", Cloze, "Rows.", rows))
     assert len(release_manifest.splits) == count <= MOST_SPLITS
-    assert file_ids in release_manifest.splits
+    assert example_split in release_manifest.splits
     batches = [
         row_batch
         for source in release_manifest.splits.values()

@@ -173,7 +173,7 @@ def test_a_name_that_is_no_name(release_folder: Path, changed_place: str, file_n
         load_manifest(release_folder)
 
 
-@pytest.mark.parametrize(("place", "value", "problem"), read_table("manifest_mistakes"))
+@pytest.mark.parametrize(("changed_place", "value", "problem"), read_table("manifest_mistakes"))
 def test_a_manifest_that_says_something_else(
     release_folder: Path, changed_place: str, value: str, problem: str
 ) -> None:

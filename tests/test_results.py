@@ -129,7 +129,7 @@ def figure_changed(results_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edit", "message"),
+    ("edit", "error_text"),
     [
         (figure_changed, "table: the answers give Mean("),
         (

@@ -82,7 +82,7 @@ def ordered(
 
 
 @pytest.mark.parametrize(
-    ("kind", "view", "field"),
+    ("model_kind", "view", "field"),
     [(model_kind, None, "prediction") for model_kind in ("causal", "seq2seq")]
     + [("masked", view, "candidates") for view in (None, "rank")]
     + [(model_kind, "likelihood", "scores") for model_kind in ("causal", "seq2seq", "masked")],
@@ -145,7 +145,7 @@ def test_what_a_base_model_of_a_server_is_sent(shape: Any) -> None:
     assert request_body == {**shared, "prompt": "Q:", "stop": ["\n"]}  # it would go on for ever
 
 
-@pytest.mark.parametrize(("end", "said"), [("</s>", "Ann Lee"), ("Bo", "Ann Lee Bo")])
+@pytest.mark.parametrize(("end", "server_text"), [("</s>", "Ann Lee"), ("Bo", "Ann Lee Bo")])
 def test_a_base_model_stops_where_it_is_told(
     release_folder: Path, tmp_path: Path, end: str, server_text: str
 ) -> None:
@@ -158,7 +158,7 @@ def test_a_base_model_stops_where_it_is_told(
 
 
 @pytest.mark.parametrize(
-    ("said", "place"),
+    ("server_text", "place"),
     [("B", 1), ("(b) no", 1), ("A. Rome", 0), ("the paris.", 1)]
     + [(server_text, None) for server_text in ("E.", "Oslo", "")],
 )
@@ -183,7 +183,7 @@ def test_a_statement_is_asked_whole_unless_its_gap_is_written(
 
 
 @pytest.mark.parametrize(
-    ("kind", "more", "said"),
+    ("model_kind", "more_options", "server_text"),
     [
         ("causal", {"view": "mask"}, "a causal model has no view 'mask'"),
         ("masked", {"view": "generate"}, "a masked model has no view 'generate'"),
@@ -400,7 +400,7 @@ def test_what_is_no_answer_is_told_and_not_kept(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "server_text"),
     [
         (["--view", "likelihood"], "a server has no view 'likelihood'"),
         (["--base-url", "http://me:pw@host/v1"], "--base-url: Value error, must be http"),

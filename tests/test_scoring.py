@@ -242,7 +242,7 @@ STRATA: list[tuple[str, list[str], dict[str, int] | None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("stratum", "given", "expected"), STRATA)
+@pytest.mark.parametrize(("stratum", "given_values", "expected_values"), STRATA)
 def test_rows_by_stratum(
     tmp_path: Path, stratum: str, given_values: list[str], expected_values: dict[str, int] | None
 ) -> None:
@@ -296,7 +296,7 @@ def test_an_answer_again_and_again_is_told_unless_it_is_right(
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("file_content", "error_text"),
     [
         (b"", "the file is empty"),
         (b"\n\n", "no predictions"),
@@ -379,7 +379,7 @@ def test_a_config_and_a_split_may_be_named(release_folder: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("beside", "message"),
+    ("beside_text", "error_text"),
     [
         ('{"model": "some/model", "dataset": "sample", "tokens": 3}', None),
         (
@@ -401,7 +401,7 @@ def test_what_stands_beside_the_predictions(
 
 
 @pytest.mark.parametrize(
-    ("columns", "message"),
+    ("columns", "error_text"),
     [
         ({"id": ["a"], "text": ["b"]}, "no column id, or none of prediction"),
         ({"id": ["a", None], "prediction": ["b", "b"]}, r"p.parquet:2: no prediction: .*`id`"),
@@ -534,7 +534,7 @@ def test_what_a_search_found(sample: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("command_words", "error_text"),
     [
         ([], "give either --predictions FILE or --run FILE"),
         (["--predictions", "none"], "none: No such file or directory"),

@@ -24,7 +24,7 @@ def right_answers(
 
 
 @pytest.mark.parametrize(
-    ("subjects", "rows", "among"), [(120, 4, 120), (3000, 2, 3000), (40, 3, 2000)]
+    ("subject_count", "row_count", "subject_rows"), [(120, 4, 120), (3000, 2, 3000), (40, 3, 2000)]
 )
 def test_intervals_cover_at_their_nominal_rate(
     subject_count: int, row_count: int, subject_rows: int
@@ -56,7 +56,7 @@ def test_intervals_cover_at_their_nominal_rate(
 
 
 @pytest.mark.parametrize(
-    ("marks", "rows", "low", "high"),
+    ("marks", "row_count", "low_bound", "high_bound"),
     [
         # subjects that agree are no proof
         ([0] * 10, 2, 0.0, 0.3085),

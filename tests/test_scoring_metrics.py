@@ -9,7 +9,7 @@ from factdrift.scoring.metrics import rouge_l
 
 
 @pytest.mark.parametrize(
-    ("prediction", "answers", "exact", "overlap"),
+    ("answer_text", "answers", "exact", "word_overlap"),
     [
         # the official SQuAD script's own idea of its rules
         ("the Denver Broncos!", ["Denver Broncos"], 1, 1),
@@ -26,7 +26,7 @@ def test_squad(answer_text: str, answers: Sequence[str], exact: float, word_over
 
 
 @pytest.mark.parametrize(
-    ("prediction", "reference", "expected"),
+    ("answer_text", "accepted_text", "expected"),
     [
         # Lin 2004, section 3: the candidates of the police that killed the gunman
         ("police kill the gunman", "police killed the gunman", 3 / 4),

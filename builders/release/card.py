@@ -49,9 +49,14 @@ SECTIONS: Mapping[str, str | None] = {
     "Maintenance": "rai:dataReleaseMaintenancePlan",
 }
 """Headings that every prose file has, and the Croissant RAI property that each one fills."""
+# characters that are markup anywhere: `a*b` has one, `a-b` has none; an underscore is markup at
+# the edge of a word (`_a`), and not within one (`snake_case`)
 _SPECIAL = re.compile(r"[\\`*\[\]|~$#!{}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+# what HTML reads as markup
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+# marks that change the direction of text, with which a name can be made to look like another
 _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
+# what begins a list, a heading or a rule: `- a` and `1. a`, but not `a - b` or `10 people`
 _BLOCK_START = re.compile(r"^(?:[-+=]|\d(?=\d*[.)](?:\s|$)))")
 
 
@@ -86,6 +91,7 @@ def save_card(
 
     Whatever comes from data or recipe is escaped; prose and descriptions are ours.
     """
+    # `datasets` cannot load a split without rows, so that none is an example
     full_splits = [
         (config, split) for config in manifest.configs for split in config.splits if split.rows
     ]

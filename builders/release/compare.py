@@ -27,10 +27,11 @@ from factdrift.builders.release.version import Level
 
 Change = Literal["added", "removed", "edited", "moved", "rendered", "measured"]
 CHANGES: tuple[Change, ...] = get_args(Change)
+# who has scores of the old release can no longer compare them
 _MAJOR = {"removed", "edited", "moved"}
 WORDS = {"rendered": "rendered anew", "measured": "measured anew"}
+# Split name and file of each split that has to be read.
 _Files = Sequence[tuple[str, Path]]
-"""Split name and file of each split that has to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ _TYPES = ", ".join(
 
 @dataclass(frozen=True)
 class ReleaseDiff:
-    """What changed from one release to another.
+    """The changes from one release to another.
 
     `rows`: config -> change -> number of rows (moved rows under the config they are in now).
     `columns`, `layout`: one line for each change of columns, and of configs and splits.
@@ -122,7 +123,7 @@ def _by_folder(file_names: Sequence[str]) -> str:
 
 
 def compare(old_folder: Path, new_folder: Path, diff_file: Path | None = None) -> ReleaseDiff:
-    """What changed between two release folders.
+    """Return what changed between two release folders.
 
     Rows are matched by `id`, in tables without one by their whole content. Where the columns of a
     config changed, its rows are compared on those that both releases have with the same type.
@@ -195,12 +196,11 @@ def _compare_config(db: duckdb.DuckDBPyConnection, old_release: _Side, new_relea
     either_config = new_config or old_config
     if either_config is None:
         return
-    shared_columns = [
-        config_entry
-        for config_entry in either_config.columns
-        if _has(old_config, config_entry.name, config_entry.type)
-        and _has(new_config, config_entry.name, config_entry.type)
-    ]
+    shared_columns = []
+    for column in either_config.columns:
+        if all(_has(config, column.name, column.type) for config in (old_config, new_config)):
+            shared_columns.append(column)
+    # a split whose file is the same in both releases need not be read
     same_hashes = {
         name for name, _ in _hashes(old_manifest, old_config) & _hashes(new_manifest, new_config)
     }
@@ -220,7 +220,7 @@ def _compare_config(db: duckdb.DuckDBPyConnection, old_release: _Side, new_relea
 
 
 def _hashes(manifest: Manifest, config_entry: ConfigEntry | None) -> set[tuple[str, str]]:
-    """Split name and sha256 of each of its files."""
+    """Return the split name and sha256 of each file of a config."""
     file_digests = manifest.sha256s()
     return {
         (split.name, file_digests[split.file])
@@ -378,7 +378,7 @@ def _add_differences(
 
 
 def _any_of(row_conditions: Iterable[str]) -> str:
-    """The condition that one of several holds."""
+    """Return the SQL condition that one of several holds."""
     return " OR ".join(row_conditions) or "false"
 
 
@@ -387,19 +387,19 @@ def _of(side_name: str, column: str) -> str:
 
 
 def _is_patch(column: ColumnEntry) -> bool:
-    """Whether a change of this column alone never edits a row."""
+    """Return whether a change of this column alone is never an edit of the row."""
     return column.rendered or column.measured == "*"
 
 
 def _unless(column: ColumnEntry) -> str:
-    """The condition under which a change of this column edits the row, where there is one."""
+    """Return the SQL condition under which a change of this column is an edit of the row."""
     if not column.measured:
         return ""  # every change of it edits the row
     return f" AND NOT ({_of('o', column.measured)} AND {_of('n', column.measured)})"
 
 
 def _pair_moves(db: duckdb.DuckDBPyConnection) -> None:
-    """A row that went from one place and came to another was moved."""
+    """Turn a removed row and an added row of the same id into one moved row."""
     db.execute(f"""
         CREATE TEMP TABLE pairs AS
         WITH numbered AS (

@@ -1,4 +1,4 @@
-"""The text of pages put back into a release that was made with `text: false`."""
+"""Put the text of pages back into a release that was made with `text: false`."""
 
 import tempfile
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ from factdrift.builders.wikipedia.read import read_pages
 
 _COLUMNS = ("context", "context_sha256", "left_out", "title", "subject")
 _LINE_END = "\n"
+# Rows at a time: each has the text of a whole page.
 _ROWS = 200
-"""Rows at a time: each has the text of a whole page."""
+# The columns that decide which text a row has.
 _CONTEXT_KEYS = ("subject", "left_out", "context_sha256")
-"""The columns that decide which text a row has."""
 
 
 class RestoredContexts(NamedTuple):
@@ -69,6 +69,7 @@ def restore_contexts(
                 total_counts = RestoredContexts(
                     *map(sum, zip(total_counts, split_counts, strict=True))
                 )
+            # an empty release would look as if it had worked: say which files are asked for
             if not total_counts.rows:
                 raise _nothing_restored(release_folder, release_manifest, total_counts)
     return total_counts

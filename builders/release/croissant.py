@@ -17,10 +17,10 @@ from factdrift.builders.release.manifest import ConfigEntry, Manifest, write_jso
 FILE = "croissant.json"
 _PARQUET = "application/x-parquet"
 
+# The context that the specification asks for; `cr:` terms that mlcroissant expects as they are.
 _CONTEXT: Mapping[str, Any] = json.loads(
     resource("data_cards/croissant_context.json").read_text("utf-8")
 )
-"""The context that the specification asks for; `cr:` terms that mlcroissant expects as they are."""
 _TYPES = {
     pa.string(): "sc:Text",
     pa.int64(): "cr:Int64",
@@ -82,7 +82,7 @@ def save_croissant(
 
 
 def _input_homepage(manifest: Manifest) -> str | None:
-    """The address of the first input that has one."""
+    """Return the homepage of the first input that has one."""
     return next(
         (input_entry.homepage for input_entry in manifest.inputs if input_entry.homepage), None
     )
@@ -167,7 +167,7 @@ def hub_document(
 
 
 def _made_from(manifest: Manifest) -> dict[str, Any]:
-    """What the manifest knows of the raw data: its files, its days, what was left out."""
+    """Return the terms about the raw data: its files, its days, and the counts of dropped rows."""
     raw_data = [
         f"{input_entry.name}: {input_entry.file}, sha256 {input_entry.sha256}, "
         f"licence {input_entry.licence}"
@@ -191,7 +191,7 @@ def _made_from(manifest: Manifest) -> dict[str, Any]:
 
 
 def _splits(config: ConfigEntry) -> dict[str, Any]:
-    """The names of a config's splits, as a record set of its own."""
+    """Return the record set of the names of a config's splits."""
     name = f"splits/{config.name}"
     return _node(
         "RecordSet",
@@ -212,7 +212,7 @@ def _splits(config: ConfigEntry) -> dict[str, Any]:
 
 
 def _records(config: ConfigEntry, row_type: type) -> dict[str, Any]:
-    """The rows of a config, all splits together."""
+    """Return the record set of a config's rows, all splits together."""
     file_set = {"@id": f"files/{config.name}"}
     split = _node(
         "Field",

@@ -68,14 +68,14 @@ class ConfigEntry(Strict):
     splits: tuple[SplitEntry, ...]
 
     def kinds(self) -> Kinds:
-        """What its columns are, as a file of it has them."""
+        """Return name and type of each column, as a data file has them."""
         return [
             (column.name, column.type + " or null" * column.nullable) for column in self.columns
         ]
 
     @model_validator(mode="after")
     def _roles_of_columns(self) -> Self:
-        """Roles name columns that are there; an older manifest says none, but the names do."""
+        """Check that roles name columns of the config; add the roles that older manifests lack."""
         column_names = {column.name for column in self.columns}
         if self.roles and (lacking_columns := sorted(self.roles.columns() - column_names)):
             raise ValueError(f"roles: there is no column {', '.join(lacking_columns)}")
@@ -85,7 +85,7 @@ class ConfigEntry(Strict):
 
 
 class DropEntry(Strict):
-    """How many things one step left out for one reason."""
+    """The number of rows that one step dropped for one reason."""
 
     step: str
     reason: str
@@ -101,7 +101,7 @@ class FileEntry(Strict):
 
 
 class Manifest(Strict):
-    """Everything about one release; `files` lists all of it but the manifest itself."""
+    """The manifest of one release; `files` lists all its files but the manifest itself."""
 
     format: Literal[1] = 1
     dataset: Name
@@ -183,7 +183,7 @@ def locate_file(release_folder: Path, path: str) -> Path:
 
 
 def canary(dataset: str) -> str:
-    """The string that marks texts which hold this dataset, the same in every version.
+    """Return the string that marks texts which contain this dataset, the same for every version.
 
     Put into cards so that a search of training data for it finds leaked copies.
     """

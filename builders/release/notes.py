@@ -1,4 +1,4 @@
-"""What a new release says of itself beside the last one: its notes, as Markdown.
+"""The release notes of a new release: what changed since the last one, as Markdown.
 
 Counts of what changed, then the changes that a reader looks for: which questions have other
 answers, which are gone and why, and what the questions that came ask about. At most
@@ -31,7 +31,7 @@ _COLUMNS = {"prompt", "targets", *_PAIR, "subject_label", "relation_label"}
 
 
 def release_notes(old: Path, new: Path, release_diff: ReleaseDiff, diff: Path) -> Iterator[str]:
-    """The lines of the notes; `diff` is the file that `compare` wrote of the same releases."""
+    """Yield the lines of the notes; `diff` is the file that `compare` wrote for these releases."""
     before, after = load_manifest(old), load_manifest(new)
     yield f"# {escape_markdown(after.dataset)} {after.version}"
     yield ""
@@ -83,7 +83,7 @@ def _counts(release_diff: ReleaseDiff) -> Iterator[str]:
 
 
 def _corrected(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
-    """The questions of one config that are answered otherwise, or that were elsewhere."""
+    """Yield the questions of one config whose answers changed or that were moved."""
     table_files = " UNION ALL ".join(
         f"SELECT id, {', '.join(map(duck.name, sorted(_COLUMNS)))} "
         f"FROM {duck.parquet(locate_file(new, split.file))}"
@@ -123,7 +123,7 @@ def _corrected(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
 
 
 def _added(config: ConfigEntry, diff: Path) -> Iterator[str]:
-    """What the added questions of one config ask about, where they say what was before."""
+    """Yield the changed facts that the added questions of one config ask about."""
     if "previous_answers" not in {column.name for column in config.columns}:
         return
     added_rows = duck.query(f"""
@@ -150,7 +150,7 @@ def _added(config: ConfigEntry, diff: Path) -> Iterator[str]:
 
 
 def _gone(new: Path, diff: Path) -> Iterator[str]:
-    """What was removed, by subject and relation, with the reason that the new release gives."""
+    """Yield the removed rows by subject and relation, with the drop reason of the new release."""
     reasons = f"SELECT subject, relation, reason FROM {duck.parquet(new / DROPPED)}"
     removed_rows = duck.query(f"""
         WITH gone AS (

@@ -44,23 +44,21 @@ def write_split(
 
 
 def read_source(row_source: RowSource, batch_size: int = ROW_GROUP) -> Iterator[pa.RecordBatch]:
-    """The record batches of a source, in order, of at most `batch_size` rows where it is a file."""
+    """Yield the record batches of a source, in order; of a file, `batch_size` rows at most."""
     if not isinstance(row_source, FromParquet):
         yield from row_source()
         return
-    chosen_columns: Any = None
+    row_filter: Any = None
     for name, column_value in row_source.where.items():
         test = (
             pc.field(name).is_null()
             if column_value is None
             else pc.field(name) == pc.scalar(column_value)
         )
-        chosen_columns = test if chosen_columns is None else chosen_columns & test
+        row_filter = test if row_filter is None else row_filter & test
     source_table = ds.dataset(row_source.path, format="parquet")
     few = {"batch_readahead": 2, "fragment_readahead": 1}  # memory before speed
-    yield from source_table.scanner(
-        filter=chosen_columns, batch_size=batch_size, **few
-    ).to_batches()
+    yield from source_table.scanner(filter=row_filter, batch_size=batch_size, **few).to_batches()
 
 
 def described_schema(row_type: type) -> pa.Schema:

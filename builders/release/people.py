@@ -1,4 +1,4 @@
-"""What a release says of the people whose judgments are in it, from their reports.
+"""Statistics of the people whose judgments a release contains, from their reports.
 
 `factdrift judgments` writes `report.json` beside `gold.parquet`. Gold rows without one, as from an
 older version, say nothing more on the card than before.

@@ -1,4 +1,4 @@
-"""Pictures for cards: the same data give the same PNG bytes under the same matplotlib."""
+"""Draw the plots of cards: with the same matplotlib, the same data give the same PNG bytes."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -6,7 +6,9 @@ from typing import Any
 
 from factdrift.builders.core.dataset import Plot
 
+# twice the 72 points of an inch, for screens of high resolution
 _DPI = 144
+# inches; the card shows it as wide as its text
 _WIDTH = 8.0
 INK = "#222222"
 FAINT = "#d9d9d9"
@@ -30,6 +32,7 @@ def save_figure(picture_path: Path, make_figure: Callable[[], Any]) -> None:
     with mpl.rc_context():
         mpl.rcdefaults()  # whatever the user's matplotlibrc says
         mpl.rcParams.update(
+            # the font that matplotlib brings along: the same letters on every machine
             {"font.family": "DejaVu Sans", "font.size": 9.0, "text.parse_math": False}
         )
         figure = make_figure()
@@ -39,7 +42,7 @@ def save_figure(picture_path: Path, make_figure: Callable[[], Any]) -> None:
 
 
 def period_plot(card_plot: Plot) -> Any:
-    """One panel a series below each other, each with its own scale, so that small ones show."""
+    """Draw a panel for each series, each with its own scale, so that small counts show."""
     from matplotlib.figure import Figure
 
     plot_data = card_plot.data
@@ -92,7 +95,7 @@ def period_plot(card_plot: Plot) -> Any:
 
 
 def _bars(plot_data: Mapping[str, Mapping[str, int]]) -> Any:
-    """Horizontal bars on a logarithmic scale, one a part, beside each other within a label."""
+    """Draw horizontal bars on a logarithmic scale: a group for each label, a bar for each part."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter
 
@@ -127,6 +130,7 @@ def _bars(plot_data: Mapping[str, Mapping[str, int]]) -> Any:
         ]
         or [1]
     )
+    # counts of a few and of millions side by side; none is drawn as a sliver
     panel.set_xscale("log")
     panel.set_xlim(0.7, max(highest_count, 10) * 3)
     panel.xaxis.set_major_formatter(FuncFormatter(lambda tick_value, _: f"{tick_value:,.0f}"))
@@ -145,7 +149,7 @@ def _bars(plot_data: Mapping[str, Mapping[str, int]]) -> Any:
 
 
 def _plain(panel: Any, counted_axis: str) -> None:
-    """White panel, faint lines along the counted axis, whole numbers with thousands marked."""
+    """Style a panel: faint lines along the counted axis, whole numbers with thousands marked."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     for spine_side in ("top", "right", "left" if counted_axis == "y" else "bottom"):

@@ -36,16 +36,19 @@ from factdrift.builders.release.version import FIRST, Level, Version, published_
 from factdrift.builders.rows import Dropped, PromptFact
 from factdrift.builders.rows.roles import column_roles
 
+# hidden, and beside the releases, so that the last step is a rename on the same disk
 STAGING = ".publishing"
 RECIPE = "recipe.yaml"
+# split names of the Hub: `2021Q3` and `all_time`, but not `all-time`
 _SPLIT = re.compile(r"[A-Za-z0-9]\w*", re.ASCII)
 MOST_SPLITS = 30
-"""The Hub's viewer shows a config with more splits not at all."""
+"""The most splits of a config that the viewer of the Hub shows."""
+# a split that is a period: `2021`, `2021Q3` or `2021M07`, but not `test`
 _PERIOD = re.compile(r"(\d{4})(?:Q\d|M\d\d)?")
 
 
 class NothingLeftError(UserError):
-    """A dataset has no row: nothing is published."""
+    """A dataset has no rows, so that nothing is published."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ class Draft:
         return True
 
     def losses(self) -> tuple[str, str]:
-        """Why rows were left out: `1,204 no_page, 3 in_doubt`, and the first reason in words."""
+        """Return the drop counts, `1,204 no_page, 3 in_doubt`, and the first reason in words."""
         drop_counts: Counter[str] = Counter()
         for drop in self._drops:
             drop_counts[drop.reason] += drop.rows
@@ -149,7 +152,7 @@ class Draft:
         return entry
 
     def _write_dropped(self) -> tuple[DropEntry, ...]:
-        """All dropped rows, sorted by every column; how many for each step and reason."""
+        """Write all dropped rows, sorted by every column; return the counts by step and reason."""
         path = self.folder / card.DROPPED
         loose_file = self.folder / ".dropped.parquet"
         row_sources = self._dataset.dropped
@@ -205,6 +208,7 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
             dataset_folder, release_draft, wanted_version
         )
         release_folder = dataset_folder / str(chosen_version)
+        # the one step that publishes; before it, nothing is seen from outside
         if level != "none":
             move(folder, release_folder)
         return Published(release_folder, str(chosen_version), level, change_summary)
@@ -213,7 +217,7 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
 def _settle(
     dataset_folder: Path, release_draft: Draft, wanted_version: Version | None
 ) -> tuple[Version, Level | Literal["first"], str]:
-    """The version to publish, its documents written; level `none`: it is there already."""
+    """Choose the version to publish and write its documents; level `none`: it is there already."""
     earlier_versions = published_versions(dataset_folder)
     lower_versions = (
         earlier_versions
@@ -249,13 +253,13 @@ def _settle(
 
 
 def _against(dataset_folder: Path, release_draft: Draft, base_version: Version) -> ReleaseDiff:
-    """The draft under the version of a release, so that only what really differs does."""
+    """Compare a release with the draft under the same version, so that the version is no change."""
     release_draft.document(str(base_version))
     return compare(dataset_folder / str(base_version), release_draft.folder)
 
 
 def _advice(dataset_folder: Path, release_draft: Draft, latest_version: Version) -> str:
-    """The smallest version that would do, after the latest one."""
+    """Return advice: the smallest version after the latest one that the rule allows."""
     level = _against(dataset_folder, release_draft, latest_version).level
     if level == "none":
         return f"it is the content of {latest_version}"
@@ -264,7 +268,7 @@ def _advice(dataset_folder: Path, release_draft: Draft, latest_version: Version)
 
 @contextmanager
 def _staging(dataset_folder: Path) -> Iterator[Path]:
-    """A folder beside the releases, gone afterwards; what a killed run left goes first."""
+    """Make a folder beside the releases for the block; delete what a killed run left in it."""
     staging_folder = dataset_folder / STAGING
     shutil.rmtree(staging_folder, ignore_errors=True)
     try:
@@ -276,7 +280,7 @@ def _staging(dataset_folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _room(dataset_folder: Path) -> Iterator[None]:
-    """A full disk is for the user to mend."""
+    """Raise a `UserError` for a full disk, which the user can mend."""
     try:
         yield
     except (OSError, duckdb.Error) as error:
@@ -288,7 +292,7 @@ def _room(dataset_folder: Path) -> Iterator[None]:
 
 
 def few_splits(table: Table) -> Table:
-    """The table with at most `MOST_SPLITS` splits: periods that are more become years, or decades.
+    """Return the table with at most `MOST_SPLITS` splits: periods are merged to years or decades.
 
     The rows and their order are the same; a column of theirs says the period. `UserError`: more
     splits that are no periods.
@@ -311,7 +315,7 @@ def few_splits(table: Table) -> Table:
 
 
 def _chained(row_sources: Sequence[RowSource]) -> RowSource:
-    """The rows of several sources, one source after the other."""
+    """Return a source of the rows of several sources, one source after the other."""
 
     def flow() -> Iterator[pa.RecordBatch]:
         for row_source in row_sources:
@@ -327,7 +331,7 @@ def file_entry(folder: Path, file_path: Path) -> FileEntry:
 
 
 def repeated_ids(folder: Path, config: ConfigEntry, spill_folder: Path | None = None) -> list[str]:
-    """Up to three ids that more than one row of a config has; none without a column `id`."""
+    """Return up to three ids that several rows of a config share; none without a column `id`."""
     split_paths = [manifest.locate_file(folder, split_entry.file) for split_entry in config.splits]
     if not split_paths or "id" not in pq.read_schema(split_paths[0]).names:
         return []

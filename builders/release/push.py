@@ -40,7 +40,7 @@ def push(
     `croissant_file`: where to write the Croissant document with the addresses that the files have
     on the Hub, as conferences ask for it. The token is read from the environment (`HF_TOKEN`) and
     from nowhere else. `dry_run` asks nobody and sends nothing. `UserError`: a damaged release, no
-    token, a repository of something else, other content under this version, or a refusal of the Hub.
+    token, a repository of something else, other content under this version, a refusal of the Hub.
     """
     _check_name(repo_name)
     release_problems = verify_release(release_folder)

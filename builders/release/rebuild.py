@@ -1,4 +1,4 @@
-"""A release made again from its own manifest, and compared with it byte by byte."""
+"""Build a release again from its own manifest, and compare the two byte by byte."""
 
 import importlib.metadata
 import re
@@ -25,7 +25,7 @@ from factdrift.builders.text import pipeline
 
 
 def rebuild_release(release_folder: Path, options: ReleaseOptions) -> list[str]:
-    """Make a release again into `options.out`; what differs, a line each (none: the same bytes).
+    """Build a release again into `options.out`; return a line for each file that differs.
 
     The inputs are those of `options.given`, else those that the bundled recipe names. `UserError`
     before the work: inputs that are missing or have another content, a release of that version
@@ -78,7 +78,7 @@ def _recipe(
 
 
 def _versions(original_manifest: Manifest) -> Iterator[str]:
-    """What runs now in another version than when the release was made."""
+    """Yield a line for each program or library that has another version than the release says."""
     if original_manifest.code_version != factdrift.__version__:
         made_by = original_manifest.code_version
         yield f"  factdrift is {factdrift.__version__}, the release is of {made_by}"
@@ -138,7 +138,7 @@ def _wrong(original_manifest: Manifest, input_sources: Mapping[str, Source]) -> 
 
 
 def _described(entry: Input) -> str:
-    """An input that is missing, for who has to get it."""
+    """Describe a missing input so that somebody can fetch it."""
     size_text = (
         f"{entry.bytes / 1e6:,.1f} MB" if entry.bytes >= 100_000 else f"{entry.bytes:,} bytes"
     )

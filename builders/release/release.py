@@ -34,13 +34,13 @@ from factdrift.builders.rows.gold import NoGoldError
 from factdrift.builders.wikipedia.inputs import check_pages
 
 TEMPLATES = resource("templates")
+# The module whose libraries show in a release beside those of its steps.
 _WRITING = "factdrift.builders.release.publish"
-"""The module whose libraries show in a release beside those of its steps."""
 
 
 @dataclass(frozen=True)
 class ReleaseOptions:
-    """What the command line sets for every recipe of a run."""
+    """The options of the command line that hold for every recipe of a run."""
 
     given: Mapping[str, Sequence[str]] = field(default_factory=dict)
     snapshot: str | None = None
@@ -86,7 +86,7 @@ def chosen_recipes(
 
 
 def _suits_inputs(recipe: Recipe, given_names: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a bundled recipe is made without being named, of the inputs that are given."""
+    """Return whether the given inputs alone make a run include a bundled recipe."""
     if recipe.waits_for(given_names):
         return False
     if not given_names:
@@ -98,7 +98,7 @@ def _suits_inputs(recipe: Recipe, given_names: Mapping[str, Sequence[str]]) -> b
 
 
 def _limited(recipe: Recipe, rows: int) -> Recipe:
-    """A recipe for a few rows to look at: a dataset of its own, with its own versions."""
+    """Return a recipe for a few rows: a dataset of its own, with versions of its own."""
     limit_update = {
         "dataset": f"{recipe.dataset}-limit-{rows}",
         "version": "auto",
@@ -110,7 +110,7 @@ def _limited(recipe: Recipe, rows: int) -> Recipe:
 def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> list[Published]:
     """Build recipes one after the other: the named ones, or those that the inputs given suit.
 
-    One of several of which no row is left is left out, and said.
+    A recipe that has no rows is skipped with a message, if it is one of several that nobody named.
     """
     chosen = chosen_recipes(recipe_names, options)
     if options.version and options.version != "auto":
@@ -161,7 +161,7 @@ def _release(
 
 
 def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
-    """What a run of these recipes would make, a line for each step; nothing is made."""
+    """Yield a line for each step that a run of these recipes would make; make nothing."""
     for recipe_path, recipe in chosen_recipes(recipe_names, options).items():
         yield f"{recipe.dataset}: {display_path(recipe_path)}"
         workspace = Plan(options.build, options.say)
@@ -216,7 +216,7 @@ def rebuild_command(recipe_path: Path, recipe: Recipe, options: ReleaseOptions) 
 
 
 def _meta(recipe_path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta:
-    """What the card, the manifest and Croissant say of a release beside its rows."""
+    """Return what the card, the manifest and Croissant state about a release beside its rows."""
     input_days = [source.snapshot for source in run.inputs.values()]
     input_entries = resource("data_cards/papers.bib").read_text("utf-8").strip().split("\n\n")
     paper_citations = {entry.partition("{")[2].partition(",")[0]: entry for entry in input_entries}

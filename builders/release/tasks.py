@@ -51,7 +51,7 @@ class HarnessConfig:
 
 
 class PromptFrame(NamedTuple):
-    """How the rows of a config are put to a model, in the words of `builders.rows.frames`.
+    """The prompt frame of a config's rows, in the words of `builders.rows.frames`.
 
     `heads`: the instruction and examples by relation, `ANY_RELATION` those of all others; `layout`:
     a row, with `<prompt>` and `<context>`.
@@ -61,7 +61,7 @@ class PromptFrame(NamedTuple):
     layout: str
 
     def filled(self, prompt: str, context_slot: str | None) -> str:
-        """The layout with something else in its slots."""
+        """Return the layout with other texts in its slots."""
         slot_values = {"prompt": prompt, "context": context_slot or ""}
         return re.sub(
             "<(prompt|context)>", lambda slot_match: slot_values[slot_match[1]], self.layout
@@ -69,7 +69,7 @@ class PromptFrame(NamedTuple):
 
 
 def answer_gaps(release_manifest: Manifest) -> tuple[str, ...]:
-    """What may stand for the answer in the statements of a release: the recipe's blank first."""
+    """Return the texts that may stand for the answer in statements: the recipe's blank first."""
     recipe_blank = release_manifest.parameters.get("blank")
     return tuple(
         dict.fromkeys(
@@ -81,7 +81,7 @@ def answer_gaps(release_manifest: Manifest) -> tuple[str, ...]:
 def prompt_frame(
     release_folder: Path, release_manifest: Manifest, config: HarnessConfig
 ) -> PromptFrame:
-    """The words for the rows of a config: those that suit its first row."""
+    """Return the prompt frame of a config: the one that suits its first row."""
     roles = config.roles
     columns = [name for name in (roles.prompt, roles.context) if name]
     split_file = manifest.locate_file(release_folder, next(iter(config.files.values())))
@@ -104,7 +104,7 @@ def prompt_frame(
 
 
 def without_repeats(release_folder: Path, configs: Sequence[HarnessConfig]) -> list[HarnessConfig]:
-    """The configs in order, without those that ask a row that an earlier one asks."""
+    """Return the configs in order, without those that repeat a row of an earlier one."""
     seen_ids: set[str] = set()
     chosen_configs = []
     for config in configs:
@@ -119,7 +119,7 @@ def without_repeats(release_folder: Path, configs: Sequence[HarnessConfig]) -> l
 
 
 def test_configs(configs: Sequence[ConfigEntry]) -> list[HarnessConfig]:
-    """The configs with rows to be tested on, in order; splits without rows are left out."""
+    """Return the configs with test rows, in order; splits without rows are left out."""
     configs_with_tests = []
     for config in configs:
         config_files = {
@@ -135,7 +135,7 @@ def test_configs(configs: Sequence[ConfigEntry]) -> list[HarnessConfig]:
 def save_tasks(
     folder: Path, release_manifest: Manifest, configs: Sequence[HarnessConfig]
 ) -> list[Path]:
-    """Write the tasks of a release into its folder anew; the paths of their files.
+    """Write the tasks of a release into its folder; return the paths of their files.
 
     The tasks of lm-eval name files as they are seen from the folder of the release: it is run
     there. Those of Inspect find them from wherever it is run.
@@ -228,12 +228,12 @@ def _left(release_folder: Path, config: HarnessConfig, cutoff_day: date | None) 
 
 
 def column_sql(column: str) -> str:
-    """A column in SQL; a dot leads into a struct."""
+    """Return a column as SQL; a dot leads into a struct."""
     return ".".join(map(duck.name, column.split(".")))
 
 
 def column_type(schema: pa.Schema, column: str) -> pa.DataType:
-    """The type of a column; a dot leads into a struct."""
+    """Return the type of a column; a dot leads into a struct."""
     first_name, *inner_names = column.split(".")
     column_kind = schema.field(first_name).type
     for name in inner_names:
@@ -242,7 +242,7 @@ def column_type(schema: pa.Schema, column: str) -> pa.DataType:
 
 
 def day_sql(schema: pa.Schema, column: str) -> str:
-    """A column of days, or of seconds, as a day in SQL."""
+    """Return a column of days, or of seconds since 1970, as a day in SQL."""
     day_expression = f"(TIMESTAMP '1970-01-01' + to_seconds({column_sql(column)}))::DATE"
     return (
         day_expression if pa.types.is_integer(column_type(schema, column)) else column_sql(column)
@@ -250,9 +250,10 @@ def day_sql(schema: pa.Schema, column: str) -> str:
 
 
 def _place(files_place: str | None, release_folder: Path) -> str:
-    """Where the files of a release lie: an absolute folder, or an address of the Hub."""
+    """Return the place of a release's files: an absolute folder, or an address of the Hub."""
     if files_place is None or Path(files_place).is_dir():
         return (release_folder if files_place is None else Path(files_place)).resolve().as_posix()
+    # `me/mine` and `me/mine@1.0.0`, but not `mine` or `/data/mine`
     if re.fullmatch(r"[\w.-]+/[\w.-]+(@[\w./-]+)?", files_place):
         return f"hf://datasets/{files_place}"
     hint = "write a folder, or a dataset of the Hub: me/mine, me/mine@1.0.0"
@@ -285,7 +286,7 @@ def _yaml(yaml_value: Mapping[str, Any]) -> str:
 
 
 def _copy(name: str, folder: Path) -> None:
-    """A module that stands alone, word for word: of `builders.release.harness`, or the scores."""
+    """Copy a module that stands alone: one of `builders.release.harness`, or `text.squad`."""
     package_name = "factdrift.builders." + ("text" if name == "squad.py" else "release.harness")
     module_text = resources(package_name).joinpath(name).read_text("utf-8")
     (folder / name).write_text(module_text, encoding="utf-8")
@@ -372,7 +373,7 @@ def _write_inspect(
     files_place: str,
     cutoff_day: date | None,
 ) -> None:
-    """One module that asks any config, and `tasks.json` with what it has to know."""
+    """Write the module that asks any config, and `tasks.json` with its settings."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("ask.py", "squad.py", "after.py"):
         _copy(name, folder)

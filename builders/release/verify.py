@@ -20,7 +20,7 @@ _NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")
 
 
 def verify_release(release_folder: Path) -> list[str]:
-    """All that is wrong with a release, one line each, sorted; nothing: whole and unchanged.
+    """Return the problems of a release, one line each, sorted; an empty list for a sound one.
 
     Nothing outside the folder is read: links and paths that lead out of it are problems.
     """
@@ -87,7 +87,7 @@ def _check_file(release_folder: Path, entry: FileEntry) -> str | None:
 def _check_manifest(
     release_manifest: Manifest, listed_files: dict[str, FileEntry]
 ) -> Iterator[str]:
-    """The manifest by itself."""
+    """Yield the problems of the manifest itself."""
     if release_manifest.canary != manifest.canary(release_manifest.dataset):
         yield f"manifest.json: canary: not that of {release_manifest.dataset}"
     if RECIPE not in listed_files or listed_files[RECIPE].sha256 != release_manifest.recipe_sha256:
@@ -108,7 +108,7 @@ def _check_manifest(
 def _check_config(
     release_folder: Path, config_entry: ConfigEntry, sound_paths: set[str]
 ) -> Iterator[str]:
-    """Schemas and row counts of the files that are as the manifest says; then the ids."""
+    """Yield problems of the schemas, row counts and ids of one config."""
     readable = True
     for split_entry in config_entry.splits:
         if split_entry.file not in sound_paths:

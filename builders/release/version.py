@@ -14,6 +14,7 @@ from factdrift.builders.core.errors import UserError
 
 Level = Literal["none", "patch", "minor", "major"]
 
+# `1.0.0` and `2.10.3`, but not `v1.0.0`, `1.0`, `01.0.0` or `1.0.0-rc1`
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
 
@@ -55,7 +56,7 @@ FIRST = Version(1, 0, 0)
 
 
 def published_versions(dataset_folder: Path) -> list[Version]:
-    """The versions in the folder of one dataset, lowest first; other names are passed over."""
+    """Return the versions in the folder of a dataset, lowest first; other names are ignored."""
     if not dataset_folder.is_dir():
         return []
     folder_names = (

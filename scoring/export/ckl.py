@@ -67,6 +67,7 @@ def _cell(row: Row, column_name: str, blank_texts: Blanks) -> object:
 
 
 _ASKED = {"unique_id": "id", "question": "question", "statement": "query"}
+# Row type -> file, its columns with those of the row, and the file of the answers that count.
 _KINDS: dict[type, tuple[str, dict[str, str], str | None]] = {
     InvariantCloze: (
         "invariantLAMA.csv",
@@ -89,4 +90,3 @@ _KINDS: dict[type, tuple[str, dict[str, str], str | None]] = {
         "recentlama_val_answers.json",
     ),
 }
-"""Row type -> file, its columns with those of the row, and the file of the answers that count."""

@@ -23,8 +23,8 @@ from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, SplitEntry
 
 Row = Mapping[str, Any]
+# Rows read at a time: some hold a whole page.
 _ROWS = 1024
-"""Rows read at a time: some hold a whole page."""
 
 
 @dataclass(frozen=True)
