@@ -47,7 +47,7 @@ def own(function: str, *arguments: object) -> list[str]:
     return [sys.executable, "-m", "bench", function, *map(str, arguments)]
 
 
-def cost(command: Command, folder: Path | None = None, every: float = 0.05) -> Cost:
+def cost(command: Command, folder: Path | None = None, interval: float = 0.05) -> Cost:
     """Run a command, looking at it and all that it starts every so many seconds.
 
     Less often where a look takes long, as it does of a large Java: looking costs a twentieth.
@@ -65,14 +65,14 @@ def cost(command: Command, folder: Path | None = None, every: float = 0.05) -> C
     ):
         first = psutil.Process(process.pid)
         while process.poll() is None:
-            look, memory = time.perf_counter(), 0
+            look_began, memory = time.perf_counter(), 0
             with contextlib.suppress(psutil.Error):
-                for one in (first, *first.children(recursive=True)):
+                for process_part in (first, *first.children(recursive=True)):
                     with contextlib.suppress(psutil.Error):
-                        memory += one.memory_full_info().pss  # shared memory is divided
-                        used[one.pid] = sum(one.cpu_times()[:2])
+                        memory += process_part.memory_full_info().pss  # shared memory is divided
+                        used[process_part.pid] = sum(process_part.cpu_times()[:2])
             peak, spilled = max(peak, memory), max(spilled, size(folder) - before)
-            time.sleep(max(every, 20 * (time.perf_counter() - look)))
+            time.sleep(max(interval, 20 * (time.perf_counter() - look_began)))
         spent = Cost(time.perf_counter() - began, sum(used.values()))
         if process.returncode:
             errors.seek(0)
@@ -86,7 +86,10 @@ def cost(command: Command, folder: Path | None = None, every: float = 0.05) -> C
 def best(*commands: Command, rounds: int = 3) -> list[Cost]:
     """The cheapest of several runs of each, in turn: other work only ever slows one down."""
     runs = [[cost(command) for command in commands] for _ in range(rounds)]
-    return [min(some, key=lambda one: one.processor) for some in zip(*runs, strict=True)]
+    return [
+        min(command_runs, key=lambda run_cost: run_cost.processor)
+        for command_runs in zip(*runs, strict=True)
+    ]
 
 
 def timed(function: Callable[..., Any], *arguments: Any) -> Cost:
@@ -101,13 +104,13 @@ def timed(function: Callable[..., Any], *arguments: Any) -> Cost:
 
 def made(name: str, write: Callable[[Path], Any]) -> tuple[Path, Any]:
     """A folder of input, made once, and what its writer returned."""
-    folder, about = BENCH / name, BENCH / f"{name}.json"
-    if not about.is_file():
+    folder, record = BENCH / name, BENCH / f"{name}.json"
+    if not record.is_file():
         print(f"making {folder}, once", flush=True)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        about.write_text(json.dumps(write(folder)))
-    return folder, json.loads(about.read_text())
+        record.write_text(json.dumps(write(folder)))
+    return folder, json.loads(record.read_text())
 
 
 def size(folder: Path | None) -> int:

@@ -31,9 +31,9 @@ def main(words: list[str]) -> int:
 def _call(name: str, *arguments: str) -> int:
     """Call a function and print its wall and processor seconds and its answer as JSON."""
     module, _, function = name.partition(":")
-    found = getattr(import_module(f"bench.{module}"), function)
+    benched_function = getattr(import_module(f"bench.{module}"), function)
     wall, processor = time.perf_counter(), _processor()
-    answer = found(*arguments)
+    answer = benched_function(*arguments)
     wall, processor = time.perf_counter() - wall, _processor() - processor
     print("\n" + json.dumps({"wall": wall, "processor": processor, "answer": answer}))
     return 0
@@ -42,7 +42,7 @@ def _call(name: str, *arguments: str) -> int:
 def _processor() -> float:
     """Of this process and all that it has started, a Java that it does not wait for included."""
     here = psutil.Process()
-    return sum(sum(one.cpu_times()[:4]) for one in (here, *here.children(recursive=True)))
+    return sum(sum(process.cpu_times()[:4]) for process in (here, *here.children(recursive=True)))
 
 
 if __name__ == "__main__":

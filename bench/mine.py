@@ -46,8 +46,8 @@ def isal(dump: str) -> None:
 
 def read(dump: str, out: str, jobs: str) -> None:
     """Mine a dump."""
-    known = load_relations(ROOT / "templates")
-    undated = [name for name, relation in known.items() if relation.undated == "keep"]
+    relations = load_relations(ROOT / "templates")
+    undated = [name for name, relation in relations.items() if relation.undated == "keep"]
     folder = Path(tempfile.mkdtemp(dir=out))
     mine.mine(dump, folder, undated=undated, jobs=int(jobs))
 
@@ -55,9 +55,11 @@ def read(dump: str, out: str, jobs: str) -> None:
 def documents(path: Path) -> list[bytes]:
     """The items of a file in the layout of the dumps: no spaces, ASCII, `\\/`."""
     lines = [line.strip(b"[], \r") for line in b"".join(pieces(path)).splitlines()]
-    found = [known for line in lines if line and (known := json.loads(line)).get("type") == "item"]
-    kept = [{key: known[key] for key in KEYS if key in known} for known in found]
-    dumped = (json.dumps(made, separators=(",", ":")) for made in kept)
+    items = [
+        document for line in lines if line and (document := json.loads(line)).get("type") == "item"
+    ]
+    trimmed_items = [{key: document[key] for key in KEYS if key in document} for document in items]
+    dumped = (json.dumps(trimmed_item, separators=(",", ":")) for trimmed_item in trimmed_items)
     return [text.replace("/", "\\/").encode() for text in dumped]
 
 
@@ -93,13 +95,13 @@ def make(size: int) -> tuple[Path, int]:
 
 def repeated() -> Iterator[bytes]:
     """Lines of the entities again and again, with new ids each time."""
-    known = []
+    patterns = []
     for line, often in entities():
         name = str(json.loads(line)["id"])
         pattern = re.compile(rb'"id":"' + name.encode() + rb'(?=["$])')
-        known.append((pattern, int(name[1:]), line, often))
+        patterns.append((pattern, int(name[1:]), line, often))
     for copy in count():
-        for place, (pattern, number, line, often) in enumerate(known):
+        for place, (pattern, number, line, often) in enumerate(patterns):
             if (place + copy) % often == 0:
                 yield pattern.sub(b'"id":"Q%d' % (number + copy * 200_000_000), line) + b",\n"
 
@@ -110,13 +112,13 @@ def main(say: Figures, words: list[str]) -> None:
     dumps = [make(whole // share) for share in (4, 2, 1)]
     dump, size = dumps[-1]
     with tempfile.TemporaryDirectory(dir=BENCH) as out:
-        alone, one, two = best(
+        isal_cost, one_job, two_jobs = best(
             own("mine:isal", dump), *(own("mine:read", dump, out, jobs) for jobs in (1, 2))
         )
-        say("isal alone", alone)
-        speed = size / 1e6 / one.wall
+        say("isal alone", isal_cost)
+        speed = size / 1e6 / one_job.wall
         say("1 job, MB of JSON a second", f"{speed:.0f}", speed >= LEAST_SPEED, f">= {LEAST_SPEED}")
-        say.against(alone, "1 job", one)
-        say.against(alone, "2 jobs", two, LEAST_TO_ISAL)
+        say.against(isal_cost, "1 job", one_job)
+        say.against(isal_cost, "2 jobs", two_jobs, LEAST_TO_ISAL)
         for jobs in (1, 2):
             say.flat(f"{jobs} job(s)", (own("mine:read", path, out, jobs) for path, _ in dumps))

@@ -37,8 +37,8 @@ def articles() -> list[bytes]:
     """Pages of articles from the end of their titles on, about as long as Wikipedia's."""
     real = sorted(DATA.glob("wikipedia/enwiki-*-pages-articles*.xml.bz2"))
     paths = real or sorted(ROOT.glob("samples/wikipedia/*-multistream.xml.bz2"))
-    found = [one for path in paths for one in ARTICLE.findall(bz2.decompress(path.read_bytes()))]
-    return [one for one in found if 2000 < len(one) < 40_000 and b"<redirect" not in one]
+    pages = [page for path in paths for page in ARTICLE.findall(bz2.decompress(path.read_bytes()))]
+    return [page for page in pages if 2000 < len(page) < 40_000 and b"<redirect" not in page]
 
 
 def make(size: int) -> tuple[Path, int, int]:
@@ -50,9 +50,9 @@ def make(size: int) -> tuple[Path, int, int]:
             file.write(bz2.compress(b"<mediawiki>\n"))
             while written < size:
                 stream = b""
-                for n in range(pages, pages + STREAM):
-                    stream += b"<page><title>Page %d%s\n" % (n, next(texts))
-                    stream += REDIRECT % (n, n) if n % 2 else b""
+                for number in range(pages, pages + STREAM):
+                    stream += b"<page><title>Page %d%s\n" % (number, next(texts))
+                    stream += REDIRECT % (number, number) if number % 2 else b""
                 written, pages = written + len(stream), pages + STREAM
                 file.write(bz2.compress(stream))
             file.write(bz2.compress(b"</mediawiki>\n"))
@@ -68,21 +68,25 @@ def plain(dump: str) -> int:
 
     def texts() -> Iterator[str]:
         with bz2.open(dump) as file:
-            for _, found in iterparse(file):  # noqa: S314
-                if found.tag == "page":
-                    yield found.findtext("revision/text") or ""
-                    found.clear()
+            for _, element in iterparse(file):  # noqa: S314
+                if element.tag == "page":
+                    yield element.findtext("revision/text") or ""
+                    element.clear()
 
-    some = islice((text for text in texts() if not text.startswith("#REDIRECT")), PLAIN_PAGES)
-    return sum(bool(mwparserfromhell.parse(text).strip_code()) for text in some)
+    first_texts = islice(
+        (text for text in texts() if not text.startswith("#REDIRECT")), PLAIN_PAGES
+    )
+    return sum(bool(mwparserfromhell.parse(text).strip_code()) for text in first_texts)
 
 
-def read(dump: str, out: str, jobs: str, every: str, pages: str) -> int:
+def read(dump: str, out: str, jobs: str, step: str, pages: str) -> int:
     """Read the paragraphs of every so many of the pages; how many pages went by."""
-    wanted = ((f"Page {n}", f"Q{n + 1}") for n in range(0, int(pages), int(every)))
-    targets = (f"Page {n}" for n in range(int(pages)))
+    wanted_pages = (
+        (f"Page {number}", f"Q{number + 1}") for number in range(0, int(pages), int(step))
+    )
+    targets = (f"Page {number}" for number in range(int(pages)))
     folder = Path(tempfile.mkdtemp(dir=out))
-    read_pages(dump, wanted, folder, jobs=int(jobs), targets=targets)
+    read_pages(dump, wanted_pages, folder, jobs=int(jobs), targets=targets)
     return int(pages)
 
 
@@ -92,13 +96,13 @@ def main(say: Figures, words: list[str]) -> None:
     dumps = [make(size // n) for n in (4, 2, 1)]
     path, _, pages = dumps[-1]
     with tempfile.TemporaryDirectory(dir=BENCH) as out:
-        kinds = [(jobs, every) for every in (1, 100) for jobs in (1, 2)]
+        kinds = [(jobs, step) for step in (1, 100) for jobs in (1, 2)]
         commands = [own("pages:read", path, out, *kind, pages) for kind in kinds]
         plainly, *runs = best(own("pages:plain", path), *commands, rounds=2)
         say(f"iterparse + mwparserfromhell, {plainly.answer} of {pages:,} pages", plainly)
-        for (jobs, every), run in zip(kinds, runs, strict=True):
-            least = LEAST_TO_PLAIN * (jobs == every == 1)
-            say.against(plainly, f"1 in {every} wanted, {jobs} job(s)", run, least)
+        for (jobs, step), run in zip(kinds, runs, strict=True):
+            least = LEAST_TO_PLAIN * (jobs == step == 1)
+            say.against(plainly, f"1 in {step} wanted, {jobs} job(s)", run, least)
         say.against(runs[0], "2 jobs to 1", runs[1], LEAST_TO_ONE_JOB)
         for jobs in (1, 2):
             say.flat(f"{jobs} job(s)", (own("pages:read", p, out, jobs, 1, n) for p, _, n in dumps))

@@ -109,9 +109,16 @@ def ours(folder: str, out: str, name: str = "duckdb", lives: str = "", memory: s
 def plain(facts: Path) -> list[Stated]:
     """The facts as the loop wants them; its time does not count."""
     table = pq.read_table(facts)
-    start, end = (pc.fill_null(table[c].cast(pa.int32()), -1) for c in ("start_last", "end_first"))
+    start, end = (
+        pc.fill_null(table[column_name].cast(pa.int32()), -1)
+        for column_name in ("start_last", "end_first")
+    )
     end = pc.if_else(table["end_open"], (SNAPSHOT - date(1970, 1, 1)).days, end)
-    columns = [*(table[c] for c in ("subject", "relation", "object")), start, end]
+    columns = [
+        *(table[column_name] for column_name in ("subject", "relation", "object")),
+        start,
+        end,
+    ]
     return list(zip(*(column.to_pylist() for column in columns), strict=True))
 
 
@@ -122,22 +129,22 @@ def loop(facts: list[Stated], path: Path) -> None:
     for period in WINDOW:
         first, last = (period.first - epoch).days, (period.last - epoch).days
         answers: dict[tuple[str, str], set[str]] = {}
-        for subject, relation, thing, start, end in facts:
+        for subject, relation, object_id, start, end in facts:
             if start <= last and end >= first:
                 key = (subject, relation)
                 if key in answers:
-                    answers[key].add(thing)
+                    answers[key].add(object_id)
                 else:
-                    answers[key] = {thing}
+                    answers[key] = {object_id}
         quarters.append(answers)
     rows: list[Row] = []
     none: set[str] = set()
-    for n, (before, after) in enumerate(pairwise(quarters)):
+    for place, (before, after) in enumerate(pairwise(quarters)):
         for key in before.keys() | after.keys():
             old, new = before.get(key, none), after.get(key, none)
             split = "new" if not old else "updated" if new else "deleted"
             split = "unchanged" if old == new else split
-            rows.append((*key, WINDOW[n + 1].index, split, sorted(old), sorted(new)))
+            rows.append((*key, WINDOW[place + 1].index, split, sorted(old), sorted(new)))
     with path.open("w") as out:
         out.writelines(json.dumps(row) + "\n" for row in sorted(rows, key=lambda r: r[:3]))
 
@@ -154,12 +161,14 @@ def main(say: Figures, words: list[str]) -> None:
         say("loop", looped)
         say.against(looped, "engine, best of 3", mine, LEAST_RATIO * (millions >= SIZES[-1]))
         say("loop to engine, processor", f"{looped.processor / mine.processor:.1f}")
-        found = []
+        engine_runs = []
         for name in ("duckdb", *(word for word in words if word not in numbers)):
             with tempfile.TemporaryDirectory(dir=BENCH) as out:
                 command = own("period_diff:ours", folder, out, name, "lives", "4GB")
-                found.append((cost(command, Path(out)), file_sha256(Path(out, "deltas.parquet"))))
-            (duck, ours_), (spent, theirs) = found[0], found[-1]
+                engine_runs.append(
+                    (cost(command, Path(out)), file_sha256(Path(out, "deltas.parquet")))
+                )
+            (duck, ours_), (spent, theirs) = engine_runs[0], engine_runs[-1]
             spilled = f"{spent.spilled / 1e9:.2f} GB of disk"
             say(f"{name}, lives and rivals, {spilled}", spent, ours_ == theirs, "the same bytes")
             ratios = f"{spent.processor / duck.processor:.1f}, {spent.memory / duck.memory:.1f}"

@@ -94,13 +94,13 @@ STEPS = {
 
 def measure(name: str) -> list[tuple[float, Cost]]:
     """The costs of a step at its sizes; what it reads is made before."""
-    found = []
+    measured = []
     for size, command in map(STEPS[name].at, (4, 2, 1)):
         with TemporaryDirectory(dir=BENCH) as out:
             words = [word.replace(OUT, out) for word in command]
-            found.append((size, cost(words, Path(out), every=0.1)._replace(answer=None)))
-        print(f"{name}: {size:.3f} {STEPS[name].unit}: {found[-1][1]}", flush=True)
-    return found
+            measured.append((size, cost(words, Path(out), interval=0.1)._replace(answer=None)))
+        print(f"{name}: {size:.3f} {STEPS[name].unit}: {measured[-1][1]}", flush=True)
+    return measured
 
 
 def fit(sizes: Sequence[float], values: Sequence[float], full: float) -> tuple[float, float]:
@@ -121,29 +121,31 @@ def span(seconds: float) -> str:
 def amount(size: float) -> str:
     """Bytes as people say them."""
     unit, name = next(
-        one for one in ((1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")) if size < one[0] * 1000
+        unit_and_name
+        for unit_and_name in ((1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
+        if size < unit_and_name[0] * 1000
     )
     return f"{size / unit:.3g} {name}"
 
 
-def table(known: dict[str, list[tuple[float, Cost]]]) -> Iterator[str]:
+def table(costs_by_step: dict[str, list[tuple[float, Cost]]]) -> Iterator[str]:
     """The lines of the page's table."""
     yield "| step | sizes | wall | processor | memory | disk | the whole | off |"
     yield "|:--|:--|:--|:--|:--|:--|:--|:--|"
-    for name, measured in known.items():
+    for name, measured in costs_by_step.items():
         step = STEPS[name]
         sizes, costs = zip(*measured, strict=True)
         wall, used, memory, disk, *_ = zip(*costs, strict=True)
-        spilled = [max(one.spilled - one.disk, 0) for one in costs]
-        (processor, off), left, meanwhile = (
-            fit(sizes, some, step.full) for some in (used, disk, spilled)
+        spilled = [max(step_cost.spilled - step_cost.disk, 0) for step_cost in costs]
+        (processor, off), disk_left, meanwhile = (
+            fit(sizes, values, step.full) for values in (used, disk, spilled)
         )
         most = "grows, see below" if memory[-1] >= FLAT * memory[0] else amount(memory[-1])
-        whole = f"{span(processor)} of processor, memory {most}, disk {amount(left[0])}"
+        whole = f"{span(processor)} of processor, memory {most}, disk {amount(disk_left[0])}"
         whole += f" and {amount(meanwhile[0])} meanwhile" if meanwhile[0] > 1e7 else ""
         cells = [step.name, ", ".join(f"{size:.3g}" for size in sizes) + f" {step.unit}"]
-        cells += [", ".join(map(span, some)) for some in (wall, used)]
-        cells += [", ".join(map(amount, some)) for some in (memory, disk)]
+        cells += [", ".join(map(span, values)) for values in (wall, used)]
+        cells += [", ".join(map(amount, values)) for values in (memory, disk)]
         cells += [f"**{step.full:,.0f} {step.unit}**: {whole}", f"{off:.0%}"]
         yield f"| {' | '.join(cells)} |"
     yield ""

@@ -39,20 +39,22 @@ STRATA = ("split", "period", "relation", "template")
 
 def clozes(period: Period) -> Iterator[Cloze]:
     """The rows of a quarter, one a pair; a third of the pairs change once."""
-    chance, number = Random(0), WINDOW.index(period)
+    chance, quarter = Random(0), WINDOW.index(period)
     for n in range(ROWS // len(WINDOW)):
         change = chance.randint(1, 3 * len(WINDOW))
-        thing = [chance.randrange(50_000) for _ in range(2)][number >= change]
-        label = f"São Paulo Club {thing} F.C."
-        aliases = tuple(f"the {name} of Łódź {thing % 8}" for name in range(thing % 3))
+        object_number = [chance.randrange(50_000) for _ in range(2)][quarter >= change]
+        label = f"São Paulo Club {object_number} F.C."
+        aliases = tuple(
+            f"the {name} of Łódź {object_number % 8}" for name in range(object_number % 3)
+        )
         yield cloze(
             n,
-            "updated" if number == change else "unchanged",
+            "updated" if quarter == change else "unchanged",
             str(period),
-            id=f"{n * len(WINDOW) + number:016x}",
+            id=f"{n * len(WINDOW) + quarter:016x}",
             relation=RELATIONS[n % 8],
             template=RELATIONS[n % 8],
-            answers=(Answer(f"Q{thing}", label, aliases),),
+            answers=(Answer(f"Q{object_number}", label, aliases),),
             targets=merge_targets([label], aliases),
             sitelinks=n % 400,
         )
@@ -60,7 +62,10 @@ def clozes(period: Period) -> Iterator[Cloze]:
 
 def write_all(folder: Path) -> None:
     """A release with a split a quarter, and predictions."""
-    sources = {str(p): partial(lambda p: batches(Cloze, clozes(p)), p) for p in WINDOW}
+    sources = {
+        str(period): partial(lambda period: batches(Cloze, clozes(period)), period)
+        for period in WINDOW
+    }
     dataset = Dataset(tables=(Table("all", Cloze, "Rows made by rule.", sources),), dropped=())
     write_release(dataset, meta(Sample({})), folder / "releases", "1.0.0")
     write_predictions(folder / "given.jsonl", predictions(folder / "releases/sample/1.0.0"))
@@ -74,9 +79,11 @@ def read(release: Path, *names: str) -> Iterator[dict[str, Any]]:
 
 def predictions(release: Path) -> Iterator[Prediction]:
     """A model that is right in a half of the rows, near in a quarter, else other."""
-    for n, row in enumerate(read(release, "prompt", "targets")):
-        right = row["targets"][n % len(row["targets"])]
-        text = (right, right, f"The {right}, of course", f"Somebody {n} else")[n * 7919 % 4]
+    for number, row in enumerate(read(release, "prompt", "targets")):
+        right = row["targets"][number % len(row["targets"])]
+        text = (right, right, f"The {right}, of course", f"Somebody {number} else")[
+            number * 7919 % 4
+        ]
         yield Prediction(id=row["id"], prompt_sha256=prompt_hash(row["prompt"]), prediction=text)
 
 
@@ -85,26 +92,37 @@ def loop(release: Path, path: Path) -> dict[tuple[str, str], tuple[float, float]
     rows = {row["id"]: row for row in read(release, "targets", *STRATA)}
     sums: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0.0, 0.0])
     with path.open() as lines:
-        for given in map(json.loads, lines):
-            row = rows[given["id"]]
-            exact = exact_match(given["prediction"], row["targets"])
-            best = f1(given["prediction"], row["targets"])
+        for prediction in map(json.loads, lines):
+            row = rows[prediction["id"]]
+            exact = exact_match(prediction["prediction"], row["targets"])
+            best = f1(prediction["prediction"], row["targets"])
             for stratum in (("all", "all"), *((name, row[name]) for name in STRATA)):
                 cell = sums[stratum]
                 cell[0] += 1
                 cell[1] += exact
                 cell[2] += best
-    return {key: (exact / n, best / n) for key, (n, exact, best) in sums.items()}
+    return {
+        key: (exact / row_count, best / row_count) for key, (row_count, exact, best) in sums.items()
+    }
 
 
 def main(say: Figures, words: list[str]) -> None:
     """Measure both, and print the ratio."""
-    folder, _ = made(f"score-{ROWS}-{digest([c.name for c in columns(Cloze)])}", write_all)
-    release, given = folder / "releases/sample/1.0.0", folder / "given.jsonl"
+    folder, _ = made(
+        f"score-{ROWS}-{digest([column.name for column in columns(Cloze)])}", write_all
+    )
+    release, predictions_path = folder / "releases/sample/1.0.0", folder / "given.jsonl"
     command: list[str | Path] = [sys.executable, "-m", "factdrift", "score", release]
-    command += ["--predictions", given, "--out", folder / "scores", "--cutoff", "2020-12-31"]
+    command += [
+        "--predictions",
+        predictions_path,
+        "--out",
+        folder / "scores",
+        "--cutoff",
+        "2020-12-31",
+    ]
     [ours] = best(command)
-    looped = timed(loop, release, given)._replace(answer=None)
+    looped = timed(loop, release, predictions_path)._replace(answer=None)
     say(f"plain loop over {ROWS:,} predictions", looped)
     say.against(looped, "scoring", ours, 1)
     good = ours.processor < 40 and ours.memory < 2e9

@@ -36,39 +36,50 @@ def pairs(millions: float) -> Iterator[list[Pair]]:
     """Pieces of the careers, aligned with pages."""
     for batch in pq.ParquetFile(make(millions) / "facts.parquet").iter_batches(PIECE):
         rows = batch.drop_columns(["statement", "point", "sighting", "rank"]).to_pylist()
-        careers = groupby(enumerate(rows), key=lambda one: one[1]["subject"])
+        careers = groupby(enumerate(rows), key=lambda numbered_row: numbered_row[1]["subject"])
         yield [
-            Pair(subject, f"Ann {subject}", "P54", tuple(aligned(n, row) for n, row in some), ())
-            for subject, some in careers
+            Pair(
+                subject,
+                f"Ann {subject}",
+                "P54",
+                tuple(aligned(number, row) for number, row in career),
+                (),
+            )
+            for subject, career in careers
         ]
 
 
-def aligned(n: int, row: dict[str, Any]) -> ReleasedAlignedSegment:
+def aligned(number: int, row: dict[str, Any]) -> ReleasedAlignedSegment:
     """A fact as a page of its subject states it, or of one in ten does not."""
-    thing, rule = row["object"][1:], RULES[n % len(RULES)]
+    team, rule = row["object"][1:], RULES[number % len(RULES)]
     dates = {side: row[side] or SNAPSHOT for side in ("end_first", "end_last")}
     dates["start_last"] = min(row["start_last"], SNAPSHOT)
     return ReleasedAlignedSegment(
-        **(row | dates | {"relation": "P54"}), id=f"{n}", subject_label=row["subject"],
-        relation_label="team", object_label=f"Rovers {thing}", aliases=(f"{thing} FC", f"R{thing}"),
-        statements=(f"{n}",), end_inferred=False, rival=False, valid_from=None, valid_to=None,
-        page=n, revision=n, rule=rule, paragraph=n, start=0, end=6, mention="Rovers", score=None,
+        **(row | dates | {"relation": "P54"}), id=f"{number}", subject_label=row["subject"],
+        relation_label="team", object_label=f"Rovers {team}", aliases=(f"{team} FC", f"R{team}"),
+        statements=(f"{number}",), end_inferred=False, rival=False, valid_from=None, valid_to=None,
+        page=number, revision=number, rule=rule, paragraph=number, start=0, end=6,
+        mention="Rovers", score=None,
         start_stated=None, end_stated=None, evidence="both", contradicted=False,
         verification="automatic",
     )  # fmt: skip
 
 
-def plain(pairs: list[Pair], asked: list[AskedPair]) -> None:
+def plain(pairs: list[Pair], asked_pairs: list[AskedPair]) -> None:
     """Who answers each question, by asking every segment about every day of its time."""
-    for pair, one in zip(pairs, asked, strict=True):
-        for question in one.questions:
+    for pair, asked_pair in zip(pairs, asked_pairs, strict=True):
+        for question in asked_pair.questions:
             first, until = question.time.days()
-            day = first or min(s.start_first or SNAPSHOT for s in pair.segments)
+            day = first or min(segment.start_first or SNAPSHOT for segment in pair.segments)
             answers = set()
             while day <= (until or SNAPSHOT):
-                for s in pair.segments:
-                    if s.start_last and s.end_first and s.start_last <= day <= s.end_first:
-                        answers.add(s.object)
+                for segment in pair.segments:
+                    if (
+                        segment.start_last
+                        and segment.end_first
+                        and segment.start_last <= day <= segment.end_first
+                    ):
+                        answers.add(segment.object)
                 day += timedelta(1)
 
 
@@ -78,16 +89,17 @@ def main(say: Figures, words: list[str]) -> None:
     settings = timeqa.Questions(probes=0)
     spent, segments, rows, looped = 0.0, 0, 0, 0.0
     for piece in pairs(float(words[0]) if words else 1):
-        made = timed(
-            lambda some: [timeqa.ask_pair(p, relation, settings, SEED) for p in some], piece
+        piece_cost = timed(
+            lambda piece_pairs: [timeqa.ask_pair(p, relation, settings, SEED) for p in piece_pairs],
+            piece,
         )
-        spent += made.processor
+        spent += piece_cost.processor
         segments += sum(len(pair.segments) for pair in piece)
-        rows += sum(len(asked.questions) for asked in made.answer)
+        rows += sum(len(asked_pair.questions) for asked_pair in piece_cost.answer)
         if not looped:
-            few = made.answer[:PLAIN]
+            few = piece_cost.answer[:PLAIN]
             took = timed(plain, piece[:PLAIN], few).processor
-            looped = took / sum(len(asked.questions) for asked in few)
+            looped = took / sum(len(asked_pair.questions) for asked_pair in few)
     speed, ratio = segments / spent, looped * rows / spent
     print(f"{segments:,} segments, {rows:,} questions")
     say("segments a second", f"{speed:,.0f}", speed >= LEAST_SPEED, f">= {LEAST_SPEED:,}")

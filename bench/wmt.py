@@ -36,30 +36,30 @@ LENGTHS = (500, 4200)
 def sentences() -> list[bytes]:
     """Those of the news to repeat."""
     real = DATA / "news"
-    folder, found = real if real.is_dir() else ROOT / "samples" / "news", []
+    folder, sentences_read = real if real.is_dir() else ROOT / "samples" / "news", []
     for path in sorted(folder.glob("news-docs.*.filtered.gz")):
         with gzip.open(path) as lines:
             for line in lines:
-                found += base64.b64decode(line.split(b"\t")[1]).split(b"\n")
-    return found
+                sentences_read += base64.b64decode(line.split(b"\t")[1]).split(b"\n")
+    return sentences_read
 
 
 def articles(size: int, year: int) -> Iterator[bytes]:
     """Lines of one year, about `size` bytes of them, in the order of days."""
-    rng, known = random.Random(year), sentences()
-    done = number = 0
-    while done < size:
-        some = [b"%d" % number]
+    rng, seen_texts = random.Random(year), sentences()
+    yielded = number = 0
+    while yielded < size:
+        chosen = [b"%d" % number]
         length = rng.randint(*LENGTHS)
         while length > 0:
-            some.append(rng.choice(known))
-            length -= len(some[-1])
-        day = date(year, 1, 1) + timedelta(min(done * 365 // size, 364))
-        texts = (base64.b64encode(between.join(some)) for between in (b"\n", b" "))
+            chosen.append(rng.choice(seen_texts))
+            length -= len(chosen[-1])
+        day = date(year, 1, 1) + timedelta(min(yielded * 365 // size, 364))
+        texts = (base64.b64encode(between.join(chosen)) for between in (b"\n", b" "))
         line = b"\t".join([day.strftime("%Y%m%d").encode(), *texts]) + b"\n"
         for _ in range(2 if number % 100 == 0 else 1):
             yield line
-            done += len(line)
+            yielded += len(line)
         number += 1
 
 

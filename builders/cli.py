@@ -35,8 +35,8 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
         echo(f"factdrift {factdrift.__version__}")
         raise typer.Exit
 
@@ -54,6 +54,7 @@ def _common(
     """Rebuild temporal-knowledge benchmarks from raw sources."""
 
 
+# the folder is shown in the help by words, because its path differs between machines
 TEMPLATES = resource("templates")
 Templates = Annotated[
     Path,
@@ -72,7 +73,8 @@ Jobs = Annotated[int, Option(min=1, help="Processes that work side by side.")]
 
 
 def _size(text: str) -> str:
-    """A size as DuckDB takes it."""
+    """Return a size in the notation of DuckDB."""
+    # `600MB` and `1.5 GiB`, not `600` or `2G`
     if not re.fullmatch(r"\d+(?:\.\d+)? ?[KMGT]i?B", text, re.IGNORECASE):
         raise typer.BadParameter("write a size: 600MB, 2GB")
     return text
@@ -93,24 +95,26 @@ Snapshot = Annotated[
 
 
 class _Command(TyperCommand):
-    """A command that waits for no pipe: who reads one without a writer waits for ever."""
+    """A command that refuses pipes, because reading one without a writer takes for ever."""
 
     def invoke(self, ctx: Any) -> Any:
-        for given in ctx.params.values():
-            for context_value in given if isinstance(given, list) else [given]:
-                if isinstance(context_value, Path | str) and is_pipe(Path(context_value)):
-                    raise UserError("this is a pipe, not a file", where=context_value)
+        for parameter_value in ctx.params.values():
+            for single_value in (
+                parameter_value if isinstance(parameter_value, list) else [parameter_value]
+            ):
+                if isinstance(single_value, Path | str) and is_pipe(Path(single_value)):
+                    raise UserError("this is a pipe, not a file", where=single_value)
         return super().invoke(ctx)
 
 
 command = partial(app.command, cls=_Command)
 
 
-def _tell(problems: Sequence[str], what: str, folder: Path) -> None:
+def _tell(problems: Sequence[str], problem_kind: str, folder: Path) -> None:
     for problem in problems:
         echo(problem)
     if problems:
-        raise UserError(f"{len(problems)} {what}", where=folder)
+        raise UserError(f"{len(problems)} {problem_kind}", where=folder)
 
 
 @command()
@@ -143,7 +147,7 @@ def release(
     """Build recipes into versioned releases."""
     from factdrift.builders.release.release import ReleaseOptions, release_all
 
-    options = ReleaseOptions(
+    release_options = ReleaseOptions(
         given=given,
         snapshot=snapshot,
         version=version,
@@ -155,7 +159,7 @@ def release(
         jobs=jobs,
         memory=memory,
     )
-    release_all(recipe or [], options)
+    release_all(recipe or [], release_options)
 
 
 @command()
@@ -171,8 +175,8 @@ def steps(
     """Say which steps a release would make anew, and which are there."""
     from factdrift.builders.release.release import ReleaseOptions, planned_steps
 
-    options = ReleaseOptions(given, snapshot, build, templates)
-    for line in planned_steps(recipe or [], options):
+    release_options = ReleaseOptions(given, snapshot, build, templates)
+    for line in planned_steps(recipe or [], release_options):
         echo(line)
 
 
@@ -192,10 +196,10 @@ def rebuild(
     from factdrift.builders.release.rebuild import rebuild_release
     from factdrift.builders.release.release import ReleaseOptions
 
-    options = ReleaseOptions(
+    release_options = ReleaseOptions(
         given, out=out, build=build, templates=templates, jobs=jobs, memory=memory
     )
-    _tell(rebuild_release(folder, options), "file(s) differ", folder)
+    _tell(rebuild_release(folder, release_options), "file(s) differ", folder)
     echo(f"{folder}: made again, the same to the byte")
 
 
@@ -275,70 +279,89 @@ def mine(
     from factdrift.builders.wikidata.shards import snapshot_day
     from factdrift.builders.wikidata.sparql import mine_sparql
 
-    known = relations_with_own(templates)
-    relation_ids = re.findall(r"[^\s,]+", relations or "")  # `P54, P39` as well as `P54,P39`
-    if relations is not None and not relation_ids:
-        raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
-    chosen = select_relations(known, relation_ids, templates) if relation_ids else known.whole()
-    properties = properties_to_mine(chosen)
+    relation_ids = _relation_ids(relations)
+    relation_table = relations_with_own(templates)
+    chosen_relations = (
+        select_relations(relation_table, relation_ids, templates)
+        if relation_ids
+        else relation_table.whole()
+    )
+    properties = properties_to_mine(chosen_relations)
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
     if dump and relation_ids:
+        # tables of a dump serve all recipes, which need different relations
         raise UserError("a dump is mined for every relation", hint="leave --relations out")
-    reading = _reading(engine, shards, jobs, out, alone=bool(endpoint or shard))
-    paths, path_day = without_day(dump or [])
-    if path_day and snapshot not in (None, path_day):
-        raise UserError(f"two days are given: {path_day} and {snapshot}")
-    day = snapshot or path_day
-    mined: MinedTables | None
+    dump_reader = _reading(engine, shards, jobs, out, alone=bool(endpoint or shard))
+    dump_paths, snapshot_text = _snapshot_of_dump(dump or [], snapshot)
+    mined_tables: MinedTables | None
     if endpoint:
-        mined = mine_sparql(
+        mined_tables = mine_sparql(
             endpoint,
             out,
             relations=properties,
             user_agent=user_agent,
             cache=out / "answers",
-            snapshot=snapshot_day([], day) if day else None,
+            snapshot=snapshot_day([], snapshot_text) if snapshot_text else None,
             memory=memory,
         )
     else:
         undated = [relation for relation, keeps_undated in properties.items() if keeps_undated]
-        how = {"undated": undated, "snapshot": day, "jobs": jobs, "say": say}
-        dump_files = fetched("wikidata", paths, out / "inputs", say)
-        mined = _mine_dump(dump_files, out, shard, reading, memory, how)
-    if mined is not None:
-        say(f"{mined.counts['counts']['statements']:,} statements of {mined.snapshot} in {out}")
+        mine_options = {"undated": undated, "snapshot": snapshot_text, "jobs": jobs, "say": say}
+        dump_files = fetched("wikidata", dump_paths, out / "inputs", say)
+        mined_tables = _mine_dump(dump_files, out, shard, dump_reader, memory, mine_options)
+    if mined_tables is not None:
+        statement_count = mined_tables.counts["counts"]["statements"]
+        say(f"{statement_count:,} statements of {mined_tables.snapshot} in {out}")
+
+
+def _relation_ids(relations: str | None) -> list[str]:
+    """Return the ids in `P54,P39` or `P54, P39`; none means all relations."""
+    relation_ids = re.findall(r"[^\s,]+", relations or "")
+    if relations is not None and not relation_ids:
+        raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
+    return relation_ids
+
+
+def _snapshot_of_dump(dump: list[str], snapshot: str | None) -> tuple[list[str], str | None]:
+    """Return the paths of a dump without their day, and the day of the paths or the option."""
+    dump_paths, path_day = without_day(dump)
+    if path_day and snapshot not in (None, path_day):
+        raise UserError(f"two days are given: {path_day} and {snapshot}")
+    return dump_paths, snapshot or path_day
 
 
 def _mine_dump(
     dump_files: list[str],
     out: Path,
     shard: str | None,
-    reading: "DumpReader | None",
+    dump_reader: "DumpReader | None",
     memory: str,
-    how: dict[str, Any],
+    mine_options: dict[str, Any],
 ) -> "MinedTables | None":
-    """Mine a dump, one share of it, or merge shares that were read; None after one share."""
+    """Mine a dump or one share of it, or merge shares; return the tables, or None after a share."""
     from factdrift.builders.wikidata.mine import SHARE_FILE, merge_shares, mine_share
     from factdrift.builders.wikidata.mine import mine as mine_dump
 
-    shares = [Path(file) for file in dump_files if (Path(file) / SHARE_FILE).is_file()]
-    if shares and reading:
-        text = "these are shares that have been read"
-        raise UserError(text, where=shares[0], hint="leave --engine out to merge them")
-    if shares:
-        return merge_shares(shares, out, memory=memory, jobs=how["jobs"], say=how["say"])
+    share_folders = [Path(file) for file in dump_files if (Path(file) / SHARE_FILE).is_file()]
+    if share_folders and dump_reader:
+        error_text = "these are shares that have been read"
+        raise UserError(error_text, where=share_folders[0], hint="leave --engine out to merge them")
+    if share_folders:
+        return merge_shares(
+            share_folders, out, memory=memory, jobs=mine_options["jobs"], say=mine_options["say"]
+        )
     if shard:
-        mine_share(dump_files, out, _share(shard), **how)
+        mine_share(dump_files, out, _share(shard), **mine_options)
         say(f"share {shard} in {out}; when all are there: factdrift mine FOLDER… --out MINED")
         return None
-    return mine_dump(dump_files, out, memory=memory, reading=reading, **how)
+    return mine_dump(dump_files, out, memory=memory, reading=dump_reader, **mine_options)
 
 
 def _reading(
     engine: str, shards: int | None, jobs: int, out: Path, alone: bool
 ) -> "DumpReader | None":
-    """How a Spark reads a dump, which it has to be there for; None: processes read it."""
+    """Return the reader of a dump on Spark, which must be reachable; None for processes."""
     if engine == "duckdb":
         if shards:
             hint = "give --engine spark, too; --shard I/N reads one share without Spark"
@@ -349,19 +372,19 @@ def _reading(
 
     if alone:
         raise UserError("--engine is for a whole dump", hint="leave --endpoint and --shard out")
-    reading = spark_reader(engine, shards, jobs)
+    dump_reader = spark_reader(engine, shards, jobs)
     ready(engine, out / "build")
-    return reading
+    return dump_reader
 
 
-def _share(text: str) -> "Share":
-    """`2/8` is the second of eight shares."""
+def _share(share_text: str) -> "Share":
+    """Read a share such as `2/8`, the second of eight."""
     from factdrift.builders.wikidata.reader import Share
 
-    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", share_text)
     index, share_count = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= index <= share_count:
-        raise UserError(f"not a share: {text!r}", hint="write 1/3, 2/3, 3/3")
+        raise UserError(f"not a share: {share_text!r}", hint="write 1/3, 2/3, 3/3")
     return Share(index - 1, share_count)
 
 
@@ -440,11 +463,11 @@ def diff(
 
     with TemporaryDirectory() as scratch:
         table = out or (Path(scratch) / "diff.parquet" if notes else None)
-        found = compare(old, new, table)
+        comparison = compare(old, new, table)
         if notes is not None and table is not None:
             with disk_errors(notes), replacing(notes) as path:
-                path.write_text("\n".join(release_notes(old, new, found, table)), "utf-8")
-    echo(found.summary())
+                path.write_text("\n".join(release_notes(old, new, comparison, table)), "utf-8")
+    echo(comparison.summary())
 
 
 @command()
@@ -561,76 +584,79 @@ def new(
     say(next_step(kind, write_skeleton(kind, name, out)))
 
 
-for one in (*commands.ALL, *scoring.ALL):
-    command()(one)
+for command_function in (*commands.ALL, *scoring.ALL):
+    command()(command_function)
 
 
-_INTERRUPTED = 130
-"""The exit status that Typer gives Ctrl-C."""
-_MAKE = "FACTDRIFT_"
-"""Before the name of a variable that `make` was given; `FACTDRIFT_MAKE` lists their names."""
+_INTERRUPTED_STATUS = 130
+"""The exit status of Typer after Ctrl-C."""
+_MAKE_PREFIX = "FACTDRIFT_"
+"""The prefix of the variables of `make`; `FACTDRIFT_MAKE` lists their names."""
 _MAKES_OWN = {"PYTHON", "VENV", "BIN", "JOBS", "SLOW", "BENCHES"}
-"""Variables that the Makefile itself has a use for."""
+"""Variables that the Makefile itself uses, so that they need not be options."""
 
 
 def from_make(environment: Mapping[str, str]) -> dict[str, dict[str, str | list[str]]]:
-    """The options of each command that the variables of `make` stand for: `N=200` is `--n 200`.
+    """Return the options of each command that variables of `make` set: `N=200` is `--n 200`.
 
-    A variable has the name of an option or an argument in capitals. `UserError`: no command has
-    one of that name.
+    A variable has the name of an option or an argument in capitals. Raises `UserError` if no
+    command has an option or argument of that name.
     """
-    names = set(environment.get(f"{_MAKE}MAKE", "").split())
-    found: dict[str, dict[str, str | list[str]]] = {}
-    known = set(_MAKES_OWN)
+    variable_names = set(environment.get(f"{_MAKE_PREFIX}MAKE", "").split())
+    options_by_command: dict[str, dict[str, str | list[str]]] = {}
+    known_variables = set(_MAKES_OWN)
     commands = getattr(typer.main.get_command(app), "commands", {})
-    for command in commands.values() if names else ():
-        options = found.setdefault(command.name, {})
+    for command in commands.values() if variable_names else ():
+        option_values = options_by_command.setdefault(command.name, {})
         for option in command.params:
-            spelled = {_variable(word) for word in option.opts}
-            known |= spelled
-            for name in names & spelled:
-                text = environment.get(_MAKE + name, "")
-                if text:
-                    several = option.multiple or option.nargs != 1
-                    options[option.name] = words(text) if several else text
-    if wrong := sorted(names - known):
-        near = did_you_mean(wrong[0], sorted(known))
-        inputs = ", ".join(f"{name.upper()}=" for name in INPUTS)
-        hint = f"did you mean {near}=?" if near else f"inputs are {inputs}"
-        raise UserError(f"no command knows the variable {wrong[0]}=", hint=hint)
-    return found
+            option_variables = {_variable(word) for word in option.opts}
+            known_variables |= option_variables
+            for variable_name in variable_names & option_variables:
+                variable_text = environment.get(_MAKE_PREFIX + variable_name, "")
+                if variable_text:
+                    takes_several = option.multiple or option.nargs != 1
+                    option_values[option.name] = (
+                        words(variable_text) if takes_several else variable_text
+                    )
+    if wrong_names := sorted(variable_names - known_variables):
+        near_name = did_you_mean(wrong_names[0], sorted(known_variables))
+        input_names = ", ".join(f"{variable_name.upper()}=" for variable_name in INPUTS)
+        hint = f"did you mean {near_name}=?" if near_name else f"inputs are {input_names}"
+        raise UserError(f"no command knows the variable {wrong_names[0]}=", hint=hint)
+    return options_by_command
 
 
 def _variable(word: str) -> str:
-    """`--split-pages` as a variable of make: `SPLIT_PAGES`."""
+    """Return the variable of make for an option: `SPLIT_PAGES` for `--split-pages`."""
     return word.lstrip("-").replace("-", "_").upper()
 
 
 def main() -> None:
-    """Run the command line; a `UserError` is one message and exit status 1.
+    """Run the command line. A `UserError` is printed as one message, with exit status 1.
 
-    So is what the disk refuses, wherever that is: it can be full at any line. `KeyboardInterrupt`
-    for Ctrl-C, whether Typer or DuckDB has made something else of it; `builders.__main__` says it.
+    So are errors of the disk, which can be full anywhere. Ctrl-C raises `KeyboardInterrupt`, also
+    if Typer or DuckDB turned it into something else; `factdrift.__main__` prints a line for it.
     """
     try:
         app(default_map=from_make(os.environ))
     except UserError as error:
         _end(error)
     except Exception as error:
+        # at the beginning of its text alone: a message may quote a query with these words
         if _QUERY_STOPPED.search(str(error)):
             raise KeyboardInterrupt from None
         if (reason := refusal(error)) is None:
             raise
         hint = "make room, or name another place; the same command goes on from here"
         _end(UserError(reason, where=getattr(error, "filename", None), hint=hint))
-    except SystemExit as end:
-        if end.code == _INTERRUPTED:
+    except SystemExit as end:  # Typer catches Ctrl-C and exits
+        if end.code == _INTERRUPTED_STATUS:
             raise KeyboardInterrupt from None
         raise
 
 
 _QUERY_STOPPED = re.compile(r"\AQuery interrupted|\AINTERRUPT Error")
-"""What DuckDB makes of Ctrl-C: an error of its own."""
+"""The beginning of DuckDB's error after Ctrl-C; not `Interrupted system call`."""
 
 
 def _end(error: UserError) -> NoReturn:

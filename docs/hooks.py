@@ -41,19 +41,19 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 
 def section(text: str, heading: str) -> str:
     """A section of a Markdown document without its heading. `KeyError`: it has none of it."""
-    found = re.search(rf"^(#+) {re.escape(heading)}\n(.*?)(?=^#{{1,3}} |\Z)", text, re.M | re.S)
-    if not found:
+    match = re.search(rf"^(#+) {re.escape(heading)}\n(.*?)(?=^#{{1,3}} |\Z)", text, re.M | re.S)
+    if not match:
         raise KeyError(heading)
-    return found[2].strip()
+    return match[2].strip()
 
 
 def relinked(text: str) -> str:
     """A document whose links go to pages; what is no page is named, and not linked."""
 
-    def link(found: re.Match[str]) -> str:
-        own = found[1].removeprefix("docs/") if found[1].startswith("docs/") else None
-        page = DOCUMENTS.get(found[1], own)
-        return f"]({page}{found[2] or ''})" if page else "]()"
+    def link(match: re.Match[str]) -> str:
+        own = match[1].removeprefix("docs/") if match[1].startswith("docs/") else None
+        page = DOCUMENTS.get(match[1], own)
+        return f"]({page}{match[2] or ''})" if page else "]()"
 
     return re.sub(r"\[([^\]]+)\]\(\)", r"`\1`", _LINK.sub(link, text))
 
@@ -100,7 +100,11 @@ def dataset(name: str, model: Any) -> str:
 
 def example(name: str) -> str:
     """A row of a dataset as the card of the sample's release shows it."""
-    return next(section(t, name) for f in ROWS if f"## {name}\n" in (t := f.read_text("utf-8")))
+    return next(
+        section(rows_text, name)
+        for rows_file in ROWS
+        if f"## {name}\n" in (rows_text := rows_file.read_text("utf-8"))
+    )
 
 
 INPUT_EXAMPLES = {
@@ -116,8 +120,12 @@ INPUT_EXAMPLES = {
 def invocation(name: str, recipe: Any) -> str:
     """The command that builds a bundled recipe, with the inputs that it waits for."""
     waits = recipe.waits_for(())
-    given = [f"--{n} {INPUT_EXAMPLES[n]}" for n in recipe.inputs if n in waits]
-    return " ".join(["factdrift release", name, *given])
+    input_options = [
+        f"--{input_name} {INPUT_EXAMPLES[input_name]}"
+        for input_name in recipe.inputs
+        if input_name in waits
+    ]
+    return " ".join(["factdrift release", name, *input_options])
 
 
 def released(datasets: Iterable[str]) -> list[Path]:
@@ -134,8 +142,8 @@ def card(release: Path) -> str:
     """The card of a release as a page, with its pictures; other files of it are named."""
     dataset, text = release.parent.name, (release / "README.md").read_text("utf-8")
 
-    def link(found: re.Match[str]) -> str:
-        return f"]({dataset}/{found[1]})" if found[1].startswith("plots/") else "]()"
+    def link(match: re.Match[str]) -> str:
+        return f"]({dataset}/{match[1]})" if match[1].startswith("plots/") else "]()"
 
     text = _LINK.sub(link, re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S))
     return re.sub(r"\[([^\]]+)\]\(\)", r"`\1`", text)
@@ -147,8 +155,8 @@ def datasets() -> str:
 
     lines = ["# Datasets", "", "A recipe names one of these under `build: {builder: …}`.", ""]
     for name in _builders():
-        mine = [one for one in recipes().values() if one.build.builder == name]
-        chosen = max(mine, key=lambda one: bool(one.waits_for(())))
+        dataset_recipes = [recipe for recipe in recipes().values() if recipe.build.builder == name]
+        chosen = max(dataset_recipes, key=lambda recipe: bool(recipe.waits_for(())))
         lines.append(f"- [{name}]({name}.md): {chosen.summary}")
     return "\n".join(lines) + "\n"
 
@@ -199,42 +207,51 @@ def commands() -> str:
 
 
 def _options(command: Any) -> Iterator[str]:
+    """The lines of the table of a command's arguments and options."""
     yield "| argument or option | what it is | default |"
     yield "|:--|:--|:--|"
-    for one in command.params:
-        if getattr(one, "hidden", False) or one.name == "help":
+    for parameter in command.params:
+        if getattr(parameter, "hidden", False) or parameter.name == "help":
             continue
-        words = one.opts if one.opts[0].startswith("-") else [(one.name or "").upper()]
+        is_option = parameter.opts[0].startswith("-")
+        words = parameter.opts if is_option else [(parameter.name or "").upper()]
         names = ", ".join(f"`{word}`" for word in words)
-        shown = one.show_default if isinstance(getattr(one, "show_default", None), str) else None
-        empty = one.default is None or one.default is False or one.default in ((), [])
-        value = shown or ("" if empty else f"`{one.default}`")
-        if str(ROOT) in str(value):
-            value = "the project's"
-        text = (getattr(one, "help", None) or "").replace("|", "\\|")
-        if choices := _choices(one.type_descriptor.annotation):
+        text = (getattr(parameter, "help", None) or "").replace("|", "\\|")
+        if choices := _choices(parameter.type_descriptor.annotation):
             text += f" One of {', '.join(f'`{choice}`' for choice in choices)}."
-        yield f"| {names} | {text} | {'needed' if one.required else value} |"
+        yield f"| {names} | {text} | {_default_text(parameter)} |"
+
+
+def _default_text(parameter: Any) -> str:
+    """The default of an argument or option, as the table shows it."""
+    if parameter.required:
+        return "needed"
+    default = parameter.default
+    is_empty = default is None or default is False or default in ((), [])
+    text = "" if is_empty else f"`{default}`"
+    if isinstance(getattr(parameter, "show_default", None), str) and parameter.show_default:
+        text = parameter.show_default
+    return "the project's" if str(ROOT) in text else text
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
     """The values of a `Literal`, also of one that may be absent."""
     if get_origin(hint) is Literal:
         return get_args(hint)
-    return next((found for one in get_args(hint) if (found := _choices(one))), ())
+    return next((choices for argument in get_args(hint) if (choices := _choices(argument))), ())
 
 
 def pictures() -> Iterator[tuple[str, Path]]:
     """Path in the documentation and file of every picture of a card."""
-    for one in _cards():
-        for picture in sorted(one.glob("plots/*.png")):
-            yield f"datasets/cards/{one.parent.name}/plots/{picture.name}", picture
+    for release in _cards():
+        for picture in sorted(release.glob("plots/*.png")):
+            yield f"datasets/cards/{release.parent.name}/plots/{picture.name}", picture
 
 
 def _cards() -> list[Path]:
     from factdrift.builders.recipes.recipe import recipes
 
-    return released(dict.fromkeys(one.dataset for one in recipes().values()))
+    return released(dict.fromkeys(recipe.dataset for recipe in recipes().values()))
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -244,8 +261,8 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "datasets/index.md", datasets()
     for name, model in _builders().items():
         yield f"datasets/{name}.md", dataset(name, model)
-    for one in _cards():
-        yield f"datasets/cards/{one.parent.name}.md", card(one)
+    for release in _cards():
+        yield f"datasets/cards/{release.parent.name}.md", card(release)
     yield "recipes.md", recipe_keys()
     yield "templates.md", template_keys()
     yield "commands.md", commands()
@@ -269,7 +286,9 @@ def on_config(config: Any) -> Any:
     """Called by MkDocs: the datasets stand in the navigation, one a page."""
     entries: list[Any] = [{"All of them": "datasets/index.md"}]
     entries += [f"datasets/{name}.md" for name in _builders()]
-    config["nav"] = [{"Datasets": entries} if "Datasets" in one else one for one in config["nav"]]
+    config["nav"] = [
+        {"Datasets": entries} if "Datasets" in entry else entry for entry in config["nav"]
+    ]
     return config
 
 

@@ -50,13 +50,13 @@ def keys(model: type[BaseModel]) -> list[Key]:
 
 def nested(model: type[BaseModel]) -> list[type[BaseModel]]:
     """The models that stand inside a model, each once, in the order in which they are met."""
-    found: list[type[BaseModel]] = []
+    models: list[type[BaseModel]] = []
     for field in model.model_fields.values():
         for inner in models_in(field_hint(field)):
-            for one in (inner, *nested(inner)):
-                if one not in found and one is not model:
-                    found.append(one)
-    return found
+            for model_inside in (inner, *nested(inner)):
+                if model_inside not in models and model_inside is not model:
+                    models.append(model_inside)
+    return models
 
 
 def title(model: type[BaseModel]) -> str:
@@ -71,10 +71,10 @@ def kind(hint: Any) -> str:
         union = next((mark for mark in args[1:] if isinstance(mark, OpenUnion)), None)
         return kind(Union[union.ours]) if union else kind(args[0])  # noqa: UP007 - of a tuple
     if origin in (Union, types.UnionType):
-        inner = [kind(one) for one in args if one is not type(None)]
+        inner = [kind(argument) for argument in args if argument is not type(None)]
         return " or ".join(dict.fromkeys(inner)) + (", or null" if type(None) in args else "")
     if origin is Literal:
-        return ", ".join(f"`{one}`" for one in args)
+        return ", ".join(f"`{argument}`" for argument in args)
     if origin is tuple or getattr(origin, "__name__", "") == "Sequence":
         return f"list of {kind(args[0])}"
     if getattr(origin, "__name__", "") in ("Mapping", "dict"):
@@ -100,7 +100,7 @@ def default(field: FieldInfo) -> str:
     if isinstance(value, (tuple, list, frozenset)):
         return f"`[{', '.join(map(str, value))}]`"
     if isinstance(value, dict) or hasattr(value, "keys"):
-        return f"`{{{', '.join(f'{k}: {v}' for k, v in value.items())}}}`"
+        return f"`{{{', '.join(f'{key}: {item}' for key, item in value.items())}}}`"
     return f"`{value}`"
 
 
@@ -120,24 +120,28 @@ def inner(field: FieldInfo) -> str:
 def _below(model: type[BaseModel]) -> dict[str, str]:
     """The texts below fields, of one class alone."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(model)))
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
-            for one, after in zip(node.body, node.body[1:], strict=False):
+            for statement, after in zip(node.body, node.body[1:], strict=False):
                 if (
-                    isinstance(one, ast.AnnAssign)
-                    and isinstance(one.target, ast.Name)
+                    isinstance(statement, ast.AnnAssign)
+                    and isinstance(statement.target, ast.Name)
                     and isinstance(after, ast.Expr)
                     and isinstance(after.value, ast.Constant)
                 ):
-                    found[one.target.id] = inspect.cleandoc(str(after.value.value))
-    return found
+                    texts[statement.target.id] = inspect.cleandoc(str(after.value.value))
+    return texts
 
 
 def below(model: type[BaseModel], name: str) -> str:
     """The text below a field, where there is one."""
-    ours = [c for c in model.__mro__ if issubclass(c, BaseModel) and c.__module__[:8] != "pydantic"]
-    return next((_below(one)[name] for one in ours if name in _below(one)), "")
+    ours = [
+        base
+        for base in model.__mro__
+        if issubclass(base, BaseModel) and base.__module__[:8] != "pydantic"
+    ]
+    return next((_below(base_class)[name] for base_class in ours if name in _below(base_class)), "")
 
 
 _ENTRY = re.compile(r"(?:^|(?<=[.;:] )|(?<=, ))((?:`\w+`(?:, | and |))+): ")
@@ -145,15 +149,15 @@ _ENTRY = re.compile(r"(?:^|(?<=[.;:] )|(?<=, ))((?:`\w+`(?:, | and |))+): ")
 
 def documented(model: type[BaseModel], name: str) -> str:
     """What the docstrings of a model and its bases say of a key."""
-    for one in model.__mro__:
-        if not issubclass(one, BaseModel) or one.__module__.startswith("pydantic"):
+    for base in model.__mro__:
+        if not issubclass(base, BaseModel) or base.__module__.startswith("pydantic"):
             continue
-        text = " ".join(inspect.cleandoc(one.__doc__ or "").split())
+        text = " ".join(inspect.cleandoc(base.__doc__ or "").split())
         entries = list(_ENTRY.finditer(text))
-        for found, after in zip(entries, [*entries[1:], None], strict=False):
-            if f"`{name}`" in found[1]:
-                said = text[found.end() : after.start() if after else len(text)]
-                return said.strip().rstrip(";,")
+        for entry, after in zip(entries, [*entries[1:], None], strict=False):
+            if f"`{name}`" in entry[1]:
+                text_of_key = text[entry.end() : after.start() if after else len(text)]
+                return text_of_key.strip().rstrip(";,")
     return ""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple, Self
 
 from factdrift.builders.release.card import escape_markdown
 from factdrift.scoring.figures import WIDTHS, line_figure
@@ -31,10 +32,10 @@ is made and sent in stands in [Contributing](contributing.md#share-results).
 
 
 def releases() -> Iterator[tuple[str, list[tuple[Path, SharedResults]]]]:
-    """Release -> the folders of its results, by their names."""
+    """Yield each release with the folders of its results and what they hold, by name."""
     folders = sorted(path.parent for path in FOLDER.glob(f"*/*/{ANSWERS}"))
-    for release, some in groupby(folders, key=lambda folder: folder.parent.name):
-        yield release, [(folder, read_results(folder)) for folder in some]
+    for release, result_folders in groupby(folders, key=lambda folder: folder.parent.name):
+        yield release, [(folder, read_results(folder)) for folder in result_folders]
 
 
 MANY = 12
@@ -42,23 +43,29 @@ MANY = 12
 
 
 def _curve_of(results: SharedResults, metric: str, years: bool) -> dict[str, Mean]:
-    means = [m for m in results.table if m.metric == metric and m.stratum in TIMES]
+    """The means of a model by period, or by year with the rows of its periods as weights."""
+    means = [mean for mean in results.table if mean.metric == metric and mean.stratum in TIMES]
     if not years:
-        return {m.value: m for m in means}
-    found = {}
-    for year, some in groupby(sorted(means, key=lambda m: m.value), lambda m: m.value[:4]):
-        parts = list(some)
-        n = sum(m.n for m in parts)
-        share = sum(m.n * m.mean for m in parts) / n
-        found[year] = parts[0]._replace(value=year, n=n, mean=share, low=None, high=None)
-    return found
+        return {mean.value: mean for mean in means}
+    by_year = {}
+    means.sort(key=lambda mean: mean.value)
+    for year, means_of_year in groupby(means, lambda mean: mean.value[:4]):
+        parts = list(means_of_year)
+        row_count = sum(part.n for part in parts)
+        share = sum(part.n * part.mean for part in parts) / row_count
+        by_year[year] = parts[0]._replace(value=year, n=row_count, mean=share, low=None, high=None)
+    return by_year
 
 
-def curve(every: Sequence[SharedResults], metric: str, width: float) -> bytes | None:
-    """The picture of the curves by period; none where no model has two of them."""
-    periods = {m.value for one in every for m in one.table if m.stratum in TIMES}
-    series = {one.model: _curve_of(one, metric, len(periods) > MANY) for one in every}
-    values = sorted({value for points in series.values() for value in points}, key=sortable)
+def curve(shared: Sequence[SharedResults], metric: str, width: float) -> bytes | None:
+    """Return the picture of the curves by period; None where no model has two periods."""
+    periods: set[str] = set()
+    for results in shared:
+        periods.update(mean.value for mean in results.table if mean.stratum in TIMES)
+    series = {}
+    for results in shared:
+        series[results.model] = _curve_of(results, metric, len(periods) > MANY)
+    values = sorted(set().union(*series.values()), key=sortable)
     if len(values) < 2:
         return None
     with TemporaryDirectory() as scratch:
@@ -74,56 +81,86 @@ def curve(every: Sequence[SharedResults], metric: str, width: float) -> bytes | 
 
 
 def pictures() -> Iterator[tuple[str, bytes]]:
-    """Path in the documentation and bytes of every curve."""
-    for release, some in releases():
-        if found := curve([one for _, one in some], WRITTEN[0], WIDTHS["wide"]):
-            yield f"results/{release}.png", found
+    """Yield the path in the documentation and the bytes of every curve."""
+    for release, shared in releases():
+        picture = curve([results for _, results in shared], WRITTEN[0], WIDTHS["wide"])
+        if picture:
+            yield f"results/{release}.png", picture
 
 
-def _table(some: Sequence[tuple[Path, SharedResults]], names: Sequence[str]) -> Iterator[str]:
-    found = []
-    for folder, one in some:
-        overall = [mean for mean in one.table if mean.stratum == "all"]
+class ModelResults(NamedTuple):
+    """The results of one model: means over all rows by metric, and of the first by config."""
+
+    folder: Path
+    results: SharedResults
+    means: dict[str, Mean]
+    parts: dict[str | None, Mean]
+
+    @classmethod
+    def read(cls, folder: Path, results: SharedResults, metric: str) -> Self:
+        """Choose the means over all rows; where one config is all there is, it is the whole."""
+        overall = [mean for mean in results.table if mean.stratum == "all"]
         whole = None if any(mean.config is None for mean in overall) else overall[0].config
-        means = {mean.metric: mean for mean in overall if mean.config == whole}
-        parts = {m.config: m for m in overall if m.config != whole and m.metric == names[0]}
-        if names[0] in means:
-            found.append((folder, one, means, parts))
-    shown = [name for name in names if any(name in means for *_, means, _ in found)]
-    configs = list(dict.fromkeys(config for *_, parts in found for config in parts if config))
-    if not found:
+        means, parts = {}, {}
+        for mean in overall:
+            if mean.config == whole:
+                means[mean.metric] = mean
+            elif mean.metric == metric:
+                parts[mean.config] = mean
+        return cls(folder, results, means, parts)
+
+    def settings(self, metric: str) -> str:
+        """A link to the answers, and how the model was asked."""
+        asked = self.results.asked
+        text = f"{self.means[metric].n:,} rows"
+        for name in ("view", "limit"):
+            text += f", {name} {asked[name]}" if asked.get(name) else ""
+        place = f"results/{self.folder.parent.name}/{self.folder.name}/{ANSWERS}"
+        code_version = escape_markdown(self.results.code_version)
+        return f"[answers]({place}): {escape_markdown(text)}, factdrift {code_version}"
+
+    def knowledge(self) -> str:
+        """The period until which the model knows what changed, with its interval."""
+        stop = self.results.knowledge
+        return f"{stop['last_known']} ({stop['low']} to {stop['high']})" if stop else "–"
+
+
+def _table(shared: Sequence[tuple[Path, SharedResults]], names: Sequence[str]) -> Iterator[str]:
+    """The lines of the table of the models that have the first of these metrics."""
+    rows = [ModelResults.read(folder, results, names[0]) for folder, results in shared]
+    rows = [row for row in rows if names[0] in row.means]
+    if not rows:
         return
+    metrics = [name for name in names if any(name in row.means for row in rows)]
+    configs: dict[str, None] = {}
+    for row in rows:
+        configs.update(dict.fromkeys(config for config in row.parts if config))
     heads = [
         "model",
         "asked",
-        *(name.replace("_", " ") for name in shown),
+        *(name.replace("_", " ") for name in metrics),
         *(f"of `{config}`" for config in configs),
         "knows what changed until",
     ]
     yield f"| {' | '.join(heads)} |"
-    yield f"|:--|:--|{'--:|' * len(shown + configs)}:--|"
-    for folder, one, means, parts in found:
-        stop = one.knowledge
-        until = f"{stop['last_known']} ({stop['low']} to {stop['high']})" if stop else "–"
-        how = f"{means[names[0]].n:,} rows"
-        for name in ("view", "limit"):
-            how += f", {name} {one.asked[name]}" if one.asked.get(name) else ""
-        place = f"results/{folder.parent.name}/{folder.name}/{ANSWERS}"
-        code_version = escape_markdown(one.code_version)
-        asked = f"[answers]({place}): {escape_markdown(how)}, factdrift {code_version}"
-        cells = [percent_cell(means.get(name)).replace(" [", "<br>[") for name in shown]
-        cells += [percent_cell(parts.get(config)).partition(" [")[0] for config in configs]
-        cells = [escape_markdown(one.model), asked, *cells, escape_markdown(until)]
+    yield f"|:--|:--|{'--:|' * (len(metrics) + len(configs))}:--|"
+    for row in rows:
+        cells = [escape_markdown(row.results.model), row.settings(names[0])]
+        for name in metrics:
+            cells.append(percent_cell(row.means.get(name)).replace(" [", "<br>["))
+        for config in configs:
+            cells.append(percent_cell(row.parts.get(config)).partition(" [")[0])
+        cells.append(escape_markdown(row.knowledge()))
         yield f"| {' | '.join(cells)} |"
     yield ""
 
 
 def page() -> str:
-    """The page as Markdown."""
-    made = [INTRODUCTION]
-    drawn = {path for path, _ in pictures()}
-    for release, some in releases():
-        made += [f"## {release}", "", *_table(some, WRITTEN), *_table(some, CHOSEN)]
-        if (picture := f"results/{release}.png") in drawn:
-            made += [f"![Exact match by period]({picture})", ""]
-    return "\n".join(made)
+    """Return the page as Markdown."""
+    lines = [INTRODUCTION]
+    picture_paths = {path for path, _ in pictures()}
+    for release, shared in releases():
+        lines += [f"## {release}", "", *_table(shared, WRITTEN), *_table(shared, CHOSEN)]
+        if (picture := f"results/{release}.png") in picture_paths:
+            lines += [f"![Exact match by period]({picture})", ""]
+    return "\n".join(lines)

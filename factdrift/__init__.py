@@ -1,8 +1,8 @@
-"""Dated sources in, versioned Parquet releases out.
+"""Make versioned Parquet releases of temporal-knowledge benchmarks from dated sources.
 
-`build` makes a release from a recipe, `open_release` opens one, `score` scores predictions.
-What is listed here is the public interface; the modules below it may change with any version. A
-user's mistake is a `UserError` with what to do in its text.
+`build` makes a release from a recipe, `open_release` opens one, and `score` scores predictions. The
+names in `__all__` are the public interface; all other modules can change with any version. A
+mistake of the user raises `UserError`, whose text says what to do.
 """
 
 from importlib import import_module
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if not Path(__file__).with_name("builders").is_dir():
-    # The packages lie beside this folder, and links in it lead to them. A source archive has no
-    # links, and some programs unpack links as files that hold a path.
+    # In a checkout the packages are beside this folder, and it has links to them. A source archive
+    # has no links, and some programs unpack links as files that contain a path.
     __path__.append(str(Path(__file__).resolve().parents[1]))
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What is public, imported when it is first asked for: `import factdrift` alone is light."""
+    """Import a public name at its first use, so that `import factdrift` alone is fast."""
     if name not in __all__:
         raise AttributeError(f"module 'factdrift' has no attribute {name!r}")
     return getattr(import_module("factdrift.api"), name)

@@ -4,9 +4,9 @@ import sys
 
 
 def main() -> None:
-    """Run the command line of `builders.cli`; Ctrl-C is one line, even while that is loaded.
+    """Run the command line of `builders.cli`. Ctrl-C prints one line, even while it is imported.
 
-    Working processes import this module anew, so it imports nothing before it is called.
+    Working processes import this module again, so all imports are inside the function.
     """
     try:
         from factdrift.builders.cli import main as run
@@ -14,7 +14,7 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         print("interrupted: the same command goes on from here", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(130)  # the shell's status for a program that SIGINT ended
 
 
 if __name__ == "__main__":

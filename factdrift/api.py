@@ -20,14 +20,17 @@ from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.release.verify import verify_release
 from factdrift.scoring.score import Mean, ScoreOptions, Scores, score_predictions
 
-_ROWS = 1024
-"""Rows that are read at a time."""
+_ROW_BATCH = 1024
+"""Rows that are read at a time: few, because a row can hold a whole page."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptRow:
-    """A row that asks something. `targets`: every accepted answer, the best first; empty where
-    there is none to give. `values`: all columns of the row by name."""
+    """A row with a prompt.
+
+    `targets` are all accepted answers, the best first; they are empty if the question has none.
+    `values` are all columns of the row by name.
+    """
 
     id: str
     config: str
@@ -40,7 +43,7 @@ class PromptRow:
 
 @dataclass(frozen=True)
 class ReleaseConfig:
-    """One config of a release. `splits`: number of rows by name of the split."""
+    """One config of a release, whose folder is `folder`."""
 
     folder: Path
     entry: ConfigEntry
@@ -52,21 +55,24 @@ class ReleaseConfig:
 
     @property
     def description(self) -> str:
-        """What its rows are, in a sentence."""
+        """A sentence that describes the rows."""
         return self.entry.description
 
     @property
     def asks(self) -> bool:
-        """Whether its rows have prompts and targets."""
+        """Whether the rows have prompts and targets."""
         return self.entry.roles is not None
 
     @cached_property
     def splits(self) -> Mapping[str, int]:
-        """Number of rows by name of the split."""
+        """The number of rows by name of the split."""
         return MappingProxyType({split.name: split.rows for split in self.entry.splits})
 
     def rows(self, split: str | None = None) -> Iterator[PromptRow]:
-        """The rows of one split, or of all, in order. `UserError`: they ask nothing."""
+        """Yield the rows of one split or of all splits, in order.
+
+        Raises `UserError` if the rows have no prompts.
+        """
         roles = self.entry.roles
         if roles is None:
             raise UserError(f"rows of {self.name} ask nothing", hint="read them with records()")
@@ -82,7 +88,7 @@ class ReleaseConfig:
             )
 
     def records(self, split: str | None = None) -> Iterator[dict[str, Any]]:
-        """The rows of one split, or of all, in order, as plain dictionaries."""
+        """Yield the rows of one split or of all splits, in order, as dictionaries."""
         return (values for _, values in self._read(split))
 
     def _read(self, split: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -91,9 +97,9 @@ class ReleaseConfig:
             raise UserError(f"{self.name} has no split {split!r}", hint=f"there are {split_names}")
         for split_entry in self.entry.splits:
             if split in (None, split_entry.name):
-                with reading(manifest.locate_file(self.folder, split_entry.file)) as file:
-                    for batch in file.iter_batches(_ROWS):
-                        yield from ((split_entry.name, values) for values in batch.to_pylist())
+                with reading(manifest.locate_file(self.folder, split_entry.file)) as split_file:
+                    for row_batch in split_file.iter_batches(_ROW_BATCH):
+                        yield from ((split_entry.name, values) for values in row_batch.to_pylist())
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ class DatasetRelease:
 
     @cached_property
     def manifest(self) -> manifest.Manifest:
-        """What `manifest.json` says."""
+        """The contents of `manifest.json`."""
         return manifest.load_manifest(self.folder)
 
     @property
@@ -114,7 +120,7 @@ class DatasetRelease:
 
     @property
     def version(self) -> str:
-        """The version, `1.2.3`."""
+        """The version, such as `1.2.3`."""
         return self.manifest.version
 
     @cached_property
@@ -126,44 +132,48 @@ class DatasetRelease:
         return MappingProxyType(configs_by_name)
 
     def rows(self) -> Iterator[PromptRow]:
-        """Every row that asks something, config by config."""
+        """Yield all rows with prompts, config by config."""
         for config in self.configs.values():
             if config.asks:
                 yield from config.rows()
 
     def problems(self) -> list[str]:
-        """What differs from the manifest, a line each; none: the release is as it was made."""
+        """Return all differences from the manifest, a line for each; none if it is unchanged."""
         return verify_release(self.folder)
 
 
 @dataclass(frozen=True)
 class ReleaseScores:
-    """Scores of a file of predictions; `folder` holds them as `factdrift score` writes them."""
+    """The scores of a file of predictions; `folder` has the files that `factdrift score` writes."""
 
-    found: Scores
+    scores: Scores
 
     @property
     def folder(self) -> Path:
         """The folder with `summary.json`, the table and the scores of each row."""
-        return self.found.folder
+        return self.scores.folder
 
     @property
     def table(self) -> tuple[Mean, ...]:
-        """Every mean: by config, split and stratum, with its interval."""
-        return self.found.table
+        """All means by config, split and stratum, with their intervals."""
+        return self.scores.table
 
     def mean(self, metric: str, config: str | None = None) -> float:
-        """A metric over all rows that were scored, or over a config's. `UserError`: there is none.
+        """Return the mean of a metric over all scored rows, or over those of a config.
 
-        Of a single config, the mean over all is its own.
+        If there is a single config, both are the same. Raises `UserError` if there is no such mean.
         """
-        overall = [row for row in self.table if (row.split, row.stratum) == (None, "all")]
-        configs = {row.config for row in overall}
-        wanted_config = config or (next(iter(configs)) if len(configs) == 1 else None)
-        for row in overall:
-            if (row.metric, row.config) == (metric, wanted_config):
-                return row.mean
-        metric_names = ", ".join(dict.fromkeys(row.metric for row in overall))
+        overall_rows = [
+            mean_row
+            for mean_row in self.table
+            if (mean_row.split, mean_row.stratum) == (None, "all")
+        ]
+        config_names = {mean_row.config for mean_row in overall_rows}
+        wanted_config = config or (next(iter(config_names)) if len(config_names) == 1 else None)
+        for mean_row in overall_rows:
+            if (mean_row.metric, mean_row.config) == (metric, wanted_config):
+                return mean_row.mean
+        metric_names = ", ".join(dict.fromkeys(mean_row.metric for mean_row in overall_rows))
         raise UserError(
             f"no {metric!r} of {config or 'all rows'}", hint=f"there are {metric_names}"
         )
@@ -180,19 +190,18 @@ def build(
     jobs: int = 2,
     say: Say = tell,
 ) -> DatasetRelease:
-    """Build a recipe, named by its path or by its name, into `out/<dataset>/<version>`.
+    """Build a release in `out/<dataset>/<version>` from a recipe, given by its path or its name.
 
-    `inputs`: paths by the names of the recipe's inputs, in place of its own; `work`: the folder of
-    intermediate tables; `version`: `1.2.3`, or `auto` for the smallest that the change allows, by
-    default the recipe's; `snapshot`: the day of an input whose name does not say it.
+    `inputs` are paths by the names of the recipe's inputs, which replace the paths in the recipe.
+    `work` is the folder of intermediate tables. `version` is `1.2.3`, or `auto` for the smallest
+    version that the change allows; by default it is that in the recipe. `snapshot` is the day of an
+    input whose file names do not contain it.
     """
-    input_paths = {
-        name: [
-            str(input_path) for input_path in ([paths] if isinstance(paths, str | Path) else paths)
-        ]
-        for name, paths in (inputs or {}).items()
-    }
-    options = ReleaseOptions(
+    input_paths: dict[str, list[str]] = {}
+    for input_name, paths in (inputs or {}).items():
+        path_list = [paths] if isinstance(paths, str | Path) else paths
+        input_paths[input_name] = list(map(str, path_list))
+    release_options = ReleaseOptions(
         given=input_paths,
         snapshot=snapshot.isoformat() if snapshot else None,
         version=version,
@@ -201,12 +210,12 @@ def build(
         jobs=jobs,
         say=say,
     )
-    (published,) = release_all([recipe], options)
+    (published,) = release_all([recipe], release_options)
     return DatasetRelease(published.folder)
 
 
 def open_release(folder: str | Path) -> DatasetRelease:
-    """Open a release folder, `releases/<dataset>/<version>`. `UserError`: it is none."""
+    """Open a release folder, `releases/<dataset>/<version>`; raise `UserError` if it is none."""
     dataset_release = DatasetRelease(Path(folder))
     dataset_release.configs  # noqa: B018 - a broken manifest is found here
     return dataset_release
@@ -223,26 +232,24 @@ def score(
     partial: bool = False,
     say: Say = tell,
 ) -> ReleaseScores:
-    """Score predictions: a file as `factdrift score` reads it, or texts by the ids of rows.
+    """Score predictions, given as a file for `factdrift score` or as texts by ids of rows.
 
-    `out`: the folder of scores, by default `scores/<dataset>/<model>`; `cutoff`: the last day that
-    the model knows of; `partial`: rows without a prediction are left out. `UserError`: predictions
-    of other rows, rows without one.
+    `out` is the folder of scores, by default `scores/<dataset>/<model>`. `cutoff` is the last day
+    that the model knows of. If `partial` is true, rows without a prediction are left out.
+    Raises `UserError` for predictions of unknown rows, and for missing predictions.
     """
-    opened = release if isinstance(release, DatasetRelease) else open_release(release)
+    opened_release = release if isinstance(release, DatasetRelease) else open_release(release)
     with TemporaryDirectory() as scratch:
         if isinstance(predictions, Mapping):
-            file = Path(scratch, "predictions.jsonl")
-            lines = (
-                json.dumps({"id": row_id, "prediction": prediction})
-                for row_id, prediction in predictions.items()
-            )
-            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            predictions_file = Path(scratch, "predictions.jsonl")
+            with predictions_file.open("w", encoding="utf-8") as output:
+                for row_id, prediction in predictions.items():
+                    output.write(json.dumps({"id": row_id, "prediction": prediction}) + "\n")
         else:
-            file = Path(predictions)
-        options = ScoreOptions(
-            release=opened.folder,
-            file=file,
+            predictions_file = Path(predictions)
+        score_options = ScoreOptions(
+            release=opened_release.folder,
+            file=predictions_file,
             out=None if out is None else Path(out),
             configs=None if configs is None else tuple(configs),
             cutoff=cutoff,
@@ -250,4 +257,4 @@ def score(
             partial=partial,
             say=say,
         )
-        return ReleaseScores(score_predictions(options))
+        return ReleaseScores(score_predictions(score_options))

@@ -1,4 +1,4 @@
-"""The `temporal-reasoning` dataset: questions over several facts, alone and behind a table."""
+"""The `temporal-reasoning` dataset: questions over several facts, alone or with a table."""
 
 from datetime import date
 from pathlib import Path
@@ -7,29 +7,33 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from factdrift.builders.core import duck
-from factdrift.builders.core.dataset import Dataset, FromParquet, Plot, Statistics, Table
+from factdrift.builders.core.dataset import Dataset, FromParquet, Plot, Scalar, Statistics, Table
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
 from factdrift.reasoning.families import FAMILIES
-from factdrift.reasoning.inputs import last_day, phrased
+from factdrift.reasoning.inputs import last_day, relations_with_phrases
 from factdrift.reasoning.rows import ReasoningQuestion
 from factdrift.reasoning.steps import ReasoningCandidates, ReasoningRows
 
 _ALONE = "Questions whose answer follows from several facts; nothing but the question is given."
 _BEHIND = "The same questions behind a table of dated facts that holds those they need, shuffled."
+# A year: a guess at the time that a model's training data end before a dump that is used with it.
 _RECENT = 4
-"""The last quarters, in which changes count as recent."""
+"""The number of quarters at the end of the window in which a change counts as recent."""
 
 
 class TemporalReasoning(DatasetBuilder):
     """Parameters of the dataset.
 
-    `relations`: property ids, all with `phrases` by default; `families`: what is asked; `first`:
-    the first day asked about; `last`: the last one, by default that of the last quarter that had
-    ended on the day of the dump; `per_family`: rows of a family and number of hops at most.
+    `relations`: property ids, by default all relations that have `phrases`.
+    `families`: the families of questions.
+    `first`: the first day asked about.
+    `last`: the last day asked about, by default the end of the last quarter that had ended on the
+    day of the dump.
+    `per_family`: the largest number of rows of a family and number of hops.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering", "multiple-choice")
@@ -43,56 +47,70 @@ class TemporalReasoning(DatasetBuilder):
     per_family: int = Field(default=500, ge=2)
 
     def build(self, run: Run) -> Dataset:
-        """Cut the timelines into what is sure, run the families, write."""
-        asked = phrased(run, self.relations)
-        relations = {relation: one for relation, (one, _) in asked.items()}
-        if wrong := [family for family in self.families if family not in FAMILIES]:
-            raise UserError(f"no family {wrong[0]!r}", hint=f"there are {', '.join(FAMILIES)}")
-        facts = steps.facts_step(run, "dump", relations)
-        last = last_day(run, self.first, self.last)
-        candidates = ReasoningCandidates(
-            facts=facts,
-            timelines=steps.timelines_step(facts, relations),
-            phrases={relation: phrases for relation, (_, phrases) in asked.items()},
+        """Cut the timelines into certain stretches, run the families, write the rows."""
+        asked_relations = relations_with_phrases(run, self.relations)
+        relations = {
+            relation: relation_template
+            for relation, (relation_template, _) in asked_relations.items()
+        }
+        if unknown_families := [family for family in self.families if family not in FAMILIES]:
+            raise UserError(
+                f"no family {unknown_families[0]!r}", hint=f"there are {', '.join(FAMILIES)}"
+            )
+        facts_step = steps.facts_step(run, "dump", relations)
+        last_asked = last_day(run, self.first, self.last)
+        candidates_step = ReasoningCandidates(
+            facts=facts_step,
+            timelines=steps.timelines_step(facts_step, relations),
+            phrases={relation: phrases for relation, (_, phrases) in asked_relations.items()},
             families=self.families,
             first=self.first,
-            last=last,
+            last=last_asked,
             per_family=self.per_family,
             seed=run.seed,
         )
-        recent = (Period.of(last, "quarter") + (1 - _RECENT)).first
-        made = run.folder(ReasoningRows(candidates=candidates, recent=recent))
-        alone, behind = made / "questions.parquet", made / "with_evidence.parquet"
+        first_recent = (Period.of(last_asked, "quarter") + (1 - _RECENT)).first
+        rows_folder = run.folder(ReasoningRows(candidates=candidates_step, recent=first_recent))
+        questions_path, context_path = (
+            rows_folder / "questions.parquet",
+            rows_folder / "with_evidence.parquet",
+        )
         return Dataset(
             tables=(
-                Table("questions", ReasoningQuestion, _ALONE, {"test": FromParquet(alone)}),
                 Table(
-                    "with_evidence", ReasoningQuestion, _BEHIND, {"test": FromParquet(behind)}, 4096
+                    "questions", ReasoningQuestion, _ALONE, {"test": FromParquet(questions_path)}
+                ),
+                Table(
+                    "with_evidence",
+                    ReasoningQuestion,
+                    _BEHIND,
+                    {"test": FromParquet(context_path)},
+                    4096,
                 ),
             ),
-            dropped=(FromParquet(made / "dropped.parquet"),),
+            dropped=(FromParquet(rows_folder / "dropped.parquet"),),
             statistics=(
-                _families(alone),
-                _shortcuts(alone),
-                mining({"dump": run.folder(facts)}),
+                _families(questions_path),
+                _shortcuts(questions_path),
+                mining({"dump": run.folder(facts_step)}),
             ),
-            plots=(_plot(alone),),
+            plots=(_plot(questions_path),),
         )
 
 
-def _families(rows: Path) -> Statistics:
-    """Rows of each family and number of hops."""
+def _families(questions_path: Path) -> Statistics:
+    """Count the rows of each family and number of hops."""
     query = """
         select family, hops as "relations followed", count(*) as rows,
             avg(changed_since::int) as "share changed lately",
             avg((len(answer_ids) > 1)::int) as "share with several answers"
         from read_parquet(?) group by 1, 2 order by 1, 2
     """
-    return Statistics("families", "Families", duck.records(query, [rows]))
+    return Statistics("families", "Families", duck.records(query, [questions_path]))
 
 
-def _shortcuts(rows: Path) -> Statistics:
-    """How often guessing without reasoning is right."""
+def _shortcuts(questions_path: Path) -> Statistics:
+    """Measure how often a guess without any reasoning is right."""
     query = """
         with asked as (
             select *, list_transform(choices, lambda c: len(c)) as lengths, count(*) over
@@ -110,24 +128,24 @@ def _shortcuts(rows: Path) -> Statistics:
             max(share) as "most frequent answer"
         from asked group by 1 order by 1
     """
-    table = [
-        {name if name == "family" else f"share {name}": value for name, value in row.items()}
-        for row in duck.records(query, [rows])
-    ]
+    share_rows: list[dict[str, Scalar]] = []
+    for row in duck.records(query, [questions_path]):
+        shares = {f"share {guess}": value for guess, value in row.items() if guess != "family"}
+        share_rows.append({"family": row["family"], **shares})
     caption = (
         "Right answers of models that know nothing. The first three are left out by construction; "
         "chance and what follows choose among the `choices`."
     )
-    return Statistics("shortcuts", "Guessing", table, caption)
+    return Statistics("shortcuts", "Guessing", share_rows, caption)
 
 
-def _plot(rows: Path) -> Plot:
-    """Rows by family, and by the relation that gives the answer."""
+def _plot(questions_path: Path) -> Plot:
+    """Plot the rows by family and by the relation that gives the answer."""
     query = "select family, relation, count(*) from read_parquet(?) group by 1, 2 order by 1, 2"
-    counted = duck.query(query, [rows])
-    relations = sorted({relation for _, relation, _ in counted})
-    data: dict[str, dict[str, int]] = {}
-    for family, relation, n in counted:
-        data.setdefault(family, dict.fromkeys(relations, 0))[relation] = n
+    count_rows = duck.query(query, [questions_path])
+    relations = sorted({relation for _, relation, _ in count_rows})
+    family_sizes: dict[str, dict[str, int]] = {}
+    for family, relation, row_count in count_rows:
+        family_sizes.setdefault(family, dict.fromkeys(relations, 0))[relation] = row_count
     caption = "Rows of each family, by the relation that gives the answer."
-    return Plot("families", "bars", "Questions by family", caption, data)
+    return Plot("families", "bars", "Questions by family", caption, family_sizes)

@@ -1,4 +1,4 @@
-"""The names of items, the phrases of relations with names in them, and dates in words."""
+"""Put facts and questions into words: names of items, phrases of relations, dates."""
 
 from collections.abc import Iterable, Mapping
 from datetime import date
@@ -12,69 +12,80 @@ from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.render import phrase
 from factdrift.reasoning.rows import QuestionCandidate
 
+# Indexed by the number of years, of which an offset has four at most.
 _NUMBERS = ("", "one year", "two years", "three years", "four years", "five years")
 
 
 class Verbalizer(NamedTuple):
-    """Entities by item id, and phrases by property id."""
+    """Writes facts and questions, with entities by item id and phrases by property id."""
 
     entities: Mapping[str, rows.Entity]
     phrases: Mapping[str, RelationWording]
 
-    def name(self, item: str) -> str:
-        """The label of an item."""
-        return self.entities[item].label
+    def name(self, item_id: str) -> str:
+        """Return the label of an item."""
+        return self.entities[item_id].label
 
-    def accepted(self, items: Iterable[str]) -> tuple[str, ...]:
-        """All names of items, labels before aliases."""
-        every = [self.entities[item] for item in items]
-        return merge_targets([one.label for one in every], *(one.aliases for one in every))
+    def accepted_names(self, item_ids: Iterable[str]) -> tuple[str, ...]:
+        """Return all names of items, labels before aliases."""
+        all_entities = [self.entities[item_id] for item_id in item_ids]
+        return merge_targets(
+            [entity.label for entity in all_entities], *(entity.aliases for entity in all_entities)
+        )
 
-    def fill_wording(self, kind: str, relation: str, subject: str, thing: str = "") -> str:
-        """A phrase of a relation with names."""
-        return phrase(getattr(self.phrases[relation], kind), subject, thing)
+    def fill_wording(
+        self, phrase_name: str, relation: str, subject_name: str, object_name: str = ""
+    ) -> str:
+        """Return a phrase of a relation with the names of its subject and object."""
+        return phrase(getattr(self.phrases[relation], phrase_name), subject_name, object_name)
 
     def sentence(self, term: rows.Segment) -> str:
-        """A fact with its dates, at the precision that they have."""
-        was = self.fill_wording(
+        """Return a fact as a sentence with its dates, at the precision that they have."""
+        fact_phrase = self.fill_wording(
             "was", term.relation, self.name(term.subject), self.name(term.object)
         )
-        start = boundary(term.start_first, term.start_last) or "an unknown day"
-        end = "now" if term.end_open else boundary(term.end_first, term.end_last)
-        return f"{_capital(was)} (from {start} to {end or 'an unknown day'})."
+        start_text = boundary(term.start_first, term.start_last) or "an unknown day"
+        end_text = "now" if term.end_open else boundary(term.end_first, term.end_last)
+        return f"{_capital(fact_phrase)} (from {start_text} to {end_text or 'an unknown day'})."
 
     def question(self, template: str, row: QuestionCandidate) -> str:
-        """A template with the words of a candidate in its places.
+        """Fill the places of a template with the words of a candidate.
 
-        `{was 1 2 3}` is the phrase `was` of its relation 1 with its items 2 and 3 (`{Was` begins
-        a sentence), `{name 2}` a name, `{day}` the day; `{path}` asks a chain of relations,
-        `{offset}` is `three years before`, `{months}` `January 2010 to December 2014`, `{year}` the
-        year in which it began.
+        - `{was 1 2 3}` is the phrase `was` of relation 1 with items 2 and 3; `{Was 1 2 3}` begins a
+          sentence.
+        - `{name 2}` is the name of item 2.
+        - `{day}` is the day asked about.
+        - `{path}` asks through a chain of relations.
+        - `{offset}` is a distance such as `three years before`.
+        - `{months}` is a window such as `January 2010 to December 2014`.
+        - `{year}` is the year in which the term began.
         """
         return template.format_map(_Places(self, row))
 
 
 class _Places:
-    """What the places of a template hold."""
+    """Computes the words for the places of a template (for `str.format_map`)."""
 
     def __init__(self, names: Verbalizer, row: QuestionCandidate) -> None:
         self._names, self._row = names, row
         self._items = [names.name(item) for item in row.items]
 
     def __getitem__(self, place: str) -> str:
-        kind, *numbers = place.lower().split()
+        place_kind, *numbers = place.lower().split()
         if not numbers:
-            text = str(getattr(self, f"_{kind}")())
-        elif kind == "name":
+            text = str(getattr(self, f"_{place_kind}")())
+        elif place_kind == "name":
             text = self._items[int(numbers[0])]
         else:
-            relation, *items = map(int, numbers)
-            text = self._phrase(kind, relation, *items)
+            relation_number, *item_numbers = map(int, numbers)
+            text = self._phrase(place_kind, relation_number, *item_numbers)
         return _capital(text) if place[0].isupper() else text
 
-    def _phrase(self, kind: str, relation: int, *items: int) -> str:
-        things = [self._items[n] for n in items]
-        return self._names.fill_wording(kind, self._row.relations[relation], *things)
+    def _phrase(self, phrase_name: str, relation_number: int, *item_numbers: int) -> str:
+        item_names = [self._items[item_number] for item_number in item_numbers]
+        return self._names.fill_wording(
+            phrase_name, self._row.relations[relation_number], *item_names
+        )
 
     def _day(self) -> str:
         return format_date(self._row.as_of)
@@ -83,18 +94,18 @@ class _Places:
         return format_date(self._row.since or self._row.as_of, "year")
 
     def _months(self) -> str:
-        days = self._row.since or self._row.as_of, self._row.as_of
-        return " to ".join(format_date(day, "month") for day in days)
+        month_days = self._row.since or self._row.as_of, self._row.as_of
+        return " to ".join(format_date(day, "month") for day in month_days)
 
     def _offset(self) -> str:
-        number = self._row.number or 0
-        return f"{_NUMBERS[abs(number)]} {'before' if number < 0 else 'after'}"
+        year_count = self._row.number or 0
+        return f"{_NUMBERS[abs(year_count)]} {'before' if year_count < 0 else 'after'}"
 
     def _path(self) -> str:
-        thing, row = self._items[0], self._row
+        path_text, row = self._items[0], self._row
         for relation in row.relations[:-1]:
-            thing = self._names.fill_wording("noun", relation, thing)
-        return self._names.fill_wording("ask", row.relations[-1], thing)
+            path_text = self._names.fill_wording("noun", relation, path_text)
+        return self._names.fill_wording("ask", row.relations[-1], path_text)
 
 
 def _capital(text: str) -> str:
@@ -102,16 +113,16 @@ def _capital(text: str) -> str:
 
 
 def boundary(first: date | None, last: date | None) -> str:
-    """A boundary at its precision; empty where nothing is known of it."""
+    """Return a boundary in words at its precision, or an empty text if nothing is known of it."""
     if first is None or last is None:
-        known = first or last
+        known_day = first or last
         side = "at the earliest" if first else "at the latest"
-        return f"{format_date(known)} {side}" if known else ""
+        return f"{format_date(known_day)} {side}" if known_day else ""
     if first == last:
         return format_date(first)
-    forms: tuple[Granularity, ...] = "year", "month"
-    for form in forms:
-        period = Period.of(first, form)
+    precisions: tuple[Granularity, ...] = "year", "month"
+    for precision in precisions:
+        period = Period.of(first, precision)
         if (first, last) == (period.first, period.last):
-            return format_date(first, form)
+            return format_date(first, precision)
     return f"a day between {format_date(first)} and {format_date(last)}"

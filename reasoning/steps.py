@@ -1,4 +1,4 @@
-"""The steps of `temporal-reasoning`: candidates, then rows."""
+"""The steps of `temporal-reasoning`: first candidates, then rows."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -18,17 +18,17 @@ from factdrift.reasoning.families.base import Scope
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 from factdrift.reasoning.selection import select
-from factdrift.reasoning.states import PAIR, knowledge
+from factdrift.reasoning.states import PAIR, build_knowledge
 from factdrift.reasoning.writing import Writer
 
 _SEGMENTS = (*PAIR, "object", "start_first", "start_last", "end_first", "end_last", "statements")
 
 
 class ReasoningCandidates(Step):
-    """What can be asked with certainty, and of that what is drawn.
+    """Finds the questions that have a certain answer, and draws among them.
 
-    `candidates.parquet` (`QuestionCandidate`), `terms.parquet` (`rows.Segment`
-    of every pair in them), `entities.parquet` (their names).
+    Writes `candidates.parquet` (`QuestionCandidate`), `terms.parquet` (`rows.Segment` of every
+    subject and relation in them) and `entities.parquet` (their names).
     """
 
     name: ClassVar[str] = "reasoning-candidates"
@@ -43,46 +43,58 @@ class ReasoningCandidates(Step):
     seed: int
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Cut timelines into stretches, run the families, draw."""
-        kinds = list(RelationWording.model_fields)
-        having = {k: [r for r, p in self.phrases.items() if getattr(p, k)] for k in kinds}
-        scope = Scope(self.first, self.last, having)
-        lines, mined = workspace.folder(self.timelines), workspace.folder(self.facts)
+        """Cut timelines into certain stretches, run the families, draw candidates."""
+        phrase_relations: dict[str, list[str]] = {name: [] for name in RelationWording.model_fields}
+        for relation_id, relation_phrases in self.phrases.items():
+            for phrase_name, relation_ids in phrase_relations.items():
+                if getattr(relation_phrases, phrase_name):
+                    relation_ids.append(relation_id)
+        scope = Scope(self.first, self.last, phrase_relations)
+        timelines_folder, facts_folder = (
+            workspace.folder(self.timelines),
+            workspace.folder(self.facts),
+        )
         with workspace.engine() as eng:
-            segments = eng.read(lines / "timelines.parquet", rows.Segment)
-            gaps = eng.read(lines / "gaps.parquet", rows.Gap)
-            entities = eng.read(mined / "entities.parquet", rows.Entity)
-            paged = entities.filter(entities.enwiki.notnull())
-            segments = segments.semi_join(paged, segments.subject == paged.id)
-            segments = segments.select([one.name for one in fields(rows.Segment)])
-            known = knowledge(eng, segments, gaps, self.last, self.seed)
-            tables = [eng.keep(FAMILIES[f].table(known, scope)) for f in self.families]
-            every = union(*tables) if len(tables) > 1 else tables[0]
-            chosen = eng.keep(select(every, self.seed, self.per_family))
-            order = ("family", "hops", "id")
-            eng.write(chosen, out / "candidates.parquet", QuestionCandidate, order)
-            stated = chosen.select(statement=chosen.statements.unnest()).distinct()
-            each = segments.mutate(statement=segments.statements.unnest())
-            pairs = each.semi_join(stated, "statement").select(*PAIR).distinct()
-            terms = eng.keep(segments.semi_join(pairs, PAIR).select(segments.columns))
-            eng.write(terms, out / "terms.parquet", rows.Segment, _SEGMENTS)
-            named = union(
-                terms.select(id="subject"),
-                terms.select(id="object"),
-                chosen.select(id=chosen.items.unnest()),
-                chosen.select(id=chosen.others.unnest()),
-                chosen.select(id=chosen.answers.unnest()),
+            segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
+            gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
+            entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
+            with_page = entities.filter(entities.enwiki.notnull())
+            segments = segments.semi_join(with_page, segments.subject == with_page.id)
+            segments = segments.select([field.name for field in fields(rows.Segment)])
+            knowledge = build_knowledge(eng, segments, gaps, self.last, self.seed)
+            family_tables = [
+                eng.keep(FAMILIES[family].table(knowledge, scope)) for family in self.families
+            ]
+            all_candidates = union(*family_tables) if len(family_tables) > 1 else family_tables[0]
+            drawn_candidates = eng.keep(select(all_candidates, self.seed, self.per_family))
+            row_order = ("family", "hops", "id")
+            eng.write(drawn_candidates, out / "candidates.parquet", QuestionCandidate, row_order)
+            used_statements = drawn_candidates.select(
+                statement=drawn_candidates.statements.unnest()
+            ).distinct()
+            statement_segments = segments.mutate(statement=segments.statements.unnest())
+            used_pairs = (
+                statement_segments.semi_join(used_statements, "statement").select(*PAIR).distinct()
+            )
+            pair_terms = eng.keep(segments.semi_join(used_pairs, PAIR).select(segments.columns))
+            eng.write(pair_terms, out / "terms.parquet", rows.Segment, _SEGMENTS)
+            item_ids = union(
+                pair_terms.select(id="subject"),
+                pair_terms.select(id="object"),
+                drawn_candidates.select(id=drawn_candidates.items.unnest()),
+                drawn_candidates.select(id=drawn_candidates.others.unnest()),
+                drawn_candidates.select(id=drawn_candidates.answers.unnest()),
             ).distinct()
             eng.write(
-                entities.semi_join(named, "id"), out / "entities.parquet", rows.Entity, ("id",)
+                entities.semi_join(item_ids, "id"), out / "entities.parquet", rows.Entity, ("id",)
             )
 
 
 class ReasoningRows(Step):
-    """The candidates as questions, alone and behind a table of facts.
+    """Writes the candidates as questions, alone and behind a table of facts.
 
-    `questions.parquet`, `with_evidence.parquet` (`ReasoningQuestion`),
-    `dropped.parquet`. `recent`: the day from which a change counts.
+    The files are `questions.parquet` and `with_evidence.parquet` (`ReasoningQuestion`), and
+    `dropped.parquet`. `recent` is the first day on which a change counts as recent.
     """
 
     name: ClassVar[str] = "reasoning-questions"
@@ -91,23 +103,28 @@ class ReasoningRows(Step):
     recent: date
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Write every candidate that reads well."""
-        folder, given = workspace.folder(self.candidates), self.candidates
-        entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
+        """Write every candidate that has a question without ambiguity."""
+        folder, candidates_step = workspace.folder(self.candidates), self.candidates
+        entities = {
+            entity.id: entity for entity in typed_rows(folder / "entities.parquet", rows.Entity)
+        }
         segments = typed_rows(folder / "terms.parquet", rows.Segment)
-        names = Verbalizer(entities, given.phrases)
-        writer = Writer(names, segments, self.recent, given.seed)
+        names = Verbalizer(entities, candidates_step.phrases)
+        writer = Writer(names, segments, self.recent, candidates_step.seed)
         with (
-            writing(out / "questions.parquet", ReasoningQuestion) as questions,
-            writing(out / "with_evidence.parquet", ReasoningQuestion) as contexts,
-            writing(out / "dropped.parquet", rows.Dropped) as dropped,
+            writing(out / "questions.parquet", ReasoningQuestion) as question_writer,
+            writing(out / "with_evidence.parquet", ReasoningQuestion) as context_writer,
+            writing(out / "dropped.parquet", rows.Dropped) as drop_writer,
         ):
-            asked = typed_rows(folder / "candidates.parquet", QuestionCandidate)
-            for row in sorted(asked, key=lambda one: one.id):
-                made = writer.question(row)
-                if isinstance(made, rows.Dropped):
-                    dropped.append(made)
+            all_candidates = typed_rows(folder / "candidates.parquet", QuestionCandidate)
+            # Ordered by id, so that the files do not depend on the family that found a candidate.
+            for candidate in sorted(all_candidates, key=lambda row: row.id):
+                question = writer.question(candidate)
+                if isinstance(question, rows.Dropped):
+                    drop_writer.append(question)
                     continue
-                questions.append(made)
-                behind = writer.in_context(row, made)
-                (dropped if isinstance(behind, rows.Dropped) else contexts).append(behind)
+                question_writer.append(question)
+                with_context = writer.in_context(candidate, question)
+                (drop_writer if isinstance(with_context, rows.Dropped) else context_writer).append(
+                    with_context
+                )

@@ -89,11 +89,11 @@ class Walk:
         hits = self.batch(layout, 500).hits
         return [item for hit in hits for item in hit.items if item.row]
 
-    def judge(self, layout: str, found: Sequence[Gold]) -> Path:
+    def judge(self, layout: str, gold_rows: Sequence[Gold]) -> Path:
         """Put gold rows where `make judgments` puts them, in place of those of before."""
         path = self.folder / "judgments" / layout / "gold.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        judged = pa.Table.from_batches(list(batches(Gold, found)), schema=arrow_schema(Gold))
+        judged = pa.Table.from_batches(list(batches(Gold, gold_rows)), schema=arrow_schema(Gold))
         pq.write_table(judged, path)
         return path
 
@@ -107,8 +107,15 @@ def gold(
     dataset: str = "ckl-clozes 1.0.0",
 ) -> Gold:
     """The gold row of an item; free answers are lists, as they are in real ones."""
-    free = {n for n, a in load_layout(layout).answers.items() if a.agree == "none"}
-    listed = {n: v if n not in free or isinstance(v, list) else [v] for n, v in answers.items()}
+    free = {
+        answer_name
+        for answer_name, argument in load_layout(layout).answers.items()
+        if argument.agree == "none"
+    }
+    listed = {
+        answer_name: value if answer_name not in free or isinstance(value, list) else [value]
+        for answer_name, value in answers.items()
+    }
     return Gold(
         row=item if isinstance(item, str) else item.row,
         layout=layout,
@@ -136,8 +143,8 @@ def mark(text: str, words: str, paragraph: int | None = None) -> dict[str, Any]:
 
 def rows(published: Path, table: str = "data/all/test.parquet") -> list[dict[str, Any]]:
     """The rows of a table of a release."""
-    found: list[dict[str, Any]] = pq.read_table(published / table).to_pylist()
-    return found
+    release_rows: list[dict[str, Any]] = pq.read_table(published / table).to_pylist()
+    return release_rows
 
 
 def dropped(published: Path) -> dict[str, list[str]]:
@@ -166,22 +173,22 @@ def workers(items: Sequence[Item]) -> list[Gold]:
     layout = "ckl_question"
 
     def said(start: str, cloze: str, answer: str) -> tuple[Item, dict[str, Any]]:
-        one = next(one for one in items if str(one.fields["article"]).startswith(start))
-        questions, text = one.fields["questions"], str(one.fields["article"])
+        item = next(item for item in items if str(item.fields["article"]).startswith(start))
+        questions, text = item.fields["questions"], str(item.fields["article"])
         assert isinstance(questions, list)
         edited = cloze.replace("[BLANK]", "who").rstrip(".") + "?"
         span = mark(text, answer)
-        return one, {"question": questions[0], "answer": span, "edited": edited, "cloze": cloze}
+        return item, {"question": questions[0], "answer": span, "edited": edited, "cloze": cloze}
 
-    found = []
-    for start, of in CLOZES.items():
-        one, answers = said(start, of["cloze"], of["answer"])
-        found.append(gold(layout, one, valid(layout, one, answers)))
+    gold_rows = []
+    for start, cloze_case in CLOZES.items():
+        item, answers = said(start, cloze_case["cloze"], cloze_case["answer"])
+        gold_rows.append(gold(layout, item, valid(layout, item, answers)))
     hertz, twice = said("Car rental", "[BLANK] and [BLANK] are firms of Hertz.", "Dollar")
     told = "Alexander De Croo succeeded the minister [BLANK]."
     moldova, off = said("Maia Sandu", "[BLANK] won in Moldova.", "Sandu")
     return [
-        *found,
+        *gold_rows,
         gold(layout, hertz, twice),
         gold(layout, *said("Alexander De Croo", told, "De Croo")),
         gold(layout, moldova, off | {"answer": {"start": 3, "end": 7, "text": "Igor"}}),
@@ -193,19 +200,30 @@ def workers(items: Sequence[Item]) -> list[Gold]:
 
 def experts(items: Sequence[Item]) -> list[Gold]:
     """What experts find in the passages that the search of the old corpus gave."""
-    layout, found = "ckl_expert", []
-    judged = {of["answer"]: of for of in CLOZES.values() if "experts" in of}
-    for one in items:
-        of = judged.get(one.fields["new_answer"])
-        if of is None:
+    layout, gold_rows = "ckl_expert", []
+    judged = {
+        cloze_case["answer"]: cloze_case
+        for cloze_case in CLOZES.values()
+        if "experts" in cloze_case
+    }
+    for item in items:
+        cloze_case = judged.get(item.fields["new_answer"])
+        if cloze_case is None:
             continue
-        settled = {"settled": "yes"} if one.fields.get("doubts") else {}
-        said = {"keep": "yes", "statement": one.fields["cloze"], **settled, **of["experts"]}
-        name, words = of.get("marked", ("", ""))
-        results = one.fields["results"]
+        settled = {"settled": "yes"} if item.fields.get("doubts") else {}
+        said = {
+            "keep": "yes",
+            "statement": item.fields["cloze"],
+            **settled,
+            **cloze_case["experts"],
+        }
+        name, words = cloze_case.get("marked", ("", ""))
+        results = item.fields["results"]
         assert isinstance(results, list)
-        texts = [str(p["text"]) for p in results if isinstance(p, dict)]
-        marks = [mark(text, words, n) for n, text in enumerate(texts) if name and words in text]
+        texts = [str(passage["text"]) for passage in results if isinstance(passage, dict)]
+        marks = [
+            mark(text, words, number) for number, text in enumerate(texts) if name and words in text
+        ]
         said |= {name: marks[0]} if name else {}
-        found.append(gold(layout, one, valid(layout, one, said), judgments=2))
-    return found
+        gold_rows.append(gold(layout, item, valid(layout, item, said), judgments=2))
+    return gold_rows

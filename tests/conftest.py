@@ -97,9 +97,9 @@ def run_process(
 ) -> Completed:
     """A command in a process of its own, with the project on Python's path."""
     words, env = [*map(str, command)], os.environ | {"PYTHONPATH": str(ROOT)} | (env or {})
-    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env=env)
-    assert not ok or done.returncode == 0, done.stdout + done.stderr
-    return done
+    completed = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env=env)
+    assert not ok or completed.returncode == 0, completed.stdout + completed.stderr
+    return completed
 
 
 def start_process(*command: object) -> subprocess.Popen[str]:
@@ -113,9 +113,9 @@ def start_process(*command: object) -> subprocess.Popen[str]:
 def checksums(folder: Path) -> dict[str, str]:
     """The SHA-256 of every file below a folder, by relative path."""
     return {
-        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
-        for p in sorted(folder.rglob("*"))
-        if p.is_file()
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
     }
 
 

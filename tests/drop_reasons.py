@@ -224,11 +224,11 @@ class Reasons:
     def follow_name(self, module: Module, node: ast.Name, name: str) -> None:
         """Add the texts of a variable, a parameter or a constant."""
         for function in module.functions_around(node):
-            known = False
+            is_assigned = False
             for value in assigned(function, name):
-                known = True
+                is_assigned = True
                 self.follow(module, value)
-            if known:
+            if is_assigned:
                 return
             parameters = [*function.args.posonlyargs, *function.args.args]
             names = [parameter.arg for parameter in parameters]
@@ -294,7 +294,11 @@ def argument(call: ast.Call, name: str, position: int | None) -> ast.expr | None
     if position is None or position >= len(call.args):
         return None
     value = call.args[position]
-    return None if any(isinstance(a, ast.Starred) for a in call.args[: position + 1]) else value
+    return (
+        None
+        if any(isinstance(argument, ast.Starred) for argument in call.args[: position + 1])
+        else value
+    )
 
 
 def assigned(function: Function, name: str) -> Iterator[ast.expr]:

@@ -56,8 +56,8 @@ class ServedFiles:
 def _handler(served: ServedFiles) -> type[QuietHandler]:
     class FileHandler(QuietHandler):
         def do_GET(self) -> None:
-            path, asked = unquote(urlsplit(self.path).path), self.headers.get("Range", "")
-            served.asked.append(f"{self.command} {path} {asked}".strip())
+            path, byte_range = unquote(urlsplit(self.path).path), self.headers.get("Range", "")
+            served.asked.append(f"{self.command} {path} {byte_range}".strip())
             faults = served.faults.get(path)
             fault = faults.pop(0) if faults else ""
             data, headers = served.files.get(path), {}
@@ -67,11 +67,11 @@ def _handler(served: ServedFiles) -> type[QuietHandler]:
             elif fault != "bare":
                 tag = hashlib.md5(data, usedforsecurity=False).hexdigest()
                 headers = {"ETag": f'"{tag}"'}
-            found = re.fullmatch(r"bytes=(\d+)-", asked)
-            if found and fault != "whole" and status == 200:
-                first, status = int(found[1]), 206
-                other = first + (fault == "other")
-                headers["Content-Range"] = f"bytes {other}-{len(data) - 1}/{len(data)}"
+            range_match = re.fullmatch(r"bytes=(\d+)-", byte_range)
+            if range_match and fault != "whole" and status == 200:
+                first, status = int(range_match[1]), 206
+                stated_first = first + (fault == "other")
+                headers["Content-Range"] = f"bytes {stated_first}-{len(data) - 1}/{len(data)}"
                 data = data[first:]
             headers["Content-Length"] = "" if fault == "more" else str(len(data))
             self.close_connection = fault in ("cut", "more")
@@ -81,8 +81,8 @@ def _handler(served: ServedFiles) -> type[QuietHandler]:
                     self.wfile.write(bytes([byte]))
                     time.sleep(0.02)
             else:
-                shown = data[: len(data) // 2] if fault == "cut" else data
-                self.send(status, shown + b"!" * (fault == "more"), headers)
+                sent = data[: len(data) // 2] if fault == "cut" else data
+                self.send(status, sent + b"!" * (fault == "more"), headers)
 
     return FileHandler
 

@@ -24,14 +24,16 @@ def batch_items(layout: str, dataset: Path, out: Path, **more: Any) -> list[Item
         layout=layout, dataset=str(dataset), out=out, build=out / "build", news=news, **more
     )
     folder, manifest = make_batch(order)
-    assert not [reason for reason, n in manifest.counts.items() if n and "missing" in reason]
+    assert not [
+        reason for reason, number in manifest.counts.items() if number and "missing" in reason
+    ]
     return [item for hit in read_batch(folder).hits for item in hit.items if item.row]
 
 
 def gold_row(
     layout: str,
     row: str,
-    shown: Mapping[str, Any],
+    fields_seen: Mapping[str, Any],
     answers: Mapping[str, Any],
     decision: Decision = "accepted",
     judgments: int = 1,
@@ -39,27 +41,31 @@ def gold_row(
     dataset: str = "timeqa 1.0.0",
 ) -> Gold:
     """One gold row."""
-    said, seen = (json.dumps(v, sort_keys=True, ensure_ascii=False) for v in (answers, shown))
+    said, seen = (
+        json.dumps(value, sort_keys=True, ensure_ascii=False) for value in (answers, fields_seen)
+    )
     return Gold(row, layout, dataset, decision, said, seen, judgments, agreeing)
 
 
-def write_gold(folder: Path, found: Iterable[Gold]) -> Path:
+def write_gold(folder: Path, gold_rows: Iterable[Gold]) -> Path:
     """A gold table in a layout's folder."""
     folder.mkdir(parents=True)
-    some = sorted(found, key=lambda one: one.row)
-    pq.write_table(pa.Table.from_batches(list(batches(Gold, some))), folder / "gold.parquet")
+    sorted_rows = sorted(gold_rows, key=lambda gold: gold.row)
+    pq.write_table(pa.Table.from_batches(list(batches(Gold, sorted_rows))), folder / "gold.parquet")
     return folder
 
 
 def config_rows(release: Path, name: str) -> list[dict[str, Any]]:
     """All rows of a config of a release."""
     table = ds.dataset(sorted((release / "data" / name).glob("*.parquet"))).to_table()
-    found: list[dict[str, Any]] = table.to_pylist()
-    return found
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
 
 
 def figure_rows(release: Path, name: str) -> list[dict[str, Any]]:
     """The rows of a figure of the manifest."""
     manifest = json.loads((release / "manifest.json").read_text("utf-8"))
-    found: list[dict[str, Any]] = next(f["rows"] for f in manifest["figures"] if f["name"] == name)
-    return found
+    rows: list[dict[str, Any]] = next(
+        figure["rows"] for figure in manifest["figures"] if figure["name"] == name
+    )
+    return rows

@@ -25,13 +25,13 @@ def package_imports() -> dict[str, Counter[str]]:
     """How many modules of each package import something of each other package."""
     graph = grimp.build_graph("factdrift", cache_dir=None)
     graph.remove_import(importer="factdrift", imported="factdrift.api")  # it imports on demand
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for module in sorted(graph.modules):
         here = package_of(module)
-        found[here].update(
+        counts[here].update(
             {package_of(m) for m in graph.find_modules_directly_imported_by(module)} - {here}
         )
-    return dict(found)
+    return dict(counts)
 
 
 def top_down(graph: dict[str, Counter[str]]) -> list[str]:
@@ -47,7 +47,10 @@ def import_circles() -> list[str]:
     """
     graph = grimp.build_graph("factdrift", cache_dir=None)
     graph.remove_import(importer="factdrift", imported="factdrift.api")  # it imports on demand
-    imported = {m: graph.find_modules_directly_imported_by(m) - {m} for m in graph.modules}
+    imported = {
+        module: graph.find_modules_directly_imported_by(module) - {module}
+        for module in graph.modules
+    }
     circles: list[str] = []
     while True:
         try:
@@ -67,13 +70,13 @@ def product_modules() -> list[Path]:
 
 def package_sizes() -> dict[str, tuple[int, int]]:
     """Modules and lines of each package."""
-    found: dict[str, tuple[int, int]] = {}
+    sizes: dict[str, tuple[int, int]] = {}
     for path in product_modules():
         parts = path.relative_to(ROOT).with_suffix("").parts
-        here = package_of(".".join(p for p in parts if p != "__init__"))
-        number, lines = found.get(here, (0, 0))
-        found[here] = number + 1, lines + len(path.read_text("utf-8").splitlines())
-    return found
+        here = package_of(".".join(part for part in parts if part != "__init__"))
+        number, lines = sizes.get(here, (0, 0))
+        sizes[here] = number + 1, lines + len(path.read_text("utf-8").splitlines())
+    return sizes
 
 
 def repeated_classes() -> dict[str, int]:
@@ -82,7 +85,7 @@ def repeated_classes() -> dict[str, int]:
     for path in product_modules():
         tree = ast.parse(path.read_text("utf-8"))
         names.update(node.name for node in tree.body if isinstance(node, ast.ClassDef))
-    return {n: k for n, k in sorted(names.items()) if k > 1}
+    return {name: count for name, count in sorted(names.items()) if count > 1}
 
 
 def main() -> None:
@@ -91,8 +94,11 @@ def main() -> None:
     print(f"{'package':<24}{'modules':>8}{'lines':>8}  imports (modules that do)")
     for package in top_down(graph):
         number, lines = measured.get(package, (0, 0))
-        below = sorted(graph[package].items(), key=lambda x: (-x[1], x[0]))
-        text = ", ".join(f"{name.removeprefix('builders.')} {n}" for name, n in below)
+        below = sorted(
+            graph[package].items(),
+            key=lambda name_and_count: (-name_and_count[1], name_and_count[0]),
+        )
+        text = ", ".join(f"{name.removeprefix('builders.')} {count}" for name, count in below)
         print(f"{package:<24}{number:>8}{lines:>8}  {text}")
     number, lines = (sum(column) for column in zip(*measured.values(), strict=True))
     print(f"{'all':<24}{number:>8}{lines:>8}")

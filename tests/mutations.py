@@ -175,7 +175,7 @@ class Trial:
         return failure[1] if failure else ""
 
     def sees(self, mutation: Mutation, tests: Sequence[str], seconds: int) -> bool:
-        """Whether a test fails with a change and passes without; of all tests where none are named."""
+        """Whether a named test, or any test where none is named, fails because of a change."""
         path = self.tree / mutation.path
         source = path.read_text("utf-8")
         changed, unchanged = mutation.changed(source)[1], ast.unparse(ast.parse(source))

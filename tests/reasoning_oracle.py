@@ -1,4 +1,4 @@
-"""What a question over several facts asks, answered by walking over days.
+"""Answer questions over several facts by walking over days.
 
 Independent of the builder: it reads segments and gaps as plain rows, draws a day for every partial
 date, and works the answer out with Python's dates. It shares no code with `reasoning`.
@@ -37,116 +37,124 @@ class World:
     def __init__(
         self, segments: Iterable[Row], gaps: Iterable[Row], reading: Reading, seed: int = 0
     ) -> None:
-        drawn = random.Random(seed)
+        generator = random.Random(seed)
         self.held: dict[tuple[str, str], list[Held]] = {}
         for sure, rows in ((True, segments), (False, gaps)):
             for row in rows:
                 doubtful = not sure or row.get("rival", False)
-                there = reading in ("long", "latest") or (
-                    reading == "random" and drawn.random() < 0.5
+                is_there = reading in ("long", "latest") or (
+                    reading == "random" and generator.random() < 0.5
                 )
-                if row["object"] is None or (doubtful and not there):
+                if row["object"] is None or (doubtful and not is_there):
                     continue
-                first = self._day(row["start_first"], row["start_last"], reading, 0, drawn)
-                last = self._day(row["end_first"], row["end_last"], reading, 1, drawn)
-                if first > last:  # of two dates that overlap one gives way
-                    first, last = last, first
-                one = Held(
+                first_day = self._day(row["start_first"], row["start_last"], reading, 0, generator)
+                last_day = self._day(row["end_first"], row["end_last"], reading, 1, generator)
+                if first_day > last_day:  # of two dates that overlap one gives way
+                    first_day, last_day = last_day, first_day
+                term = Held(
                     row["subject"],
                     row["relation"],
                     row["object"],
-                    first,
-                    last,
+                    first_day,
+                    last_day,
                     not row["end_open"] and not row.get("end_inferred", False),
                 )
-                self.held.setdefault(one[:2], []).append(one)
+                self.held.setdefault(term[:2], []).append(term)
 
     @staticmethod
     def _day(
-        low: date | None, high: date | None, reading: Reading, side: int, drawn: random.Random
+        low: date | None, high: date | None, reading: Reading, side: int, generator: random.Random
     ) -> date:
         low, high = max(low or EVER[0], EVER[0]), min(high or EVER[1], EVER[1])
         if reading == "random":
-            return low + timedelta(days=drawn.randint(0, max((high - low).days, 0)))
-        late = {"earliest": (0, 0), "latest": (1, 1), "long": (0, 1), "short": (1, 0)}[reading]
-        return high if late[side] else low
+            return low + timedelta(days=generator.randint(0, max((high - low).days, 0)))
+        uses_latest = {"earliest": (0, 0), "latest": (1, 1), "long": (0, 1), "short": (1, 0)}[
+            reading
+        ]
+        return high if uses_latest[side] else low
 
     def on(self, subject: str, relation: str, day: date) -> set[str]:
         """The objects on a day."""
-        every = self.held.get((subject, relation), [])
-        return {one.object for one in every if one.first <= day <= one.last}
+        all_terms = self.held.get((subject, relation), [])
+        return {term.object for term in all_terms if term.first <= day <= term.last}
 
-    def only(self, subject: str, relation: str, thing: str) -> Held:
+    def only(self, subject: str, relation: str, object_id: str) -> Held:
         """The one term of an object."""
-        every = self.held.get((subject, relation), [])
-        (found,) = [one for one in every if one.object == thing]
-        return found
+        all_terms = self.held.get((subject, relation), [])
+        (only_term,) = [term for term in all_terms if term.object == object_id]
+        return only_term
 
     def answer(self, row: Row) -> set[str]:
         """The answers of a candidate in this world: items, or yes, no or a number."""
-        return {str(one) for one in getattr(self, f"_{row['family']}")(row)}
+        return {str(answer) for answer in getattr(self, f"_{row['family']}")(row)}
 
     def _chain(self, row: Row) -> set[str]:
-        things = {row["items"][0]}
+        items = {row["items"][0]}
         for relation in row["relations"]:
-            things = {o for thing in things for o in self.on(thing, relation, row["as_of"])}
-        return things
+            items = {
+                next_item for item in items for next_item in self.on(item, relation, row["as_of"])
+            }
+        return items
 
     def _join(self, row: Row) -> set[str]:
-        about, subject, thing = row["items"]
-        day = self.only(subject, row["relations"][1], thing).first
-        return self.on(about, row["relations"][0], day)
+        asked_subject, subject, event_object = row["items"]
+        day = self.only(subject, row["relations"][1], event_object).first
+        return self.on(asked_subject, row["relations"][0], day)
 
     def _offset(self, row: Row) -> set[str]:
-        subject, thing = row["items"]
-        day = self.only(subject, row["relations"][0], thing).first
+        subject, event_object = row["items"]
+        day = self.only(subject, row["relations"][0], event_object).first
         year = day.year + row["number"]
         leap = (day.month, day.day) == (2, 29) and year % 4
         moved = date(year, 2, 28) if leap else day.replace(year=year)
         return self.on(subject, row["relations"][0], moved)
 
     def _neighbour(self, row: Row) -> set[str]:
-        subject, thing = row["items"]
-        every = sorted(self.held[subject, row["relations"][0]], key=lambda one: one.first)
-        place = [one.object for one in every].index(thing)
-        other = every[place + (-1 if row["wording"] == "before" else 1)]
-        assert len({one.first for one in every}) == len(every), "two began on one day"
-        return {other.object}
+        subject, given_object = row["items"]
+        all_terms = sorted(self.held[subject, row["relations"][0]], key=lambda term: term.first)
+        place = [term.object for term in all_terms].index(given_object)
+        neighbour = all_terms[place + (-1 if row["wording"] == "before" else 1)]
+        assert len({term.first for term in all_terms}) == len(all_terms), "two began on one day"
+        return {neighbour.object}
 
     def _order(self, row: Row) -> set[str]:
-        one, other = self._two(row)
-        assert one.first != other.first
-        return {"yes" if one.first < other.first else "no"}
+        first_term, second_term = self._two(row)
+        assert first_term.first != second_term.first
+        return {"yes" if first_term.first < second_term.first else "no"}
 
     def _overlap(self, row: Row) -> set[str]:
-        one, other = self._two(row)
-        days = min(one.last, other.last) - max(one.first, other.first)
+        first_term, second_term = self._two(row)
+        days = min(first_term.last, second_term.last) - max(first_term.first, second_term.first)
         return {"yes" if days >= timedelta(0) else "no"}
 
     def _two(self, row: Row) -> tuple[Held, Held]:
-        a, b, c, d = row["items"]
-        first, second = row["relations"]
-        return self.only(a, first, b), self.only(c, second, d)
+        first_subject, first_object, second_subject, second_object = row["items"]
+        first_relation, second_relation = row["relations"]
+        return self.only(first_subject, first_relation, first_object), self.only(
+            second_subject, second_relation, second_object
+        )
 
     def _duration(self, row: Row) -> set[str]:
         (relation,) = row["relations"]
-        subject, *things = row["items"]
-        terms = [self.only(subject, relation, thing) for thing in things]
-        assert all(one.closed for one in terms)
+        subject, *objects = row["items"]
+        terms = [self.only(subject, relation, object_id) for object_id in objects]
+        assert all(term.closed for term in terms)
         if row["wording"] == "years":
             return {
-                str(n)
-                for n in (_years(*terms[0][3:5]), _years(terms[0].first, terms[0].last + DAY))
+                str(years)
+                for years in (_years(*terms[0][3:5]), _years(terms[0].first, terms[0].last + DAY))
             }
-        one, other = terms
-        lengths = one.last - one.first, other.last - other.first
+        first_term, second_term = terms
+        lengths = first_term.last - first_term.first, second_term.last - second_term.first
         assert lengths[0] != lengths[1]
-        return {one.object if lengths[0] > lengths[1] else other.object}
+        return {first_term.object if lengths[0] > lengths[1] else second_term.object}
 
     def _count(self, row: Row) -> set[str]:
         low, high = row["since"], row["as_of"]
-        every = self.held[row["items"][0], row["relations"][0]]
-        return {str(len({one.object for one in every if one.first <= high and one.last >= low}))}
+        all_terms = self.held[row["items"][0], row["relations"][0]]
+        return {
+            str(len({term.object for term in all_terms if term.first <= high and term.last >= low}))
+        }
 
 
 def _years(first: date, last: date) -> int:
@@ -155,7 +163,7 @@ def _years(first: date, last: date) -> int:
 
 
 def worlds(segments: Sequence[Row], gaps: Sequence[Row], drawn: int) -> list[World]:
-    """The four extreme readings, and so many drawn ones."""
+    """Return the four extreme readings, and `drawn` random ones."""
     readings: tuple[Reading, ...] = ("earliest", "latest", "long", "short")
-    found = [World(segments, gaps, reading) for reading in readings]
-    return found + [World(segments, gaps, "random", seed) for seed in range(drawn)]
+    all_worlds = [World(segments, gaps, reading) for reading in readings]
+    return all_worlds + [World(segments, gaps, "random", seed) for seed in range(drawn)]

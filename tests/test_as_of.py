@@ -30,19 +30,23 @@ def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def release(folder: Path, *more: str, drop: str = "nothing", ok: bool = True) -> Completed:
+def release(
+    folder: Path, *more_lines: str, dropped_word: str = "nothing", ok: bool = True
+) -> Completed:
     """Run the recipe with lines more, and without those that hold a word."""
     text = (ROOT / "builders/recipes/as-of.yaml").read_text("utf-8").replace("../../", f"{ROOT}/")
-    kept = [line for line in text.splitlines() if drop not in line]
+    kept_lines = [line for line in text.splitlines() if dropped_word not in line]
     recipe = folder / "mine.yaml"
-    recipe.write_text("\n".join([*kept, *(f"  {line}" for line in more)]) + "\n", "utf-8")
+    recipe.write_text(
+        "\n".join([*kept_lines, *(f"  {line}" for line in more_lines)]) + "\n", "utf-8"
+    )
     return run_cli("release", recipe, "--out", folder / "out", "--build", folder / "b", ok=ok)
 
 
 def rows(folder: Path, name: str) -> Rows:
     (path,) = folder.glob(name)
-    found: Rows = pq.read_table(path).to_pylist()
-    return found
+    table_rows: Rows = pq.read_table(path).to_pylist()
+    return table_rows
 
 
 @pytest.fixture(scope="module")
@@ -52,37 +56,43 @@ def questions(sample: Path) -> Rows:
 
 @pytest.fixture(scope="module")
 def passages(sample: Path) -> dict[str, dict[str, Any]]:
-    return {one["id"]: one for one in rows(sample, f"{RELEASE}/data/passages/*.parquet")}
+    return {
+        passage["id"]: passage for passage in rows(sample, f"{RELEASE}/data/passages/*.parquet")
+    }
 
 
 def test_answers_are_what_holds_under_every_reading(sample: Path, questions: Rows) -> None:
-    stated = {statement for asked in questions for statement in asked["statements"]}
-    relations = {asked["relation"] for asked in questions}
+    stated = {statement for question in questions for statement in question["statements"]}
+    relations = {question["relation"] for question in questions}
     for world in worlds(*timelines_with(sample / "build", relations, stated), 0):
-        for asked in questions:
-            held = world.on(asked["subject"], asked["relation"], asked["as_of"])
-            assert held == set(asked["answer_ids"]), asked
+        for question in questions:
+            held = world.on(question["subject"], question["relation"], question["as_of"])
+            assert held == set(question["answer_ids"]), question
 
 
 def test_passages(questions: Rows, passages: dict[str, dict[str, Any]]) -> None:
-    assert {p["source"] for p in passages.values()} == {"statement", "news", "page"}
-    assert 0.1 < sum(p["late"] for p in passages.values()) / len(passages) < 0.25
-    for one in passages.values():
-        assert one["day"] >= one["since"]
-        assert one["late"] == (one["source"] == "statement" and one["day"] > one["since"])
-    for asked in questions:
-        same = asked["subject"], asked["relation"]
-        assert asked["evidence"] and asked["asked_on"] >= asked["as_of"]
-        for name in (*asked["evidence"], *asked["stale"]):
-            assert (passages[name]["subject"], passages[name]["relation"]) == same
-            assert passages[name]["day"] <= asked["asked_on"]
-        stated = {passages[name]["object"] for name in asked["evidence"]}
-        assert stated == set(asked["answer_ids"])
-        assert not stated & {passages[name]["object"] for name in asked["stale"]}
-        newer = any(passages[name]["since"] > asked["as_of"] for name in asked["stale"])
-        assert newer == (asked["superseded"] == "yes")
-        assert not set(asked["targets"]) & {*asked["earlier"], *asked["later"]}
-    kinds = [asked["superseded"] for asked in questions]
+    assert {passage["source"] for passage in passages.values()} == {"statement", "news", "page"}
+    assert 0.1 < sum(passage["late"] for passage in passages.values()) / len(passages) < 0.25
+    for passage in passages.values():
+        assert passage["day"] >= passage["since"]
+        assert passage["late"] == (
+            passage["source"] == "statement" and passage["day"] > passage["since"]
+        )
+    for question in questions:
+        same_pair = question["subject"], question["relation"]
+        assert question["evidence"] and question["asked_on"] >= question["as_of"]
+        for passage_id in (*question["evidence"], *question["stale"]):
+            assert (passages[passage_id]["subject"], passages[passage_id]["relation"]) == same_pair
+            assert passages[passage_id]["day"] <= question["asked_on"]
+        stated = {passages[passage_id]["object"] for passage_id in question["evidence"]}
+        assert stated == set(question["answer_ids"])
+        assert not stated & {passages[passage_id]["object"] for passage_id in question["stale"]}
+        newer = any(
+            passages[passage_id]["since"] > question["as_of"] for passage_id in question["stale"]
+        )
+        assert newer == (question["superseded"] == "yes")
+        assert not set(question["targets"]) & {*question["earlier"], *question["later"]}
+    kinds = [question["superseded"] for question in questions]
     assert kinds.count("yes") == kinds.count("no") == len(kinds) / 2 > 200
 
 
@@ -92,42 +102,56 @@ def lines(path: Path) -> Rows:
 
 def test_the_stream_is_in_order_and_gives_nothing_away(folder: Path, questions: Rows) -> None:
     stream = lines(folder / "stream/stream.jsonl")
-    order = [(o["day"], o["kind"], o["id"]) for o in stream]
+    order = [(event["day"], event["kind"], event["id"]) for event in stream]
     assert order == sorted(order)
     before: set[str] = set()
-    by_id = {one["id"]: one for one in questions}
-    for one in stream:
-        if one["kind"] == "passage":
-            before.add(one["id"])
+    by_id = {question["id"]: question for question in questions}
+    for event in stream:
+        if event["kind"] == "passage":
+            before.add(event["id"])
         else:
-            asked = by_id.pop(one["id"])
-            assert set(asked["evidence"]) <= before
-            assert one.keys() == {"kind", "id", "day", "text", "subject", "relation", "as_of"}
+            question = by_id.pop(event["id"])
+            assert set(question["evidence"]) <= before
+            assert event.keys() == {"kind", "id", "day", "text", "subject", "relation", "as_of"}
     assert not by_id
 
 
 def test_the_same_judgments_in_every_format(folder: Path, questions: Rows) -> None:
     with (folder / "beir/qrels/test.tsv").open(encoding="utf-8") as file:
         judged = [tuple(row.values()) for row in csv.DictReader(file, delimiter="\t")]
-    want = {(q["id"], p, "1") for q in questions for p in q["evidence"]}
-    want |= {(q["id"], p, "0") for q in questions for p in q["stale"]}
-    assert set(judged) == want and len(judged) == len(want)
+    expected_judgments = {
+        (question["id"], passage_id, "1")
+        for question in questions
+        for passage_id in question["evidence"]
+    }
+    expected_judgments |= {
+        (question["id"], passage_id, "0")
+        for question in questions
+        for passage_id in question["stale"]
+    }
+    assert set(judged) == expected_judgments and len(judged) == len(expected_judgments)
     dpr = json.loads((folder / "dpr/test.json").read_text("utf-8"))
     for lists, score in (("positive_ctxs", "1"), ("hard_negative_ctxs", "0")):
-        found = {(q["id"], p["passage_id"], score) for q in dpr for p in q[lists]}
-        assert found == {one for one in want if one[2] == score}
+        dpr_judgments = {
+            (question["id"], passage_id["passage_id"], score)
+            for question in dpr
+            for passage_id in question[lists]
+        }
+        assert dpr_judgments == {
+            judgment for judgment in expected_judgments if judgment[2] == score
+        }
     compile((folder / "mteb/mteb_task.py").read_text("utf-8"), "mteb_task.py", "exec")
     for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
         assert (folder / "mteb" / name).read_bytes() == (folder / "beir" / name).read_bytes()
 
 
-def searched(folder: Path, out: Path, *words: object) -> dict[str, float]:
+def searched(folder: Path, out: Path, *search_options: object) -> dict[str, float]:
     """The measures of a search."""
     out.mkdir(exist_ok=True)
-    run_cli("search", folder / "beir", *words, "--out", out / "run.trec")
+    run_cli("search", folder / "beir", *search_options, "--out", out / "run.trec")
     run_cli("score", folder / "beir", "--run", out / "run.trec", "--out", out)
-    (found,) = json.loads((out / "retrieval.json").read_text("utf-8"))
-    return {name: one["mean"] for name, one in found["measures"].items()}
+    (search_scores,) = json.loads((out / "retrieval.json").read_text("utf-8"))
+    return {name: measure["mean"] for name, measure in search_scores["measures"].items()}
 
 
 def test_a_day_filter_is_misled_less(folder: Path, tmp_path: Path) -> None:
@@ -158,34 +182,40 @@ def test_a_page_says_its_object_and_year_and_no_other_object(
     questions: Rows, passages: dict[str, dict[str, Any]]
 ) -> None:
     objects: dict[tuple[str, str], set[str]] = {}
-    for one in passages.values():
-        objects.setdefault((one["subject"], one["relation"]), set()).add(one["object_label"])
-    pages = [one for one in passages.values() if one["source"] == "page"]
-    assert len(pages) > 40 and {one["day"] for one in pages} == {date(2026, 2, 1)}
-    for one in pages:
-        title, _, text = one["text"].partition(": ")
-        assert title and one["end"] - one["start"] == len(text)
+    for passage in passages.values():
+        objects.setdefault((passage["subject"], passage["relation"]), set()).add(
+            passage["object_label"]
+        )
+    pages = [passage for passage in passages.values() if passage["source"] == "page"]
+    assert len(pages) > 40 and {passage["day"] for passage in pages} == {date(2026, 2, 1)}
+    for passage in pages:
+        title, _, text = passage["text"].partition(": ")
+        assert title and passage["end"] - passage["start"] == len(text)
         assert re.search(r"\b(1[89]|20)\d\d\b", text)
-        others = objects[one["subject"], one["relation"]] - {one["object_label"]}
-        assert not [name for name in others if re.search(rf"\b{re.escape(name)}\b", text)], text
-    names = {one["id"] for one in pages}
-    assert any(names & set(asked["evidence"]) for asked in questions)
-    assert any(names & set(asked["stale"]) for asked in questions)
+        other_labels = objects[passage["subject"], passage["relation"]] - {passage["object_label"]}
+        assert not [name for name in other_labels if re.search(rf"\b{re.escape(name)}\b", text)], (
+            text
+        )
+    page_ids = {passage["id"] for passage in pages}
+    assert any(page_ids & set(question["evidence"]) for question in questions)
+    assert any(page_ids & set(question["stale"]) for question in questions)
 
 
 def test_the_text_of_news_stays_out_and_is_put_back(folder: Path, tmp_path: Path) -> None:
     release(tmp_path, "text: false")
-    made = tmp_path / "out/as-of/1.0.0"
-    found = rows(made, "data/passages/*.parquet")
-    assert {not one["text"] for one in found if one["source"] == "news"} == {True}
-    assert all(one["text"] for one in found if one["source"] != "news")
+    release_folder = tmp_path / "out/as-of/1.0.0"
+    passage_rows = rows(release_folder, "data/passages/*.parquet")
+    assert {not passage["text"] for passage in passage_rows if passage["source"] == "news"} == {
+        True
+    }
+    assert all(passage["text"] for passage in passage_rows if passage["source"] != "news")
     run_cli("corpus", ROOT / "samples/news", "--out", tmp_path / "all")
     run_cli("corpus", ROOT / "samples/news", "--out", tmp_path / "few", "--until", "2015-12-31")
     for name, file in (("beir", "corpus.jsonl"), ("stream", "stream.jsonl")):
-        words = ("export", made, "--format", name, "--to", tmp_path / name)
-        assert "--corpus FOLDER" in run_cli(*words, ok=False).stderr
-        assert "it lacks" in run_cli(*words, "--corpus", tmp_path / "few", ok=False).stderr
-        run_cli(*words, "--corpus", tmp_path / "all")
+        export_command = ("export", release_folder, "--format", name, "--to", tmp_path / name)
+        assert "--corpus FOLDER" in run_cli(*export_command, ok=False).stderr
+        assert "it lacks" in run_cli(*export_command, "--corpus", tmp_path / "few", ok=False).stderr
+        run_cli(*export_command, "--corpus", tmp_path / "all")
         assert (tmp_path / name / file).read_bytes() == (folder / name / file).read_bytes()
 
 
@@ -201,11 +231,11 @@ def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
 
 
 def test_without_news_there_are_none(tmp_path: Path) -> None:
-    release(tmp_path, "late: 0", drop="news:")
-    found = rows(tmp_path, "out/as-of/1.0.0/data/passages/*.parquet")
-    assert {one["source"] for one in found} == {"statement", "page"}
-    assert not any(one["late"] for one in found)
-    assert min(one["day"] for one in found) > date(1900, 1, 1)
+    release(tmp_path, "late: 0", dropped_word="news:")
+    passage_rows = rows(tmp_path, "out/as-of/1.0.0/data/passages/*.parquet")
+    assert {passage["source"] for passage in passage_rows} == {"statement", "page"}
+    assert not any(passage["late"] for passage in passage_rows)
+    assert min(passage["day"] for passage in passage_rows) > date(1900, 1, 1)
 
 
 @pytest.mark.slow

@@ -34,9 +34,9 @@ class FailsOnce:
 
     def __call__(self, prompt: str) -> str | None:
         self.calls += 1
-        asked = prompt.split("Statement: ")[-1].split("\n")[0]
-        said = {of["cloze"]: str(of["predicted"]) for of in CLOZES.values()}
-        return None if self.calls == 4 else said.get(asked, "nothing")
+        statement = prompt.split("Statement: ")[-1].split("\n")[0]
+        said = {cloze_case["cloze"]: str(cloze_case["predicted"]) for cloze_case in CLOZES.values()}
+        return None if self.calls == 4 else said.get(statement, "nothing")
 
 
 ANSWERS = FailsOnce()
@@ -51,18 +51,18 @@ def model() -> Iterator[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory, model: dict[str, Any]) -> Walk:
     """The chain to `updated-lama` and `new-lama`, with a model that fails once on the way."""
-    made = Walk(tmp_path_factory.mktemp("ckl"))
-    made.release("ckl-questions")
-    made.judge("ckl_question", workers(made.items("ckl_question")))
+    new_walk = Walk(tmp_path_factory.mktemp("ckl"))
+    new_walk.release("ckl-questions")
+    new_walk.judge("ckl_question", workers(new_walk.items("ckl_question")))
     with pytest.raises(UserError, match="run again to go on"):
-        made.release("ckl-clozes", predict=model)
-    made.release("ckl-clozes", predict=model)
-    made.judge("ckl_expert", experts(made.items("ckl_expert")))
-    return made
+        new_walk.release("ckl-clozes", predict=model)
+    new_walk.release("ckl-clozes", predict=model)
+    new_walk.judge("ckl_expert", experts(new_walk.items("ckl_expert")))
+    return new_walk
 
 
 @pytest.fixture
-def other(walk: Walk, tmp_path: Path) -> Walk:
+def other_walk(walk: Walk, tmp_path: Path) -> Walk:
     return walk.beside(tmp_path)
 
 
@@ -72,30 +72,38 @@ def latest(walk: Walk, name: str) -> Path:
 
 def test_questions_and_words_of_recent_articles(walk: Walk) -> None:
     folder = latest(walk, "ckl-questions")
-    asked = rows(folder, "data/questions/full.parquet")
+    questions = rows(folder, "data/questions/full.parquet")
     words = rows(folder, "data/words/full.parquet")
-    assert len(words) >= len(asked) > 40
-    assert {len(r["questions"]) == len(r["answers"]) > 0 for r in asked} == {True}
-    assert min(r["article_day"] for r in asked) >= date(2020, 5, 1)
-    assert max(len(r["questions"]) for r in asked) > 4
-    castex = next(r for r in words if "Jean Castex" in r["candidates"])
+    assert len(words) >= len(questions) > 40
+    assert {len(row["questions"]) == len(row["answers"]) > 0 for row in questions} == {True}
+    assert min(row["article_day"] for row in questions) >= date(2020, 5, 1)
+    assert max(len(row["questions"]) for row in questions) > 4
+    castex = next(row for row in words if "Jean Castex" in row["candidates"])
     assert len(set(castex["candidates"])) == len(castex["candidates"])
 
 
 def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> None:
     folder = latest(walk, "ckl-clozes")
-    found = {r["new_answer"]: r for r in rows(folder, FULL)}
-    assert {answer: r["cloze"] for answer, r in found.items()} == {
-        of["answer"]: of["cloze"] for of in CLOZES.values()
+    clozes_by_answer = {cloze_row["new_answer"]: cloze_row for cloze_row in rows(folder, FULL)}
+    assert {answer: cloze_row["cloze"] for answer, cloze_row in clozes_by_answer.items()} == {
+        cloze_case["answer"]: cloze_case["cloze"] for cloze_case in CLOZES.values()
     }
-    for article in read_articles(str(NEWS), [r["evidence_id"] for r in found.values()]):
-        (row,) = [r for r in found.values() if r["evidence_id"] == article.id]
+    for article in read_articles(
+        str(NEWS), [cloze_row["evidence_id"] for cloze_row in clozes_by_answer.values()]
+    ):
+        (row,) = [
+            cloze_row
+            for cloze_row in clozes_by_answer.values()
+            if cloze_row["evidence_id"] == article.id
+        ]
         end = row["answer_start"] + len(row["new_answer"])
         assert article.text[row["answer_start"] : end] == row["new_answer"]
-    assert check(folder) == {"all": len(found)}
-    assert found["Yoshihide Suga"]["prediction"] == "Shinzo Abe"
-    assert found["Atlético Madrid"]["prediction"] is None  # it said that it does not know
-    assert {r["predictor"] for r in found.values()} == {"openai:m"}
+    assert check(folder) == {"all": len(clozes_by_answer)}
+    assert clozes_by_answer["Yoshihide Suga"]["prediction"] == "Shinzo Abe"
+    assert (
+        clozes_by_answer["Atlético Madrid"]["prediction"] is None
+    )  # it said that it does not know
+    assert {cloze_row["predictor"] for cloze_row in clozes_by_answer.values()} == {"openai:m"}
     bad = "answer_in_cloze answer_not_in_article damaged_gold no_article not_one_blank open"
     assert dropped(folder) == {"ckl-clozes": bad.split()}
     assert ANSWERS.calls == len(CLOZES) + 1  # one failed, and nothing was asked twice
@@ -119,15 +127,18 @@ def test_updated_and_new(walk: Walk) -> None:
         assert (article.day <= date(2020, 4, 30)) is old
         return article.text[place["start"] : place["end"]]
 
-    found = []
-    for r in rows(updated.folder):
-        assert said(r["new_evidence"], old=False) == r["answer"]
-        cells = [r[c] for c in ("answer", "query", "old_answer", "grounds", "prediction")]
-        found.append((*cells, said(r["old_evidence"], old=True)))
-    assert sorted(found) == UPDATED
+    updated_rows = []
+    for lama_row in rows(updated.folder):
+        assert said(lama_row["new_evidence"], old=False) == lama_row["answer"]
+        cells = [
+            lama_row[column]
+            for column in ("answer", "query", "old_answer", "grounds", "prediction")
+        ]
+        updated_rows.append((*cells, said(lama_row["old_evidence"], old=True)))
+    assert sorted(updated_rows) == UPDATED
     (row,) = rows(new.folder)
     assert row["query"] == "_X_ resigned as chief executive of Wirecard in June 2020."
-    assert [row[c] for c in ("answer", "grounds", "prediction")] == [
+    assert [row[column] for column in ("answer", "grounds", "prediction")] == [
         *("Markus Braun", "not_found", "Tim Cook")
     ]
     assert "old_answer" not in row
@@ -138,63 +149,67 @@ def test_updated_and_new(walk: Walk) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_bytes_with_two_jobs_in_another_folder(walk: Walk, other: Walk) -> None:
+def test_the_same_bytes_with_two_jobs_in_another_folder(walk: Walk, other_walk: Walk) -> None:
     for name in ("ckl-questions", "updated-lama", "new-lama"):
-        made = other.release(name)
+        release = other_walk.release(name)
         walk.release(name)
-        files = sorted(p for p in made.folder.rglob("*") if p.is_file())
+        files = sorted(path for path in release.folder.rglob("*") if path.is_file())
         assert files
         for file in files:
-            twin = latest(walk, name) / file.relative_to(made.folder)
+            twin = latest(walk, name) / file.relative_to(release.folder)
             assert file.read_bytes() == twin.read_bytes(), file
 
 
-def test_offline_from_the_cache_alone(walk: Walk, other: Walk, model: dict[str, Any]) -> None:
+def test_offline_from_the_cache_alone(walk: Walk, other_walk: Walk, model: dict[str, Any]) -> None:
     calls = ANSWERS.calls
     with pytest.raises(UserError, match="not in the cache"):
-        other.release("ckl-clozes", predict=model, offline=True)
-    answers = other.folder / "build" / "work" / "answers"
+        other_walk.release("ckl-clozes", predict=model, offline=True)
+    answers = other_walk.folder / "build" / "work" / "answers"
     answers.rename(answers.with_name("none"))
     answers.symlink_to(walk.folder / "build" / "work" / "answers")
-    made = other.release("ckl-clozes", predict=model, offline=True)
-    assert rows(made.folder, FULL) == rows(latest(walk, "ckl-clozes"), FULL)
+    release = other_walk.release("ckl-clozes", predict=model, offline=True)
+    assert rows(release.folder, FULL) == rows(latest(walk, "ckl-clozes"), FULL)
     assert ANSWERS.calls == calls
 
 
-def test_without_a_model_the_step_is_skipped_and_says_so(other: Walk) -> None:
-    made = other.release("ckl-clozes")
-    found = rows(made.folder, FULL)
-    assert {(r["prediction"], r["predictor"]) for r in found} == {(None, None)}
-    assert "  prediction: skipped (the recipe names no backend for it)" in other.said
-    assert "skipped: no backend" in (made.folder / "README.md").read_text("utf-8")
-    items = other.items("ckl_expert")
+def test_without_a_model_the_step_is_skipped_and_says_so(other_walk: Walk) -> None:
+    release = other_walk.release("ckl-clozes")
+    clozes = rows(release.folder, FULL)
+    assert {(row["prediction"], row["predictor"]) for row in clozes} == {(None, None)}
+    assert "  prediction: skipped (the recipe names no backend for it)" in other_walk.said
+    assert "skipped: no backend" in (release.folder / "README.md").read_text("utf-8")
+    items = other_walk.items("ckl_expert")
     assert len(items) == len(CLOZES)
     assert all("prediction" not in item.fields for item in items)
 
 
 def test_a_further_judgment_is_a_new_version_with_just_its_row(walk: Walk, tmp_path: Path) -> None:
-    other = Walk(tmp_path)
+    other_walk = Walk(tmp_path)
     said = {
-        layout: [Gold(**r) for r in rows(walk.folder / "judgments" / layout, "gold.parquet")]
+        layout: [Gold(**row) for row in rows(walk.folder / "judgments" / layout, "gold.parquet")]
         for layout in ("ckl_question", "ckl_expert")
     }
-    for layout, found in said.items():
-        other.judge(layout, found)
-    first = other.release("new-lama")
-    (juventus,) = [i for i in walk.items("ckl_expert") if i.fields["new_answer"] == "Andrea Pirlo"]
+    for layout, gold_rows in said.items():
+        other_walk.judge(layout, gold_rows)
+    first = other_walk.release("new-lama")
+    (juventus,) = [
+        item for item in walk.items("ckl_expert") if item.fields["new_answer"] == "Andrea Pirlo"
+    ]
     answers = {"statement": juventus.fields["cloze"], "supported": "no", "found": "no"}
     further = gold("ckl_expert", juventus, {"settled": "yes", **answers}, judgments=2)
-    other.judge("ckl_expert", [*said["ckl_expert"], further])
-    second = other.release("new-lama")
+    other_walk.judge("ckl_expert", [*said["ckl_expert"], further])
+    second = other_walk.release("new-lama")
     assert (first.version, second.version, second.level) == ("1.0.0", "1.1.0", "minor")
     summary = compare(first.folder, second.folder, tmp_path / "diff.parquet").summary()
     assert "1 added" in summary or "+1" in summary, summary
-    assert {r["answer"] for r in rows(second.folder)} == {"Markus Braun", "Andrea Pirlo"}
+    assert {row["answer"] for row in rows(second.folder)} == {"Markus Braun", "Andrea Pirlo"}
 
 
 def test_gold_of_other_layouts_alone_is_refused(tmp_path: Path) -> None:
-    other = Walk(tmp_path)
-    other.judge("easy_select", [gold("easy_select", "0" * 16, {"newness": "none"}, "rejected")])
+    other_walk = Walk(tmp_path)
+    other_walk.judge(
+        "easy_select", [gold("easy_select", "0" * 16, {"newness": "none"}, "rejected")]
+    )
     for name in ("ckl-clozes", "updated-lama", "new-lama"):
         with pytest.raises(UserError, match="no gold rows of ckl_question"):
-            other.release(name)
+            other_walk.release(name)

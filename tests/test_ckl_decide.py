@@ -49,9 +49,11 @@ SAID = (N, "yes", "no")
 
 
 def test_every_combination() -> None:
-    every = [*product(SAID, IS, SAID, IS), ("perhaps", N, N, N), ("no", N, "yes", "x")]
+    combinations = [*product(SAID, IS, SAID, IS), ("perhaps", N, N, N), ("no", N, "yes", "x")]
     refused = ("refused", "contradictory")
-    assert {path: decide(*path) for path in every} == {p: DECIDED.get(p, refused) for p in every}
+    assert {path: decide(*path) for path in combinations} == {
+        path_taken: DECIDED.get(path_taken, refused) for path_taken in combinations
+    }
 
 
 KEY = f"20180115000000000000\x00\x01{'ab' * 32}\x00\x01"
@@ -71,38 +73,42 @@ def marked(words: str, passage: int = 0) -> dict[str, Any]:
     return {"paragraph": passage, "start": start, "end": start + len(words), "text": words}
 
 
-def gold_of(folder: Path, said: dict[str, Any], **shown: Any) -> Path:
+def gold_of(folder: Path, said: dict[str, Any], **fields_seen: Any) -> Path:
     """A table with one gold row of these answers."""
-    fields = {k: v for k, v in ({**SHOWN, "results": RESULTS} | shown).items() if v is not None}
+    fields = {
+        key: value
+        for key, value in ({**SHOWN, "results": RESULTS} | fields_seen).items()
+        if value is not None
+    }
     answers = dict(said)
     decision = answers.pop("decision", "accepted")
     numbers = answers.pop("judgments", 2), answers.pop("agreeing", 2)
     texts = json.dumps(answers), json.dumps(fields)
-    found = Gold("a", "ckl_expert", "d 1.0.0", decision, *texts, *numbers)
+    gold_row = Gold("a", "ckl_expert", "d 1.0.0", decision, *texts, *numbers)
     path = folder / "gold.parquet"
-    pq.write_table(pa.Table.from_batches(list(batches(Gold, [found]))), path)
+    pq.write_table(pa.Table.from_batches(list(batches(Gold, [gold_row]))), path)
     return path
 
 
 UNTIL = date(2020, 4, 30)
 
 
-def one(folder: Path, answers: dict[str, Any], until: date = UNTIL, **shown: Any) -> Any:
+def one(folder: Path, answers: dict[str, Any], until: date = UNTIL, **fields_seen: Any) -> Any:
     """The judgment of a row, or the reason why there is none."""
-    found, dropped = expert_judgments([gold_of(folder, answers, **shown)], until)
-    return found[0] if found else dropped[0].reason
+    judgments, dropped = expert_judgments([gold_of(folder, answers, **fields_seen)], until)
+    return judgments[0] if judgments else dropped[0].reason
 
 
 def test_evidence_is_placed_in_its_article(tmp_path: Path) -> None:
     for words, passage in (("Sentence 2 says", 0), ("says that Ann Lee leads Acme", 1)):
         answers = SUPPORTED | {"evidence": marked(words, passage)}
-        found = one(tmp_path, answers)
-        assert isinstance(found, ExpertJudgment)
-        assert found.marked
-        place = locate_mark(found.marked, {KEY: OLD})
+        judgment = one(tmp_path, answers)
+        assert isinstance(judgment, ExpertJudgment)
+        assert judgment.marked
+        place = locate_mark(judgment.marked, {KEY: OLD})
         assert (place.article, place.day) == (KEY, date(2018, 1, 15))
         assert OLD.text[place.start : place.end] == words
-        assert found.old_answer == "Ann Lee"
+        assert judgment.old_answer == "Ann Lee"
 
 
 DAY = str(RESULTS[0]["text"]).index("Headline")
@@ -122,11 +128,11 @@ DAY = str(RESULTS[0]["text"]).index("Headline")
 def test_evidence_that_is_not_in_its_article(changes: dict[str, Any], reason: str | None) -> None:
     mark = MarkedPassage(KEY, OLD.day, 0, str(RESULTS[0]["text"]), DAY, DAY + 4)
     try:
-        found = locate_mark(replace(mark, **changes), {KEY: OLD})
+        evidence = locate_mark(replace(mark, **changes), {KEY: OLD})
     except DropError as why:
         assert why.reason == reason
     else:
-        assert (reason, found.start, found.end) == (None, 0, 1)
+        assert (reason, evidence.start, evidence.end) == (None, 0, 1)
 
 
 def test_alike_answers_that_two_experts_tell_apart(tmp_path: Path) -> None:
@@ -175,11 +181,11 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("answers", "shown", "reason"), REFUSED)
+@pytest.mark.parametrize(("answers", "fields_seen", "reason"), REFUSED)
 def test_what_is_refused(
-    tmp_path: Path, answers: dict[str, Any], shown: dict[str, Any], reason: str
+    tmp_path: Path, answers: dict[str, Any], fields_seen: dict[str, Any], reason: str
 ) -> None:
-    assert one(tmp_path, answers, **shown) == reason
+    assert one(tmp_path, answers, **fields_seen) == reason
 
 
 def test_evidence_after_the_old_corpus_is_refused(tmp_path: Path) -> None:
@@ -191,9 +197,9 @@ def test_evidence_after_the_old_corpus_is_refused(tmp_path: Path) -> None:
 def test_an_empty_prediction_is_not_supported_and_may_be_new(tmp_path: Path) -> None:
     for supported in ("no", "yes", None):  # whatever is said of what was not predicted
         answers = {"statement": ["[BLANK] leads Acme."], "supported": supported, "found": "no"}
-        found = one(tmp_path, answers, prediction=None, results=None)
-        assert isinstance(found, ExpertJudgment)
-        assert (found.decision.fate, found.prediction, found.passages) == ("new", None, 0)
+        judgment = one(tmp_path, answers, prediction=None, results=None)
+        assert isinstance(judgment, ExpertJudgment)
+        assert (judgment.decision.fate, judgment.prediction, judgment.passages) == ("new", None, 0)
 
 
 def test_an_expert_marks_in_a_passage_that_a_search_has_found(tmp_path: Path) -> None:
@@ -206,19 +212,19 @@ def test_an_expert_marks_in_a_passage_that_a_search_has_found(tmp_path: Path) ->
         "searches": [search, None],
         "other_evidence": [mark | {"paragraph": 1}, marked("Ann Lee leads Acme")],
     }
-    found = one(tmp_path, said, prediction=None, results=RESULTS[:1])
-    assert isinstance(found, ExpertJudgment)
-    assert (found.searches, found.passages) == (("who leads Acme",), 2)
-    assert found.marked and locate_mark(found.marked, {KEY: OLD}).article == KEY
+    judgment = one(tmp_path, said, prediction=None, results=RESULTS[:1])
+    assert isinstance(judgment, ExpertJudgment)
+    assert (judgment.searches, judgment.passages) == (("who leads Acme",), 2)
+    assert judgment.marked and locate_mark(judgment.marked, {KEY: OLD}).article == KEY
     assert one(tmp_path, said | {"searches": [None, None]}, results=RESULTS[:1]) == "bad_evidence"
 
 
 def test_the_statement_that_an_expert_has_corrected_and_one_row_once(tmp_path: Path) -> None:
-    some = ["b [BLANK].", "a [BLANK].", "a [BLANK]."]
-    said = {"statement": some, "supported": "no", "found": "no"}
+    statements = ["b [BLANK].", "a [BLANK].", "a [BLANK]."]
+    said = {"statement": statements, "supported": "no", "found": "no"}
     assert one(tmp_path, said).statement == "a [BLANK]."
-    found, dropped = expert_judgments([gold_of(tmp_path, said)] * 2, UNTIL)
-    assert (len(found), [d.reason for d in dropped]) == (1, ["duplicate"])
+    judgments, dropped = expert_judgments([gold_of(tmp_path, said)] * 2, UNTIL)
+    assert (len(judgments), [drop.reason for drop in dropped]) == (1, ["duplicate"])
 
 
 # What a cloze must clear before it stands for knowledge.
@@ -255,12 +261,12 @@ CHECKS: dict[str, Callable[[str, str], bool | str | list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("check", "text", "other", "expected"), read_table("ckl_checks"))
-def test_checks_of_a_cloze(check: str, text: str, other: str, expected: str) -> None:
+@pytest.mark.parametrize(("check", "text", "other_text", "expected"), read_table("ckl_checks"))
+def test_checks_of_a_cloze(check: str, text: str, other_text: str, expected: str) -> None:
     try:
-        found = CHECKS[check](text, other)
+        outcome = CHECKS[check](text, other_text)
     except DropError as why:
-        found = why.reason
-    if isinstance(found, bool):
-        found = "yes" if found else "no"
-    assert (found if isinstance(found, str) else "|".join(found)) == expected
+        outcome = why.reason
+    if isinstance(outcome, bool):
+        outcome = "yes" if outcome else "no"
+    assert (outcome if isinstance(outcome, str) else "|".join(outcome)) == expected

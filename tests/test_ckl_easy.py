@@ -31,74 +31,88 @@ def rewritten(prompt: str) -> str:
 def choices(items: Sequence[Item]) -> list[Gold]:
     """What workers choose, and some bad work."""
     layout = "easy_select"
-    found = []
+    gold_rows = []
     for item in items:
         sentences = item.fields["sentences"]
         assert isinstance(sentences, list)
         head = str(sentences[0])
-        for start, (word, other) in PEOPLE["words"].items():
+        for start, (word, other_word) in PEOPLE["words"].items():
             if head.startswith(start):
-                text = next(s for s in map(str, sentences[1:]) if word in s and other in s)
+                text = next(
+                    statement
+                    for statement in map(str, sentences[1:])
+                    if word in statement and other_word in statement
+                )
                 alone = dated(text, str(item.fields["article_day"]))
                 said = {"newness": "general", "sentence": text, "word": word, "alone": alone}
-                found.append(gold(layout, item, valid(layout, item, said)))
+                gold_rows.append(gold(layout, item, valid(layout, item, said)))
         for start, bad in PEOPLE["bad_words"].items():
             if head.startswith(start):
                 decision: Decision = bad.get("decision", "accepted")
-                texts = {n: text for n, text in bad.items() if n != "decision"}
-                said = {n: text.format(sentences[1]) for n, text in texts.items()}
+                texts = {
+                    answer_name: text
+                    for answer_name, text in bad.items()
+                    if answer_name != "decision"
+                }
+                said = {
+                    answer_name: text.format(sentences[1]) for answer_name, text in texts.items()
+                }
                 if decision == "rejected":
                     valid(layout, item, said)
-                found.append(gold(layout, item, said, decision))
+                gold_rows.append(gold(layout, item, said, decision))
     said = {"newness": "general", "sentence": "x", "word": "x"}
-    return [*found, gold(layout, "f" * 16, said)]
+    return [*gold_rows, gold(layout, "f" * 16, said)]
 
 
 def asked(items: Sequence[Item]) -> list[Gold]:
     """Two workers' questions and answers."""
     layout = "easy_question"
-    found = []
+    gold_rows = []
     for item in items:
         cloze = str(item.fields["cloze"])
-        some = next(said for word, said in PEOPLE["answers"].items() if word in cloze)
+        chosen = next(said for word, said in PEOPLE["answers"].items() if word in cloze)
         rest = cloze.replace("[BLANK]", "").strip(" .")
         questions = [f"who {rest}?", f"what {rest}?"]
-        for question, answer in zip(questions, some, strict=True):
+        for question, answer in zip(questions, chosen, strict=True):
             valid(layout, item, {"question": question, "answer": answer})
-        agree = len({normalize_or_keep(one) for one in some}) == 1
-        said: dict[str, Any] = {"question": questions, "answer": some[0] if agree else some}
+        agree = len({normalize_or_keep(part) for part in chosen}) == 1
+        said: dict[str, Any] = {"question": questions, "answer": chosen[0] if agree else chosen}
         decision: Decision = "accepted" if agree else "disputed"
-        found.append(gold(layout, item, said, decision, 2, dataset="new-lama-easy-clozes 1.0.0"))
-    return found
+        gold_rows.append(
+            gold(layout, item, said, decision, 2, dataset="new-lama-easy-clozes 1.0.0")
+        )
+    return gold_rows
 
 
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
-    made = Walk(tmp_path_factory.mktemp("easy"))
-    made.release("ckl-questions")
-    made.judge("easy_select", choices(made.items("easy_select")))
-    return made
+    new_walk = Walk(tmp_path_factory.mktemp("easy"))
+    new_walk.release("ckl-questions")
+    new_walk.judge("easy_select", choices(new_walk.items("easy_select")))
+    return new_walk
 
 
 def test_without_models_to_the_release(walk: Walk) -> None:
-    made = walk.release("new-lama-easy-clozes")
-    clozes = rows(made.folder, "data/all/full.parquet")
-    assert {r["answer"] for r in clozes} == {word for word, _ in PEOPLE["words"].values()}
-    assert all(r["cloze"].count("[BLANK]") == 1 for r in clozes)
-    by = {(r["decontextualiser"], *r["translators"]) for r in clozes}
+    release = walk.release("new-lama-easy-clozes")
+    clozes = rows(release.folder, "data/all/full.parquet")
+    assert {cloze_row["answer"] for cloze_row in clozes} == {
+        word for word, _ in PEOPLE["words"].values()
+    }
+    assert all(cloze_row["cloze"].count("[BLANK]") == 1 for cloze_row in clozes)
+    by = {(cloze_row["decontextualiser"], *cloze_row["translators"]) for cloze_row in clozes}
     assert by <= {("annotator",), (None,)} and ("annotator",) in by
     assert {"  decontextualisation: skipped (the recipe names no backend for it)"} <= {*walk.said}
     assert {"  back-translation: skipped (the recipe names no backend for it)"} <= {*walk.said}
     bad = "contradictory missing_sentence no_article no_sentence not_general not_new word_lost"
-    assert dropped(made.folder) == {"new-lama-easy-clozes": bad.split()}
+    assert dropped(release.folder) == {"new-lama-easy-clozes": bad.split()}
     walk.judge("easy_question", asked(walk.items("easy_question")))
     final = walk.release("new-lama-easy")
-    assert check(made.folder) == {"all": len(clozes)}
+    assert check(release.folder) == {"all": len(clozes)}
     assert check(final.folder) == {"all": 3}
-    found = {r["answer"]: r for r in rows(final.folder)}
-    assert found.keys() == {"Yoshihide Suga", "Wirecard", "Rafael Nadal"}
+    final_rows = {cloze_row["answer"]: cloze_row for cloze_row in rows(final.folder)}
+    assert final_rows.keys() == {"Yoshihide Suga", "Wirecard", "Rafael Nadal"}
     assert dropped(final.folder)["new-lama-easy"] == ["not_the_word", "workers_differ"]
-    for row in found.values():
+    for row in final_rows.values():
         assert row["query"].count("_X_") == 1
         assert len(row["questions"]) == 2
         place = row["new_evidence"]
@@ -108,7 +122,7 @@ def test_without_models_to_the_release(walk: Walk) -> None:
 
 
 @pytest.fixture
-def other(walk: Walk, tmp_path: Path) -> Walk:
+def other_walk(walk: Walk, tmp_path: Path) -> Walk:
     return walk.beside(tmp_path)
 
 
@@ -119,18 +133,23 @@ def model() -> Iterator[dict[str, Any]]:
 
 
 def test_models_rewrite_and_what_loses_the_word_is_dropped(
-    other: Walk, model: dict[str, Any]
+    other_walk: Walk, model: dict[str, Any]
 ) -> None:
-    made = other.release(
+    release = other_walk.release(
         "new-lama-easy-clozes", decontextualise=model, translate={"forward": model, "back": model}
     )
-    found = {r["answer"]: r for r in rows(made.folder, "data/all/full.parquet")}
-    assert found.keys() == {"Yoshihide Suga", "Jean Castex", "Maia Sandu", "Rafael Nadal"}
-    assert dropped(made.folder)["new-lama-easy-clozes"].count("word_lost") == 2
-    nadal, sandu = found["Rafael Nadal"], found["Maia Sandu"]
+    clozes_by_answer = {row["answer"]: row for row in rows(release.folder, "data/all/full.parquet")}
+    assert clozes_by_answer.keys() == {
+        "Yoshihide Suga",
+        "Jean Castex",
+        "Maia Sandu",
+        "Rafael Nadal",
+    }
+    assert dropped(release.folder)["new-lama-easy-clozes"].count("word_lost") == 2
+    nadal, sandu = clozes_by_answer["Rafael Nadal"], clozes_by_answer["Maia Sandu"]
     assert nadal["decontextualiser"] == "annotator"  # the model lost the name: it stayed
     assert sandu["decontextualiser"] == "openai:m"
     assert sandu["cloze"].endswith(ALONE)
     assert "the said presidential" in sandu["cloze"]
     assert sandu["translators"] == ["openai:m", "openai:m"]
-    assert not any("skipped" in line for line in other.said)
+    assert not any("skipped" in line for line in other_walk.said)

@@ -65,15 +65,19 @@ def test_periods_are_in_order() -> None:
 
 
 def test_what_waits_for_gold() -> None:
-    found = {path.stem: recipe for path, recipe in recipes(FOLDER).items()}
-    gold = {n for n, r in found.items() if "gold" in r.inputs and not r.inputs["gold"].optional}
+    recipes_by_name = {path.stem: recipe for path, recipe in recipes(FOLDER).items()}
+    gold = {
+        name_with_gold
+        for name_with_gold, recipe_with_gold in recipes_by_name.items()
+        if "gold" in recipe_with_gold.inputs and not recipe_with_gold.inputs["gold"].optional
+    }
     names = {"ckl-clozes", "updated-lama", "new-lama", "new-lama-easy-clozes", "new-lama-easy"}
     assert gold == names | {f"{name}-paper" for name in names}
     for name in names:
-        assert found[name].waits_for(()) == {"gold"}
-        assert found[name].waits_for(["gold"]) == set()
-        assert found[f"{name}-paper"].waits_for(["gold"]) == {"news"}
-    assert found["ckl-questions"].waits_for(()) == set()
+        assert recipes_by_name[name].waits_for(()) == {"gold"}
+        assert recipes_by_name[name].waits_for(["gold"]) == set()
+        assert recipes_by_name[f"{name}-paper"].waits_for(["gold"]) == {"news"}
+    assert recipes_by_name["ckl-questions"].waits_for(()) == set()
 
 
 @pytest.mark.parametrize("name", ["ckl-clozes-paper", "new-lama-easy-clozes-paper"])
@@ -120,8 +124,8 @@ def test_of_t5s_gaps_the_first_counts(tmp_path: Path) -> None:
     row = torch.tensor(tokenizer(text)["input_ids"])
     assert first_mask(row, tokenizer).tolist() == row.tolist()  # no tokenizer of T5
     tokenizer.add_special_tokens(
-        {"additional_special_tokens": [f"<extra_id_{n}>" for n in range(3)]}
+        {"additional_special_tokens": [f"<extra_id_{number}>" for number in range(3)]}
     )
     row = torch.tensor(tokenizer(text)["input_ids"])
-    kept = tokenizer.decode(first_mask(row, tokenizer), skip_special_tokens=True)
-    assert str(kept).strip() == "Ann Lee"
+    first_gap = tokenizer.decode(first_mask(row, tokenizer), skip_special_tokens=True)
+    assert str(first_gap).strip() == "Ann Lee"

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from factdrift.builders.templama.rendering import READS_AS_ONE_ANSWER
 from factdrift.builders.text import render
 from factdrift.builders.text.en.articles import a_or_an, opening_article, takes_the
 from factdrift.builders.text.render import object_last, parse_template, query, sentence
@@ -26,7 +27,7 @@ FUNCTIONS: dict[str, Callable[[str, str, str], object]] = {
     "parse": lambda text, *_: parse_template(text),
     "object last": lambda text, *_: object_last(NAMED.get(text, text)),
     "opening": lambda text, name, _: opening_article(text, name),
-    "a or an": lambda words, *_: " ".join({a_or_an(one) for one in words.split("|")}),
+    "a or an": lambda words, *_: " ".join({a_or_an(word) for word in words.split("|")}),
 }
 
 
@@ -35,10 +36,10 @@ FUNCTIONS: dict[str, Callable[[str, str, str], object]] = {
 )
 def test_parts(function: str, text: str, more: str, blank: str, expected: str) -> None:
     try:
-        found = str(FUNCTIONS[function](text, more, blank))
+        outcome = str(FUNCTIONS[function](text, more, blank))
     except ValueError as error:
-        found = str(error)
-    assert found.startswith(expected)
+        outcome = str(error)
+    assert outcome.startswith(expected)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +49,10 @@ def test_sentence(template: str, subject: str, answer: str, expected: str) -> No
     assert sentence(NAMED[template], subject, answer) == expected
 
 
-@pytest.mark.parametrize(("wanted", "names"), read_table("names_with_the"))
-def test_names_with_and_without_the(wanted: str, names: str) -> None:
-    found = {name: takes_the(name) for name in names.split("|")}
-    assert found == dict.fromkeys(found, wanted == "the")
+@pytest.mark.parametrize(("expected_article", "names"), read_table("names_with_the"))
+def test_names_with_and_without_the(expected_article: str, names: str) -> None:
+    takes_article = {name: takes_the(name) for name in names.split("|")}
+    assert takes_article == dict.fromkeys(takes_article, expected_article == "the")
 
 
 LABELS = st.text(min_size=1) | st.sampled_from(["<object>", "<the subject>", "{0}", r"\1", "F.C."])
@@ -76,11 +77,18 @@ def test_a_query_is_its_sentence_with_the_answer_covered(
     template: str, answer: str, subject: str
 ) -> None:
     assume("⟦" not in subject)
-    shown = query(template, subject, "⟦⟧")
+    covered = query(template, subject, "⟦⟧")
     articles = ["", "a ", "an ", "A ", "An "]
     assert sentence(template, subject, answer) in [
-        shown.replace("⟦⟧", a + answer) for a in articles
+        covered.replace("⟦⟧", article + answer) for article in articles
     ]
+
+
+def test_a_sentence_that_reads_as_if_there_were_one_answer() -> None:
+    for text in ("The capital of <the subject> is <object>.", "It is <object> that leads it."):
+        assert READS_AS_ONE_ANSWER.match(text)
+    for text in (PLAYS, COACH, TRADE, "The team <subject> plays for is a rival of <object>."):
+        assert not READS_AS_ONE_ANSWER.match(text)
 
 
 def test_the_examples_in_docstrings() -> None:

@@ -58,22 +58,24 @@ UNKNOWN = {"unk_token": "[UNK]"}
 
 def wordpiece() -> Tokenizer:
     words = ["is", "actor", "act", "##ress", "germany", "the", "##s", "[UNK]", "[CLS]", "[SEP]"]
-    made = Tokenizer(models.WordPiece({w: i for i, w in enumerate(words)}, **UNKNOWN))
-    made.normalizer = normalizers.BertNormalizer(lowercase=True)
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    return made
+    tokenizer = Tokenizer(
+        models.WordPiece({word: token_id for token_id, word in enumerate(words)}, **UNKNOWN)
+    )
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
 
 
 def unigram() -> Tokenizer:
     words = {"[UNK]": -9.0, "▁is": -1.0, "▁Germany": -2.0, "▁France": -2.0, "▁": -8.0}
-    made = Tokenizer(models.Unigram(list(words.items()), unk_id=0, byte_fallback=False))
-    made.pre_tokenizer = pre_tokenizers.Metaspace()
-    return made
+    tokenizer = Tokenizer(models.Unigram(list(words.items()), unk_id=0, byte_fallback=False))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    return tokenizer
 
 
 @pytest.mark.parametrize("layout", ["file", "folder", "transformers"])
 @pytest.mark.parametrize(
-    ("kind", "counts"),
+    ("make_tokenizer", "counts"),
     [
         # an unknown token can never be the answer: 0
         (wordpiece, {"Actor": 1, "actress": 2, "Germany": 1, "Łódź": 0, "the actors": 3}),
@@ -81,20 +83,20 @@ def unigram() -> Tokenizer:
     ],
 )
 def test_kinds_and_layouts(
-    tmp_path: Path, layout: str, kind: Callable[[], Tokenizer], counts: dict[str, int]
+    tmp_path: Path, layout: str, make_tokenizer: Callable[[], Tokenizer], counts: dict[str, int]
 ) -> None:
-    made = kind()
-    made.enable_truncation(2)
-    made.enable_padding(length=9)
-    source = tmp_path
+    tokenizer = make_tokenizer()
+    tokenizer.enable_truncation(2)
+    tokenizer.enable_padding(length=9)
+    tokenizer_path = tmp_path
     if layout == "transformers":
-        wrap: Any = PreTrainedTokenizerFast
-        wrap(tokenizer_object=made, **UNKNOWN).save_pretrained(tmp_path)
+        fast_tokenizer: Any = PreTrainedTokenizerFast
+        fast_tokenizer(tokenizer_object=tokenizer, **UNKNOWN).save_pretrained(tmp_path)
         assert (tmp_path / "tokenizer_config.json").exists()
     else:
-        made.save(str(tmp_path / "tokenizer.json"))
-        source = tmp_path / "tokenizer.json" if layout == "file" else tmp_path
-    assert load_tokenizer(str(source)).counts(counts) == list(counts.values())
+        tokenizer.save(str(tmp_path / "tokenizer.json"))
+        tokenizer_path = tmp_path / "tokenizer.json" if layout == "file" else tmp_path
+    assert load_tokenizer(str(tokenizer_path)).counts(counts) == list(counts.values())
 
 
 def test_each_label_is_split_once() -> None:
@@ -126,9 +128,9 @@ def test_a_label_counts_the_same_in_any_company(labels: list[str]) -> None:
 def test_a_name_without_a_network_says_what_to_do() -> None:
     with pytest.raises(UserError) as error:  # all tests run with HF_HUB_OFFLINE=1
         load_tokenizer("some-org/no-such-model")
-    said = str(error.value)
-    assert said.startswith("some-org/no-such-model: the tokenizer is no folder here and cannot")
-    assert "give a folder that `save_pretrained`" in said
+    message = str(error.value)
+    assert message.startswith("some-org/no-such-model: the tokenizer is no folder here and cannot")
+    assert "give a folder that `save_pretrained`" in message
 
 
 @pytest.mark.parametrize("source", ["./none", "/none/at/all", "none/tokenizer.json", "~/none"])
@@ -148,9 +150,9 @@ def test_what_is_no_tokenizer(tmp_path: Path) -> None:
 SHORT = ("single_token", "single_token_any")
 
 
-def both(n: int) -> tuple[str, str]:
+def both(token_count: int) -> tuple[str, str]:
     """The names of the view of at most n tokens, by both rules."""
-    return (f"max_tokens_{n}", f"max_tokens_{n}_any")
+    return (f"max_tokens_{token_count}", f"max_tokens_{token_count}_any")
 
 
 @pytest.mark.parametrize(
@@ -194,14 +196,14 @@ def test_the_columns_of_a_row(sample: TokenCounter) -> None:
 def test_a_figure_says_its_rule(tmp_path: Path) -> None:
     rows = [{"views": list(row_views(counts, 2))} for counts in ([1], [1, 3], [3])]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "cloze.parquet")
-    found = view_statistics(tmp_path / "cloze.parquet", "The paper's is any.")
-    assert [(r["view"], r["answers"], r["rows"]) for r in found.rows] == [
+    statistics = view_statistics(tmp_path / "cloze.parquet", "The paper's is any.")
+    assert [(row["view"], row["answers"], row["rows"]) for row in statistics.rows] == [
         ("multi_token", "of any length", 3),
         ("max_tokens_2_any", "any", 2),
         ("single_token_any", "any", 2),
         ("max_tokens_2", "all", 1),
         ("single_token", "all", 1),
     ]
-    assert found.rows[1]["share lost"] == pytest.approx(1 / 3)
-    assert "`all` or `any`" in found.caption
-    assert found.caption.endswith("The paper's is any.")
+    assert statistics.rows[1]["share lost"] == pytest.approx(1 / 3)
+    assert "`all` or `any`" in statistics.caption
+    assert statistics.caption.endswith("The paper's is any.")

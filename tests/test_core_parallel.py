@@ -132,7 +132,7 @@ sys.meta_path.insert(0, Finder())
 IN_A_QUERY = """
 import os, signal, threading
 import duckdb
-import factdrift.builders.cli
+from factdrift.builders import cli
 
 def query(**given):
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()

@@ -11,6 +11,7 @@ from typing import Any
 import fsspec
 import pytest
 
+from factdrift.builders.core import addresses, remote
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.http import RetryError, RetryPolicy
@@ -180,6 +181,8 @@ def test_a_release_of_inputs_elsewhere_is_that_of_the_files(
 
 
 def test_protocols_of_fsspec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "BUCKET_SCHEMES", ("memory",))  # a store without a server
+    monkeypatch.setattr(remote, "INPUT_SCHEMES", ("memory", "gs"))
     memory = fsspec.filesystem("memory")
     memory.pipe({"/here/a.gz": DATA, "/here/b.gz": b"b", "/here/deep/gold.gz": b"g"})
     try:
@@ -201,11 +204,16 @@ def test_protocols_of_fsspec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         memory.rm("/here", recursive=True)
     (tmp_path / "own.gz").write_bytes(b"own")
     assert fetch([f"file://{tmp_path}/own.gz"], tmp_path) == [b"own"]
+    monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "gcsfs", None)
     with pytest.raises(UserError, match=r"gs://bucket/a.gz: a package is needed(.|\s)*gcsfs"):
         fetch([f"gs://me:{SECRET}@bucket/a.gz"], tmp_path)
-    with pytest.raises(UserError, match="nosuch:// is not known"):
-        fetch(["nosuch://bucket/a.gz"], tmp_path)
+
+
+@pytest.mark.parametrize("scheme", ["nosuch", "local", "dir", "reference", "simplecache", "ftp"])
+def test_other_protocols_are_refused(tmp_path: Path, scheme: str) -> None:
+    with pytest.raises(UserError, match=f"{scheme}:// is not read here"):
+        fetch([f"{scheme}:///etc/hostname"], tmp_path)
 
 
 class _TokenError(Exception):

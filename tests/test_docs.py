@@ -65,15 +65,15 @@ def test_what_a_key_says() -> None:
 def test_every_key_says_what_it_is(model: type[BaseModel]) -> None:
     assert [key.name for key in keys(model) if not key.says] == []
     assert [key.name for key in keys(model)] == [
-        f.alias or n for n, f in model.model_fields.items()
+        field.alias or name for name, field in model.model_fields.items()
     ]
 
 
 def test_every_model_and_key_is_on_a_page() -> None:
-    made = dict(pages())
+    made_pages = dict(pages())
     for page, first in (("recipes.md", Recipe), ("templates.md", Relation)):
         for model in (first, *nested(first)):
-            part = section(made[page], model.__name__)
+            part = section(made_pages[page], model.__name__)
             assert all(f"| `{key.name}` |" in part for key in keys(model))
 
 
@@ -89,12 +89,22 @@ def test_every_command_says_what_its_options_are() -> None:
 
 def _commands() -> list[str]:
     """Every command of the program in a block of any page, on one line."""
-    texts = [*dict(pages()).values(), *(p.read_text("utf-8") for p in ROOT.glob("docs/*.md"))]
-    blocks = [one for text in texts for one in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)]
-    lines = [line.strip() for one in blocks for line in one.replace("\\\n", " ").splitlines()]
+    texts = [
+        *dict(pages()).values(),
+        *(program.read_text("utf-8") for program in ROOT.glob("docs/*.md")),
+    ]
+    blocks = [
+        block for text in texts for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
+    ]
+    lines = [line.strip() for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     programs = (".venv/bin/factdrift ", "factdrift ", "python -m factdrift ")
-    found = {f"factdrift {x.removeprefix(p)}" for x in lines for p in programs if x.startswith(p)}
-    return sorted(found)
+    commands = {
+        f"factdrift {command.removeprefix(program)}"
+        for command in lines
+        for program in programs
+        if command.startswith(program)
+    }
+    return sorted(commands)
 
 
 @pytest.mark.parametrize("command", _commands())
@@ -104,9 +114,9 @@ def test_a_command_of_a_page_has_these_options(command: str) -> None:
 
     from factdrift.builders.cli import app
 
-    _, name, *given = shlex.split(command, comments=True)
+    _, name, *arguments = shlex.split(command, comments=True)
     group: Any = typer.main.get_command(app)
-    group.commands[name].make_context(name, given)
+    group.commands[name].make_context(name, arguments)
 
 
 def test_parts_of_a_page() -> None:
@@ -139,17 +149,17 @@ REHEARSED: dict[str, type] = {
 def test_every_dataset_shows_a_row() -> None:
     """Rows of the samples' releases are a golden; the others have the columns of today."""
     for name in hooks._builders():
-        found = re.search(r"```json\n(.*?)```", example(name), re.S)
-        assert found, name
-        columns = set(json.loads(found[1]))
-        assert name not in REHEARSED or columns == {f.name for f in fields(REHEARSED[name])}
+        block = re.search(r"```json\n(.*?)```", example(name), re.S)
+        assert block, name
+        columns = set(json.loads(block[1]))
+        assert name not in REHEARSED or columns == {field.name for field in fields(REHEARSED[name])}
 
 
 @pytest.mark.parametrize("path", recipes(), ids=lambda path: path.stem)
 def test_a_recipe_is_shown_with_the_inputs_it_waits_for(path: Path) -> None:
-    one = recipes()[path]
-    command = invocation(path.stem, one)
-    assert not one.waits_for(re.findall(r"--(\w+)", command))
+    recipe = recipes()[path]
+    command = invocation(path.stem, recipe)
+    assert not recipe.waits_for(re.findall(r"--(\w+)", command))
 
 
 def test_the_card_of_the_newest_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,12 +173,12 @@ def test_the_card_of_the_newest_release(tmp_path: Path, monkeypatch: pytest.Monk
     text = "---\na: 1\n---\n# T\n\n![P](plots/p.png) [M](manifest.json) [s](#t) [w](https://w)\n"
     (newest / "README.md").write_text(text)
     (newest / "plots/p.png").touch()
-    shown = "dynamic-templama/plots/p.png"
+    picture = "dynamic-templama/plots/p.png"
     assert "](cards/dynamic-templama.md)" in dataset("dynamic-templama", DynamicTempLAMA)
     assert dict(pages())["datasets/cards/dynamic-templama.md"] == (
-        f"# T\n\n![P]({shown}) `M` [s](#t) [w](https://w)\n"
+        f"# T\n\n![P]({picture}) `M` [s](#t) [w](https://w)\n"
     )
-    assert list(hooks.pictures()) == [(f"datasets/cards/{shown}", newest / "plots/p.png")]
+    assert list(hooks.pictures()) == [(f"datasets/cards/{picture}", newest / "plots/p.png")]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed")
@@ -178,8 +188,16 @@ def test_the_pages_build_and_fetch_nothing(tmp_path: Path) -> None:
 
     config: Any = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
     build(config)
-    made = {path.stem for path in tmp_path.rglob("*.html")}
-    assert {"index", "recipes", "templates", "commands", "faq", "scale", "quarters"} <= made
+    page_names = {path.stem for path in tmp_path.rglob("*.html")}
+    assert {
+        "index",
+        "recipes",
+        "templates",
+        "commands",
+        "faq",
+        "scale",
+        "quarters",
+    } <= page_names
     for page in tmp_path.rglob("*.html"):
         text = page.read_text("utf-8")
         assert not re.search(r'<(?:script|img|link)[^>]+(?:src|href)="https?://', text), page
@@ -212,16 +230,16 @@ def test_a_walk_runs_as_it_is_written(
 def test_paths_that_a_document_names_are_there(document: str) -> None:
     text = (ROOT / document).read_text("utf-8")
     folders = "annotation|builders|templates|samples|data_cards|tests"
-    named = re.findall(rf"(?<![\w/<])((?:{folders})/[\w./-]+)(?![\w<])", text)
-    assert [p for p in named if not (ROOT / p.rstrip("./")).exists()] == []
+    named_paths = re.findall(rf"(?<![\w/<])((?:{folders})/[\w./-]+)(?![\w<])", text)
+    assert [path for path in named_paths if not (ROOT / path.rstrip("./")).exists()] == []
 
 
 def test_the_house_is_as_it_is_described() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     described = set(re.findall(r"^  ((?:[a-z]+/ +)+)", text, re.M))
-    named = {name for line in described for name in line.replace("/", "").split()}
+    named_folders = {name for line in described for name in line.replace("/", "").split()}
     folders = {path.parent.name for path in (ROOT / "builders").glob("*/__init__.py")}
-    assert named == folders
+    assert named_folders == folders
 
 
 def test_no_class_name_stands_twice_and_no_imports_run_in_a_circle() -> None:
@@ -234,7 +252,7 @@ def test_no_class_name_stands_twice_and_no_imports_run_in_a_circle() -> None:
 
 def make(*words: object) -> Completed:
     """What `make WORDS` does, also where make itself runs the tests."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    env = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
     command = ["make", *map(str, words)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env)
 
@@ -242,19 +260,21 @@ def make(*words: object) -> Completed:
 def test_make_targets_that_documents_name_are_there() -> None:
     paths = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]
     spelled = r"^(?:make|.*`make) ([a-z]+)"
-    targets = {t for p in paths for t in re.findall(spelled, p.read_text("utf-8"), re.M)}
+    targets = {
+        text for path in paths for text in re.findall(spelled, path.read_text("utf-8"), re.M)
+    }
     targets |= set(re.findall(r"make ([a-z]+)", (ROOT / ".github/workflows/ci.yml").read_text()))
     for target in targets:
-        done = make("--dry-run", target)
-        assert done.returncode == 0, done.stderr
+        completed = make("--dry-run", target)
+        assert completed.returncode == 0, completed.stderr
 
 
 def test_the_makefile_and_its_help_are_short() -> None:
     """Help lists every target, and every variable is set once; the README is short, too."""
     assert 600 <= len((ROOT / "README.md").read_text("utf-8").split()) <= 800
     text = (ROOT / "Makefile").read_text("utf-8")
-    named = re.findall(r"^([A-Za-z_]+) *[?:]?= *", text, re.M)
-    assert "JOBS" in named and len(named) == len(set(named))
+    variables = re.findall(r"^([A-Za-z_]+) *[?:]?= *", text, re.M)
+    assert "JOBS" in variables and len(variables) == len(set(variables))
     phony = re.findall(r"^\.PHONY: (.*)$", text, re.M)
     assert set(phony[0].split()) == set(re.findall(r"^([a-z]+):.*## ", text, re.M))
     lines = make("--no-print-directory", "help").stdout.splitlines()
@@ -268,7 +288,7 @@ def test_what_make_is_given_reaches_the_program(tmp_path: Path) -> None:
     (tmp_path / "bin/python").chmod(0o755)
     (tmp_path / "my news.jsonl").touch()
     words = {"VENV": "", "NEWS": "/my news.jsonl", "OUT": "/r", "BUILD": "/b"}
-    given = [f"{name}={tmp_path}{place}" for name, place in words.items()]
-    done = make("release", "RECIPE=wmt-question-dates-paper", *given)
-    assert done.returncode != 0
-    assert "my news.jsonl@2020-12-31" in done.stderr
+    settings = [f"{name}={tmp_path}{place}" for name, place in words.items()]
+    completed = make("release", "RECIPE=wmt-question-dates-paper", *settings)
+    assert completed.returncode != 0
+    assert "my news.jsonl@2020-12-31" in completed.stderr

@@ -20,23 +20,27 @@ def made(tmp: Path, layout: str, row: str) -> Path:
 
 
 def test_found_by_file_by_layout_and_all_together(tmp_path: Path) -> None:
-    one, two = made(tmp_path, "paraphrase", "a"), made(tmp_path, "verify_facts", "b")
-    assert find_gold([str(one)]) == find_gold([str(one.parent)]) == [one]
-    assert find_gold([str(tmp_path / "judgments")]) == [one, two]
-    assert find_gold([str(tmp_path / "judgments")], "verify_facts", "other") == [two]
-    assert [g.row for g in read_gold([one, two], "verify_facts")] == ["b"]
-    assert [g.row for g in read_gold([one, two], "verify_facts", "paraphrase")] == ["a", "b"]
+    paraphrases, verified = made(tmp_path, "paraphrase", "a"), made(tmp_path, "verify_facts", "b")
+    assert find_gold([str(paraphrases)]) == find_gold([str(paraphrases.parent)]) == [paraphrases]
+    assert find_gold([str(tmp_path / "judgments")]) == [paraphrases, verified]
+    assert find_gold([str(tmp_path / "judgments")], "verify_facts", "other") == [verified]
+    assert [gold.row for gold in read_gold([paraphrases, verified], "verify_facts")] == ["b"]
+    assert [
+        gold.row for gold in read_gold([paraphrases, verified], "verify_facts", "paraphrase")
+    ] == ["a", "b"]
 
 
 def test_what_is_no_gold_is_said(tmp_path: Path) -> None:
-    one = made(tmp_path, "paraphrase", "a")
-    other, text, empty = (tmp_path / name for name in ("other.parquet", "text.parquet", "empty"))
-    pq.write_table(pa.table({"id": ["a"]}), other)
+    gold_file = made(tmp_path, "paraphrase", "a")
+    other_table, text, empty = (
+        tmp_path / name for name in ("other.parquet", "text.parquet", "empty")
+    )
+    pq.write_table(pa.table({"id": ["a"]}), other_table)
     text.write_text("nothing")
     empty.mkdir()
     for path, message in (
-        (one, "no gold rows of verify_facts"),
-        (other, "not a gold table"),
+        (gold_file, "no gold rows of verify_facts"),
+        (other_table, "not a gold table"),
         (text, "not a gold table"),
     ):
         with pytest.raises(UserError, match=message):
@@ -58,13 +62,13 @@ def test_answers_that_are_no_object_say_nothing(text: str) -> None:
 
 
 def test_gold_stands_beside_the_recipes_own_inputs(tmp_path: Path) -> None:
-    one = made(tmp_path, "verify_facts", "b")
+    gold_file = made(tmp_path, "verify_facts", "b")
     path = ROOT / "builders/recipes/timeqa.yaml"
     recipe, store = read_recipe(path), Workspace(tmp_path / "build", lambda _: None)
     assert not recipe.waits_for(["gold"])
     without = find_inputs(recipe, path, {}, None, store)
     assert "gold" not in without
-    found = find_inputs(recipe, path, {"gold": [str(one)]}, None, store)
-    assert found["dump"] == without["dump"]
-    assert found["gold"].files == (one,)
-    assert found["gold"].snapshot == max(source.snapshot for source in without.values())
+    inputs = find_inputs(recipe, path, {"gold": [str(gold_file)]}, None, store)
+    assert inputs["dump"] == without["dump"]
+    assert inputs["gold"].files == (gold_file,)
+    assert inputs["gold"].snapshot == max(source.snapshot for source in without.values())

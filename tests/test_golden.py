@@ -59,15 +59,20 @@ def examples(release: Path) -> str:
     """The facts that prompts show, of every dataset; no row asks about their subjects."""
     lines = []
     for folder in sorted(release.parents[1].iterdir()):
-        shown = load_manifest(folder / "1.0.0").examples
-        asked = {
+        shown_examples = load_manifest(folder / "1.0.0").examples
+        questions = {
             subject
             for _, _, path in asking_tables(folder / "1.0.0")
-            if shown
+            if shown_examples
             for subject in pq.read_table(path, columns=["subject"]).column(0).to_pylist()
         }
-        assert not asked & {one.subject for one in shown}
-        lines += ["\t".join([folder.name, e.relation, e.prompt, e.answer]) for e in shown]
+        assert not questions & {shown_example.subject for shown_example in shown_examples}
+        lines += [
+            "\t".join(
+                [folder.name, shown_example.relation, shown_example.prompt, shown_example.answer]
+            )
+            for shown_example in shown_examples
+        ]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -76,10 +81,10 @@ def prompts(release: Path) -> str:
     first: dict[str, tuple[str, str]] = {}
     for folder in sorted(release.parents[1].iterdir()):
         for config, _, path in asking_tables(folder / "1.0.0"):
-            found = duckdb.execute(
+            found_rows = duckdb.execute(
                 "select id, prompt, targets from read_parquet(?) order by id limit 1", [str(path)]
             ).fetchall()
-            for name, prompt, targets in found:
+            for name, prompt, targets in found_rows:
                 cells = [folder.name, config, prompt, " | ".join(targets)]
                 line = "\t".join(cells).replace("\n", "\\n")
                 key = f"{folder.name}/{config}"
@@ -89,11 +94,11 @@ def prompts(release: Path) -> str:
 
 def rows(release: Path) -> str:
     """A row of every dataset as its card shows it; the documentation shows these, too."""
-    shown = []
+    sections = []
     for folder in sorted(release.parents[1].iterdir()):
         card = (folder / "1.0.0" / "README.md").read_text("utf-8")
-        shown.append(f"## {folder.name}\n\n{section(card, 'What a row looks like')}\n")
-    return "\n".join(shown)
+        sections.append(f"## {folder.name}\n\n{section(card, 'What a row looks like')}\n")
+    return "\n".join(sections)
 
 
 def tables(release: Path) -> str:
@@ -105,28 +110,32 @@ def tables(release: Path) -> str:
     lines = []
     folders = {folder.name: folder for folder in release.parents[1].iterdir()}
     for folder in (folders[name] for name in sorted(folders.keys() - PARSED)):
-        made = load_manifest(folder / "1.0.0")
-        for config in made.configs:
-            exact = [c.name for c in config.columns if "double" not in c.type]
+        manifest = load_manifest(folder / "1.0.0")
+        for config in manifest.configs:
+            exact = [column.name for column in config.columns if "double" not in column.type]
             files = [folder / "1.0.0" / split.file for split in config.splits]
-            kept = [row for f in files for row in pq.read_table(f, columns=exact).to_pylist()]
-            lines.append((folder.name, config.name, len(kept), _fingerprint(kept)))
-        for name, figures in ((one.name, one.rows) for one in made.figures):
+            config_rows = [
+                row for file in files for row in pq.read_table(file, columns=exact).to_pylist()
+            ]
+            lines.append((folder.name, config.name, len(config_rows), _fingerprint(config_rows)))
+        for name, figures in ((figure.name, figure.rows) for figure in manifest.figures):
             short = json.loads(
-                msgspec.json.encode(figures), parse_float=lambda n: f"{float(n):.6g}"
+                msgspec.json.encode(figures), parse_float=lambda digits: f"{float(digits):.6g}"
             )
             lines.append((folder.name, name, len(figures), _fingerprint(short)))
-        lines += [(folder.name, d.step, d.rows, d.reason) for d in made.drops]
+        lines += [(folder.name, drop.step, drop.rows, drop.reason) for drop in manifest.drops]
     return "".join("\t".join(map(str, line)) + "\n" for line in lines)
 
 
-def _fingerprint(kept: object) -> str:
-    return sha256(msgspec.json.encode(kept)).hexdigest()[:12]
+def _fingerprint(content: object) -> str:
+    return sha256(msgspec.json.encode(content)).hexdigest()[:12]
 
 
 def mined(release: Path) -> str:
     """What mining counted."""
-    figures = next(f for f in load_manifest(release).figures if f.name == "mining").rows
+    figures = next(
+        figure for figure in load_manifest(release).figures if figure.name == "mining"
+    ).rows
     return "".join(f"{row['counted']}\t{row['dump']}\n" for row in figures)
 
 
@@ -141,11 +150,11 @@ GOLDEN: dict[str, Callable[[Path], str]] = {
 }
 
 
-def check(name: str, found: str, request: pytest.FixtureRequest) -> None:
+def check(name: str, text: str, request: pytest.FixtureRequest) -> None:
     """Compare with the expected output, or write it."""
     if request.config.getoption("--golden"):
-        (FOLDER / name).write_text(found, "utf-8")
-    assert found == (FOLDER / name).read_text("utf-8"), "read the difference, then `make golden`"
+        (FOLDER / name).write_text(text, "utf-8")
+    assert text == (FOLDER / name).read_text("utf-8"), "read the difference, then `make golden`"
 
 
 @pytest.mark.parametrize("name", GOLDEN)
@@ -167,6 +176,8 @@ def test_parameters(request: pytest.FixtureRequest) -> None:
 
 def _without_words(schema: Any) -> Any:
     if isinstance(schema, dict):
-        left = {k: v for k, v in schema.items() if k not in ("description", "title")}
-        return {k: _without_words(v) for k, v in left.items()}
-    return [_without_words(one) for one in schema] if isinstance(schema, list) else schema
+        fields = {
+            key: value for key, value in schema.items() if key not in ("description", "title")
+        }
+        return {key: _without_words(value) for key, value in fields.items()}
+    return [_without_words(entry) for entry in schema] if isinstance(schema, list) else schema

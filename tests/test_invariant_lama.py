@@ -28,16 +28,21 @@ NONE = ibis.null("string")
 DAY = (date(1990, 5, 1), date(1990, 5, 1))
 
 
-def ibis_table(duck: Engine, folder: Path, name: str, row: type, found: list[Any]) -> Any:
+def ibis_table(duck: Engine, folder: Path, name: str, row: type, rows: list[Any]) -> Any:
     schema = arrow_schema(row)
     path = folder / f"{name}.parquet"
-    made = [r if isinstance(r, dict) else {f: getattr(r, f) for f in schema.names} for r in found]
-    pq.write_table(pa.Table.from_pylist(made, schema=schema), path)
+    plain_rows = [
+        given_row
+        if isinstance(given_row, dict)
+        else {field: getattr(given_row, field) for field in schema.names}
+        for given_row in rows
+    ]
+    pq.write_table(pa.Table.from_pylist(plain_rows, schema=schema), path)
     return duck.read(path, row)
 
 
-def reasons(duck: Engine, found: Any) -> dict[str, str | None]:
-    return {row["subject"]: row["reason"] for row in duck.rows(found)}
+def reasons(duck: Engine, table: Any) -> dict[str, str | None]:
+    return {row["subject"]: row["reason"] for row in duck.rows(table)}
 
 
 PAIRS: list[tuple[str, list[tuple[str, dict[str, Any]]], str | None]] = [
@@ -55,9 +60,9 @@ PAIRS: list[tuple[str, list[tuple[str, dict[str, Any]]], str | None]] = [
 
 def test_several_objects_ends_and_doubts(duck: Engine, tmp_path: Path) -> None:
     facts = [
-        fact(subject, "P36", thing, snapshot=NEW, **dates)
-        for subject, things, _ in PAIRS
-        for thing, dates in things
+        fact(subject, "P36", object_id, snapshot=NEW, **dates)
+        for subject, objects, _ in PAIRS
+        for object_id, dates in objects
     ]
     nothing = (None, None, None, None)
     gap = Gap("Q6$x", "Q6", "P36", None, *nothing, True, "unknown_value", "normal", NEW)
@@ -84,11 +89,12 @@ def test_only_what_both_snapshots_state(duck: Engine, tmp_path: Path) -> None:
     worlds: list[list[Fact]] = [[], []]
     for subject, *objects, _ in WORLDS:
         for world, snapshot, said in zip(worlds, (OLD, NEW), objects, strict=True):
-            thing, _, ended = str(said).partition(" ")
+            object_id, _, ended = str(said).partition(" ")
             end = ENDED if ended else None
-            world += [fact(subject, "P36", thing, end=end, snapshot=snapshot)] if said else []
+            world += [fact(subject, "P36", object_id, end=end, snapshot=snapshot)] if said else []
     tables = [
-        ibis_table(duck, tmp_path, n, Fact, world) for n, world in zip("on", worlds, strict=True)
+        ibis_table(duck, tmp_path, table_name, Fact, world)
+        for table_name, world in zip("on", worlds, strict=True)
     ]
     gaps, entities = (
         ibis_table(duck, tmp_path, "g", Gap, []),
@@ -96,8 +102,8 @@ def test_only_what_both_snapshots_state(duck: Engine, tmp_path: Path) -> None:
     )
     dumps = [snapshot_diff.Dump(facts, gaps, entities) for facts in tables]
     changes = snapshot_diff.changes(duck, dumps[0], dumps[1], {})
-    found = invariant.compare_with_older(invariant.unchanging_pairs(tables[1], gaps), changes)
-    assert reasons(duck, found) == {subject: why for subject, _, _, why in WORLDS}
+    compared = invariant.compare_with_older(invariant.unchanging_pairs(tables[1], gaps), changes)
+    assert reasons(duck, compared) == {subject: why for subject, _, _, why in WORLDS}
 
 
 def test_names_come_from_the_entities(duck: Engine, tmp_path: Path) -> None:
@@ -107,22 +113,28 @@ def test_names_come_from_the_entities(duck: Engine, tmp_path: Path) -> None:
     ]
     facts = ibis_table(duck, tmp_path, "f", Fact, [fact("Q1", "P36", "Q10", snapshot=NEW)])
     pairs = invariant.unchanging_pairs(facts, ibis_table(duck, tmp_path, "g", Gap, []))
-    (named,) = duck.rows(
+    (labelled_pair,) = duck.rows(
         invariant.with_labels(pairs, ibis_table(duck, tmp_path, "e", Entity, entities))
     )
     columns = ("subject_label", "object_label", "sitelinks", "statements", "page")
-    assert [named[c] for c in columns] == ["Laos", "Vientiane", 7, 5, "Laos (country)"]
+    assert [labelled_pair[column] for column in columns] == [
+        "Laos",
+        "Vientiane",
+        7,
+        5,
+        "Laos (country)",
+    ]
 
 
 def pairs_of(duck: Engine, folder: Path, pairs: list[dict[str, Any]], name: str = "n") -> Any:
     """Pairs of `one`, with their pages and reasons."""
-    named = ibis_table(duck, folder, name, NamedInvariant, pairs)
+    pair_table = ibis_table(duck, folder, name, NamedInvariant, pairs)
     several, pages = NONE, NONE
     for pair in pairs:
-        this = (named.subject == pair["subject"]) & (named.relation == pair["relation"])
+        this = (pair_table.subject == pair["subject"]) & (pair_table.relation == pair["relation"])
         several = this.ifelse(ibis.literal(pair.get("reason"), "string"), several)
         pages = this.ifelse(ibis.literal(pair.get("page"), "string"), pages)
-    return named.mutate(reason=several, page=pages)
+    return pair_table.mutate(reason=several, page=pages)
 
 
 CASES = {case: [*rows] for case, rows in groupby(read_table("invariant_cases"), lambda x: x[0])}
@@ -132,64 +144,78 @@ NOUNS = ("P279", "P361", "P527")
 @pytest.mark.parametrize("case", CASES)
 def test_which_pairs_are_asked_about(duck: Engine, tmp_path: Path, case: str) -> None:
     pairs = []
-    for _, subject, relation, label, thing, answer, page, reason, _ in CASES[case]:
-        more = {"object": thing, "page": None if page == "-" else page or label}
+    for _, subject, relation, label, object_id, answer, page, reason, _ in CASES[case]:
+        more = {"object": object_id, "page": None if page == "-" else page or label}
         pairs.append(one(subject, relation, label, answer) | more | {"reason": reason or None})
-    named = pairs_of(duck, tmp_path, pairs)
+    pair_table = pairs_of(duck, tmp_path, pairs)
     how: dict[str, Any] = {"excluded_relations": ("P190",), "pages": True, "alike": {"P17": "P131"}}
-    found = reasons(duck, invariant.with_reasons(named, NOUNS, **how))
-    assert found == {row[1]: row[-1] or None for row in CASES[case]}
+    reason_by_subject = reasons(duck, invariant.with_reasons(pair_table, NOUNS, **how))
+    assert reason_by_subject == {row[1]: row[-1] or None for row in CASES[case]}
     if case == "answers":
         (proton,) = (row[1] for row in CASES[case] if row[5] == "proton")
-        assert reasons(duck, invariant.with_reasons(named, ()))[proton] == "non_entity"
+        assert reasons(duck, invariant.with_reasons(pair_table, ()))[proton] == "non_entity"
 
 
 def test_which_relations_read_alike() -> None:
     relations = load_relations(ROOT / "templates")
-    known = {i: relations[i] for i in RELATIONS}
-    assert invariant.alike_relations(cloze_templates(known, "ours", ROOT)) == {}
-    alike = invariant.alike_relations(cloze_templates(known, "ckl", ROOT))
+    paper_relations = {relation: relations[relation] for relation in RELATIONS}
+    assert invariant.alike_relations(cloze_templates(paper_relations, "ours", ROOT)) == {}
+    alike = invariant.alike_relations(cloze_templates(paper_relations, "ckl", ROOT))
     assert set(alike) | set(alike.values()) == {"P17", "P30", "P131", "P276"}
     assert len(set(alike.values())) == 1
 
 
 def test_the_cap_takes_the_best_known(duck: Engine, tmp_path: Path) -> None:
     pairs = [
-        one(f"Q{i}", "P36", f"Land {i}", "Town") | {"sitelinks": i // 2, "statements": i % 2}
-        for i in range(1, 41)
+        one(f"Q{index}", "P36", f"Land {index}", "Town")
+        | {"sitelinks": index // 2, "statements": index % 2}
+        for index in range(1, 41)
     ]
     unknown = [pair | {"sitelinks": None, "statements": None} for pair in pairs]
 
-    def kept(name: str, given: list[dict[str, Any]], cap: int, why: str) -> set[str]:
-        left = reasons(duck, invariant.cap_relations(pairs_of(duck, tmp_path, given, name), cap, 0))
-        assert set(left.values()) <= {None, why}
-        return {s for s, reason in left.items() if reason is None}
+    def kept(name: str, chosen_pairs: list[dict[str, Any]], cap: int, why: str) -> set[str]:
+        reason_by_subject = reasons(
+            duck, invariant.cap_relations(pairs_of(duck, tmp_path, chosen_pairs, name), cap, 0)
+        )
+        assert set(reason_by_subject.values()) <= {None, why}
+        return {subject for subject, reason in reason_by_subject.items() if reason is None}
 
-    assert kept("all", pairs, 10, "less_popular") == {f"Q{i}" for i in range(31, 41)}
+    assert kept("all", pairs, 10, "less_popular") == {f"Q{index}" for index in range(31, 41)}
     # T-REx does not say who is known: drawn, by a hash of the row alone
     ten = kept("trex", unknown, 10, "over_cap")
     assert len(ten) == 10
     assert kept("five", unknown, 5, "over_cap") < ten
-    some = [p for p in unknown if p["subject"] in ten]
-    assert kept("some", some, 10, "over_cap") == ten
+    chosen = [pair for pair in unknown if pair["subject"] in ten]
+    assert kept("some", chosen, 10, "over_cap") == ten
 
 
 def test_what_prompts_show_is_asked_of_nobody(duck: Engine, tmp_path: Path) -> None:
-    pairs = [one(f"Q{i}", "P36", f"Land {i}", "Town") for i in range(1, 60)]
-    pairs += [one(f"Q{i}", "P37", f"Land {i}", "Tongue") for i in range(1, 20)]
-    given = pairs_of(duck, tmp_path, pairs)
-    found = {seed: duck.rows(invariant.hold_out_examples(given, seed)) for seed in (0, 1)}
-    shown = {
-        seed: {(r["subject"], r["relation"]) for r in rows if r["example"]}
-        for seed, rows in found.items()
+    pairs = [one(f"Q{index}", "P36", f"Land {index}", "Town") for index in range(1, 60)]
+    pairs += [one(f"Q{index}", "P37", f"Land {index}", "Tongue") for index in range(1, 20)]
+    pair_table = pairs_of(duck, tmp_path, pairs)
+    rows_by_seed = {
+        seed: duck.rows(invariant.hold_out_examples(pair_table, seed)) for seed in (0, 1)
     }
-    assert [sum(r == relation for _, r in shown[0]) for relation in ("P36", "P37")] == [3, 1]
-    assert shown[0] != shown[1]
+    examples_by_seed = {
+        seed: {(row["subject"], row["relation"]) for row in rows if row["example"]}
+        for seed, rows in rows_by_seed.items()
+    }
+    assert [
+        sum(row == relation for _, row in examples_by_seed[0]) for relation in ("P36", "P37")
+    ] == [
+        3,
+        1,
+    ]
+    assert examples_by_seed[0] != examples_by_seed[1]
     # those that are asked about once come first
-    assert all(int(s[1:]) >= 20 for s, relation in shown[0] if relation == "P36")
-    subjects = {subject for subject, _ in shown[0]}
-    assert {r["subject"] for r in found[0] if r["reason"] == "example"} == subjects
-    assert sum(r["reason"] == "example" for r in found[0]) == 5
+    assert all(
+        int(example_subject[1:]) >= 20
+        for example_subject, relation in examples_by_seed[0]
+        if relation == "P36"
+    )
+    subjects = {subject for subject, _ in examples_by_seed[0]}
+    assert {row["subject"] for row in rows_by_seed[0] if row["reason"] == "example"} == subjects
+    assert sum(row["reason"] == "example" for row in rows_by_seed[0]) == 5
 
 
 def line(sub: str = "Q1", obj: str = "Q10", predicate: str = "P36", **more: object) -> str:
@@ -231,14 +257,16 @@ def test_a_release_of_trex_files(tmp_path: Path) -> None:
     recipe = ROOT / "builders/recipes/invariant-lama-trex.yaml"
     words = ["release", recipe, "--trex", folder, "--out", tmp_path, "--build", tmp_path / "b"]
     run_cli(*words, "--snapshot-date", "2019-01-01")
-    made = tmp_path / "invariant-lama-trex" / "1.0.0"
-    rows = pq.read_table(made / "data/all/test.parquet").to_pylist()
-    assert sorted((r["subject"], r["template"], r["source"], r["query"]) for r in rows) == [
+    release_folder = tmp_path / "invariant-lama-trex" / "1.0.0"
+    rows = pq.read_table(release_folder / "data/all/test.parquet").to_pylist()
+    assert sorted(
+        (row["subject"], row["template"], row["source"], row["query"]) for row in rows
+    ) == [
         ("Q1", "P36/ckl/1", "trex", "The capital of Land Q1 is _X_."),
         ("Q3", "P19/ckl/1", "trex", "Land Q3 was born in _X_."),
     ]
-    drops = pq.read_table(made / "dropped.parquet").to_pylist()
-    assert {(d["step"], d["reason"], d["item"]) for d in drops} == {
+    drops = pq.read_table(release_folder / "dropped.parquet").to_pylist()
+    assert {(drop["step"], drop["reason"], drop["item"]) for drop in drops} == {
         ("trex", "bad_line", "P36.jsonl:3"),
         ("trex", "other_relation", "P36.jsonl:6"),
         ("trex", "duplicate", "P36.jsonl:7"),
@@ -248,5 +276,5 @@ def test_a_release_of_trex_files(tmp_path: Path) -> None:
 
 
 def one(subject: str, relation: str, label: str, answer: str) -> dict[str, Any]:
-    named = {"subject": subject, "subject_label": label, "relation": relation, "object": "Q10"}
-    return named | {"object_label": answer, "aliases": [], "sitelinks": 1, "statements": 1}
+    columns = {"subject": subject, "subject_label": label, "relation": relation, "object": "Q10"}
+    return columns | {"object_label": answer, "aliases": [], "sitelinks": 1, "statements": 1}

@@ -128,7 +128,8 @@ def test_a_source_tree_without_links_works(links: str, tmp_path: Path) -> None:
     code = (
         "import factdrift.builders, factdrift.reasoning.dataset\n"
         "from factdrift.builders.core.reach import reach\n"
-        "assert 'factdrift.filters.base' in reach('factdrift.builders.streamingqa.questions').modules\n"
+        "modules = reach('factdrift.builders.streamingqa.questions').modules\n"
+        "assert 'factdrift.filters.base' in modules\n"
         "from factdrift.builders.recipes.recipe import recipes\n"
         "print(factdrift.builders.__file__, len(recipes()) > 5)"
     )

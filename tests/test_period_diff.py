@@ -222,20 +222,20 @@ def test_written_by_number_whatever_the_threads(tmp_path: Path) -> None:
                 relation="P6" if n % 3 else "P54")
         for n in range(10_000)
     ]  # fmt: skip
-    written = []
+    file_bytes = []
     for threads in (1, 3):
         with engine("duckdb", tmp_path / "scratch", memory="512MB", threads=threads) as duck:
             found = compared(duck, tmp_path, facts, "2018Q1 2021Q4")
             out = tmp_path / f"{threads}.parquet"
             rows = duck.write(pd.delta_rows(found), out, Delta, pd.ORDER)
-            written = pq.read_table(out, columns=["subject", "relation", "period"])
+            written_table = pq.read_table(out, columns=["subject", "relation", "period"])
             places = [
                 (int(q[1:]), int(r[1:]), n)
-                for q, r, n in zip(*(c.to_pylist() for c in written.columns), strict=True)
+                for q, r, n in zip(*(c.to_pylist() for c in written_table.columns), strict=True)
             ]
             assert places == sorted(places) and len(places) == rows > 70_000
-            written.append(out.read_bytes())
-    assert written[0] == written[1]
+            file_bytes.append(out.read_bytes())
+    assert file_bytes[0] == file_bytes[1]
     assert list((tmp_path / "scratch").iterdir()) == []
 
 

@@ -132,6 +132,19 @@ def test_a_skeleton_without_its_kind_is_a_dataset(tmp_path: Path) -> None:
     assert (tmp_path / "three-hop/three_hop/dataset.py").is_file()
 
 
+KINDS_WITH_TESTS = ("filter", "backend", "platform")
+
+
+@pytest.mark.parametrize("kind", KINDS_WITH_TESTS)
+def test_a_skeleton_of_another_kind_passes_its_own_tests(tmp_path: Path, kind: str) -> None:
+    run_cli("new", kind, "own-thing", "--out", tmp_path)
+    package = tmp_path / "own-thing"
+    status, output = own_tests(package)
+    assert status == 0, output
+    leftovers = [path for path in package.rglob("*.*") if b"my_" in path.read_bytes()]
+    assert not [path for path in leftovers if b"my_" + kind.encode() in path.read_bytes()]
+
+
 def test_the_skeleton_of_a_task_is_a_layout(tmp_path: Path) -> None:
     run_cli("new", "task", "judge-answers", "--out", tmp_path)
     assert "2 attention items" in run_cli("layouts", tmp_path / "judge-answers").stdout

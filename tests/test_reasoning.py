@@ -18,7 +18,7 @@ from factdrift.reasoning.families.base import Scope
 from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 from factdrift.reasoning.selection import select
-from factdrift.reasoning.states import knowledge
+from factdrift.reasoning.states import build_knowledge
 from factdrift.reasoning.writing import Writer
 from factdrift.scoring.sampling import ChosenSplit, stratified_sample
 from tests.conftest import ROOT, run_cli
@@ -32,47 +32,53 @@ RELATIONS = ("P1", "P2", "P3")
 
 
 def histories(seed: int, subjects: int) -> tuple[list[rows.Segment], list[rows.Gap]]:
-    """Random timelines whose objects are subjects too, most dates partial, some holders twice."""
+    """Make random timelines: objects are subjects too, dates mostly partial, some holders twice."""
     generator = random.Random(seed)
     segments: list[rows.Segment] = []
     gaps: list[rows.Gap] = []
 
     def term(subject: str, relation: str, start: date, days: int) -> dict[str, Any]:
-        first, end = point(start), point(start + timedelta(days=days))
-        open_ = generator.random() < 0.05
-        if open_:
-            end = (SNAPSHOT, SNAPSHOT)
-        thing = f"Q{generator.randint(1, subjects)}"
+        start_days, end_days = point(start), point(start + timedelta(days=days))
+        end_open = generator.random() < 0.05
+        if end_open:
+            end_days = (SNAPSHOT, SNAPSHOT)
+        object_id = f"Q{generator.randint(1, subjects)}"
         return {
             "subject": subject,
             "relation": relation,
-            "object": thing,
-            "start_first": first[0],
-            "start_last": min(first[1], end[1]),
-            "end_first": max(end[0], first[0]),
-            "end_last": end[1],
-            "end_open": open_,
+            "object": object_id,
+            "start_first": start_days[0],
+            "start_last": min(start_days[1], end_days[1]),
+            "end_first": max(end_days[0], start_days[0]),
+            "end_last": end_days[1],
+            "end_open": end_open,
             "snapshot": SNAPSHOT,
         }
 
-    def point(at: date) -> tuple[date, date]:
-        return day(generator.choice((at.isoformat(), at.isoformat(), f"{at:%Y-%m}", f"{at:%Y}")))
+    def point(true_day: date) -> tuple[date, date]:
+        return day(
+            generator.choice(
+                (true_day.isoformat(), true_day.isoformat(), f"{true_day:%Y-%m}", f"{true_day:%Y}")
+            )
+        )
 
-    for subject in (f"Q{n}" for n in range(1, subjects + 1)):
+    for subject in (f"Q{subject_number}" for subject_number in range(1, subjects + 1)):
         for relation in RELATIONS:
             start = FIRST + timedelta(days=generator.randint(0, 900))
             while start < LAST - timedelta(days=400):
                 days = generator.choice((30, 200, 700, 1500))
                 days = min(days, (SNAPSHOT - start).days - 370)
-                one = term(subject, relation, start, max(days, 1))
+                term_values = term(subject, relation, start, max(days, 1))
                 statement = f"{subject}${relation}-{len(segments)}-{len(gaps)}"
                 if generator.random() < 0.02:
                     gaps.append(
-                        rows.Gap(statement=statement, reason="undated", rank="normal", **one)
+                        rows.Gap(
+                            statement=statement, reason="undated", rank="normal", **term_values
+                        )
                     )
                 else:
-                    one |= {"end_inferred": False, "rival": generator.random() < 0.01}
-                    segments.append(rows.Segment(statements=(statement,), **one))
+                    term_values |= {"end_inferred": False, "rival": generator.random() < 0.01}
+                    segments.append(rows.Segment(statements=(statement,), **term_values))
                 start += timedelta(days=max(days, 1) + generator.choice((1, 1, 1, 20, 500)))
     return segments, gaps
 
@@ -80,96 +86,116 @@ def histories(seed: int, subjects: int) -> tuple[list[rows.Segment], list[rows.G
 def candidates(
     folder: Path, segments: list[rows.Segment], gaps: list[rows.Gap]
 ) -> list[dict[str, Any]]:
-    """All that the families ask of some timelines."""
-    having = dict.fromkeys(RelationWording.model_fields, RELATIONS)
-    scope = Scope(date(2005, 1, 1), date(2023, 9, 30), having)
+    """Return all candidates that the families find in some timelines."""
+    all_phrases = dict.fromkeys(RelationWording.model_fields, RELATIONS)
+    scope = Scope(date(2005, 1, 1), date(2023, 9, 30), all_phrases)
     with engine("duckdb", folder) as eng:
-        known = knowledge(
+        knowledge = build_knowledge(
             eng,
             eng.read(parquet(folder / "s.parquet", rows.Segment, segments), rows.Segment),
             eng.read(parquet(folder / "g.parquet", rows.Gap, gaps), rows.Gap),
             scope.last,
             3,
         )
-        found = []
-        for number, family in enumerate(FAMILIES.values()):
-            path = folder / f"{number}.parquet"
-            order = [name for name in QuestionCandidate.__dataclass_fields__ if name not in _LISTS]
-            eng.write(family.table(known, scope), path, QuestionCandidate, order)
-            found += pq.read_table(path).to_pylist()
-    return found
+        all_candidates = []
+        for family_number, family in enumerate(FAMILIES.values()):
+            path = folder / f"{family_number}.parquet"
+            column_order = [
+                name for name in QuestionCandidate.__dataclass_fields__ if name not in _LISTS
+            ]
+            eng.write(family.table(knowledge, scope), path, QuestionCandidate, column_order)
+            all_candidates += pq.read_table(path).to_pylist()
+    return all_candidates
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[World]]:
-    """All that the families ask of random timelines, and the readings of these."""
+def random_questions(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[list[dict[str, Any]], list[World]]:
+    """All candidates of random timelines, and the possible readings of these."""
     segments, gaps = histories(7, 60)
-    plain = [_plain(one) for one in segments], [_plain(one) for one in gaps]
-    return candidates(tmp_path_factory.mktemp("reasoning"), segments, gaps), worlds(*plain, 10)
+    plain_rows = (
+        [_row_values(segment) for segment in segments],
+        [_row_values(segment) for segment in gaps],
+    )
+    return candidates(tmp_path_factory.mktemp("reasoning"), segments, gaps), worlds(*plain_rows, 10)
 
 
 def test_two_holders_are_counted_and_one_is_not(tmp_path: Path) -> None:
-    held = (("Q2", "2001-01-01", "2013-03-31"), ("Q3", "2013-04-01", "2023-12-01"))
-    both = [
+    holder_terms = (("Q2", "2001-01-01", "2013-03-31"), ("Q3", "2013-04-01", "2023-12-01"))
+    segments = [
         rows.Segment(
-            f"Q1{n}", "P1", o, *day(a), *day(b), False, False, False, (f"{n}{o}",), SNAPSHOT
+            f"Q1{subject_number}",
+            "P1",
+            holder,
+            *day(start),
+            *day(end),
+            False,
+            False,
+            False,
+            (f"{subject_number}{holder}",),
+            SNAPSHOT,
         )
-        for n in range(9)
-        for o, a, b in held
+        for subject_number in range(9)
+        for holder, start, end in holder_terms
     ]
-    counts = [row["answer"] for row in candidates(tmp_path, both, []) if row["family"] == "count"]
+    counts = [
+        row["answer"] for row in candidates(tmp_path, segments, []) if row["family"] == "count"
+    ]
     assert 0 < len(counts) < 9 and set(counts) == {"2"}
 
 
 _LISTS = {"items", "relations", "answers", "others"}
 
 
-def _plain(one: Any) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in type(one).__dataclass_fields__}
+def _row_values(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in type(row).__dataclass_fields__}
 
 
 @pytest.mark.parametrize("family", list(FAMILIES))
 def test_every_reading_gives_the_answer(
-    family: str, asked: tuple[list[dict[str, Any]], list[World]]
+    family: str, random_questions: tuple[list[dict[str, Any]], list[World]]
 ) -> None:
-    found, readings = asked
-    mine = [row for row in found if row["family"] == family]
-    assert len(mine) >= {"count": 1, "neighbour": 5}.get(family, 20)
-    for row in mine:
-        want = set(row["answers"]) or {row["answer"]}
+    all_candidates, readings = random_questions
+    of_family = [row for row in all_candidates if row["family"] == family]
+    assert len(of_family) >= {"count": 1, "neighbour": 5}.get(family, 20)
+    for row in of_family:
+        expected_answers = set(row["answers"]) or {row["answer"]}
         for world in readings:
-            assert world.answer(row) == want, row
+            assert world.answer(row) == expected_answers, row
 
 
-def test_no_answer_is_a_shortcut(asked: tuple[list[dict[str, Any]], list[World]]) -> None:
-    for row in asked[0]:
-        short = {row["newest"], row["longest"], row["first_hop"]}
-        assert not short & set(row["answers"]), row
+def test_no_answer_is_a_shortcut(
+    random_questions: tuple[list[dict[str, Any]], list[World]],
+) -> None:
+    for row in random_questions[0]:
+        shortcut_objects = {row["newest"], row["longest"], row["first_hop"]}
+        assert not shortcut_objects & set(row["answers"]), row
 
 
 def _rows(folder: Path, name: str) -> list[dict[str, Any]]:
     (path,) = folder.glob(name)
-    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return found
+    table_rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return table_rows
 
 
 def test_the_sample_agrees_with_a_walk_over_days(sample: Path) -> None:
-    asked = _rows(sample, "build/reasoning-candidates-*/candidates.parquet")
-    assert len(asked) > 500
-    stated = {statement for row in asked for statement in row["statements"]}
-    relations = {relation for row in asked for relation in row["relations"]}
+    all_candidates = _rows(sample, "build/reasoning-candidates-*/candidates.parquet")
+    assert len(all_candidates) > 500
+    stated = {statement for row in all_candidates for statement in row["statements"]}
+    relations = {relation for row in all_candidates for relation in row["relations"]}
     readings = worlds(*timelines_with(sample / "build", relations, stated), 6)
-    for row in asked:
-        want = set(row["answers"]) or {row["answer"]}
-        assert all(world.answer(row) == want for world in readings), row
+    for row in all_candidates:
+        expected_answers = set(row["answers"]) or {row["answer"]}
+        assert all(world.answer(row) == expected_answers for world in readings), row
 
 
 def test_rows_of_the_sample(sample: Path) -> None:
     questions = _rows(sample, "releases/temporal-reasoning/1.0.0/data/questions/*.parquet")
-    behind = _rows(sample, "releases/temporal-reasoning/1.0.0/data/with_evidence/*.parquet")
-    assert [row["id"] for row in questions] == [row["question_id"] for row in behind]
-    contexts = {row["question_id"]: row["context"] for row in behind}
-    answers = Counter[tuple[str, str]]()
+    with_context = _rows(sample, "releases/temporal-reasoning/1.0.0/data/with_evidence/*.parquet")
+    assert [row["id"] for row in questions] == [row["question_id"] for row in with_context]
+    contexts = {row["question_id"]: row["context"] for row in with_context}
+    answer_counts = Counter[tuple[str, str]]()
     for row in questions:
         assert row["choices"][row["answer_index"]] in row["targets"]
         assert not set(row["choices"]) - {row["choices"][row["answer_index"]]} & set(row["targets"])
@@ -177,11 +203,13 @@ def test_rows_of_the_sample(sample: Path) -> None:
         assert len(lines) == len(set(lines)) == 20
         assert {f"- {fact}" for fact in row["evidence"]} <= set(lines)
         if row["answer_kind"] != "item":
-            answers[row["family"], row["targets"][0]] += 1
+            answer_counts[row["family"], row["targets"][0]] += 1
     for family in ("order", "overlap"):
-        assert answers[family, "yes"] == answers[family, "no"] > 0
-    numbers = [n for (family, _), n in answers.items() if family == "count"]
-    assert max(numbers) <= sum(numbers) / 4
+        assert answer_counts[family, "yes"] == answer_counts[family, "no"] > 0
+    number_counts = [
+        answer_count for (family, _), answer_count in answer_counts.items() if family == "count"
+    ]
+    assert max(number_counts) <= sum(number_counts) / 4
 
 
 def test_a_limit_draws_the_same_questions_alone_and_behind_facts(sample: Path) -> None:
@@ -192,11 +220,11 @@ def test_a_limit_draws_the_same_questions_alone_and_behind_facts(sample: Path) -
         if config.roles
         for split in config.splits
     ]
-    behind = _rows(sample, "releases/temporal-reasoning/1.0.0/data/with_evidence/*.parquet")
-    alone = {row["id"]: row["question_id"] for row in behind}
-    few = stratified_sample(release, splits, 20, seed=3)
-    assert few["questions"] == {alone[row] for row in few["with_evidence"]}
-    assert len(few["questions"]) == 20
+    with_context = _rows(sample, "releases/temporal-reasoning/1.0.0/data/with_evidence/*.parquet")
+    question_ids = {row["id"]: row["question_id"] for row in with_context}
+    drawn_ids = stratified_sample(release, splits, 20, seed=3)
+    assert drawn_ids["questions"] == {question_ids[row] for row in drawn_ids["with_evidence"]}
+    assert len(drawn_ids["questions"]) == 20
 
 
 @pytest.mark.parametrize(
@@ -213,10 +241,10 @@ def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
     text = text.replace("../../", f"{ROOT}/")
     recipe = tmp_path / "mine.yaml"
     recipe.write_text(f"{text}  {line}\n", "utf-8")
-    done = run_cli(
+    completed = run_cli(
         "release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b", ok=False
     )
-    assert message in done.stderr
+    assert message in completed.stderr
 
 
 PEOPLE = {"Q1": "Ana Lu", "Q2": "Bo Ek", "Q3": "Reds F.C.", "Q4": "Dutch Republic"}
@@ -230,7 +258,9 @@ PHRASES = RelationWording(
     long="For how many full years did <object> coach <the subject>",
     count="How many people coached <the subject>",
 )
-ENTITIES = {i: rows.Entity(i, name, (), name, 1, 1, 1) for i, name in PEOPLE.items()}
+ENTITIES = {
+    item_id: rows.Entity(item_id, name, (), name, 1, 1, 1) for item_id, name in PEOPLE.items()
+}
 NAMES = Verbalizer(ENTITIES, {"P1": PHRASES, "P2": PHRASES})
 AT: dict[str, Any] = {"as_of": date(2019, 12, 31), "since": date(2012, 1, 1)}
 EMPTY: dict[str, Any] = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
@@ -241,9 +271,9 @@ EMPTY: dict[str, Any] = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
 )
 def test_wording(case: tuple[str, ...]) -> None:
     family, wording, items, relations, number, text = case
-    given: dict[str, Any] = {"wording": wording, "number": int(number) if number else None}
-    given |= {"items": items.split(), "relations": relations.split()}
-    row = QuestionCandidate(**EMPTY | AT | given)
+    row_values: dict[str, Any] = {"wording": wording, "number": int(number) if number else None}
+    row_values |= {"items": items.split(), "relations": relations.split()}
+    row = QuestionCandidate(**EMPTY | AT | row_values)
     assert NAMES.question(FAMILIES[family].texts[wording], row) == text
 
 
@@ -267,21 +297,23 @@ def test_a_fact_in_words(start: str, end: str, open_: bool, dates: str) -> None:
 
 def test_a_statement_of_two_relations_is_told_as_that_of_the_question() -> None:
     days = *day("2019"), *day("2021")
-    both = [
-        rows.Segment("Q4", r, "Q1", *days, False, False, False, ("s",), SNAPSHOT)
-        for r in ("P1", "P2")
+    segments = [
+        rows.Segment("Q4", relation_id, "Q1", *days, False, False, False, ("s",), SNAPSHOT)
+        for relation_id in ("P1", "P2")
     ]
-    given: dict[str, Any] = EMPTY | AT | {"id": "1", "path": "P2", "hops": 1, "wording": "years"}
-    given |= {"family": "duration", "subject": "Q4", "relation": "P2", "relations": ("P2",)}
-    given |= {"items": ("Q4", "Q1"), "answers": (), "answer": "3", "statements": ("s",)}
-    row = QuestionCandidate(**given | {"others": (), "changed": LAST})
+    row_values: dict[str, Any] = (
+        EMPTY | AT | {"id": "1", "path": "P2", "hops": 1, "wording": "years"}
+    )
+    row_values |= {"family": "duration", "subject": "Q4", "relation": "P2", "relations": ("P2",)}
+    row_values |= {"items": ("Q4", "Q1"), "answers": (), "answer": "3", "statements": ("s",)}
+    row = QuestionCandidate(**row_values | {"others": (), "changed": LAST})
     phrases = {
         "P1": PHRASES,
         "P2": PHRASES.model_copy(update={"was": "<object> led <the subject>"}),
     }
-    made = Writer(Verbalizer(ENTITIES, phrases), both, LAST, 1).question(row)
-    assert isinstance(made, ReasoningQuestion)
-    assert made.evidence == ("Ana Lu led the Dutch Republic (from 2019 to 2021).",)
+    question = Writer(Verbalizer(ENTITIES, phrases), segments, LAST, 1).question(row)
+    assert isinstance(question, ReasoningQuestion)
+    assert question.evidence == ("Ana Lu led the Dutch Republic (from 2019 to 2021).",)
 
 
 def _point(text: str) -> tuple[date | None, date | None]:
@@ -294,38 +326,46 @@ def _point(text: str) -> tuple[date | None, date | None]:
 Rows = list[dict[str, Any]]
 
 
-def chosen(folder: Path, asked: Rows, per_family: int) -> Rows:
-    """The candidates that are drawn of some."""
-    every = [QuestionCandidate(**row) for row in asked]
-    path = parquet(folder / "c.parquet", QuestionCandidate, every)
+def draw_candidates(folder: Path, candidate_rows: Rows, per_family: int) -> Rows:
+    """Return the candidates that are drawn from some."""
+    all_candidates = [QuestionCandidate(**row) for row in candidate_rows]
+    path = parquet(folder / "c.parquet", QuestionCandidate, all_candidates)
     with engine("duckdb", folder) as eng:
         return list(eng.rows(select(eng.read(path, QuestionCandidate), 5, per_family)))
 
 
 @pytest.mark.parametrize(("per_family", "per_path"), [(4, 0), (20, 4), (50, 12)])
 def test_caps(
-    tmp_path: Path, asked: tuple[Rows, list[World]], per_family: int, per_path: int
+    tmp_path: Path, random_questions: tuple[Rows, list[World]], per_family: int, per_path: int
 ) -> None:
-    found = chosen(tmp_path, asked[0], per_family)
-    assert len({row["id"] for row in found}) == len(found)
-    most = Counter[str]()
+    drawn_rows = draw_candidates(tmp_path, random_questions[0], per_family)
+    assert len({row["id"] for row in drawn_rows}) == len(drawn_rows)
+    largest_groups = Counter[str]()
     for cap in ("", "subject", "path"):
-        group = [(row["family"], row["hops"], row[cap or "hops"]) for row in found]
-        most[cap] = max(Counter(group).values(), default=0)
-    assert most["subject"] <= 2 and most["path"] == per_path and most[""] <= per_family
-    for family in ("order", "overlap") if found else ():
-        answers = Counter(row["answer"] for row in found if row["family"] == family)
+        group = [(row["family"], row["hops"], row[cap or "hops"]) for row in drawn_rows]
+        largest_groups[cap] = max(Counter(group).values(), default=0)
+    assert (
+        largest_groups["subject"] <= 2
+        and largest_groups["path"] == per_path
+        and largest_groups[""] <= per_family
+    )
+    for family in ("order", "overlap") if drawn_rows else ():
+        answers = Counter(row["answer"] for row in drawn_rows if row["family"] == family)
         assert answers["yes"] == answers["no"] > 0
 
 
 @pytest.mark.parametrize("lone", ["yes", "no"])
 def test_of_one_answer_alone_nothing_is_asked(
-    tmp_path: Path, asked: tuple[Rows, list[World]], lone: str
+    tmp_path: Path, random_questions: tuple[Rows, list[World]], lone: str
 ) -> None:
     path = ["P1", "P1"]
-    every = [row for row in asked[0] if row["relations"] != path or row["answer"] in (None, lone)]
-    assert any(row["relations"] == path and row["answer"] == lone for row in every)
-    found = chosen(tmp_path, every, 500)
-    answers = Counter(row["answer"] for row in found if row["family"] == "order")
+    candidate_rows = [
+        row
+        for row in random_questions[0]
+        if row["relations"] != path or row["answer"] in (None, lone)
+    ]
+    assert any(row["relations"] == path and row["answer"] == lone for row in candidate_rows)
+    drawn_rows = draw_candidates(tmp_path, candidate_rows, 500)
+    answers = Counter(row["answer"] for row in drawn_rows if row["family"] == "order")
     assert answers["yes"] == answers["no"] > 0
-    assert not [row for row in found if row["relations"] == path and row["answer"] == lone]
+    assert not [row for row in drawn_rows if row["relations"] == path and row["answer"] == lone]

@@ -66,7 +66,7 @@ def is_answer(kind: pa.DataType) -> bool:
     if pt.is_list(kind):
         kind = kind.value_type
     if pt.is_struct(kind):
-        names = {kind.field(i).name for i in range(kind.num_fields)}
+        names = {kind.field(index).name for index in range(kind.num_fields)}
         return names in ({"id", "label", "aliases"}, {"text", "answer_start"})
     return bool(kind == pa.string())
 
@@ -75,8 +75,8 @@ def is_answer(kind: pa.DataType) -> bool:
 def test_the_columns_that_are_named_are_there_and_of_their_type(row: type) -> None:
     asking = column_roles(row)
     assert asking is not None
-    known = {column.name: column for column in columns(row)}
-    prompt, accepted = known[asking.prompt], known[asking.targets]
+    columns_by_name = {column.name: column for column in columns(row)}
+    prompt, accepted = columns_by_name[asking.prompt], columns_by_name[asking.targets]
     assert (prompt.type, prompt.nullable, prompt.rendered) == (pa.string(), False, True)
     texts = pa.list_(pa.field("item", pa.string(), nullable=False))
     assert (accepted.type, accepted.nullable, accepted.rendered) == (texts, False, True)
@@ -92,15 +92,21 @@ def test_the_columns_that_are_named_are_there_and_of_their_type(row: type) -> No
         kind = kind_of(row, name)
         assert (kind.value_type if pt.is_list(kind) else kind) in (pa.string(), pa.int64())
     assert asking.period is None or asking.period in asking.strata
-    named = [*asking.strata, *asking.time, *asking.popularity]
-    assert len(set(named)) == len(named)
+    role_columns = [*asking.strata, *asking.time, *asking.popularity]
+    assert len(set(role_columns)) == len(role_columns)
 
 
 def test_the_row_types_with_a_prompt_are_those_that_ask() -> None:
-    every = {one for name in dir(rows) if isinstance(one := getattr(rows, name), type)}
-    prompted = {one for one in every if "prompt" in getattr(one, "__dataclass_fields__", ())}
-    others = {rows.ColumnRoles, rows.LamaCloze, rows.OfferedCloze, rows.PromptFact}
-    assert prompted - others == set(ASKING)
+    row_types = {
+        row_type for name in dir(rows) if isinstance(row_type := getattr(rows, name), type)
+    }
+    prompted = {
+        row_type
+        for row_type in row_types
+        if "prompt" in getattr(row_type, "__dataclass_fields__", ())
+    }
+    types_that_do_not_ask = {rows.ColumnRoles, rows.LamaCloze, rows.OfferedCloze, rows.PromptFact}
+    assert prompted - types_that_do_not_ask == set(ASKING)
 
 
 @pytest.mark.parametrize(

@@ -59,42 +59,67 @@ def test_subjects_relations_and_years() -> None:
     for entity, relation, statement in statements():
         objects.setdefault((relation, entity["id"]), set()).add(object_id(statement))
         years.update(re.findall(r'"time": "\+(\d{4})-', json.dumps(statement)))
-    several = Counter(relation for (relation, _), found in objects.items() if len(found) > 1)
+    several = Counter(
+        relation for (relation, _), object_ids in objects.items() if len(object_ids) > 1
+    )
     assert len({entity for _, entity in objects}) >= 150
-    assert {r: n for r in RELATIONS if (n := several[r]) < 5} == {}
+    assert {
+        relation_id: number for relation_id in RELATIONS if (number := several[relation_id]) < 5
+    } == {}
     assert {str(year) for year in range(2007, 2027)} <= years
-    assert max(Counter((e["id"], r, object_id(s)) for e, r, s in statements()).values()) >= 3
+    assert (
+        max(
+            Counter(
+                (e["id"], relation_id, object_id(s)) for e, relation_id, s in statements()
+            ).values()
+        )
+        >= 3
+    )
 
 
 def test_ids_are_real_or_reserved_and_statement_ids_differ() -> None:
     real = set(yaml.safe_load((FOLDER / "real_ids.yaml").read_text("utf-8")).values())
     for name in (NEWER, OLDER):
-        items = [e.get("id") or e["entity"] for e in entities(name)]
-        loose = [i for i in items if i[0] == "Q" and i not in real and int(i[1:]) < 900_000_000]
+        entity_ids = [entity.get("id") or entity["entity"] for entity in entities(name)]
+        loose = [
+            entity_id
+            for entity_id in entity_ids
+            if entity_id[0] == "Q" and entity_id not in real and int(entity_id[1:]) < 900_000_000
+        ]
         assert loose == []
-        assert len(set(items)) == len(items)
-        named = [statement["id"] for _, _, statement in statements(name)]
-        assert len(set(named)) == len(named)
+        assert len(set(entity_ids)) == len(entity_ids)
+        statement_ids = [statement["id"] for _, _, statement in statements(name)]
+        assert len(set(statement_ids)) == len(statement_ids)
     assert {s["id"] for *_, s in statements(OLDER)} - {s["id"] for *_, s in statements()}
-    assert not any("mul" in (e.get("labels") or {}) for e in entities(OLDER))
+    assert not any("mul" in (entity.get("labels") or {}) for entity in entities(OLDER))
 
 
 @pytest.mark.parametrize(("quirk", "part", "pattern"), table_cases("sample_quirks"))
 def test_quirk(quirk: str, part: str, pattern: str) -> None:
-    texts = (s for *_, s in statements()) if part == "statement" else iter(entities(NEWER))
+    texts = (
+        (statement for *_, statement in statements())
+        if part == "statement"
+        else iter(entities(NEWER))
+    )
     assert any(re.search(pattern, json.dumps(text)) for text in texts), quirk
 
 
 def test_quirks_between_statements() -> None:
-    known = {e.get("id") or e["entity"] for e in entities(NEWER)}
-    assert any(o not in known for *_, s in statements() if (o := object_id(s)))
-    terms = [s.get("qualifiers", {}) for *_, s in statements()]
-    assert any(len(t.get("P580", ())) == len(t.get("P582", ())) == 2 for t in terms)
-    assert any(len(t.get("P580", ())) > len(t.get("P582", ())) > 0 for t in terms)
+    entity_ids = {entity.get("id") or entity["entity"] for entity in entities(NEWER)}
+    assert any(o not in entity_ids for *_, statement in statements() if (o := object_id(statement)))
+    terms = [statement.get("qualifiers", {}) for *_, statement in statements()]
+    assert any(
+        len(qualifiers.get("P580", ())) == len(qualifiers.get("P582", ())) == 2
+        for qualifiers in terms
+    )
+    assert any(
+        len(qualifiers.get("P580", ())) > len(qualifiers.get("P582", ())) > 0
+        for qualifiers in terms
+    )
     never_closed = Counter(
-        (e["id"], r)
-        for e, r, s in statements()
-        if r in ("P6", "P286", "P488") and "P582" not in s.get("qualifiers", {})
+        (entity["id"], relation)
+        for entity, relation, statement in statements()
+        if relation in ("P6", "P286", "P488") and "P582" not in statement.get("qualifiers", {})
     )
     assert max(never_closed.values()) > 1
 
@@ -103,6 +128,6 @@ def test_a_mistake_names_file_and_item(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "w")
     wrong = "items:\n  A:\n    P6:\n      - B: 2019-13/..\n"
     (tmp_path / "w" / "facts" / "zz.yaml").write_text(wrong)
-    done = run_process(sys.executable, tmp_path / "w" / "make.py", ok=False)
-    assert done.returncode == 1
-    assert "zz.yaml: A: `2019-13` is no date" in done.stderr
+    completed = run_process(sys.executable, tmp_path / "w" / "make.py", ok=False)
+    assert completed.returncode == 1
+    assert "zz.yaml: A: `2019-13` is no date" in completed.stderr

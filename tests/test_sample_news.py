@@ -28,9 +28,9 @@ def rows(year: int) -> Iterator[tuple[date, str]]:
 
 
 def test_archives_are_what_the_text_gives() -> None:
-    made = make.archives()
-    assert sorted(made) == [archive(year).name for year in YEARS]
-    for name, packed in made.items():
+    archives = make.archives()
+    assert sorted(archives) == [archive(year).name for year in YEARS]
+    for name, packed in archives.items():
         committed = (NEWS / name).read_bytes()
         assert gzip.decompress(packed) == gzip.decompress(committed), name
         if "zlib-ng" not in zlib.ZLIB_RUNTIME_VERSION:  # packs the same lines in other bytes

@@ -28,19 +28,19 @@ CONTENT = [
 
 def items() -> dict[str, Any]:
     """Claims by English sitelink, of every item of the sample that has one."""
-    found = {}
+    entities = {}
     with gzip.open(ITEMS, "rt", encoding="utf-8") as lines:
         for line in lines:
             entity = {} if line[0] in "[]" else json.loads(line.strip().rstrip(","))
             if title := (entity.get("sitelinks") or {}).get("enwiki", {}).get("title"):
-                found[title] = entity["claims"] or {}
-    return found
+                entities[title] = entity["claims"] or {}
+    return entities
 
 
 def test_dump_is_what_the_text_gives() -> None:
-    made = make.dump()
-    assert sorted(made) == sorted(path.name for path in HERE.glob("*.bz2"))
-    for name, packed in made.items():
+    dump_files = make.dump()
+    assert sorted(dump_files) == sorted(path.name for path in HERE.glob("*.bz2"))
+    for name, packed in dump_files.items():
         committed = (HERE / name).read_bytes()
         assert bz2.decompress(packed) == bz2.decompress(committed), name
         assert packed == committed, name
@@ -53,17 +53,17 @@ def test_index_leads_to_streams_of_at_most_twenty_pages() -> None:
     assert [int(page) for _, page, _ in rows] == [page.page for page in PAGES]
     for offset, group in itertools.groupby(rows, key=lambda row: int(row[0])):
         stream = bz2.BZ2Decompressor().decompress(packed[offset:]).decode()
-        wanted = [(title, page) for _, page, title in group]
-        assert len(wanted) <= make.PAGES_IN_A_STREAM
-        assert re.findall(r"<title>(.*)</title>\s*<ns>\d+</ns>\s*<id>(\d+)", stream) == wanted
+        expected = [(title, page) for _, page, title in group]
+        assert len(expected) <= make.PAGES_IN_A_STREAM
+        assert re.findall(r"<title>(.*)</title>\s*<ns>\d+</ns>\s*<id>(\d+)", stream) == expected
 
 
 def test_titles_are_sitelinks_of_the_sample() -> None:
-    known = items()
+    claims_by_title = items()
     assert len(CONTENT) >= 60
-    assert [page.title for page in CONTENT if page.title not in known] == []
-    assert EMPTY in known
-    assert NO_ITEM not in known
+    assert [page.title for page in CONTENT if page.title not in claims_by_title] == []
+    assert EMPTY in claims_by_title
+    assert NO_ITEM not in claims_by_title
 
 
 def test_the_odd_pages() -> None:
@@ -84,15 +84,15 @@ def test_the_odd_pages() -> None:
 
 def test_every_relation_and_the_years_of_its_segments() -> None:
     """Of the years in which a segment begins or ends 95 % stand on the subject's page."""
-    known, relations, years = items(), set(), []
+    claims_by_title, relations, years = items(), set(), []
     for page in CONTENT:
         histories = 0
-        for relation, statements in known[page.title].items():
+        for relation, statements in claims_by_title[page.title].items():
             dated = [
                 re.match(r"\+(\d{4})", point["datavalue"]["value"]["time"])
-                for one in statements
+                for statement in statements
                 for name in ("P580", "P582")
-                for point in one.get("qualifiers", {}).get(name, [])
+                for point in statement.get("qualifiers", {}).get(name, [])
                 if point["snaktype"] == "value"
             ]
             if relation == "P31" or len(statements) < 2 or not dated:

@@ -23,7 +23,10 @@ def test_a_line_goes_through_its_points() -> None:
 
 
 def test_the_table_says_what_the_whole_costs() -> None:
-    costs = [(float(n), Cost(n, 2.0 * n, 10**9, 10**6 * n, 0)) for n in (1, 2, 4)]
+    costs = [
+        (float(number), Cost(number, 2.0 * number, 10**9, 10**6 * number, 0))
+        for number in (1, 2, 4)
+    ]
     lines = list(table({"mine": costs}))
     assert "**1,700 GB of JSON**: 57 min of processor, memory 1 GB, disk 1.7 GB |" in lines[2]
 
@@ -34,7 +37,7 @@ def test_what_a_command_costs(tmp_path: Path) -> None:
         "subprocess.run([sys.executable, '-c', 'sum(range(20_000_000))'])\n"
         f"open(r'{tmp_path}/made', 'wb').write(bytes(1000))\ntime.sleep(1)\n"
     )
-    spent = cost([sys.executable, "-c", code], tmp_path, every=0.02)
+    spent = cost([sys.executable, "-c", code], tmp_path, interval=0.02)
     assert spent.wall > spent.processor > 0
     assert spent.disk == 1000
     assert spent.memory > 2**20
@@ -49,9 +52,9 @@ def test_the_page_holds_the_figures_of_a_run() -> None:
 @pytest.mark.slow
 def test_shares_and_their_merge_run_as_written(tmp_path: Path) -> None:
     """The block of shares, with the sample as its dump."""
-    (block,) = [one for one in BLOCKS if "--shard " in one]
+    (block,) = [block_text for block_text in BLOCKS if "--shard " in block_text]
     (tmp_path / DUMP).symlink_to(ROOT / "samples/wikidata/wikidata-20260202-all.json.gz")
     program = f'factdrift() {{ "{sys.executable}" -m factdrift "$@"; }}\nset -e\n'
     run_process("bash", "-c", program + block, cwd=tmp_path)
     assert (tmp_path / "releases/dynamic-templama-latest/1.0.0/README.md").is_file()
-    assert all((tmp_path / f"share{n}").is_dir() for n in (1, 2, 3, 4))
+    assert all((tmp_path / f"share{number}").is_dir() for number in (1, 2, 3, 4))

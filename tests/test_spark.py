@@ -23,7 +23,7 @@ from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
 from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.selection import select
-from factdrift.reasoning.states import knowledge
+from factdrift.reasoning.states import build_knowledge
 from tests import random_histories
 from tests.histories import fact, parquet
 from tests.history_tables import tables
@@ -44,10 +44,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def whole_run(eng: Engine, inputs: Path, out: Path) -> dict[str, int]:
     """Every table of the relational middle, of many random histories, written; the rows of each."""
-    some = list(random_histories.histories(3, PAIRS))
-    older = [random_histories.earlier(h, 3, OLDER) for h in some]
+    timelines = list(random_histories.histories(3, PAIRS))
+    older = [random_histories.earlier(one_timeline, 3, OLDER) for one_timeline in timelines]
     *old, more = tables(eng, inputs / "older", older, OLDER)
-    *new, rules = tables(eng, inputs / "newer", some, random_histories.SNAPSHOT)
+    *new, rules = tables(eng, inputs / "newer", timelines, random_histories.SNAPSHOT)
     dumps, rules = (snapshot_diff.Dump(*old), snapshot_diff.Dump(*new)), {**rules, **more}
     facts, gaps, entities = dumps[1]
     rows = {}
@@ -56,16 +56,21 @@ def whole_run(eng: Engine, inputs: Path, out: Path) -> dict[str, int]:
     rows["segments"] = eng.write(segments, out / "segments.parquet", Segment, timeline.ORDER)
     rows["gaps"] = eng.write(line.gaps, out / "gaps.parquet", Gap, timeline.GAP_ORDER)
     window = periods(Period.parse("2019Q3"), Period.parse("2023Q2"))
-    found = eng.keep(period_diff.compare(segments, window, line.gaps))
-    found = period_diff.drop_without_pages(period_diff.drop_few_objects(found, segments), entities)
-    found = eng.keep(period_diff.drop_less_popular(eng.keep(found), entities, 300))
+    comparisons = eng.keep(period_diff.compare(segments, window, line.gaps))
+    comparisons = period_diff.drop_without_pages(
+        period_diff.drop_few_objects(comparisons, segments), entities
+    )
+    comparisons = eng.keep(period_diff.drop_less_popular(eng.keep(comparisons), entities, 300))
     order = period_diff.ORDER
-    deltas, dropped = period_diff.delta_rows(found), period_diff.dropped_rows(found, "quarter")
+    deltas, dropped = (
+        period_diff.delta_rows(comparisons),
+        period_diff.dropped_rows(comparisons, "quarter"),
+    )
     rows["deltas"] = eng.write(deltas, out / "deltas.parquet", Delta, order)
     rows["dropped"] = eng.write(dropped, out / "dropped.parquet", Dropped, order)
     changed = snapshot_diff.changes(eng, dumps[0], dumps[1], rules)
     rows["changes"] = eng.write(changed, out / "changes.parquet", FactChange, timeline.KEY)
-    seen = snapshot_diff.seen(eng, [one.facts for one in dumps])
+    seen = snapshot_diff.seen(eng, [dump.facts for dump in dumps])
     rows["seen"] = eng.write(seen, out / "seen.parquet", SeenFact, snapshot_diff.SEEN_ORDER)
     return rows
 
@@ -75,9 +80,9 @@ def test_same_rows_and_bytes_as_duckdb(spark: Engine, tmp_path: Path) -> None:
     with engine("duckdb", tmp_path / "scratch", threads=2) as duck:
         expected = whole_run(duck, tmp_path / "in", tmp_path / "duckdb")
     assert whole_run(spark, tmp_path / "in", tmp_path / "spark") == expected
-    assert all(n > 100 for n in expected.values()), expected
+    assert all(row_count > 100 for row_count in expected.values()), expected
     for name in expected:
-        paths = [tmp_path / e / f"{name}.parquet" for e in ("duckdb", "spark")]
+        paths = [tmp_path / engine_name / f"{name}.parquet" for engine_name in ("duckdb", "spark")]
         assert pq.read_table(paths[0]).equals(pq.read_table(paths[1])), name
         assert paths[0].read_bytes() == paths[1].read_bytes(), name
 
@@ -95,9 +100,11 @@ def test_questions_over_several_facts(spark: Engine, tmp_path: Path) -> None:
 
     def drawn(eng: Engine, out: Path) -> bytes:
         tables = [eng.read(path, row) for path, row in files]
-        known = knowledge(eng, tables[0], tables[1], scope.last, 5)
-        every = ibis.union(*(eng.keep(one.table(known, scope)) for one in FAMILIES.values()))
-        chosen = select(every, 5, 40)
+        knowledge = build_knowledge(eng, tables[0], tables[1], scope.last, 5)
+        candidates = ibis.union(
+            *(eng.keep(family.table(knowledge, scope)) for family in FAMILIES.values())
+        )
+        chosen = select(candidates, 5, 40)
         assert eng.write(chosen, out, QuestionCandidate, ("family", "hops", "id")) > 50
         return out.read_bytes()
 
@@ -109,24 +116,27 @@ def test_questions_over_several_facts(spark: Engine, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_no_rows_many_rows_and_hidden_files(spark: Engine, tmp_path: Path) -> None:
     facts = spark.read(parquet(tmp_path / "none.parquet", Fact, []), Fact)
-    kept = spark.keep(timeline.timeline(spark, facts).segments)
+    segments = spark.keep(timeline.timeline(spark, facts).segments)
     out = tmp_path / "segments.parquet"
-    assert spark.write(kept, out, Segment, timeline.ORDER) == 0
+    assert spark.write(segments, out, Segment, timeline.ORDER) == 0
     assert spark.rows(spark.read(out, Segment)) == []
 
-    one = fact("Q1", "P54", "Q2", snapshot=SNAPSHOT)
-    many = [replace(one, subject=f"Q{n}", statement=f"Q{n}$") for n in range(1, 150_001)]
-    Random(3).shuffle(many)
-    source = parquet(tmp_path / "facts.parquet", Fact, many)
+    single_fact = fact("Q1", "P54", "Q2", snapshot=SNAPSHOT)
+    facts_written = [
+        replace(single_fact, subject=f"Q{number}", statement=f"Q{number}$")
+        for number in range(1, 150_001)
+    ]
+    Random(3).shuffle(facts_written)
+    source = parquet(tmp_path / "facts.parquet", Fact, facts_written)
     out = tmp_path / "spark.parquet"
-    assert spark.write(spark.read(source, Fact), out, Fact, timeline.KEY) == len(many)
+    assert spark.write(spark.read(source, Fact), out, Fact, timeline.KEY) == len(facts_written)
     with engine("duckdb", tmp_path / "scratch", threads=2) as duck:
         duck.write(duck.read(source, Fact), tmp_path / "duckdb.parquet", Fact, timeline.KEY)
     meta = pq.read_metadata(out)
-    groups = [meta.row_group(n).num_rows for n in range(meta.num_row_groups)]
+    groups = [meta.row_group(number).num_rows for number in range(meta.num_row_groups)]
     assert groups == [65_536, 65_536, 18_928]
     assert out.read_bytes() == (tmp_path / "duckdb.parquet").read_bytes()
 
     # Spark leaves out files whose names begin with a dot, and would say that there are none
     with pytest.raises(ValueError, match="leaves out"):
-        spark.read(parquet(tmp_path / ".facts.parquet", Fact, [one]), Fact)
+        spark.read(parquet(tmp_path / ".facts.parquet", Fact, [single_fact]), Fact)

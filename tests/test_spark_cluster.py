@@ -62,7 +62,11 @@ def test_addresses(address: str, said: str, tmp_path: Path) -> None:
 
 def test_where_spark_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
-    assert [spark.remote(a) for a in (None, "local[2]", "yarn")] == [None, None, "yarn"]
+    assert [spark.remote(argument) for argument in (None, "local[2]", "yarn")] == [
+        None,
+        None,
+        "yarn",
+    ]
     monkeypatch.setenv("SPARK_REMOTE", "sc://host/;token=s3cret")
     assert spark.redact_address(spark.remote(None) or "") == "sc://host"
 
@@ -134,14 +138,17 @@ def two_executors(home: Path) -> dict[str, str]:
     home.mkdir()
     for part in Path(distribution.__file__).parent.iterdir():
         (home / part.name).symlink_to(part)
-    given = " ".join(f"--conf {name}={value}" for name, value in SETTINGS.items())
-    submit = {"SPARK_HOME": str(home), "PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell"}
+    settings = " ".join(f"--conf {name}={value}" for name, value in SETTINGS.items())
+    submit = {"SPARK_HOME": str(home), "PYSPARK_SUBMIT_ARGS": f"{settings} pyspark-shell"}
     return {**submit, "PYSPARK_PYTHON": sys.executable, **FRUGAL}
 
 
 def each_had_work(home: Path) -> bool:
     """Whether every cluster that was started there had its two executors."""
-    executors = [sorted(one.name for one in app.iterdir()) for app in (home / "work").iterdir()]
+    executors = [
+        sorted(application_part.name for application_part in app.iterdir())
+        for app in (home / "work").iterdir()
+    ]
     return bool(executors) and all(names == ["0", "1"] for names in executors)
 
 
@@ -198,11 +205,11 @@ def test_a_spark_elsewhere_makes_the_same_release(
     home.mkdir()
     for mined in (by_duckdb / "build [1]").glob("mine-*"):
         shutil.copytree(mined, home / "build [1]" / mined.name)
-    given = two_executors(cluster) if where == TWO_EXECUTORS else {}
-    with nullcontext(where) if given else connect_server(tmp_path) as address:
-        assert "deltas: making" in release(home, "--engine", address, env=given)
+    settings = two_executors(cluster) if where == TWO_EXECUTORS else {}
+    with nullcontext(where) if settings else connect_server(tmp_path) as address:
+        assert "deltas: making" in release(home, "--engine", address, env=settings)
     assert checksums(by_duckdb / "releases") == checksums(home / "releases")
-    assert not given or each_had_work(cluster)
+    assert not settings or each_had_work(cluster)
 
 
 SUBMITTED = """
@@ -230,7 +237,7 @@ def test_a_process_that_spark_submit_starts(tmp_path: Path) -> None:
     submit = [spark_home / "bin/spark-submit", "--master", "local[1]"]
     places = {"SPARK_HOME": str(spark_home), "HOME": str(tmp_path)}
     env = {**FRUGAL, **places, "PYSPARK_PYTHON": sys.executable}
-    done = run_process(
+    completed = run_process(
         *submit, "--conf", "spark.ui.enabled=false", "script.py", cwd=tmp_path, env=env
     )
-    assert "local[1] [1, 2]\n" in done.stdout
+    assert "local[1] [1, 2]\n" in completed.stdout

@@ -38,28 +38,33 @@ java = clusters.java
 class Nodes:
     """Plays Spark: has each share read, one after another, by what tasks call."""
 
-    def __init__(self, of: int, places: list[int] | None = None, **changed: Any) -> None:
-        self.of, self.places, self.changed = of, places or list(range(of)), changed
+    def __init__(self, share_count: int, places: list[int] | None = None, **changed: Any) -> None:
+        self.share_count, self.places, self.changed = (
+            share_count,
+            places or list(range(share_count)),
+            changed,
+        )
         self.said: list[str] = []
 
-    def __call__(self, given: DumpReading, todo: RemainingWork) -> None:
-        (given.parts / ALIVE_FILE).touch()
+    def __call__(self, dump_reading: DumpReading, todo: RemainingWork) -> None:
+        (dump_reading.parts / ALIVE_FILE).touch()
         code = self.changed.pop("code", reach(tasks.__name__).digest)
-        found = {
-            one.dump_reading.share.place: one for one in tasks.share_tasks(given, todo, self.of)
+        tasks_by_place = {
+            node.dump_reading.share.place: node
+            for node in tasks.share_tasks(dump_reading, todo, self.share_count)
         }
-        for task in (found[place] for place in self.places if place in found):
+        for task in (tasks_by_place[place] for place in self.places if place in tasks_by_place):
             task = task._replace(sizes=self.changed.get("sizes", task.sizes))
-            where = {k: v for k, v in self.changed.items() if k != "sizes"}
+            where = {key: value for key, value in self.changed.items() if key != "sizes"}
             sent = pickle.dumps(task._replace(dump_reading=task.dump_reading._replace(**where)))
             self.said.append(tasks.read_share(code, sent))
-        if len(self.places) < self.of or any(self.said):
+        if len(self.places) < self.share_count or any(self.said):
             raise UserError("not all shares are read")
 
 
-def files(folder: Path, many: int) -> Path:
+def files(folder: Path, file_count: int) -> Path:
     """A dump in so many files."""
-    return shards(world(), folder, *["json.gz"] * many)[0].parent
+    return shards(world(), folder, *["json.gz"] * file_count)[0].parent
 
 
 def expected(dump: Path) -> dict[str, str]:
@@ -68,22 +73,26 @@ def expected(dump: Path) -> dict[str, str]:
     return checksums(dump.with_name("expected"))
 
 
-@pytest.mark.parametrize(("many", "of"), [(1, 1), (1, 3), (1, 40), (2, 5), (5, 5), (5, 2)])
-def test_shares_give_the_same_bytes(many: int, of: int, tmp_path: Path) -> None:
-    dump = files(tmp_path, many)
-    run(dump, tmp_path / "out", tuning=SMALL, reading=Nodes(of))
+@pytest.mark.parametrize(
+    ("file_count", "share_count"), [(1, 1), (1, 3), (1, 40), (2, 5), (5, 5), (5, 2)]
+)
+def test_shares_give_the_same_bytes(file_count: int, share_count: int, tmp_path: Path) -> None:
+    dump = files(tmp_path, file_count)
+    run(dump, tmp_path / "out", tuning=SMALL, reading=Nodes(share_count))
     assert checksums(tmp_path / "out") == expected(dump)
 
 
-@pytest.mark.parametrize("many", [1, 4])
+@pytest.mark.parametrize("file_count", [1, 4])
 @pytest.mark.parametrize("again", [None, 2, 4, 7])
-def test_a_stopped_run_goes_on(many: int, again: int | None, tmp_path: Path) -> None:
+def test_a_stopped_run_goes_on(file_count: int, again: int | None, tmp_path: Path) -> None:
     """By another number of tasks, of which Spark starts one twice, or without Spark: `None`."""
-    dump, out, said = files(tmp_path, many), tmp_path / "out", list[str]()
+    dump, out, said = files(tmp_path, file_count), tmp_path / "out", list[str]()
     whole = expected(dump)
     with pytest.raises(UserError, match="not all shares"):
         run(dump, out, tuning=SMALL, reading=Nodes(4, [0, 2]))
-    for name in ("0.json.gz", "2.json.gz") if many == 4 else ():  # files that nobody opens again
+    for name in (
+        ("0.json.gz", "2.json.gz") if file_count == 4 else ()
+    ):  # files that nobody opens again
         (dump / name).write_bytes(b"!" * (dump / name).stat().st_size)
     nodes = Nodes(again, [0, *range(again)]) if again else None
     run(dump, out, tuning=SMALL, reading=nodes, say=said.append)
@@ -134,8 +143,8 @@ def test_one_file_is_shared_by_a_number_that_is_said(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_on_the_command_line(options: list[str], said: str, tmp_path: Path) -> None:
-    done = command("mine", SAMPLE, "--out", tmp_path / "out", *options, ok=False)
-    assert said in done.stderr
+    completed = command("mine", SAMPLE, "--out", tmp_path / "out", *options, ok=False)
+    assert said in completed.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -152,9 +161,9 @@ def test_a_node_without_factdrift_says_so(tmp_path: Path) -> None:
     script += "task, batch = pickle.loads(open('sent', 'rb').read())\n"
     script += "print([row['error'] for found in task([batch]) for row in found.to_pylist()])"
     (tmp_path / "node.py").write_text(script)
-    done = run_process(sys.executable, "node.py", cwd=tmp_path)
-    assert done.stdout.count("a node lacks factdrift, or a part of it (") == 2
-    assert "PYSPARK_PYTHON" in done.stdout
+    completed = run_process(sys.executable, "node.py", cwd=tmp_path)
+    assert completed.stdout.count("a node lacks factdrift, or a part of it (") == 2
+    assert "PYSPARK_PYTHON" in completed.stdout
 
 
 @pyspark
@@ -201,15 +210,15 @@ if __name__ == "__main__":
 def test_two_executors_of_which_a_task_is_killed(tmp_path: Path) -> None:
     """It is done again, and goes on; the tables are those of one process."""
     mine(SAMPLE, tmp_path / "alone", undated=["P27"], snapshot="2026-01-01")
-    home, given = tmp_path / "spark", clusters.two_executors(tmp_path / "spark")
+    home, settings = tmp_path / "spark", clusters.two_executors(tmp_path / "spark")
     mark, site = tmp_path / "mark", tmp_path / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(KILLED_ONCE.format(mark=str(mark)))
     (tmp_path / "script.py").write_text(BY_TASKS)
     words = [sys.executable, "script.py", SAMPLE, clusters.TWO_EXECUTORS]
     path = os.pathsep.join([str(site), str(ROOT)])
-    done = run_process(*words, cwd=tmp_path, env=given | {"PYTHONPATH": path})
-    assert mark.is_file(), done.stderr
+    completed = run_process(*words, cwd=tmp_path, env=settings | {"PYTHONPATH": path})
+    assert mark.is_file(), completed.stderr
     assert clusters.each_had_work(home)
     assert checksums(tmp_path / "out") == checksums(tmp_path / "alone")
 
@@ -229,11 +238,11 @@ def test_a_spark_elsewhere_gives_the_same(where: str, tmp_path: Path) -> None:
     with server as address:
         mine_by = [sys.executable, "-m", "factdrift", "mine", "--engine", address, "--shards", "2"]
         run_process(*mine_by, SAMPLE, "--out", "out", cwd=tmp_path, env=clusters.FRUGAL)
-        done = run_process(*mine_by, damaged, "--out", "bad", cwd=tmp_path, ok=False)
+        completed = run_process(*mine_by, damaged, "--out", "bad", cwd=tmp_path, ok=False)
     assert checksums(tmp_path / "out") == checksums(tmp_path / "alone")
-    assert done.returncode == 1
-    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert completed.returncode == 1
+    (line,) = [line for line in completed.stderr.splitlines() if line.startswith("error: ")]
     assert f"{damaged}: the file is cut short or damaged after" in line
-    assert ("\n  seen on " in done.stderr) == (where != "local[2]")
-    assert "Traceback" not in done.stderr
-    assert "\tat org.apache" not in done.stderr
+    assert ("\n  seen on " in completed.stderr) == (where != "local[2]")
+    assert "Traceback" not in completed.stderr
+    assert "\tat org.apache" not in completed.stderr

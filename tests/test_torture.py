@@ -23,7 +23,11 @@ def asked(client: str, fault: str) -> str:
         *(asked("sparql", fault) for fault in ("401", "bomb", "redirect")),
         *(asked("chat", fault) for fault in ("401", "bomb", "redirect", "json " + "[" * 100_000)),
         *(asked("fetch", fault) for fault in ("cut", "redirect", "429 0")),
-        *(pytest.param(asked(c, "drip"), marks=SLOW) for c in CLIENTS if c != "fetch"),
+        *(
+            pytest.param(asked(client, "drip"), marks=SLOW)
+            for client in CLIENTS
+            if client != "fetch"
+        ),
     ],
 )
 def test_a_case_loses_nothing(case: str, tmp_path: Path) -> None:
@@ -34,7 +38,7 @@ def test_a_case_loses_nothing(case: str, tmp_path: Path) -> None:
 
 @SLOW
 def test_a_short_run_loses_nothing(tmp_path: Path) -> None:
-    words = [word for one in CAMPAIGNS for word in (f"--{one.__name__}", "1")]
+    words = [word for campaign in CAMPAIGNS for word in (f"--{campaign.__name__}", "1")]
     assert main(["--folder", str(tmp_path), "--seed", "1", *words]) == 0
 
 

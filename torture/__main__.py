@@ -25,20 +25,22 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--hours", type=float, default=0, help="go round all campaigns for so long")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="of the report and the work")
     parser.add_argument("--case", action="append", default=[], help="one case again: kills/17")
-    known = {campaign.__name__: campaign for campaign in CAMPAIGNS}
-    usual = {name: CAMPAIGNS[campaign] for name, campaign in known.items()}
+    campaigns = {campaign.__name__: campaign for campaign in CAMPAIGNS}
+    usual = {name: CAMPAIGNS[campaign] for name, campaign in campaigns.items()}
     for name, few in usual.items():
         parser.add_argument(f"--{name}", type=int, help=f"cases; without any number: {few}")
-    given = parser.parse_args(words)
-    wanted = {name: getattr(given, name) or 0 for name in usual}
+    options = parser.parse_args(words)
+    case_counts = {name: getattr(options, name) or 0 for name in usual}
     # in the background of a shell it is ignored, and so it would be by all that is started here
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    report = Report(given.seed, given.folder)
+    report = Report(options.seed, options.folder)
     try:
-        for case in given.case or _cases(wanted if any(wanted.values()) else usual, given.hours):
+        for case in options.case or _cases(
+            case_counts if any(case_counts.values()) else usual, options.hours
+        ):
             name, _, number = case.partition("/")
-            chance, work = Random(f"{given.seed}/{case}"), given.folder.resolve() / "work"
-            for outcome in known[name](chance, int(number), work):
+            chance, work = Random(f"{options.seed}/{case}"), options.folder.resolve() / "work"
+            for outcome in campaigns[name](chance, int(number), work):
                 report.add(case, outcome)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -46,12 +48,12 @@ def main(words: Sequence[str] | None = None) -> int:
     return 1 if report.losses else 0
 
 
-def _cases(wanted: dict[str, int], hours: float) -> Iterator[str]:
+def _cases(case_counts: dict[str, int], hours: float) -> Iterator[str]:
     """So many cases of each campaign, again and again for so many hours."""
     until = time.monotonic() + hours * 3600
     for turn in count():
-        for name, number in wanted.items():
-            yield from (f"{name}/{turn * number + n}" for n in range(number))
+        for name, number in case_counts.items():
+            yield from (f"{name}/{turn * number + case}" for case in range(number))
         if time.monotonic() >= until:
             return
 

@@ -29,12 +29,12 @@ class Fault:
         self.number, self.folder, self.process = int(number), folder, os.getpid()
         self.seen: Counter[str] = Counter()
 
-    def heard(self, event: str, given: tuple[Any, ...]) -> None:
+    def heard(self, event: str, arguments: tuple[Any, ...]) -> None:
         """An audit hook: Python calls it before it opens, renames, makes or removes a file."""
-        if event == "open" and given[2] & (os.O_WRONLY | os.O_RDWR):
-            self.call("open", given[0])
+        if event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR):
+            self.call("open", arguments[0])
         elif event in _EVENTS:
-            self.call(_EVENTS[event], given[0])
+            self.call(_EVENTS[event], arguments[0])
 
     def fsync(self, handle: int) -> None:
         """In place of Python's own, which has no audit event."""

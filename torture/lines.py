@@ -78,44 +78,46 @@ def damaged(random: Random, value: Any) -> Any:
     if not value or not isinstance(value, dict | list) or random.random() < 0.1:
         return random.choice(_ODD)
     places = list(value.items() if isinstance(value, dict) else enumerate(value))
-    at = random.randrange(len(places))
-    key, part = places.pop(at)
+    position = random.randrange(len(places))
+    key, part = places.pop(position)
     places += random.choice([[], [(key, damaged(random, part))]])
     return dict(places) if isinstance(value, dict) else [part for _, part in places]
 
 
 def mutated(random: Random, line: bytes) -> bytes:
     """A line with something wrong in it, mostly, or in its JSON or base64; it stays one line."""
-    kind, made, fields = random.random(), line, line.split(b"\t")
+    kind, changed, fields = random.random(), line, line.split(b"\t")
     if 0.1 <= kind < 0.55 and len(fields) > 1:
-        at = random.randrange(1, len(fields))
-        fields[at] = base64.b64encode(bitten(random, base64.b64decode(fields[at])))
-        made = b"\t".join(fields)
+        position = random.randrange(1, len(fields))
+        fields[position] = base64.b64encode(bitten(random, base64.b64decode(fields[position])))
+        changed = b"\t".join(fields)
     elif 0.1 <= kind < 0.55:
         text = json.dumps(damaged(random, json.loads(line)), ensure_ascii=kind < 0.3)
-        made = text.encode("utf-8", "surrogatepass")
-    if made == line and kind >= 0.1:
-        made = bitten(random, line)
-    return made.replace(b"\n", b" ")
+        changed = text.encode("utf-8", "surrogatepass")
+    if changed == line and kind >= 0.1:
+        changed = bitten(random, line)
+    return changed.replace(b"\n", b" ")
 
 
 def mixed(random: Random, number: int, good: Sequence[bytes], path: Path) -> list[bytes]:
     """Write so many lines, mutated but for the first; those that are not empty."""
     first, *rest = islice(cycle(good), number)
-    given = [first, *(mutated(random, line) for line in rest)]
-    path.write_bytes(b"\n".join(given) + b"\n")
-    return [line for line in given if line.strip()]
+    mixed_lines = [first, *(mutated(random, line) for line in rest)]
+    path.write_bytes(b"\n".join(mixed_lines) + b"\n")
+    return [line for line in mixed_lines if line.strip()]
 
 
 def _column(path: Path, name: str) -> list[Any]:
-    found: list[Any] = pq.read_table(path, columns=[name])[name].to_pylist()
-    return found
+    values: list[Any] = pq.read_table(path, columns=[name])[name].to_pylist()
+    return values
 
 
 @lru_cache
 def _sample(pattern: str) -> bytes:
     """The bytes of the samples of one kind."""
-    return b"".join(one for path in sorted(ROOT.glob(f"samples/{pattern}")) for one in pieces(path))
+    return b"".join(
+        piece for path in sorted(ROOT.glob(f"samples/{pattern}")) for piece in pieces(path)
+    )
 
 
 def _dump(random: Random, number: int, folder: Path) -> Losses:
@@ -123,15 +125,15 @@ def _dump(random: Random, number: int, folder: Path) -> Losses:
     good = _sample("wikidata/wikidata-20260202-all.json.gz").replace(b'"modified"', b'"altered"')
     path = folder / "20260202.json"
     documents = [line.rstrip(b",") for line in good.splitlines()[1:-1]]
-    given = mixed(random, number, documents, path)
-    found = mine(path, folder / "out", snapshot="2026-02-02")
-    counts = Counter(found.counts["counts"])
-    empty = sum(not line.strip(b" \t\r\n,[]\xef\xbb\xbf") for line in given)
-    read = sum(counts[k] for k in ("items", "properties", "lexemes", "other_entities"))
+    written_lines = mixed(random, number, documents, path)
+    mined = mine(path, folder / "out", snapshot="2026-02-02")
+    counts = Counter(mined.counts["counts"])
+    empty = sum(not line.strip(b" \t\r\n,[]\xef\xbb\xbf") for line in written_lines)
+    read = sum(counts[kind] for kind in ("items", "properties", "lexemes", "other_entities"))
     bad = counts["malformed_line"] + counts["line_too_long"]
-    if not 0 <= len(given) - empty - read - bad <= counts["redirects"]:
-        yield f"of {len(given)} lines, {empty} of them empty, some are lost: {counts}"
-    if (dropped := _column(found.dropped, "step").count("read")) != bad:
+    if not 0 <= len(written_lines) - empty - read - bad <= counts["redirects"]:
+        yield f"of {len(written_lines)} lines, {empty} of them empty, some are lost: {counts}"
+    if (dropped := _column(mined.dropped, "step").count("read")) != bad:
         yield f"{bad} bad lines are counted, and {dropped} are dropped"
 
 
@@ -139,9 +141,11 @@ def _archive(random: Random, number: int, folder: Path) -> Losses:
     path = folder / "news-docs.2020.en.filtered"
     mixed(random, number, _sample("news/*.gz").splitlines(), path)
     index_archive(path, folder / "out", near_duplicates=random.choice((0, 0, 0.8)))
-    kept, dropped = (pq.read_metadata(folder / "out" / name).num_rows for name in TABLES)
-    if kept + dropped != number:
-        yield f"of {number} lines {kept} are kept and {dropped} dropped"
+    kept_count, dropped_count = (
+        pq.read_metadata(folder / "out" / name).num_rows for name in TABLES
+    )
+    if kept_count + dropped_count != number:
+        yield f"of {number} lines {kept_count} are kept and {dropped_count} dropped"
 
 
 def _pages() -> tuple[bytes, list[bytes]]:
@@ -153,26 +157,36 @@ def _pages() -> tuple[bytes, list[bytes]]:
 
 def _read_wanted(path: Path, number: int) -> tuple[int, list[str], Losses]:
     """Read so many pages; how many were seen, what was dropped, and what was lost."""
-    wanted, out = {f"Q{n + 1}": f"Page {n}" for n in range(number)}, path.parent / "out"
-    seen = read_pages(path, [(title, item) for item, title in wanted.items()], out)
+    titles_by_item, out = (
+        {f"Q{place + 1}": f"Page {place}" for place in range(number)},
+        path.parent / "out",
+    )
+    seen = read_pages(path, [(title, item) for item, title in titles_by_item.items()], out)
     dropped = _column(out / "dropped.parquet", "item")
-    known = {*_column(out / "pages.parquet", "item"), *_column(out / "dropped.parquet", "subject")}
-    return seen, dropped, (f"neither kept nor dropped: {item}" for item in wanted.keys() - known)
+    known_items = {
+        *_column(out / "pages.parquet", "item"),
+        *_column(out / "dropped.parquet", "subject"),
+    }
+    return (
+        seen,
+        dropped,
+        (f"neither kept nor dropped: {item}" for item in titles_by_item.keys() - known_items),
+    )
 
 
 def _export(random: Random, number: int, folder: Path) -> Losses:
     """Whole pages stay whole among broken ones."""
     head, pages = _pages()
-    path, given = folder / "enwiki-20260201-pages-articles.xml", []
-    for n in range(number):
-        page = re.sub(rb"<title>[^<]*", b"<title>Page %d" % n, random.choice(pages), count=1)
-        for _ in range(random.choice((1, 3, 10)) if n % 2 else 0):
+    path, written_pages = folder / "enwiki-20260201-pages-articles.xml", []
+    for place in range(number):
+        page = re.sub(rb"<title>[^<]*", b"<title>Page %d" % place, random.choice(pages), count=1)
+        for _ in range(random.choice((1, 3, 10)) if place % 2 else 0):
             page = bitten(random, page)
-        given.append(page)
-    path.write_bytes(head + b"".join(given) + b"</mediawiki>\n")
+        written_pages.append(page)
+    path.write_bytes(head + b"".join(written_pages) + b"</mediawiki>\n")
     yield from _read_wanted(path, number)[2]
     kept = set(_column(folder / "out/pages.parquet", "title"))
-    if lost := {f"Page {n}" for n in range(0, number, 2)} - kept:
+    if lost := {f"Page {place}" for place in range(0, number, 2)} - kept:
         yield f"whole pages that are not kept: {sorted(lost)[:5]}"
 
 
@@ -199,11 +213,11 @@ def _page_lines(random: Random, number: int, folder: Path) -> Losses:
 def _results(random: Random, number: int, folder: Path) -> Losses:
     """Every entry of a results file is taken or refused."""
     batch, path = batch_of(folder, rows=9, number=9), folder / "results.jsonl"
-    made = [submission(batch, f"w{n}", random.randrange(len(batch.hits))) for n in range(number)]
-    given = mixed(random, number, [json.dumps(one).encode() for one in made], path)
+    results = [submission(batch, f"w{n}", random.randrange(len(batch.hits))) for n in range(number)]
+    submissions = mixed(random, number, [json.dumps(one).encode() for one in results], path)
     done = take(folder, path)
-    if done.taken + sum(done.refused.values()) != len(given):
-        yield f"of {len(given)} entries {done.taken} are taken, refused {done.refused}"
+    if done.taken + sum(done.refused.values()) != len(submissions):
+        yield f"of {len(submissions)} entries {done.taken} are taken, refused {done.refused}"
 
 
 def _predictions(random: Random, number: int, folder: Path) -> Losses:
@@ -216,12 +230,12 @@ def _predictions(random: Random, number: int, folder: Path) -> Losses:
     ]
     path = folder / "p.jsonl"
     for n in range(number // 10):
-        made = ({"id": f"r{n}-{m}"} | random.choice(answers) for m in range(10))
-        rows, at = [json.dumps(row).encode() for row in made], random.randrange(10)
-        rows[at] = mutated(random, rows[at])
+        predictions = ({"id": f"r{n}-{m}"} | random.choice(answers) for m in range(10))
+        rows, position = [json.dumps(row).encode() for row in predictions], random.randrange(10)
+        rows[position] = mutated(random, rows[position])
         path.write_bytes(b"\n".join(rows) + b"\n")
         found = filled = sum(bool(row.strip()) for row in rows)
-        with _naming(f"p.jsonl:{at + 1}: "):
+        with _naming(f"p.jsonl:{position + 1}: "):
             found = sum(batch.num_rows for batch in read_predictions(path))
         if found != filled:
             yield f"{found} of {filled} predictions are read"

@@ -61,16 +61,16 @@ class Cycle:
         self.dataset, self.folder = dataset, folder
         self.releases = folder / "releases" / dataset
         reference = work / "reference" / dataset
-        known = reference / "seconds.json"
-        if not known.is_file():
+        known_checksums = reference / "seconds.json"
+        if not known_checksums.is_file():
             shutil.rmtree(reference, ignore_errors=True)
             reference.mkdir(parents=True)
             begun = time.monotonic()
             for version in (EARLIER, LATER):
                 run = Run(reference, dataset, to=version).end()
                 assert run.status == 0, run.printed
-            known.write_text(json.dumps((time.monotonic() - begun) / 2), "utf-8")
-        self.seconds = json.loads(known.read_text("utf-8"))
+            known_checksums.write_text(json.dumps((time.monotonic() - begun) / 2), "utf-8")
+        self.seconds = json.loads(known_checksums.read_text("utf-8"))
         made = reference / "releases" / dataset
         self.expected = {version: checksums(made / version) for version in (EARLIER, LATER)}
         shutil.copytree(made / EARLIER, self.releases / EARLIER)
@@ -112,24 +112,26 @@ def cycle(number: int, work: Path) -> Iterator[Cycle]:
 
 def kills(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     """A run that is killed some times, at any time or at a call, and then goes on."""
-    with cycle(number, work) as one:
+    with cycle(number, work) as one_cycle:
         for _ in range(random.randint(5, 9)):
             if random.random() < 0.4:
                 kind = random.choice(("fsync", "rename"))
-                run = Run(one.folder, one.dataset, f"kill {kind} {random.randint(1, _CALLS)}")
+                run = Run(
+                    one_cycle.folder, one_cycle.dataset, f"kill {kind} {random.randint(1, _CALLS)}"
+                )
                 name = f"SIGKILL at a {kind}"
             else:
                 signals, group = random.choice(_SIGNALS), random.random() < 0.6
-                run = Run(one.folder, one.dataset)
-                time.sleep(random.uniform(0.2, 0.7 * one.seconds))
+                run = Run(one_cycle.folder, one_cycle.dataset)
+                time.sleep(random.uniform(0.2, 0.7 * one_cycle.seconds))
                 if run.process.poll() is None:
                     (os.killpg if group else os.kill)(run.process.pid, signals)
                 name = f"{signals.name} of {'the group' if group else 'the parent'}"
             run.end()
-            lost = (*_left(run.process.pid), *one.losses(run))
-            one.clear(run)
+            lost = (*_left(run.process.pid), *one_cycle.losses(run))
+            one_cycle.clear(run)
             yield Outcome(name if run.status else "came to its end before", 1, lost)
-        yield one.rerun()
+        yield one_cycle.rerun()
 
 
 def _left(group: int) -> Iterator[str]:
@@ -151,35 +153,43 @@ def _is_in(process: psutil.Process, group: int) -> bool:
 
 def disks(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     """A run that finds no room, or may not write, some times, and then goes on."""
-    with cycle(number, work) as one:
+    with cycle(number, work) as one_cycle:
         for _ in range(random.randint(3, 5)):
             kind = random.choice(("open", "mkdir", "size", "size", "readonly"))
             fault = f"full {kind} {random.randint(1, _CALLS)}"
             fault = f"size {int(10 ** random.uniform(2, 6))}" if kind == "size" else fault
-            run = Run(one.folder, one.dataset, kind if kind == "readonly" else fault).end()
-            lost = [*one.losses(run)]
-            one.clear(run)
+            run = Run(
+                one_cycle.folder, one_cycle.dataset, kind if kind == "readonly" else fault
+            ).end()
+            lost = [*one_cycle.losses(run)]
+            one_cycle.clear(run)
             if run.status and "error: " not in run.printed:
                 lost.append(f"no message (status {run.status}): {run.printed[-1500:]}")
             name = f"no room: {fault.split()[0]}" if run.status else "came to its end before"
             yield Outcome(name, 1, tuple(lost))
-        yield one.rerun()
+        yield one_cycle.rerun()
 
 
 def rivals(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     """Two runs at once: of one dataset in one build folder or two, or of two datasets."""
-    with cycle(number, work) as one:
+    with cycle(number, work) as one_cycle:
         kind = random.choice(("the same", "the same, two build folders", "two datasets"))
-        other, build = one.dataset, "build2" if kind.endswith("folders") else "build"
+        other_dataset, build = one_cycle.dataset, "build2" if kind.endswith("folders") else "build"
         if kind == "two datasets":
-            other = random.choice([d for d in DATASETS if d != one.dataset])
-        first = Run(one.folder, one.dataset)
-        time.sleep(random.choice((0.0, random.uniform(0, one.seconds))))
-        both = [Run(one.folder, other, build=build).end(), first.end()]
-        lost = [text for run in both for text in one.losses(run)]
+            other_dataset = random.choice(
+                [dataset for dataset in DATASETS if dataset != one_cycle.dataset]
+            )
+        first = Run(one_cycle.folder, one_cycle.dataset)
+        time.sleep(random.choice((0.0, random.uniform(0, one_cycle.seconds))))
+        both = [Run(one_cycle.folder, other_dataset, build=build).end(), first.end()]
+        lost = [text for run in both for text in one_cycle.losses(run)]
         refused = [run.printed for run in both if run.status]
-        lost += [f"no message: {p[-1500:]}" for p in refused if "another run is at work" not in p]
+        lost += [
+            f"no message: {printed[-1500:]}"
+            for printed in refused
+            if "another run is at work" not in printed
+        ]
         if len(refused) == 2:
             lost.append("neither came to its end")
         yield Outcome(f"two runs: {kind}", 1, tuple(lost))
-        yield one.rerun()
+        yield one_cycle.rerun()

@@ -72,8 +72,8 @@ class FaultyAnswers:
         path = first.split(" ")[1]
         answer = _answer(fault, self.good, path if fault == "loop" else self.elsewhere)
         slow = fault.startswith("drip")  # five bytes a second
-        for at in range(200) if slow else ():
-            write.write(answer[at : at + 1])
+        for position in range(200) if slow else ():
+            write.write(answer[position : position + 1])
             time.sleep(0.2)
         write.write(b"" if slow else answer)
 
@@ -122,29 +122,29 @@ Client = Callable[[str, Path], object]
 
 
 def _fetch(host: str, folder: Path) -> object:
-    shown: list[str] = []
+    messages: list[str] = []
     address = f"http://me:{KEY}@{host}/dumps/20260202.json.gz?signature={KEY}"
-    return [*local([address], folder, bool, say=shown.append, policy=_POLICY), *shown]
+    return [*local([address], folder, bool, say=messages.append, policy=_POLICY), *messages]
 
 
 def _chat(host: str, folder: Path) -> object:
-    given = {"model": "m", "base_url": f"http://{host}/v1", "key_variable": _VARIABLE}
-    settings = OpenAI.model_validate(given | {"retries": 2, "timeout": 1.5, "longest_wait": 0.1})
+    fields = {"model": "m", "base_url": f"http://{host}/v1", "key_variable": _VARIABLE}
+    settings = OpenAI.model_validate(fields | {"retries": 2, "timeout": 1.5, "longest_wait": 0.1})
     return OpenAIBackend(settings, 0).complete(["Where is Paris?"])
 
 
 def _scores(host: str, folder: Path) -> object:
-    given = {"key_env": _VARIABLE, "endpoint": f"http://{host}/v1alpha1/comments:analyze"}
+    fields = {"key_env": _VARIABLE, "endpoint": f"http://{host}/v1alpha1/comments:analyze"}
     tries = {"rate": 1000, "attempts": 3, "backoff": 0.02, "timeout": 1.5}
-    service = Perspective.model_validate(given | tries).start(folder / "scores", lambda _: None)
+    service = Perspective.model_validate(fields | tries).start(folder / "scores", lambda _: None)
     return list(service(["You are nice."]))
 
 
 def _sparql(host: str, folder: Path) -> object:
     address, agent = f"http://me:{KEY}@{host}/sparql", "torture/1.0 (mailto:nobody@example.org)"
-    out, cache, wanted = folder / "mined", folder / "cache", {"P6": False}
+    out, cache, relations = folder / "mined", folder / "cache", {"P6": False}
     return mine_sparql(
-        address, out, relations=wanted, user_agent=agent, cache=cache, policy=_POLICY
+        address, out, relations=relations, user_agent=agent, cache=cache, policy=_POLICY
     ).counts
 
 
@@ -159,15 +159,24 @@ CLIENTS: Mapping[str, tuple[Client, bytes]] = {
 
 def servers(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     """One client and one fault, for some requests or for all of them."""
-    every = [(client, fault) for fault in FAULTS for client in CLIENTS]
-    name, fault = every[number] if number < len(every) else random.choice(every)
+    combinations = [(client, fault) for fault in FAULTS for client in CLIENTS]
+    name, fault = (
+        combinations[number] if number < len(combinations) else random.choice(combinations)
+    )
     client, good = CLIENTS[name]
     os.environ[_VARIABLE] = KEY
-    ours, other = FaultyAnswers(good, fault, random.choice((1, 2, 10**6))), FaultyAnswers(good)
-    with scratch(work) as folder, ours.serving() as host, other.serving() as elsewhere:
-        ours.elsewhere = f"http://{elsewhere.replace('127.0.0.1', 'localhost')}/elsewhere"
+    faulty_server, other_server = (
+        FaultyAnswers(good, fault, random.choice((1, 2, 10**6))),
+        FaultyAnswers(good),
+    )
+    with (
+        scratch(work) as folder,
+        faulty_server.serving() as host,
+        other_server.serving() as elsewhere,
+    ):
+        faulty_server.elsewhere = f"http://{elsewhere.replace('127.0.0.1', 'localhost')}/elsewhere"
         lost = list(_asked(client, host, folder))
-        if KEY in other.heard:
+        if KEY in other_server.heard:
             lost.append("the key went to another host")
     del os.environ[_VARIABLE]
     yield Outcome(name, 1, tuple(f"{fault[:40]!a}: {text}" for text in lost))
@@ -176,18 +185,18 @@ def servers(random: Random, number: int, work: Path) -> Iterator[Outcome]:
 def _asked(client: Client, host: str, folder: Path) -> Iterator[str]:
     begun, before = time.monotonic(), _peak()
     try:
-        shown = str(client(host, folder))
+        output = str(client(host, folder))
     except UserError as error:
-        shown = f"{error!r} {error}"
+        output = f"{error!r} {error}"
     except Exception:
-        shown = traceback.format_exc()
-        yield f"a traceback: {shown[-2000:]}"
+        output = traceback.format_exc()
+        yield f"a traceback: {output[-2000:]}"
     if (seconds := time.monotonic() - begun) > _SECONDS:
-        yield f"it took {seconds:.0f} seconds: {shown[-200:]}"
-    if (more := _peak() - before) > _ROOM:
-        yield f"it took {more / 1e6:.0f} MB of memory: {shown[-200:]}"
-    if KEY in shown:
-        yield f"the key is shown: {shown[-2000:]}"
+        yield f"it took {seconds:.0f} seconds: {output[-200:]}"
+    if (extra_memory := _peak() - before) > _ROOM:
+        yield f"it took {extra_memory / 1e6:.0f} MB of memory: {output[-200:]}"
+    if KEY in output:
+        yield f"the key is shown: {output[-2000:]}"
     for path in folder.rglob("*"):
         if KEY in path.name or (path.is_file() and KEY.encode() in path.read_bytes()):
             yield f"the key is in {path.relative_to(folder)}"
@@ -196,7 +205,7 @@ def _asked(client: Client, host: str, folder: Path) -> Iterator[str]:
 def _peak() -> int:
     """The most bytes of memory of this process since the last call; 0 where that is not told."""
     with suppress(OSError):
-        found = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
+        match = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
         Path("/proc/self/clear_refs").write_text("5")
-        return int(found[1]) << 10 if found else 0
+        return int(match[1]) << 10 if match else 0
     return 0

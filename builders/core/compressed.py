@@ -1,8 +1,8 @@
-"""Files opened for streaming, whether plain, gz, bz2 or zst; damage is told in plain words.
+"""Streams of plain, gz, bz2 and zst files, with error messages that explain damaged files.
 
-xopen opens the same formats, with bz2 on several cores only by a program that has to be installed.
-It has no reading of some streams of a bz2 file, no position in the packed file for progress, and
-leaves damage to the words of each decompressor. It stands on isal, too, as this module does.
+xopen opens the same formats and uses isal, too, but decompresses bz2 on several cores only with an
+external program. It cannot read a part of a bz2 file, does not tell the position in the packed
+file, which a progress bar needs, and passes on the various errors of the decompressors.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,39 +18,45 @@ from factdrift.builders.core.errors import UserError
 Packing = Literal["plain", "gz", "bz2", "zst"]
 
 HEAD = 8
-"""Bytes at the beginning of a file by which it is told what it is."""
-_MAGIC: dict[bytes, Packing] = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
-_FOREIGN = {
+"""Bytes at the beginning of a file that are read to recognise its format; no magic is longer."""
+_PACKING_MAGIC: dict[bytes, Packing] = {
+    b"\x1f\x8b": "gz",
+    b"BZh": "bz2",
+    b"\x28\xb5\x2f\xfd": "zst",
+}
+_FOREIGN_MAGIC = {
     b"7z\xbc\xaf": "a 7z archive",
     b"\xfd7zXZ": "an xz file",
     b"PK\x03\x04": "a zip archive",
     b"\x89PNG": "a PNG picture",
 }
-"""Files that no reader of ours takes, by their first bytes."""
-_PACKED = ("a 7z archive", "an xz file", "a zip archive")
+"""Formats that are refused, by the first bytes of a file."""
+# Unpacking such a file can help, so the error message suggests it.
+_ARCHIVE_KINDS = ("a 7z archive", "an xz file", "a zip archive")
 PIECE = 1 << 20
-"""Bytes that `pieces` gives at a time."""
-_PIECE = 1 << 18
-"""Bytes that are decompressed at a time where a buffer is filled."""
-_BROKEN: tuple[type[Exception], ...] = (
+"""Bytes that `pieces` yields at a time: large enough that calls cost nothing, small in memory."""
+_BUFFER_PIECE = 1 << 18
+"""Bytes that are decompressed at a time when a buffer is filled."""
+_DAMAGE_ERRORS: tuple[type[Exception], ...] = (
     *(OSError, EOFError, RuntimeError, ValueError),
     IsalError,  # type: ignore[assignment]  # its stub says an instance
 )
-"""What the decompressors raise on data that is cut or damaged."""
+"""The errors that the decompressors raise for data that is cut short or damaged."""
 
 
 class Compressed:
-    """One open file, decompressed as it is read; how it is packed is told by its first bytes.
+    """One open file that is decompressed as it is read. Its first bytes tell its format.
 
-    `threads`: how many may decompress beside the caller's (gz: one, bz2: so many); `block`: bytes
-    that such a thread of gz hands over at a time. `foreign`: more first bytes of files that are
-    refused, and what those are. `within`: bytes of the file that are whole bz2 streams, which
-    alone are read. `hint`: what to do about a damaged file.
+    `threads` is the number of additional threads that decompress (at most one for gz). `block` is
+    the number of bytes that the thread of a gz file hands over at a time. `foreign` maps more first
+    bytes of refused files to the names of their formats. `within` is a range of bytes in the file
+    that consists of whole bz2 streams; only these are read. `hint` says in error messages what to
+    do about a damaged file.
 
-    `head` is the beginning of the file as it lies on the disk, `size` its bytes there, `read_bytes`
-    counts what was decompressed. `UserError`: unreadable, empty, a file of another kind, cut short
-    or damaged (with how far it was read, and what the decompressor says of it: the end is missing,
-    a checksum differs).
+    The attribute `head` holds the first bytes of the packed file, `size` is its size in bytes, and
+    `read_bytes` counts the decompressed bytes. Raises `UserError` if the file cannot be read, is
+    empty, has another format, is cut short or is damaged. The message says how far the file was
+    read, and what the decompressor reported: a missing end, a wrong checksum.
     """
 
     def __init__(
@@ -81,14 +87,15 @@ class Compressed:
         except UserError:
             self._raw.close()
             raise
-        except _BROKEN as error:
+        except _DAMAGE_ERRORS as error:
             self._raw.close()
             raise self._damaged(error, 0) from error
 
-    def _open(self, threads: int, block: int) -> Any:
+    def _open(self, threads: int, block_size: int) -> Any:
         if self._within is not None:
             import bz2
 
+            # rapidgzip reads whole files only; the standard library is enough for some streams
             self._raw.seek(self._within[0])
             return bz2.open(BytesIO(self._raw.read(self._within[1] - self._within[0])))
         if self.packing == "gz":
@@ -96,7 +103,7 @@ class Compressed:
 
             if threads:
                 # larger blocks change hands less often: each time costs a turn of the GIL
-                return igzip_threaded.open(self._raw, "rb", threads=1, block_size=block)  # type: ignore[no-untyped-call]
+                return igzip_threaded.open(self._raw, "rb", threads=1, block_size=block_size)  # type: ignore[no-untyped-call]
             return igzip.open(self._raw, "rb")  # type: ignore[no-untyped-call]
         if self.packing == "bz2":
             from rapidgzip import IndexedBzip2File
@@ -110,34 +117,36 @@ class Compressed:
         return self._raw
 
     def read(self, size: int) -> bytes:
-        """The next bytes, at most `size`; none at the end."""
+        """Return the next bytes, at most `size`; they are empty at the end of the file."""
         try:
             piece = bytes(self._stream.read(size))
-        except _BROKEN as error:
+        except _DAMAGE_ERRORS as error:
             raise self._damaged(error, 0) from error
         self.read_bytes += len(piece)
         return piece
 
     def readinto(self, buffer: memoryview, start: int, stop: int) -> int:
-        """Fill `buffer[start:stop]` unless the file ends before; the number of bytes."""
-        filled = start
+        """Fill `buffer[start:stop]`, or less at the end of the file; return the number of bytes."""
+        filled_to = start
         try:
-            while filled < stop:
-                byte_count = self._stream.readinto(buffer[filled : min(filled + _PIECE, stop)])
+            while filled_to < stop:
+                byte_count = self._stream.readinto(
+                    buffer[filled_to : min(filled_to + _BUFFER_PIECE, stop)]
+                )
                 if not byte_count:
                     break
-                filled += byte_count
-        except _BROKEN as error:
-            raise self._damaged(error, filled - start) from error
-        self.read_bytes += filled - start
-        return filled - start
+                filled_to += byte_count
+        except _DAMAGE_ERRORS as error:
+            raise self._damaged(error, filled_to - start) from error
+        self.read_bytes += filled_to - start
+        return filled_to - start
 
     def position(self) -> int:
-        """How many bytes of the file itself have been read, for progress."""
+        """Return how many bytes of the packed file have been read, for a progress bar."""
         if not self._bzip2:
             return self._raw.tell()
         with suppress(IndexError):  # before its first block is read
-            return int(self._bzip2.tell_compressed()) // 8
+            return int(self._bzip2.tell_compressed()) // 8  # it counts bits
         return 0
 
     def close(self) -> None:
@@ -154,13 +163,14 @@ class Compressed:
     def _damaged(self, error: Exception, unfinished_bytes: int) -> UserError:
         if isinstance(error, OSError) and error.errno is not None:
             return UserError(f"cannot be read: {error.strerror}", where=self.path)
-        place = f"{self.read_bytes + unfinished_bytes:,} bytes of its text"
+        reached_place = f"{self.read_bytes + unfinished_bytes:,} bytes of its text"
         if self._within is not None:
-            place = f"byte {self._within[0] + 1:,} of {self.size:,}"
+            reached_place = f"byte {self._within[0] + 1:,} of {self.size:,}"
         elif not self._raw.closed:
-            place += f", about byte {self.position():,} of {self.size:,}"
+            reached_place += f", about byte {self.position():,} of {self.size:,}"
+        reason = error or type(error).__name__
         return UserError(
-            f"the file is cut short or damaged after {place} ({error or type(error).__name__})",
+            f"the file is cut short or damaged after {reached_place} ({reason})",
             where=self.path,
             hint=self._hint,
         )
@@ -169,21 +179,33 @@ class Compressed:
 def pieces(
     path: Path, *, within: tuple[int, int] | None = None, threads: int = 0
 ) -> Iterator[bytes]:
-    """A file's bytes, decompressed, in pieces of at most 1 MB.
+    """Yield the decompressed bytes of a file, at most 1 MB at a time.
 
-    `within`, `threads` and `UserError`: see `Compressed`.
+    For `within`, `threads` and `UserError` see `Compressed`.
     """
-    with Compressed(path, threads=threads, within=within) as file:
-        while piece := file.read(PIECE):
+    with Compressed(path, threads=threads, within=within) as open_file:
+        while piece := open_file.read(PIECE):
             yield piece
 
 
-def _packing_of(path: Path, head: bytes, foreign: Mapping[bytes, str]) -> Packing:
-    """How a file with these first bytes is packed. `UserError`: it is empty, or of another kind."""
-    if not head:
+def _packing_of(path: Path, file_head: bytes, foreign: Mapping[bytes, str]) -> Packing:
+    """Return the format of a file with these first bytes.
+
+    Raises `UserError` if the file is empty or has a format that is refused.
+    """
+    if not file_head:
         raise UserError("the file is empty", where=path)
-    for magic, what in {**_FOREIGN, **foreign}.items():
-        if head.startswith(magic):
-            hint = "unpack it" if what in _PACKED else None
-            raise UserError(f"this is {what}, not plain, gz, bz2 or zst", where=path, hint=hint)
-    return next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), "plain")
+    for first_bytes, file_kind in {**_FOREIGN_MAGIC, **foreign}.items():
+        if file_head.startswith(first_bytes):
+            hint = "unpack it" if file_kind in _ARCHIVE_KINDS else None
+            raise UserError(
+                f"this is {file_kind}, not plain, gz, bz2 or zst", where=path, hint=hint
+            )
+    return next(
+        (
+            packing
+            for first_bytes, packing in _PACKING_MAGIC.items()
+            if file_head.startswith(first_bytes)
+        ),
+        "plain",
+    )

@@ -1,7 +1,7 @@
-"""The one YAML loader: a file becomes a frozen model, or a list of what is wrong and where.
+"""The loader of all YAML files, which returns a frozen model or lists the mistakes by line.
 
 Scalars follow YAML 1.2: only `true` and `false` are booleans and a date is text, so a label
-`No`, `on` or `2019Q1` means itself. Where a model wants text, the text is taken as written:
+`No`, `on` or `2019Q1` means itself. A value of a text field stays as it was written:
 `label: 2019` is "2019" and `version: 1.10` is "1.10". Tags (`!!python/…`) and aliases (`*x`)
 are refused.
 """
@@ -21,6 +21,7 @@ from factdrift.builders.core.errors import UserError
 
 M = TypeVar("M", bound=BaseModel)
 Loc = tuple[int | str, ...]
+"""The place of a value, as pydantic gives it: `("examples", 0, "reads")`."""
 
 
 class Strict(BaseModel):
@@ -32,56 +33,61 @@ class Strict(BaseModel):
 def load(path: Path, model: type[M]) -> M:
     """Read one YAML file into `model`.
 
-    Validators find the file in `info.context["path"]` and can raise `mistakes(…)`. Raises one
-    UserError that lists every mistake, a line each: `file:line: field: what is wrong`.
+    Validators find the path of the file in `info.context["path"]`, and can raise `mistakes(…)`.
+    Raises one `UserError` that lists all mistakes, each on a line: `file:line: field: mistake`.
     """
     try:
         yaml_text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        near = did_you_mean(
+        near_name = did_you_mean(
             path.name, sorted(sibling.name for sibling in path.parent.glob("*.y*ml"))
         )
-        hint = f"did you mean {display_path(path.parent / near)}?" if near else None
+        hint = f"did you mean {display_path(path.parent / near_name)}?" if near_name else None
         raise UserError("no such file", where=display_path(path), hint=hint) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
-    tree = _Tree(yaml_text, display_path(path))
-    errors: list[ErrorDetails] = []
-    for _ in range(2):  # the second time with the text that fields of text want
+    yaml_tree = _Tree(yaml_text, display_path(path))
+    error_details: list[ErrorDetails] = []
+    for _ in range(2):  # the second time with the original text of what text fields refused
         try:
-            return model.model_validate(tree.data, context={"path": path})
+            return model.model_validate(yaml_tree.data, context={"path": path})
         except ValidationError as error:
-            errors = error.errors(include_url=False)
+            error_details = error.errors(include_url=False)
         if not sum(
-            tree.as_text(error["loc"]) for error in errors if error["type"] == "string_type"
+            yaml_tree.as_text(error["loc"])
+            for error in error_details
+            if error["type"] == "string_type"
         ):
             break
-    raise UserError("\n".join(_lines(errors, model, tree)))
+    raise UserError("\n".join(_MistakeLines(error_details, model, yaml_tree).lines()))
 
 
 def mistakes(messages: Iterable[tuple[Loc, str]]) -> ValidationError:
-    """An error for a validator to raise that puts each message at its own place in the model.
+    """Return an error for a validator to raise, which reports each message at its own place.
 
-    `found` holds (path below the validated model, message): `(("cloze", 2), "no <object>")`.
+    `messages` are pairs of a place below the validated model and its message, such as
+    `(("cloze", 2), "no <object>")`.
     """
-    errors = [
+    error_details = [
         InitErrorDetails(
-            type=PydanticCustomError("mistake", "{text}", {"text": text}), loc=loc, input=None
+            type=PydanticCustomError("mistake", "{text}", {"text": message_text}),
+            loc=loc,
+            input=None,
         )
-        for loc, text in messages
+        for loc, message_text in messages
     ]
-    return ValidationError.from_exception_data("mistakes", errors)
+    return ValidationError.from_exception_data("mistakes", error_details)
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str | None:
-    """The choice that looks most like `word`, letter case aside; None where none comes near."""
-    folded = {choice.casefold(): choice for choice in reversed(list(choices))}
-    close = get_close_matches(word.casefold(), folded, n=1)
-    return folded[close[0]] if close else None
+    """Return the choice most similar to `word`, ignoring case, or None if none is similar."""
+    folded_choices = {choice.casefold(): choice for choice in reversed(list(choices))}
+    close_matches = get_close_matches(word.casefold(), folded_choices, n=1)
+    return folded_choices[close_matches[0]] if close_matches else None
 
 
 def display_path(path: Path) -> str:
-    """`path` as messages print it: relative to the current directory when below it."""
+    """Return `path` as messages print it: relative to the current directory if it is below that."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except (ValueError, OSError, RuntimeError):  # elsewhere, or a link that leads to itself
@@ -89,185 +95,245 @@ def display_path(path: Path) -> str:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Composes nodes only; its scalars are those of YAML 1.2, decimal."""
+    """Composes nodes only. Its scalars are those of YAML 1.2, with decimal numbers alone."""
 
 
+# PyYAML knows the scalars of YAML 1.1, where `no` and `on` are booleans; these take their places.
 _Loader.yaml_implicit_resolvers = {}
-for _tag, _pattern, _first in (
+for _scalar_tag, _scalar_pattern, _first_letters in (
+    # `true`, not `yes`
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    # `-12`, not `012` (which YAML 1.1 reads as octal)
     ("int", r"[-+]?(0|[1-9][0-9]*)", "-+0123456789"),
+    # `1.5e3`, not `1:30` (which YAML 1.1 reads as 90)
     ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", "-+.0123456789"),
+    # an empty value, not `none`
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
 ):
     _Loader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), list(_first)
+        f"tag:yaml.org,2002:{_scalar_tag}",
+        re.compile(f"(?:{_scalar_pattern})$"),
+        list(_first_letters),
     )
 
 
 class _Tree:
-    """The plain data of one YAML text, and where each part of it stands."""
+    """The plain data of one YAML text, with the line of each part."""
 
-    def __init__(self, text: str, where: str) -> None:
+    def __init__(self, yaml_text: str, where: str) -> None:
         self.where = where
         self.line: dict[Loc, int] = {(): 1}
         self._raw: dict[Loc, str] = {}
         try:
-            for event in yaml.parse(text, Loader=_Loader):
+            for event in yaml.parse(yaml_text, Loader=_Loader):
                 self._refuse(event)
-            node: yaml.Node | None = yaml.compose(text, Loader=_Loader)
-        except yaml.MarkedYAMLError as e:
-            mark = e.problem_mark or e.context_mark
-            line = mark.line + 1 if mark else None
-            why = f"{e.problem} ({e.context})" if e.context else e.problem
-            raise UserError(f"not valid YAML: {why}", where=where, line=line) from None
-        except yaml.YAMLError as e:
-            raise UserError(f"not valid YAML: {e}".splitlines()[0], where=where) from None
-        if node is None:
+            root_node: yaml.Node | None = yaml.compose(yaml_text, Loader=_Loader)
+        except yaml.MarkedYAMLError as error:
+            error_mark = error.problem_mark or error.context_mark
+            line_number = error_mark.line + 1 if error_mark else None
+            reason_text = f"{error.problem} ({error.context})" if error.context else error.problem
+            raise UserError(
+                f"not valid YAML: {reason_text}", where=where, line=line_number
+            ) from None
+        except yaml.YAMLError as error:
+            raise UserError(f"not valid YAML: {error}".splitlines()[0], where=where) from None
+        if root_node is None:
             raise UserError("the file is empty", where=where, line=1)
-        self.data = self._build(node, ())
+        self.data = self._build(root_node, ())
 
     def _refuse(self, event: yaml.Event) -> None:
-        """Tags would build other things than data, aliases stand in two places at once."""
+        """Refuse tags, which can build arbitrary objects, and aliases, which have two places."""
         tag = getattr(event, "tag", None)
-        what = "aliases" if isinstance(event, yaml.AliasEvent) else f"tags such as {tag}"
-        if event.start_mark and (tag or what == "aliases"):
-            line = event.start_mark.line + 1
-            raise UserError(f"{what} are not allowed here", where=self.where, line=line)
+        refused_kind = "aliases" if isinstance(event, yaml.AliasEvent) else f"tags such as {tag}"
+        if event.start_mark and (tag or refused_kind == "aliases"):
+            line_number = event.start_mark.line + 1
+            raise UserError(
+                f"{refused_kind} are not allowed here", where=self.where, line=line_number
+            )
 
     def _build(self, node: yaml.Node, loc: Loc) -> Any:
         self.line.setdefault(loc, node.start_mark.line + 1)
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, loc)
         if isinstance(node, yaml.SequenceNode):
-            return [self._build(item, (*loc, index)) for index, item in enumerate(node.value)]
-        data: dict[str, Any] = {}
+            return [
+                self._build(item, (*loc, item_index)) for item_index, item in enumerate(node.value)
+            ]
+        mapping_data: dict[str, Any] = {}
         for key, value in node.value:
             line_number = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
                 raise UserError("a key must be plain text", where=self.where, line=line_number)
-            place = (*loc, key.value)
-            if key.value in data:
-                twice = f"{_dotted(place)}: given twice, first on line {self.line[place]}"
-                raise UserError(twice, where=self.where, line=line_number)
-            self.line[place] = line_number
-            data[key.value] = self._build(value, place)
-        return data
+            key_place = (*loc, key.value)
+            if key.value in mapping_data:
+                repeat_text = (
+                    f"{_dotted(key_place)}: given twice, first on line {self.line[key_place]}"
+                )
+                raise UserError(repeat_text, where=self.where, line=line_number)
+            self.line[key_place] = line_number
+            mapping_data[key.value] = self._build(value, key_place)
+        return mapping_data
 
     def _scalar(self, node: yaml.ScalarNode, loc: Loc) -> Any:
-        text: str = node.value
+        scalar_text: str = node.value
         if node.tag.endswith(":str"):
-            return text
+            return scalar_text
         if node.tag.endswith(":null"):
             return None
-        self._raw[loc] = text
+        self._raw[loc] = scalar_text
         if node.tag.endswith(":bool"):
-            return text.lower() == "true"
-        return int(text) if node.tag.endswith(":int") else float(text)
+            return scalar_text.lower() == "true"
+        return int(scalar_text) if node.tag.endswith(":int") else float(scalar_text)
 
     def place(self, loc: Loc) -> Loc:
-        """`loc` without the parts that the file does not have (tags of unions)."""
+        """Return `loc` without the parts that are not in the file, such as tags of unions."""
         known_place: Loc = ()
-        for part in loc:
-            known_place = (*known_place, part) if (*known_place, part) in self.line else known_place
+        for loc_part in loc:
+            known_place = (
+                (*known_place, loc_part) if (*known_place, loc_part) in self.line else known_place
+            )
         return known_place
 
     def as_text(self, loc: Loc) -> bool:
-        """Put the scalar at `loc` back as it was written; false where it was text already."""
-        place = self.place(loc)
-        if not place or place not in self._raw:
+        """Replace the scalar at `loc` by its original text; return False if it was text already."""
+        known_place = self.place(loc)
+        if not known_place or known_place not in self._raw:
             return False
-        target = self.data
-        for part in place[:-1]:
-            target = target[part]
-        target[place[-1]] = self._raw.pop(place)
+        parent_data = self.data
+        for place_part in known_place[:-1]:
+            parent_data = parent_data[place_part]
+        parent_data[known_place[-1]] = self._raw.pop(known_place)
         return True
 
 
 def _dotted(loc: Sequence[int | str]) -> str:
     """`("examples", 0, "reads")` as `examples[0].reads`."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
+    return "".join(
+        f"[{loc_part}]" if isinstance(loc_part, int) else f".{loc_part}" for loc_part in loc
+    ).lstrip(".")
 
 
 def models_in(hint: Any) -> list[type[BaseModel]]:
-    """Every model that a type hint names, those of an open union (`core.extensions`) included."""
-    for mark in getattr(hint, "__metadata__", ()):
-        if hasattr(mark, "models"):
-            return list(mark.models())
+    """Return every model in a type hint, including those of an open union (`core.extensions`)."""
+    for union_mark in getattr(hint, "__metadata__", ()):
+        if hasattr(union_mark, "models"):
+            return list(union_mark.models())
     if isinstance(hint, type) and not get_args(hint):
         return [hint] if issubclass(hint, BaseModel) else []
-    return [model for argument in get_args(hint) for model in models_in(argument)]
+    return [model for hint_argument in get_args(hint) for model in models_in(hint_argument)]
 
 
 def field_hint(field: FieldInfo) -> Any:
-    """The type hint of a field as it was written: pydantic keeps the mark of a union beside it."""
-    marks = [mark for mark in field.metadata if hasattr(mark, "models")]
-    return Annotated[field.annotation, marks[0]] if marks else field.annotation
+    """Return the type hint of a field as its class has it, with the mark of an open union.
+
+    pydantic moves such a mark from the annotation to the metadata.
+    """
+    union_marks = [union_mark for union_mark in field.metadata if hasattr(union_mark, "models")]
+    return Annotated[field.annotation, union_marks[0]] if union_marks else field.annotation
 
 
 def _fields(model: type[BaseModel], loc: Loc) -> list[str]:
-    """The fields that may stand beside the last part of `loc`."""
-    models = [model]
-    for part in loc[:-1]:
+    """Return the names of the fields that are allowed at the last part of `loc`."""
+    candidate_models = [model]
+    for loc_part in loc[:-1]:
         inner_models: list[type[BaseModel]] = []
-        for candidate in models:
-            if part in candidate.model_fields:
-                inner_models += models_in(field_hint(candidate.model_fields[str(part)]))
-        models = (
+        for candidate in candidate_models:
+            if loc_part in candidate.model_fields:
+                inner_models += models_in(field_hint(candidate.model_fields[str(loc_part)]))
+        candidate_models = (
             inner_models
-            or [candidate for candidate in models if _is_tag(candidate, part)]
-            or models
+            or [candidate for candidate in candidate_models if _is_tag(candidate, loc_part)]
+            or candidate_models
         )
     return list(
         dict.fromkeys(
-            field.alias or name
-            for candidate in models
-            for name, field in candidate.model_fields.items()
+            field.alias or field_name
+            for candidate in candidate_models
+            for field_name, field in candidate.model_fields.items()
         )
     )
 
 
 def _is_tag(model: type[BaseModel], part: int | str) -> bool:
-    """Whether a union names `model` by `part`: class name, or a field's literal."""
-    hints = [field.annotation for field in model.model_fields.values()]
-    literals = [get_args(hint) for hint in hints if get_origin(hint) is Literal]
-    return part == model.__name__ or any(part in words for words in literals)
+    """Whether `part` is what selects `model` in a union: its class name or a literal of a field."""
+    field_hints = [field.annotation for field in model.model_fields.values()]
+    literal_values = [
+        get_args(annotation) for annotation in field_hints if get_origin(annotation) is Literal
+    ]
+    return part == model.__name__ or any(
+        part in allowed_values for allowed_values in literal_values
+    )
 
 
-_WANTED = {"string_type": "should be text"}
-_WANTED |= dict.fromkeys(("tuple_type", "list_type"), "should be a list")
-_WANTED |= dict.fromkeys(("dict_type", "model_type"), "should be a mapping")
+# By the type of the error, in the words of YAML: pydantic speaks of tuples and instances.
+_EXPECTED_KINDS = {"string_type": "should be text"}
+_EXPECTED_KINDS |= dict.fromkeys(("tuple_type", "list_type"), "should be a list")
+_EXPECTED_KINDS |= dict.fromkeys(("dict_type", "model_type"), "should be a mapping")
 
 
-def _lines(errors: Sequence[ErrorDetails], model: type[BaseModel], tree: _Tree) -> list[str]:
-    """One line for each mistake, in the order of the file."""
-    numbered_lines: list[tuple[int, str]] = []
-    guessed_fields: set[Loc] = set()
-    parent_places = {error["loc"][:depth] for error in errors for depth in range(len(error["loc"]))}
-    for error in sorted(errors, key=lambda error: error["type"] != "extra_forbidden"):
+class _MistakeLines:
+    """Turns errors of pydantic into lines for people, without those that follow from others."""
+
+    def __init__(self, errors: Sequence[ErrorDetails], model: type[BaseModel], tree: _Tree) -> None:
+        self._model, self._tree = model, tree
+        # unknown fields first: a field that was guessed from one is then not reported as missing
+        self._errors = sorted(errors, key=lambda error: error["type"] != "extra_forbidden")
+        self._guessed_fields: set[Loc] = set()
+        self._parent_places: set[Loc] = set()
+        for error in errors:
+            for depth in range(len(error["loc"])):
+                self._parent_places.add(error["loc"][:depth])
+
+    def lines(self) -> list[str]:
+        """One line for each mistake, in the order of the file."""
+        numbered_lines: list[tuple[int, str]] = []
+        for error in self._errors:
+            if self._follows_from_another(error):
+                continue
+            place = self._tree.place(error["loc"])
+            line_number = self._tree.line[place]
+            is_missing = error["type"] == "missing"
+            field_name = _dotted((*place, error["loc"][-1]) if is_missing else place)
+            prefix = f"{self._tree.where}:{line_number}: "
+            prefix += f"{field_name}: " if field_name else ""
+            numbered_lines.append((line_number, prefix + self._text(error)))
+        in_file_order = sorted(numbered_lines, key=lambda numbered: numbered[0])
+        return list(dict.fromkeys(text for _, text in in_file_order))
+
+    def _follows_from_another(self, error: ErrorDetails) -> bool:
+        """Whether mending another mistake mends this one, too.
+
+        A field is missing because its name was misspelt, or a list is too short because its items
+        were refused.
+        """
         loc = error["loc"]
-        text = error["msg"].removeprefix("Value error, ")
         if error["type"] == "extra_forbidden":
-            fields = _fields(model, loc)
-            near = did_you_mean(str(loc[-1]), fields)
-            guessed_fields |= {(*loc[:-1], near)} if near else set()
-            text = "unknown field, " + (
-                f"did you mean {near!r}?" if near else f"the fields are {', '.join(fields)}"
-            )
-        elif loc in guessed_fields or (error["type"] == "too_short" and loc in parent_places):
-            continue  # follows from another mistake
-        elif error["type"] == "missing":
-            text = "missing"
-        elif error["type"] not in ("mistake", "value_error"):
-            text = _WANTED.get(error["type"], re.sub(r"^\w+ should", "should", text))
-            text = text.replace(" after validation", "")
-            text += "" if ", not " in text else f", not {_got(error['input'])}"
-        place = tree.place(loc)
-        line = tree.line[place]
-        name = _dotted((*place, loc[-1]) if error["type"] == "missing" else place)
-        numbered_lines.append((line, f"{tree.where}:{line}: {name + ': ' if name else ''}{text}"))
-    return list(dict.fromkeys(text for _, text in sorted(numbered_lines, key=lambda x: x[0])))
+            return False
+        too_short = error["type"] == "too_short" and loc in self._parent_places
+        return loc in self._guessed_fields or too_short
+
+    def _text(self, error: ErrorDetails) -> str:
+        """The message of one error, in our words where pydantic's suit Python more than YAML."""
+        match error["type"]:
+            case "extra_forbidden":
+                return self._unknown_field(error["loc"])
+            case "missing":
+                return "missing"
+            case "mistake" | "value_error":
+                return error["msg"].removeprefix("Value error, ")
+        own_words = re.sub(r"^\w+ should", "should", error["msg"].removeprefix("Value error, "))
+        text = _EXPECTED_KINDS.get(error["type"], own_words).replace(" after validation", "")
+        return text if ", not " in text else f"{text}, not {_got(error['input'])}"
+
+    def _unknown_field(self, loc: Loc) -> str:
+        field_names = _fields(self._model, loc)
+        near_name = did_you_mean(str(loc[-1]), field_names)
+        if near_name is None:
+            return f"unknown field, the fields are {', '.join(field_names)}"
+        self._guessed_fields.add((*loc[:-1], near_name))
+        return f"unknown field, did you mean {near_name!r}?"
 
 
 def _got(value: object) -> str:
-    names: dict[type | None, str] = {dict: "a mapping", list: "a list", type(None): "nothing"}
-    return names.get(type(value)) or repr(value)
+    type_names: dict[type | None, str] = {dict: "a mapping", list: "a list", type(None): "nothing"}
+    return type_names.get(type(value)) or repr(value)

@@ -1,6 +1,6 @@
-"""What a builder hands to a release: tables, drops, statistics, plots and metadata.
+"""The result of a builder: tables, dropped rows, statistics, plots and metadata of a release.
 
-Nothing here reads or writes; `builders.release.publish.write_release` does.
+These classes only hold data; `builders.release.publish.write_release` writes it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +19,7 @@ def _inside(path: str) -> str:
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or str(pure) != path or path == ".":
         raise ValueError(f"{path!r} is not a plain path inside the release")
+    # Windows would take `\\` for a separator, and `C:` for a drive
     if "\\" in path or not path.isprintable() or path[1:2] == ":":
         raise ValueError(f"{path!r} is not a plain path inside the release")
     return path
@@ -31,21 +32,21 @@ Count = Annotated[int, Field(ge=0)]
 
 
 FORBID = ConfigDict(extra="forbid")
-"""What a manifest that is read may not say of a class: more than its fields."""
+"""Makes a class of a manifest refuse fields that it does not have."""
 
 Scalar = str | int | float | bool | None
 """A JSON scalar."""
 
 Json = Scalar | Sequence["Json"] | Mapping[str, "Json"]
-"""A JSON value: parameters of a recipe."""
+"""A JSON value, such as a parameter of a recipe."""
 
 
 @dataclass(frozen=True)
 class FromParquet:
-    """Rows of a sorted Parquet file where every column of `where` equals its value (None: null).
+    """Rows of a sorted Parquet file, those where each column in `where` has the given value.
 
-    The file's order is kept, and it must already be the order that the release wants. Columns
-    beyond those of the row type (the ones to filter by) are left out of the release.
+    None in `where` stands for null. The rows keep their order, so the file must be sorted in the
+    order of the release. Columns that the row type does not have are left out of the release.
     """
 
     path: Path
@@ -53,15 +54,16 @@ class FromParquet:
 
 
 RowSource = FromParquet | Callable[[], Iterable[pa.RecordBatch]]
-"""Where the rows of one split come from: a sorted file, or batches made anew at each call."""
+"""The source of the rows of one split: a sorted file, or a function that makes the batches."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """One Hugging Face config: rows of one type in named splits; a split may have no rows.
+    """One config as Hugging Face defines it: rows of one type in named splits.
 
-    Where the row type has a column `id`, ids are unique within the table (over all splits).
-    `group` is the number of rows of a Parquet row group: few where a row holds a whole page.
+    A split can be empty. If the row type has a column `id`, ids are unique over all splits of the
+    table. `group` is the number of rows in a Parquet row group, which should be small if a row
+    holds a whole page.
     """
 
     name: str
@@ -73,9 +75,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Statistics:
-    """A statistics table for the card and the manifest: rows of column -> scalar.
+    """A table of statistics for the card and the manifest, each row a scalar by column.
 
-    A float in a column whose name starts with `share` is printed as a percentage.
+    A float is printed as a percentage if the name of its column starts with `share`.
     """
 
     __pydantic_config__ = FORBID
@@ -88,11 +90,12 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture for the card, `plots/<name>.png`; `title` is its alternative text too.
+    """A picture for the card, `plots/<name>.png`. `title` is also its alternative text.
 
-    `periods`: series -> period -> count, one panel a series, periods in the order given; a line
-    across each bar shows what `expected` holds of it. `unit` is what the counts count.
-    `bars`: label -> part -> count, horizontal bars, the labels in the order given.
+    For the kind `periods`, `data` holds counts by series and period. Each series has its own panel,
+    and a line across each bar shows the value of `expected`. For the kind `bars`, `data` holds
+    counts by label and part, drawn as horizontal bars. Both keep the order of the mappings. `unit`
+    names what is counted.
     """
 
     name: str
@@ -106,11 +109,11 @@ class Plot:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Everything a release holds that comes from data.
+    """All contents of a release that are made from data.
 
-    `dropped` are sources of `rows.Dropped` in any order; they are merged and sorted. `examples`:
-    the facts that prompts show (`rows.PromptFact`). `reasons`: sentences for drop reasons of this
-    dataset, such as those of a filter; they come before those of `data_cards/drop_reasons.yaml`.
+    `dropped` are sources of `rows.Dropped` in any order; they are merged and sorted. `examples` are
+    the facts that prompts show (`rows.PromptFact`). `reasons` explains drop reasons that only this
+    dataset has, such as those of a filter; it is searched before `data_cards/drop_reasons.yaml`.
     """
 
     tables: tuple[Table, ...]
@@ -123,7 +126,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Input:
-    """One checksummed input of a release; `file` is the file's name, never where it lay."""
+    """One input of a release with its checksum. `file` is the name of its file, without folders."""
 
     __pydantic_config__ = FORBID
 
@@ -141,12 +144,13 @@ class Input:
 class Meta:
     """The metadata of a release.
 
-    `dataset` names it in paths, the manifest and the canary: `dynamic-templama`. `licence` is an
-    SPDX id. `published` is a day of the data (the snapshot), never of a clock. `recipe` is the
-    recipe's text, kept in the release as `recipe.yaml`; no machine path may be in it. `rebuild`
-    is the command that makes the release again. `prose` is what only a person can write, in
-    Markdown sections (see `builders.release.card.SECTIONS`). `citations` are BibTeX entries of
-    the papers, the first is the method's own.
+    `dataset` is its name in paths, in the manifest and in the canary, such as `dynamic-templama`.
+    `licence` is an SPDX identifier. `published` is the day of the snapshot, so that it is the same
+    whenever the release is built. `recipe` is the text of the recipe, which the release holds as
+    `recipe.yaml`; it must not contain paths of this machine. `rebuild` is the command that builds
+    the release again. `prose` is a Markdown file with the sections of the card that a person wrote
+    (see `builders.release.card.SECTIONS`). `citations` are BibTeX entries of papers, the one of
+    the method first.
     """
 
     dataset: str

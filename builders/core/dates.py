@@ -1,4 +1,4 @@
-"""Dates with a precision and calendar periods. UTC days; no clock, no locale."""
+"""Partial dates and calendar periods. Days are UTC days; neither clock nor locale is used."""
 
 import re
 from dataclasses import dataclass
@@ -10,12 +10,13 @@ from factdrift.builders.core.errors import UserError
 Granularity = Literal["month", "quarter", "year"]
 
 PERIODS_PER_YEAR: dict[Granularity, int] = {"month": 12, "quarter": 4, "year": 1}
-_LETTER: dict[Granularity, str] = {"month": "M", "quarter": "Q", "year": ""}
-_PERIOD = re.compile(r"(\d{4})(?:Q([1-4])|M(0[1-9]|1[0-2]))?")
+_PERIOD_LETTER: dict[Granularity, str] = {"month": "M", "quarter": "Q", "year": ""}
+# `2021Q3` and `2021M07`; not `2021Q5`, `2021M7` or `2021-07`
+_PERIOD_FORM = re.compile(r"(\d{4})(?:Q([1-4])|M(0[1-9]|1[0-2]))?")
 
 
 class PartialDate(NamedTuple):
-    """A day known up to an interval: every day in [first, last] is possible."""
+    """A day that is known as an interval: it can be any from `first` to `last`, both included."""
 
     first: date
     last: date
@@ -23,9 +24,10 @@ class PartialDate(NamedTuple):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Period:
-    """A calendar month, quarter or year, written `2021M07`, `2021Q3`, `2021`.
+    """A calendar month, quarter or year, written `2021M07`, `2021Q3` or `2021`.
 
-    `index` counts periods of one granularity without a gap: year * periods per year + place.
+    `index` numbers the periods of a granularity without gaps, so that differences count periods:
+    the year times the periods in a year, plus the place in the year from 0.
     """
 
     granularity: Granularity
@@ -33,8 +35,8 @@ class Period:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `2021Q3`, `2021M07` or `2021`; `UserError` for anything else."""
-        match = _PERIOD.fullmatch(str(text))
+        """Read a text like `2021Q3`, `2021M07` or `2021`; raise `UserError` for any other."""
+        match = _PERIOD_FORM.fullmatch(str(text))
         if not match or match[1] == "0000":
             raise UserError(f"not a period: {text!r} (write 2021Q3, 2021M07 or 2021)")
         year, quarter, month = int(match[1]), match[2], match[3]
@@ -46,33 +48,35 @@ class Period:
 
     @classmethod
     def of(cls, day: date, granularity: Granularity) -> Self:
-        """The period that holds this day."""
-        n = PERIODS_PER_YEAR[granularity]
-        return cls(granularity, day.year * n + (day.month - 1) * n // 12)
+        """Return the period that contains a day."""
+        periods_a_year = PERIODS_PER_YEAR[granularity]
+        return cls(granularity, day.year * periods_a_year + (day.month - 1) * periods_a_year // 12)
 
     @property
     def first(self) -> date:
-        year, place = divmod(self.index, PERIODS_PER_YEAR[self.granularity])
-        return date(year, place * (12 // PERIODS_PER_YEAR[self.granularity]) + 1, 1)
+        """The first day of the period."""
+        year, period_place = divmod(self.index, PERIODS_PER_YEAR[self.granularity])
+        return date(year, period_place * (12 // PERIODS_PER_YEAR[self.granularity]) + 1, 1)
 
     @property
     def last(self) -> date:
+        """The last day of the period."""
         if self.index + 1 >= 10_000 * PERIODS_PER_YEAR[self.granularity]:
-            return date.max
+            return date.max  # the next period would begin in the year 10000
         return (self + 1).first - timedelta(days=1)
 
-    def __add__(self, n: int) -> "Period":
-        return Period(self.granularity, self.index + n)
+    def __add__(self, period_count: int) -> "Period":
+        return Period(self.granularity, self.index + period_count)
 
     def __str__(self) -> str:
-        year, place = divmod(self.index, PERIODS_PER_YEAR[self.granularity])
-        letter = _LETTER[self.granularity]
-        width = 2 if letter == "M" else 1
-        return f"{year:04}" + (f"{letter}{place + 1:0{width}}" if letter else "")
+        year, period_place = divmod(self.index, PERIODS_PER_YEAR[self.granularity])
+        letter = _PERIOD_LETTER[self.granularity]
+        place_width = 2 if letter == "M" else 1
+        return f"{year:04}" + (f"{letter}{period_place + 1:0{place_width}}" if letter else "")
 
 
 def periods(first: Period, last: Period) -> list[Period]:
-    """Every period from `first` to `last`, both included."""
+    """Return all periods from `first` to `last`, both included."""
     if first.granularity != last.granularity:
         raise UserError(f"{first} and {last} are not of one granularity")
-    return [Period(first.granularity, i) for i in range(first.index, last.index + 1)]
+    return [Period(first.granularity, index) for index in range(first.index, last.index + 1)]

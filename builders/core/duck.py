@@ -1,4 +1,4 @@
-"""DuckDB as every part of the toolkit opens it, and queries over the Parquet files of releases."""
+"""DuckDB connections with the settings of the toolkit, and queries over Parquet files."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,18 +15,19 @@ Settings = dict[str, str | bool | int | float | list[str]]
 def options(
     spill: Path, memory: str | None = None, threads: int | None = None, *, ordered: bool = True
 ) -> Settings:
-    """The settings of a database: nothing is ever downloaded, and what is large goes to `spill`.
+    """Return the settings of a database, which never downloads anything.
 
-    `memory`: a limit such as `600MB`, by default DuckDB's own; `threads`: by default all cores.
-    `ordered`: whether rows without ORDER BY keep the order of their file, which takes memory.
+    `spill` is the folder for data that does not fit into memory. `memory` is a limit such as
+    `600MB`, by default DuckDB's own. `threads` is by default the number of cores. If `ordered` is
+    true, rows without ORDER BY keep the order of their file, which takes memory.
     """
-    limits: dict[str, str | int | None] = {"memory_limit": memory, "threads": threads}
+    optional_limits: dict[str, str | int | None] = {"memory_limit": memory, "threads": threads}
     return {
         "temp_directory": str(spill),
         "preserve_insertion_order": ordered,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        **{name: value for name, value in limits.items() if value is not None},
+        **{name: value for name, value in optional_limits.items() if value is not None},
     }
 
 
@@ -38,49 +39,50 @@ def connect(
     *,
     ordered: bool = True,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A private database in memory; what does not fit goes into a new folder below `spill`.
+    """Open a private database in memory, with a temporary folder in `spill` for what does not fit.
 
-    That folder is gone afterwards. The other settings: see `options`.
+    The folder is removed at the end. For the other settings see `options`.
     """
     with TemporaryDirectory(prefix="duckdb-", dir=spill, ignore_cleanup_errors=True) as folder:
         config = options(Path(folder), memory, threads, ordered=ordered)
         with duckdb.connect(":memory:", config=config) as connection:
+            # times in Parquet are UTC, and days must not depend on where the machine is
             connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
             yield connection
 
 
 def query(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-    """The rows of one small query, such as counts over Parquet files; paths may be parameters."""
-    values = [
+    """Return the rows of a small query, such as a count. Paths can be parameters."""
+    parameter_values = [
         str(parameter) if isinstance(parameter, Path) else parameter for parameter in parameters
     ]
     with connect() as connection:
-        return connection.execute(sql, values).fetchall()
+        return connection.execute(sql, parameter_values).fetchall()
 
 
 def records(sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
-    """The rows of one small query as the query names their columns: a table of a card."""
+    """Return the rows of a small query as dictionaries by column, such as a table of a card."""
     with connect() as connection:
-        result = connection.execute(sql, [str(parameter) for parameter in parameters])
-        names = [column[0] for column in result.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        query_result = connection.execute(sql, [str(parameter) for parameter in parameters])
+        column_names = [column[0] for column in query_result.description or ()]
+        return [dict(zip(column_names, row, strict=True)) for row in query_result.fetchall()]
 
 
 def text(value: str) -> str:
-    """A string literal."""
+    """Return a string literal of SQL."""
     return "'" + value.replace("'", "''") + "'"
 
 
 def name(value: str) -> str:
-    """A quoted identifier."""
+    """Return a quoted identifier of SQL."""
     return '"' + value.replace('"', '""') + '"'
 
 
 def parquet(path: Path) -> str:
-    """A table expression for one file, whatever characters its path has."""
+    """Return a table expression for one file, whatever characters its path contains."""
     return f"read_parquet({text(escape_globs(path))}, hive_partitioning = false)"
 
 
 def escape_globs(path: Path | str) -> str:
-    """A path in which DuckDB sees no glob."""
+    """Return a path in which DuckDB finds no glob pattern: `a*` becomes `a[*]`."""
     return re.sub(r"([*?\[])", r"[\1]", str(path))

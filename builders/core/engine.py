@@ -1,8 +1,8 @@
-"""Two engines for one set of Ibis expressions: embedded DuckDB, and PySpark.
+"""Two engines that run the same Ibis expressions: embedded DuckDB and PySpark.
 
-A step of the relational middle says what it wants as an Ibis table; the engine reads Parquet
-into such tables and writes them back. The file that `Engine.write` makes depends on the rows
-alone: one order, one row group size, one schema, whatever engine and however many threads.
+The relational steps describe their results as Ibis tables. An engine reads Parquet files into such
+tables and writes them back. The file that `Engine.write` makes depends only on its rows: it has
+the same order, row groups and schema with either engine and any number of threads.
 """
 
 import shutil
@@ -23,99 +23,116 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, declared, reading, regrouped
 
 EngineName = str
-"""`duckdb`, `spark`, or where a Spark is: `local[2]`, `spark://host:7077`, `sc://host:15002`."""
+"""`duckdb`, `spark`, or the address of a Spark: `local[2]`, `spark://host:7077`, `sc://host`."""
 
 IDS = frozenset({"subject", "relation", "object", "id"})
-"""Columns sorted by length, then text, so that Q9 stands before Q10."""
+"""Columns that are sorted by length and then by text, so that Q9 comes before Q10."""
 
 
 class Engine(ABC):
-    """What runs the expressions; get one from `engine`. Tables of two engines never mix."""
+    """Runs expressions; `engine` opens one. Tables of two engines cannot be combined."""
 
-    def __init__(self, con: Any, scratch: Path) -> None:
-        self.con = con
+    def __init__(self, connection: Any, scratch: Path) -> None:
+        self.con = connection
         self.scratch = scratch
         self._kept = 0
 
     def read(self, path: Path | Sequence[Path], row: Any) -> ir.Table:
-        """Parquet files, or folders of them, as one table with the columns of a row type.
+        """Read Parquet files, or folders of them, as one table with the columns of a row type.
 
-        Columns that the row type does not declare are left out. `UserError` where a file is
-        missing, is no Parquet, or lacks a declared column.
+        Other columns are left out. Raises `UserError` if a file is missing, is not Parquet, or
+        lacks a column of the row type.
         """
-        files = list(_files([path] if isinstance(path, Path) else path))
-        schema = arrow_schema(row)
-        for file in files:
+        file_paths = list(_files([path] if isinstance(path, Path) else path))
+        row_schema = arrow_schema(row)
+        for file_path in file_paths:
             try:
-                found = pq.read_schema(file)
+                file_schema = pq.read_schema(file_path)
             except pa.ArrowInvalid as error:
-                raise UserError(f"not a Parquet file ({error})", where=file) from error
-            if missing := [n for n in schema.names if n not in found.names]:
-                raise UserError(f"no column {', '.join(missing)} for {row.__name__}", where=file)
-        table = self._read([str(f) for f in files])
-        types = ibis.schema(pa.schema([pa.field(f.name, f.type) for f in schema]))
-        return table.select(schema.names).cast(types)
+                raise UserError(f"not a Parquet file ({error})", where=file_path) from error
+            if missing_columns := [
+                column_name
+                for column_name in row_schema.names
+                if column_name not in file_schema.names
+            ]:
+                raise UserError(
+                    f"no column {', '.join(missing_columns)} for {row.__name__}", where=file_path
+                )
+        table = self._read([str(file_path) for file_path in file_paths])
+        column_types = ibis.schema(
+            pa.schema([pa.field(field.name, field.type) for field in row_schema])
+        )
+        return table.select(row_schema.names).cast(column_types)
 
     def write(self, expr: ir.Table, path: Path, row: Any, order_by: Sequence[str]) -> int:
-        """Run an expression and write its rows as one Parquet file; the number of rows.
+        """Run an expression, write its rows as one Parquet file, and return their number.
 
-        `order_by` names columns of the expression, ascending, nulls first, `IDS` by number;
-        together they must tell any two rows apart that are not identical. They may be columns
-        that the row type does not declare: these are sorted by and left out. The rows flow in
-        batches; the file appears under its name only when it is whole.
+        `order_by` names columns of the expression to sort by, ascending, nulls first, and `IDS` by
+        their number. Any two rows that are not identical must differ in one of them, or the file
+        would depend on the engine. Columns that the row type does not have are sorted by and left
+        out. The rows are written in batches; the file gets its name only when it is complete.
         """
-        schema = arrow_schema(row)
-        keys = [k for name in order_by for k in _keys(expr, name)]
+        row_schema = arrow_schema(row)
+        sort_keys = [sort_key for column_name in order_by for sort_key in _keys(expr, column_name)]
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(path.name + ".part")
-        with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
-            rows = 0
-            with closing(self._batches(expr.order_by(keys).select(schema.names))) as batches:
-                flow = (declared(batch, schema, path.name) for batch in batches)
-                for group in regrouped(flow, ROW_GROUP):
-                    rows += group.num_rows
-                    writer.write_table(group, row_group_size=ROW_GROUP)
-        unfinished.replace(path)
-        return rows
+        unfinished_file = path.with_name(path.name + ".part")
+        with pq.ParquetWriter(unfinished_file, row_schema, compression="zstd") as writer:
+            row_count = 0
+            with closing(
+                self._batches(expr.order_by(sort_keys).select(row_schema.names))
+            ) as batches:
+                declared_batches = (declared(batch, row_schema, path.name) for batch in batches)
+                for row_group in regrouped(declared_batches, ROW_GROUP):
+                    row_count += row_group.num_rows
+                    writer.write_table(row_group, row_group_size=ROW_GROUP)
+        unfinished_file.replace(path)
+        return row_count
 
     def rows(self, expr: ir.Table) -> list[dict[str, Any]]:
-        """A small table as Python rows, in no order."""
+        """Return the rows of a small table as dictionaries, in no particular order."""
         with closing(self._batches(expr)) as batches:
             return [row for batch in batches for row in batch.to_pylist()]
 
     def keep(self, expr: ir.Table) -> ir.Table:
-        """The same table, computed once and kept in scratch until the engine closes.
+        """Compute a table once, store it until the engine closes, and return the stored table.
 
-        Its numbers have the types that the expression declares: engines differ in those of counts.
+        Numbers get the types that the expression declares, because engines differ in those of
+        counts.
         """
         self._kept += 1
-        numbers = {n: k.copy(nullable=True) for n, k in expr.schema().items() if k.is_numeric()}
-        return self._keep(expr, f"kept_{self._kept}").cast(numbers)
+        number_types = {
+            column_name: column_type.copy(nullable=True)
+            for column_name, column_type in expr.schema().items()
+            if column_type.is_numeric()
+        }
+        return self._keep(expr, f"kept_{self._kept}").cast(number_types)
 
     @abstractmethod
-    def _read(self, files: list[str]) -> ir.Table: ...
+    def _read(self, file_paths: list[str]) -> ir.Table: ...
 
     @abstractmethod
-    def _keep(self, expr: ir.Table, name: str) -> ir.Table: ...
+    def _keep(self, expr: ir.Table, table_name: str) -> ir.Table: ...
 
     @abstractmethod
     def _batches(self, expr: ir.Table) -> Generator[pa.RecordBatch, None, None]: ...
 
 
 class _DuckDB(Engine):
-    def _read(self, files: list[str]) -> ir.Table:
+    def _read(self, file_paths: list[str]) -> ir.Table:
         return self.con.read_parquet(
-            [duck.escape_globs(file) for file in files], hive_partitioning=False
+            [duck.escape_globs(file) for file in file_paths], hive_partitioning=False
         )
 
-    def _keep(self, expr: ir.Table, name: str) -> ir.Table:
-        return self.con.create_table(name, expr, temp=True)
+    def _keep(self, expr: ir.Table, table_name: str) -> ir.Table:
+        return self.con.create_table(table_name, expr, temp=True)
 
     def _batches(self, expr: ir.Table) -> Generator[pa.RecordBatch, None, None]:
-        # Not by Ibis's `to_pyarrow_batches`: Ibis 12 calls a method that DuckDB 2 has renamed.
-        result = self.con.con.sql(self.con.compile(expr))
-        fetch = getattr(result, "to_arrow_reader", None) or result.fetch_record_batch
-        yield from fetch(ROW_GROUP)
+        # Ibis's own `to_pyarrow_batches` fails: Ibis 12 calls a method that DuckDB 2 renamed.
+        query_result = self.con.con.sql(self.con.compile(expr))
+        fetch_batches = (
+            getattr(query_result, "to_arrow_reader", None) or query_result.fetch_record_batch
+        )
+        yield from fetch_batches(ROW_GROUP)
 
 
 class _Spark(Engine):
@@ -123,43 +140,45 @@ class _Spark(Engine):
         super().__init__(ibis.pyspark.connect(session), scratch)
         self.session = session
 
-    def _read(self, files: list[str]) -> ir.Table:
-        if hidden := [file for file in files if Path(file).name.startswith((".", "_"))]:
-            raise ValueError(f"Spark leaves out files with such names: {', '.join(hidden)}")
+    def _read(self, file_paths: list[str]) -> ir.Table:
+        if hidden_files := [file for file in file_paths if Path(file).name.startswith((".", "_"))]:
+            raise ValueError(f"Spark leaves out files with such names: {', '.join(hidden_files)}")
         self._kept += 1
-        view = f"read_{self._kept}"
-        self.session.read.parquet(*map(spark.literal, files)).createOrReplaceTempView(view)
-        return self.con.table(view)
+        view_name = f"read_{self._kept}"
+        self.session.read.parquet(*map(spark.literal, file_paths)).createOrReplaceTempView(
+            view_name
+        )
+        return self.con.table(view_name)
 
-    def _keep(self, expr: ir.Table, name: str) -> ir.Table:
-        folder = self.scratch / name
-        self.con.to_parquet(expr, spark.uri(folder), mode="overwrite")
-        return self._read([str(folder)])
+    def _keep(self, expr: ir.Table, table_name: str) -> ir.Table:
+        kept_folder = self.scratch / table_name
+        self.con.to_parquet(expr, spark.uri(kept_folder), mode="overwrite")
+        return self._read([str(kept_folder)])
 
     def _batches(self, expr: ir.Table) -> Generator[pa.RecordBatch, None, None]:
-        # A globally sorted frame is written as part files whose names follow the order.
-        folder = Path(tempfile.mkdtemp(prefix="rows_", dir=self.scratch))
+        # Spark writes a sorted frame as part files, whose names are in the order of the rows.
+        rows_folder = Path(tempfile.mkdtemp(prefix="rows_", dir=self.scratch))
         try:
-            self.con.to_parquet(expr, spark.uri(folder), mode="overwrite")
-            for part in sorted(folder.glob("*.parquet")):
-                with reading(part) as file:
-                    yield from file.iter_batches(ROW_GROUP)
+            self.con.to_parquet(expr, spark.uri(rows_folder), mode="overwrite")
+            for part_path in sorted(rows_folder.glob("*.parquet")):
+                with reading(part_path) as part_file:
+                    yield from part_file.iter_batches(ROW_GROUP)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(rows_folder, ignore_errors=True)
 
 
 @contextmanager
 def engine(
     name: EngineName, scratch: Path, memory: str | None = None, threads: int | None = None
 ) -> Iterator[Engine]:
-    """Open an engine and close it again with all it kept.
+    """Open an engine, and close it at the end with all tables that it stored.
 
-    `name`: `duckdb`; `spark`, in this process, or where spark-submit, PYSPARK_SUBMIT_ARGS or
-    SPARK_REMOTE say; or the address of a Spark. `scratch`: a folder for what does not fit in
-    memory, on a cluster one that every node sees; `memory`: DuckDB's limit or the Spark driver's
-    heap, such as `4GB`; `threads`: cores of this machine, all by default. A session that is open
-    already is joined and left open. `UserError` for an unknown name, and where PySpark, Java, the
-    server, or the folder on its side is missing.
+    `name` is `duckdb`, `spark` or the address of a Spark. `spark` runs in this process unless
+    spark-submit, PYSPARK_SUBMIT_ARGS or SPARK_REMOTE set another place. `scratch` is a folder for
+    data that does not fit into memory; on a cluster every node must see it. `memory` is DuckDB's
+    limit or the heap of the Spark driver, such as `4GB`. `threads` is the number of cores to use,
+    by default all. An open session is joined and stays open. Raises `UserError` if the name is
+    unknown, or if PySpark, Java, the server, or the folder on its side is missing.
     """
     address = _address(name)
     scratch.mkdir(parents=True, exist_ok=True)
@@ -174,31 +193,31 @@ def engine(
         shutil.rmtree(scratch_folder, ignore_errors=True)
 
 
-def ready(name: EngineName, scratch: Path) -> None:
-    """`UserError` where an engine could not be opened; to be asked before long work.
+def ready(engine_name: EngineName, scratch: Path) -> None:
+    """Raise `UserError` if an engine could not be opened; call this before long work.
 
-    A cluster or a server is met once, a Spark in this process is not started.
+    A cluster or a server is contacted once. A Spark in this process is not started.
     """
-    address = _address(name)
-    if name == "duckdb":
+    address = _address(engine_name)
+    if engine_name == "duckdb":
         return
     if spark.remote(address):
-        with engine(name, scratch):
+        with engine(engine_name, scratch):
             return
     spark.require(address)
 
 
-def _address(name: EngineName) -> str | None:
-    """Where the name says that a Spark is, if it does."""
-    return None if name in ("duckdb", "spark") else spark.checked(name)
+def _address(engine_name: EngineName) -> str | None:
+    """Return the address of a Spark, or None if the name is not an address."""
+    return None if engine_name in ("duckdb", "spark") else spark.checked(engine_name)
 
 
 def _open_duckdb(scratch: Path, memory: str | None, threads: int | None) -> Iterator[Engine]:
-    con = ibis.duckdb.connect(**duck.options(scratch, memory, threads, ordered=False))
+    connection = ibis.duckdb.connect(**duck.options(scratch, memory, threads, ordered=False))
     try:
-        yield _DuckDB(con, scratch)
+        yield _DuckDB(connection, scratch)
     finally:
-        con.disconnect()
+        connection.disconnect()
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -209,7 +228,9 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from file_paths
 
 
-def _keys(expr: ir.Table, name: str) -> list[Any]:
-    column = expr[name]
-    keys = [column.length(), column] if name in IDS and column.type().is_string() else [column]
-    return [k.asc(nulls_first=True) for k in keys]
+def _keys(expr: ir.Table, column_name: str) -> list[Any]:
+    column = expr[column_name]
+    sort_keys = (
+        [column.length(), column] if column_name in IDS and column.type().is_string() else [column]
+    )
+    return [sort_key.asc(nulls_first=True) for sort_key in sort_keys]

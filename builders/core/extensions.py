@@ -1,14 +1,14 @@
-"""Extension points: what other people's packages may add to the project, by name.
+"""Extension points, to which other packages can add objects by name.
 
-There are four kinds (`filter`, `backend`, `platform`, `dataset`). Each has one explicit table of
-ours and one group of entry points, `factdrift.filters` for example. A package adds to a group in
-its `pyproject.toml`:
+There are four kinds: `filter`, `backend`, `platform` and `dataset`. Each has a table of the
+project's own objects and a group of entry points, such as `factdrift.filters`. A package adds an
+entry to a group in its `pyproject.toml`:
 
     [project.entry-points."factdrift.filters"]
     no-acronyms = "my_package.filters:NoAcronyms"
 
-An entry point is loaded when its name is asked for, so a broken package stops only the runs that
-use it. A field of a recipe that takes such extensions by name is annotated with an `OpenUnion`.
+An entry point is loaded when its name is looked up, so a broken package stops only the runs that
+use it. A field of a recipe that selects extensions by name is annotated with an `OpenUnion`.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,8 +30,8 @@ T = TypeVar("T")
 class ExtensionPoint(Generic[T]):
     """One kind of extension: the project's table, and the entry points of installed packages.
 
-    `kind` names it in messages, in the singular; `ours` is the project's own table; `accepts` says
-    whether a loaded object can serve, and `expected` says in words what it has to be.
+    `kind` is its name in messages, in the singular. `ours` is the project's own table. `accepts`
+    tells whether a loaded object is of the right kind, which `expected` describes in words.
     """
 
     kind: str
@@ -41,65 +41,66 @@ class ExtensionPoint(Generic[T]):
 
     @property
     def group(self) -> str:
-        """The group of entry points, such as `factdrift.filters`."""
+        """The name of the group of entry points, such as `factdrift.filters`."""
         return f"factdrift.{self.kind}s"
 
     def names(self) -> list[str]:
-        """All names: ours in the order of the table, then those of installed packages, sorted."""
+        """Return all names: ours in the order of the table, then those of packages, sorted."""
         return [*self.ours, *sorted(self._entries())]
 
     def find(self, name: str) -> T:
-        """The extension of a name.
+        """Return the extension with a name.
 
-        `UserError`: there is none of that name (the nearest name is suggested), its package cannot
-        be loaded, or what it offers is not of the expected kind.
+        Raises `UserError` if there is none (the message suggests the most similar name), if its
+        package cannot be loaded, or if the loaded object is not of the expected kind.
         """
         if name in self.ours:
             return self.ours[name]
-        entry = self._entries().get(name)
-        if entry is None:
+        entry_point = self._entries().get(name)
+        if entry_point is None:
             raise UserError(f"no {self.kind} {name!r}", hint=self.suggestion(name))
-        return self._load(entry)
+        return self._load(entry_point)
 
     def offers(self, name: str) -> bool:
-        """Whether an installed package, and not the project, has the name."""
+        """Whether an installed package, and not the project, has an extension with this name."""
         return name not in self.ours and name in self._entries()
 
     def suggestion(self, name: str) -> str:
-        """What a user may have meant by an unknown name."""
-        near = did_you_mean(name, self.names())
-        return f"did you mean {near!r}?" if near else f"there are {', '.join(self.names())}"
+        """Return a hint for an unknown name: the most similar name, or all of them."""
+        near_name = did_you_mean(name, self.names())
+        return (
+            f"did you mean {near_name!r}?" if near_name else f"there are {', '.join(self.names())}"
+        )
 
     def _entries(self) -> dict[str, EntryPoint]:
-        """Entry points by name. One that has a name of ours is not reachable: ours stays."""
+        """Return entry points by name, without those that have the name of an extension of ours."""
         return {
-            entry.name: entry
-            for entry in entry_points(group=self.group)
-            if entry.name not in self.ours
+            entry_point.name: entry_point
+            for entry_point in entry_points(group=self.group)
+            if entry_point.name not in self.ours
         }
 
-    def _load(self, entry: EntryPoint) -> T:
-        package = entry.dist.name if entry.dist else entry.value
+    def _load(self, entry_point: EntryPoint) -> T:
+        package_name = entry_point.dist.name if entry_point.dist else entry_point.value
         try:
-            extension = entry.load()
+            extension = entry_point.load()
         except Exception as error:  # another package's code may raise anything when imported
-            raise UserError(
-                f"the {self.kind} {entry.name!r} cannot be loaded: {type(error).__name__}: {error}",
-                where=package,
-            ) from error
+            reason = f"{type(error).__name__}: {error}"
+            text = f"the {self.kind} {entry_point.name!r} cannot be loaded: {reason}"
+            raise UserError(text, where=package_name) from error
         if not self.accepts(extension):
-            raise UserError(f"{entry.value} is not {self.expected}", where=package)
+            raise UserError(f"{entry_point.value} is not {self.expected}", where=package_name)
         loaded: T = extension
         return loaded
 
 
 @dataclass(frozen=True, eq=False)
 class OpenUnion:
-    """Marks a field that holds one of several models, chosen by a name; packages may add models.
+    """Marks a field that holds one of several models, selected by name. Packages can add models.
 
-    `Annotated[Filter, OpenUnion(FILTER_POINT, "filter", (Length, …))]` is read like a discriminated
-    union of the classes in `ours`. A name that is not among them is looked up among the entry
-    points of `point`, and its mistakes are reported at their places in the file like any other.
+    `Annotated[Filter, OpenUnion(FILTER_POINT, "filter", (Length, …))]` is validated like a
+    discriminated union of the classes in `ours`. Other names are looked up in the entry points of
+    `point`; mistakes in the fields of such a model are reported at their lines like any others.
     `key` is the field that holds the name.
     """
 
@@ -107,18 +108,18 @@ class OpenUnion:
     key: str
     ours: tuple[type[BaseModel], ...]
     loaded: dict[str, type[BaseModel]] = field(default_factory=dict)
-    """The models of packages that were named so far in this process."""
+    """The models of packages that this process has loaded so far, by name."""
 
     def models(self) -> tuple[type[BaseModel], ...]:
-        """Every class that a value may have had so far: ours, then those of packages."""
+        """Return the classes of ours and those that were loaded from packages so far."""
         return (*self.ours, *self.loaded.values())
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """The schema of our union, around which `_validate` looks for names of packages.
+        """Return the schema of our union, wrapped by `_validate`, which looks for packages' names.
 
-        A value is written by its own class (`any`), which for a package's is not in the union.
+        A value is serialized by its own class (`any`), because a package's is not in the union.
         """
         return core_schema.with_info_wrap_validator_function(
             self._validate,
@@ -130,9 +131,13 @@ class OpenUnion:
         self, value: Any, handler: Callable[[Any], Any], info: ValidationInfo[Any]
     ) -> Any:
         if isinstance(value, Mapping):
-            name = value.get(self.key)
-            if isinstance(name, str) and name not in self.point.ours and not self._is_ours(name):
-                adapter = _adapter((*self.ours, self._model(name)), self.key)
+            model_name = value.get(self.key)
+            if (
+                isinstance(model_name, str)
+                and model_name not in self.point.ours
+                and not self._is_ours(model_name)
+            ):
+                adapter = _adapter((*self.ours, self._model(model_name)), self.key)
                 return adapter.validate_python(value, context=info.context)
         elif self.point.accepts(type(value)) and type(value) not in self.point.ours.values():
             return value  # made by code, and not from a recipe
@@ -142,29 +147,39 @@ class OpenUnion:
         return any(name in names_of(model, self.key) for model in self.ours)
 
     def _model(self, name: str) -> type[BaseModel]:
-        """The model of a package, whose mistakes become mistakes of the recipe."""
+        """Return the model of a package; an error in it becomes a mistake in the recipe."""
         kind = self.point.kind
         if not self.point.offers(name):
-            ours = [known for model in self.ours for known in names_of(model, self.key)]
-            offered = [known for known in self.point.names() if known not in self.point.ours]
-            near = did_you_mean(name, [*ours, *offered])
-            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(ours + offered)}"
+            own_names = [
+                model_name for model in self.ours for model_name in names_of(model, self.key)
+            ]
+            offered_names = [
+                model_name for model_name in self.point.names() if model_name not in self.point.ours
+            ]
+            near_name = did_you_mean(name, [*own_names, *offered_names])
+            hint = (
+                f"did you mean {near_name!r}?"
+                if near_name
+                else f"there are {', '.join(own_names + offered_names)}"
+            )
             raise mistakes([((self.key,), f"no {kind} {name!r}, {hint}")])
         try:
             model: type[BaseModel] = self.point.find(name)
         except UserError as error:
             raise mistakes([((self.key,), str(error))]) from None
         if name not in names_of(model, self.key):
-            text = f"{model.__module__}.{model.__qualname__} has no `{self.key}: Literal[{name!r}]`"
-            raise mistakes([((self.key,), f"the {kind} {name!r} cannot be used: {text}")])
+            reason_text = (
+                f"{model.__module__}.{model.__qualname__} has no `{self.key}: Literal[{name!r}]`"
+            )
+            raise mistakes([((self.key,), f"the {kind} {name!r} cannot be used: {reason_text}")])
         self.loaded[name] = model
         return model
 
 
 def names_of(model: type[BaseModel], key: str) -> tuple[str, ...]:
-    """The names by which a model is chosen: those that its field `key` allows as a literal."""
-    about = model.model_fields.get(key)
-    return get_args(about.annotation) if about else ()
+    """Return the names that select a model: the literals that its field `key` allows."""
+    key_field = model.model_fields.get(key)
+    return get_args(key_field.annotation) if key_field else ()
 
 
 def _tagged_union(models: tuple[type[BaseModel], ...], key: str) -> Any:
@@ -173,5 +188,8 @@ def _tagged_union(models: tuple[type[BaseModel], ...], key: str) -> Any:
 
 @cache
 def _adapter(models: tuple[type[BaseModel], ...], key: str) -> TypeAdapter[Any]:
-    """Reads our models and one of a package. A union, so that errors name the model they are of."""
+    """Return a validator for our models and one of a package.
+
+    It is a union, so that errors name the model that they are about.
+    """
     return TypeAdapter(_tagged_union(models, key))

@@ -1,4 +1,4 @@
-"""Files and folders: the project's own data, those that users name, locks, atomic writes."""
+"""Files and folders: the project's own data, files that users name, locks and atomic writes."""
 
 import errno
 import fcntl
@@ -20,98 +20,100 @@ from factdrift.builders.core.errors import UserError
 __outside_step_keys__ = True
 __data_finders__ = {"resource": "{}"}
 
-_HOME = Path(__file__).resolve().parents[2]
-"""What holds the packages and the data: the checkout, or `factdrift/` in an installation."""
+_DATA_HOME = Path(__file__).resolve().parents[2]
+"""The folder of the packages and the data: the checkout, or `factdrift/` in an installation."""
 
-
+# every scalar stays text, so that `on: July 1` is not the boolean true
 _TextLoader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
-def resource(*parts: str) -> Path:
-    """A data file or folder that comes with the project, by its path in a checkout.
+def resource(*path_parts: str) -> Path:
+    """Return the path of a data file or folder of the project, given by its path in a checkout.
 
-    `resource("templates")`, `resource("builders/recipes")`, `resource("data_cards", name)`: in a
-    checkout the file there, in an installation the copy that the wheel brought.
+    Examples are `resource("templates")` and `resource("data_cards", name)`. In an installation
+    it is the copy in the wheel.
     """
-    return _HOME / Path(*parts)
+    return _DATA_HOME / Path(*path_parts)
 
 
 def read_texts(path: Path) -> dict[str, Any]:
-    """What a YAML file of ours says, by name; every scalar is text: `on`, `no`, `1990`."""
+    """Read a YAML file of the project as a mapping; all scalars are text, even `on` and `1990`."""
     texts = yaml.load(path.read_text("utf-8"), _TextLoader)  # noqa: S506 - it makes nothing but text
     if not isinstance(texts, dict):
         raise TypeError(f"{path}: names are expected")
     return texts
 
 
-def recipe_path(recipe: Path, path: str) -> Path:
-    """The file that a recipe names by a path relative to the recipe's own folder.
+def recipe_path(recipe_file: Path, path: str) -> Path:
+    """Resolve a path in a recipe, which is relative to the folder of the recipe.
 
-    The paths of a bundled recipe are those of a checkout, wherever the project is installed.
+    Paths in a bundled recipe are those of a checkout, also if the project is installed elsewhere.
     """
-    if recipe.resolve().parent != resource("builders/recipes"):
-        return recipe.parent / path
+    if recipe_file.resolve().parent != resource("builders/recipes"):
+        return recipe_file.parent / path
     return resource(os.path.normpath(Path("builders/recipes") / path))
 
 
 def _of_recipe(path: Path, info: ValidationInfo) -> Path:
-    recipe = (info.context or {}).get("path")
-    return recipe_path(recipe, str(path)) if recipe else path
+    recipe_file = (info.context or {}).get("path")
+    return recipe_path(recipe_file, str(path)) if recipe_file else path
 
 
 RecipePath = Annotated[Path, AfterValidator(_of_recipe), PlainSerializer(lambda path: path.name)]
-"""A file or folder that a recipe names relative to itself; it is shown without its place."""
+"""A path in a recipe, relative to the recipe. It is serialized as its name alone."""
 
 
-def _model_of_recipe(name: str, info: ValidationInfo) -> str:
-    folder = _of_recipe(Path(name), info)
-    return str(folder) if folder.is_dir() else name
+def _model_of_recipe(model_name: str, info: ValidationInfo) -> str:
+    model_folder = _of_recipe(Path(model_name), info)
+    return str(model_folder) if model_folder.is_dir() else model_name
 
 
-def _placeless(name: str) -> str:
-    return Path(name).name if Path(name).is_dir() else name
+def _placeless(model_name: str) -> str:
+    return Path(model_name).name if Path(model_name).is_dir() else model_name
 
 
 ModelName = Annotated[str, AfterValidator(_model_of_recipe), PlainSerializer(_placeless)]
-"""A model on the hub, or its folder, which a recipe names relative to itself."""
+"""The name of a model on the Hub, or of a folder with a model, relative to the recipe."""
 
 
 def find_files(
-    given: str | Path | Sequence[str | Path],
-    taken: Callable[[str], bool],
-    what: str,
+    named_paths: str | Path | Sequence[str | Path],
+    accepts_name: Callable[[str], bool],
+    file_kind: str,
     hint: str,
 ) -> list[Path]:
-    """The files that paths, globs and folders name, each once, sorted within each of them.
+    """Return the files that paths, globs and folders name, each once, sorted within each of them.
 
-    Of a folder, the files whose name is `taken`. `UserError` where one names nothing; `what` is
-    what there should be (a dump), `hint` how its files are named.
+    Of a folder, these are the files whose name `accepts_name` accepts. Raises `UserError` if one
+    of the paths names no file. For its message, `file_kind` says what the files are ("dump"), and
+    `hint` how they are named.
     """
     found_files: dict[Path, None] = {}
-    for entry in [given] if isinstance(given, str | Path) else given:
-        path = Path(entry)
+    for named_path in [named_paths] if isinstance(named_paths, str | Path) else named_paths:
+        path = Path(named_path)
         if path.is_dir():
-            files = [
+            entry_files = [
                 candidate
                 for candidate in path.iterdir()
-                if candidate.is_file() and taken(candidate.name)
+                if candidate.is_file() and accepts_name(candidate.name)
             ]
-            if not files:
-                raise UserError(f"no {what} in this folder", where=path, hint=hint)
+            if not entry_files:
+                raise UserError(f"no {file_kind} in this folder", where=path, hint=hint)
         elif path.is_file():
-            files = [path]
+            entry_files = [path]
         else:
-            files = [Path(candidate) for candidate in glob(str(entry)) if Path(candidate).is_file()]  # noqa: PTH207
-            if not files:
-                raise UserError("no such file", where=str(entry))
-        found_files.update(dict.fromkeys(sorted(files)))
+            matches = map(Path, glob(str(named_path)))  # noqa: PTH207 - the pattern may be absolute
+            entry_files = [match for match in matches if match.is_file()]
+            if not entry_files:
+                raise UserError("no such file", where=str(named_path))
+        found_files.update(dict.fromkeys(sorted(entry_files)))
     if not found_files:
-        raise UserError(f"no {what} is given")
+        raise UserError(f"no {file_kind} is given")
     return list(found_files)
 
 
 def is_pipe(path: Path) -> bool:
-    """Whether there is a pipe; what cannot be looked at is none."""
+    """Whether a path is a named pipe; False if the path cannot be examined."""
     try:
         return path.is_fifo()
     except (OSError, ValueError):
@@ -119,13 +121,14 @@ def is_pipe(path: Path) -> bool:
 
 
 def writable(folder: Path) -> None:
-    """Make a folder before hours of work for it; `UserError` where it cannot be."""
+    """Make a folder before hours of work for it; raise `UserError` if that fails."""
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
-_REFUSALS = (
-    "Symlink loop",
+# What the user can mend: no room, no permission, a path that is too long or something else.
+_REFUSAL_TEXTS = (
+    "Symlink loop",  # pathlib's own words for ELOOP
     *(
         os.strerror(getattr(errno, name))
         for name in (
@@ -137,18 +140,20 @@ _REFUSALS = (
 
 
 def refusal(error: Exception) -> str | None:
-    """The system's words for what a disk or a path refuses, where that is what an error is about.
+    """Return the system's message if an error comes from a disk or a path, or None.
 
-    Libraries that do not raise `OSError` have them in their texts.
+    Some libraries raise errors of their own, which contain the message of the system.
     """
-    if isinstance(error, OSError) and error.strerror in _REFUSALS:
+    if isinstance(error, OSError) and error.strerror in _REFUSAL_TEXTS:
         return error.strerror
-    return next((words for words in _REFUSALS if words in str(error)), None)
+    return next(
+        (refusal_text for refusal_text in _REFUSAL_TEXTS if refusal_text in str(error)), None
+    )
 
 
 @contextmanager
 def disk_errors(folder: Path) -> Iterator[None]:
-    """What the disk refuses, to be read or to be written, is for the user to mend."""
+    """Turn errors of the disk, from reading or writing, into `UserError`."""
     try:
         yield
     except OSError as error:
@@ -157,91 +162,103 @@ def disk_errors(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def locked(folder: Path, hint: str = "wait for it to end") -> Iterator[None]:
-    """One run at a time in a folder, which is made; `UserError` where another is at work in it.
+    """Lock a folder, which is made if necessary, for one run at a time.
 
-    The lock goes with the process, however that ends, and leaves no file.
+    Raises `UserError` if another run has locked it. The lock ends with the process in any case,
+    and leaves no file.
     """
     writable(folder)
     with disk_errors(folder):
-        handle = os.open(folder, os.O_RDONLY)
+        folder_handle = os.open(folder, os.O_RDONLY)
     try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(folder_handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            text = "another run is at work here"
-            raise UserError(text, where=display_path(folder), hint=hint) from None
+            error_text = "another run is at work here"
+            raise UserError(error_text, where=display_path(folder), hint=hint) from None
         yield
     finally:
-        os.close(handle)
+        os.close(folder_handle)
 
 
-def hold_shared(path: Path) -> int:
-    """Share a lock on a file, which is made, until this process ends: `wait_for_sharers` waits."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    fcntl.flock(handle, fcntl.LOCK_SH)
-    return handle
+def hold_shared(lock_path: Path) -> int:
+    """Share a lock on a file until this process ends; `wait_for_sharers` waits for that.
+
+    The file is made if necessary. Returns its handle.
+    """
+    lock_handle = os.open(lock_path, os.O_RDWR | os.O_CREAT, 0o644)
+    fcntl.flock(lock_handle, fcntl.LOCK_SH)
+    return lock_handle
 
 
-def wait_for_sharers(path: Path, seconds: float) -> bool:
-    """Wait until no process shares the lock on a file; False where that takes too long."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+def wait_for_sharers(lock_path: Path, seconds: float) -> bool:
+    """Wait until no process shares the lock on a file; return False if that takes too long."""
+    lock_handle = os.open(lock_path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        until = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         while True:
             with suppress(BlockingIOError):
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock_handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return True
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 return False
-            time.sleep(0.1)
+            time.sleep(0.1)  # flock has no time limit of its own
     finally:
-        os.close(handle)
+        os.close(lock_handle)
 
 
 @contextmanager
 def atomic_folder(folder: Path) -> Iterator[Path]:
-    """A hidden folder beside `folder` that takes its place at the end, if nothing failed."""
-    staging = folder.with_name(f".{folder.name}.tmp")
-    shutil.rmtree(staging, ignore_errors=True)
+    """Make a hidden folder beside `folder` that is renamed to it at the end, if nothing failed."""
+    staging_folder = folder.with_name(f".{folder.name}.tmp")
     try:
-        staging.mkdir(parents=True)
-        yield staging
-        move(staging, folder)
+        fresh_folder(staging_folder)
+        yield staging_folder
+        move(staging_folder, folder)
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        shutil.rmtree(staging_folder, ignore_errors=True)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that replaces it at the end, if nothing failed.
+    """Yield the path of a temporary file that replaces `path` at the end, if nothing failed.
 
-    `UserError`: there is something else there (a folder, a device, a pipe), which stays.
+    Raises `UserError` if `path` is a folder, a device or a pipe, which then stays.
     """
     if path.exists() and not path.is_file():
         raise UserError("there is something here that is no file", where=display_path(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
+    temporary_path = path.with_name(f".{path.name}.tmp")
+    temporary_path.unlink(missing_ok=True)  # a link planted there would be written through
     try:
-        yield temporary
-        sync(temporary)
-        temporary.replace(path)
+        yield temporary_path
+        sync(temporary_path)
+        temporary_path.replace(path)
         sync(path.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        temporary_path.unlink(missing_ok=True)
 
 
-def move(staging: Path, folder: Path) -> None:
-    """Everything of a folder onto the disk, then one rename."""
-    for path in [*sorted(staging.rglob("*")), staging]:
-        sync(path)
-    staging.rename(folder)
+def fresh_folder(path: Path) -> None:
+    """Make an empty folder at `path` and remove what was there; a link is not followed."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+
+
+def move(staging_folder: Path, folder: Path) -> None:
+    """Flush all files of a folder to the disk, and then rename it."""
+    for inner_path in [*sorted(staging_folder.rglob("*")), staging_folder]:
+        sync(inner_path)
+    staging_folder.rename(folder)
     sync(folder.parent)
 
 
 def sync(path: Path) -> None:
-    """Have a file or folder on the disk."""
-    handle = os.open(path, os.O_RDONLY)
+    """Flush a file or folder to the disk."""
+    file_handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        os.fsync(file_handle)
     finally:
-        os.close(handle)
+        os.close(file_handle)

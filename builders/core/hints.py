@@ -1,4 +1,4 @@
-"""Hints that suit whom they reach: an editable install is for a checkout alone."""
+"""Hints in error messages, which differ between a checkout and an installation."""
 
 from pathlib import Path
 
@@ -6,5 +6,5 @@ _IS_CHECKOUT = (Path(__file__).resolve().parents[2] / "Makefile").is_file()
 
 
 def install_extra(name: str) -> str:
-    """The command that installs what an extra needs, in a checkout or beside an installed wheel."""
+    """Return the command that installs an extra, for a checkout or for an installed wheel."""
     return f"pip install -e '.[{name}]'" if _IS_CHECKOUT else f"pip install 'factdrift[{name}]'"

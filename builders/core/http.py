@@ -1,10 +1,10 @@
-"""Calls over HTTP: time limits, retries, and a key that is shown to nobody.
+"""Calls over HTTP with time limits and retries, and with keys that no message shows.
 
-`retry` is the policy for any transport; `JsonClient` is our transport, JSON by POST.
+`retry` applies a retry policy to any transport. `JsonClient` sends JSON by POST.
 
-The retries are not left to the adapters of `requests`: urllib3's `Retry` waits for whatever
-`Retry-After` asks for, begins its time limit anew with each byte of a body, does not repeat a
-request whose body breaks off, and gives up by number alone. Its reading of `Retry-After` is used.
+The retries of `requests` (urllib3's `Retry`) are not enough: they wait as long as `Retry-After`
+says, restart their time limit with each byte of a body, do not repeat a request whose body breaks
+off, and stop only after a number of attempts. Its parser of `Retry-After` is used here.
 """
 
 import json
@@ -18,12 +18,13 @@ from email.message import Message
 from functools import partial
 from threading import Lock, Thread, local
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urljoin
 
 import requests
 from urllib3.exceptions import HTTPError, InvalidHeader
 from urllib3.util import Retry
 
+from factdrift.builders.core.addresses import parse_address
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.inputs import without_credentials
 from factdrift.builders.core.progress import say
@@ -33,16 +34,26 @@ __outside_step_keys__ = True
 T = TypeVar("T")
 
 RETRY_STATUSES = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
-"""Statuses after which the same request may succeed later."""
+"""HTTP statuses after which the same request may succeed later.
+
+Of those from 500 on, 501 and 505 say that the server does not know the method or the protocol.
+"""
 MAX_BYTES = 64 << 20
-"""Bytes of an answer, unpacked, that are read."""
-_PIECE = 1 << 20
+"""Bytes of an unpacked answer that are read at most.
+
+Answers of models are thousands of times smaller; the limit keeps a hostile server from filling
+the memory.
+"""
+_PIECE_SIZE = 1 << 20
 _REPORT_EVERY = 10.0
-"""Seconds between reports of failures of one server."""
+"""Seconds between two reports about one server, so that many threads do not flood the screen."""
 
 
 class RetryError(Exception):
-    """No usable answer this time. `message`: the server's; `wait`: seconds that it asks for."""
+    """There is no usable answer this time. `wait` is the number of seconds the server asks for.
+
+    `message` is the server's own.
+    """
 
     def __init__(self, reason: str, message: str = "", wait: float | None = None) -> None:
         super().__init__(f"{reason}: {message}" if message else reason)
@@ -50,17 +61,18 @@ class RetryError(Exception):
 
 
 class CutShortError(RetryError):
-    """No answer in time, or only a part of one; a smaller one may come whole."""
+    """The answer is late or incomplete. A smaller request may succeed."""
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How long to wait for an answer, in seconds, and how often to try again.
+    """How long to wait for an answer, and how often to try again. All times are in seconds.
 
-    An answer has to come within `timeout`; of a file, `least_bytes` in each such time, or its end.
-    `first_wait` is doubled each time, up to `longest_wait`; a server that asks for a longer wait
-    is given up at once. So is one that still fails `give_up` seconds after its first failure,
-    waits that it asked for not counted, or after so many `attempts`.
+    An answer must arrive within `timeout`. For a file, `least_bytes` or its end must arrive in each
+    such period. The wait between attempts starts with `first_wait` and doubles up to
+    `longest_wait`. A call is given up at once if the server asks for a longer wait, after
+    `attempts` attempts, or if it still fails `give_up` seconds after its first failure. Waits that
+    the server asked for do not count.
     """
 
     timeout: float = 75.0
@@ -81,10 +93,11 @@ def retry(
     sleep: Callable[[float], object] = time.sleep,
     report: Callable[[str], None] = say,
 ) -> T:
-    """`call(attempt)`, from 1, repeated while it raises `RetryError` and the policy allows it.
+    """Return `call(attempt)`, repeated while it raises `RetryError` and the policy allows it.
 
-    The first failure is reported. Our own waits are multiplied by `spread`, so that calls that
-    failed together do not return together. `UserError` (`where`, the reason, `hint`) at the end.
+    `attempt` counts from 1. The first failure is reported. Waits that the server did not ask for
+    are multiplied by `spread`, so that calls that failed together do not return together. Raises
+    `UserError` at `where` with the reason and `hint` when the call is given up.
     """
     first_failure, asked_waits, attempt = time.monotonic(), 0.0, 0
     while True:
@@ -92,35 +105,37 @@ def retry(
         try:
             return call(attempt)
         except RetryError as error:
-            failure = error
-        now = time.monotonic()
-        first_failure = now if attempt == 1 else first_failure
-        pause = min(policy.first_wait * spread * 2 ** (attempt - 1), policy.longest_wait)
-        if failure.wait is not None:
-            pause = failure.wait
-        exhausted = f"still {failure.reason} after {attempt} attempt{'s' * (attempt != 1)}"
+            last_failure = error
+        failed_at = time.monotonic()
+        first_failure = failed_at if attempt == 1 else first_failure
+        next_wait = min(policy.first_wait * spread * 2 ** (attempt - 1), policy.longest_wait)
+        if last_failure.wait is not None:
+            next_wait = last_failure.wait
+        exhausted_reason = (
+            f"still {last_failure.reason} after {attempt} attempt{'s' * (attempt != 1)}"
+        )
         final_reason = ""
-        if pause > policy.longest_wait:
-            final_reason = f"{failure.reason}, to be asked again in {pause:.0f} seconds"
+        if next_wait > policy.longest_wait:
+            final_reason = f"{last_failure.reason}, to be asked again in {next_wait:.0f} seconds"
         elif attempt >= policy.attempts:
-            final_reason = exhausted
-        elif now + pause - first_failure - asked_waits > policy.give_up and attempt > 1:
-            final_reason = f"{exhausted} in {now - first_failure:.0f} seconds"
+            final_reason = exhausted_reason
+        elif failed_at + next_wait - first_failure - asked_waits > policy.give_up and attempt > 1:
+            final_reason = f"{exhausted_reason} in {failed_at - first_failure:.0f} seconds"
         if final_reason:
-            text = str(RetryError(final_reason, failure.message))
-            raise UserError(text, where=where, hint=hint)
+            error_text = str(RetryError(final_reason, last_failure.message))
+            raise UserError(error_text, where=where, hint=hint)
         if attempt == 1:
-            report(f"  {where}: {failure}; it is tried again in {pause:.0f} s")
-        if failure.wait is not None:
-            asked_waits += pause
-        sleep(pause)
+            report(f"  {where}: {last_failure}; it is tried again in {next_wait:.0f} s")
+        if last_failure.wait is not None:
+            asked_waits += next_wait
+        sleep(next_wait)
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
-    """`call()`, or `TimeoutError` after so many seconds, whatever it still waits for.
+    """Return `call()`, or raise `TimeoutError` after a number of seconds.
 
-    Time-outs of sockets begin anew with every byte, so that a server could send one now and then
-    for ever. What is given up ends with its connection, at the latest with this process.
+    Time-outs of sockets restart with every byte, so a slow server could make a call last for ever.
+    The thread of an abandoned call ends with its connection, at the latest with this process.
     """
     outcome: Future[T] = Future()
 
@@ -134,33 +149,67 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     return outcome.result(seconds)
 
 
+class GuardedSession(requests.Session):
+    """A session whose redirects stay on the web and carry no credentials to another host."""
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """Where a redirect leads; `UserError` where that is no address of the web."""
+        target = super().get_redirect_target(resp)
+        if target is not None:
+            try:
+                parse_address(urljoin(resp.url, target))
+            except UserError as error:
+                text = f"the server sends callers on to what is refused: {error}"
+                raise UserError(text, where=without_credentials(resp.url)) from None
+        return target
+
+    def rebuild_auth(
+        self, prepared_request: requests.PreparedRequest, response: requests.Response
+    ) -> None:
+        """Drop the credentials where a redirect leaves the host, and look for none in .netrc."""
+        headers = prepared_request.headers
+        if "Authorization" in headers and self.should_strip_auth(
+            response.request.url or "", prepared_request.url or ""
+        ):
+            del headers["Authorization"]
+
+
 class Sessions(local):
-    """A session for each thread."""
+    """Holds one session for each thread."""
 
     def __init__(self) -> None:
-        self.session = requests.Session()
+        self.session = GuardedSession()
 
 
 @contextmanager
 def answered(
-    sessions: Sessions, method: str, address: str, timeout: float, **more: Any
+    sessions: Sessions, method: str, address: str, timeout: float, **request_options: Any
 ) -> Iterator[requests.Response]:
-    """What a server answers, its body still to be read, with `pieces`.
+    """Send a request and yield the response, whose body is then read with `pieces`.
 
-    `RetryError`: none in time, or out of reach. `UserError`: no address, redirects in a circle.
+    Raises `RetryError` if the answer is late or the server out of reach, and `UserError` if the
+    address is not valid or redirects form a circle.
     """
-    times = (min(10.0, timeout), timeout)
-    call = partial(sessions.session.request, method, address, stream=True, timeout=times, **more)
+    # to connect, and to read: a server that is there accepts a connection within seconds
+    time_limits = (min(10.0, timeout), timeout)
+    send_request = partial(
+        sessions.session.request,
+        method,
+        address,
+        stream=True,
+        timeout=time_limits,
+        **request_options,
+    )
     try:
-        response = within(sum(times), call)
+        response = within(sum(time_limits), send_request)
     except TimeoutError:
-        sessions.session = requests.Session()  # that one is still at it
+        sessions.session = GuardedSession()  # that one is still at it
         raise CutShortError("out of time") from None
     except requests.exceptions.InvalidURL:
         raise UserError("not an address", where=without_credentials(address)) from None
     except requests.TooManyRedirects:
-        text = "the server sends callers round in circles"
-        raise UserError(text, where=without_credentials(address)) from None
+        error_text = "the server sends callers round in circles"
+        raise UserError(error_text, where=without_credentials(address)) from None
     except requests.Timeout as error:
         raise CutShortError(f"out of time ({type(error).__name__})") from None
     except requests.RequestException as error:  # its text can hold an address with a key
@@ -170,31 +219,34 @@ def answered(
 
 
 def pieces(
-    response: requests.Response, seconds: float, least: int, *, unpacked: bool
+    response: requests.Response, seconds: float, least_bytes: int, *, unpacked: bool
 ) -> Iterator[bytes]:
-    """The body as it comes. `RetryError`: it breaks off, or comes too slowly.
+    """Yield the body as it arrives.
 
-    So many `seconds` bring at least so many bytes, or its end.
+    Raises `RetryError` if the body breaks off, or if fewer than `least_bytes` bytes arrive in a
+    period of `seconds`.
     """
     period_start, byte_count = time.monotonic(), 0
     while True:
         try:
-            piece = response.raw.read1(_PIECE, decode_content=unpacked)
+            piece = response.raw.read1(_PIECE_SIZE, decode_content=unpacked)
         except (HTTPError, OSError) as error:
-            late = "out of time" if "timed out" in str(error) else "an answer that breaks off"
-            raise CutShortError(f"{late} ({type(error).__name__})") from None
+            failure_reason = (
+                "out of time" if "timed out" in str(error) else "an answer that breaks off"
+            )
+            raise CutShortError(f"{failure_reason} ({type(error).__name__})") from None
         if not piece:
             return
         yield piece
         byte_count += len(piece)
         if time.monotonic() - period_start >= seconds:
-            if byte_count < least:
+            if byte_count < least_bytes:
                 raise CutShortError(f"too slow: {byte_count:,} bytes in {seconds:g} seconds")
             period_start, byte_count = time.monotonic(), 0
 
 
 def retry_after(headers: Mapping[str, str] | Message) -> float | None:
-    """Seconds that `Retry-After` asks for, if it does."""
+    """Return the seconds in the header `Retry-After`, or None if there are none."""
     try:
         return Retry().parse_retry_after(headers.get("Retry-After", ""))
     except InvalidHeader:
@@ -202,7 +254,7 @@ def retry_after(headers: Mapping[str, str] | Message) -> float | None:
 
 
 class Reply(NamedTuple):
-    """What a server answered, unpacked."""
+    """The answer of a server, unpacked."""
 
     status: int
     headers: Mapping[str, str]
@@ -210,11 +262,12 @@ class Reply(NamedTuple):
 
 
 class JsonClient:
-    """Calls to one address by POST; many threads may use it.
+    """Sends POST requests to one address. Several threads can use a client.
 
-    `header`: name and value of the header that holds the key, if any. It is set on the request
-    itself, so that no .netrc takes its place; redirects are not followed, so that it goes to no
-    other host; and `redact` leaves it out of what servers say. `rate`: requests a second at most.
+    `header` holds the name and the value of the header for the key, if there is one. It is set on
+    the request itself, so that no .netrc replaces it. Redirects are not followed, so that no other
+    host gets the key, and `redact` removes the key from messages of the server. `rate` is the
+    largest number of requests in a second.
     """
 
     def __init__(
@@ -230,6 +283,7 @@ class JsonClient:
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self.address, self.policy = address, policy
+        self._url = parse_address(address).url  # the same parts that a key was granted to
         self._key, self._header = key, header
         self._rate, self._max_bytes, self._hint, self._sleep = rate, max_bytes, hint, sleep
         self._next, self._next_report = 0.0, 0.0
@@ -237,18 +291,19 @@ class JsonClient:
         self._sessions = Sessions()
 
     def post(self, body: Any, read: Callable[[Reply, int], T], *, spread: float = 1.0) -> T:
-        """What `read(reply, attempt)` makes of the answer to a JSON body.
+        """Send a JSON body and return `read(reply, attempt)`.
 
-        Replies with a status in `RETRY_STATUSES`, time-outs and lost connections are tried again,
-        and so is a reply of which `read` raises `RetryError`. `read` sees all others, refusals
-        included. `UserError`: given up, a redirect, or an answer that is too large.
+        The request is repeated after replies with a status in `RETRY_STATUSES`, time-outs, lost
+        connections, and if `read` raises `RetryError`. `read` gets all other replies, also
+        refusals. Raises `UserError` when the request is given up, for a redirect, and for an answer
+        that is too large.
         """
 
         def call(attempt: int) -> T:
             reply = self._send(body)
             if reply.status in RETRY_STATUSES:
-                wait = retry_after(reply.headers)
-                raise RetryError(f"HTTP {reply.status}", self.words(reply), wait)
+                asked_wait = retry_after(reply.headers)
+                raise RetryError(f"HTTP {reply.status}", self.words(reply), asked_wait)
             return read(reply, attempt)
 
         return retry(
@@ -262,42 +317,42 @@ class JsonClient:
         )
 
     def redact(self, text: str) -> str:
-        """A text of the server's without the key."""
+        """Return a text of the server without the key."""
         return text.replace(self._key, "…") if self._key else text
 
     def words(self, reply: Reply) -> str:
-        """What the server says is wrong, in a line; the key and what looks like one are not shown.
+        """Return the error message of the server on one line, without anything like a key.
 
-        `{"error": {"message": …}}` is the form of OpenAI and Google; others write `error`,
-        `message` or, as FastAPI and so `transformers serve` do, `detail`.
+        OpenAI and Google send `{"error": {"message": …}}`. Others send `error`, `message` or, like
+        FastAPI and therefore `transformers serve`, `detail`.
         """
         return short(self.redact(message_in(reply.body)))
 
     def _send(self, body: Any) -> Reply:
         self._take_turn()
         timeout, byte_limit, body_bytes = self.policy.timeout, self._max_bytes, bytearray()
-        more = {"json": body, "auth": self._sign, "allow_redirects": False}
-        with answered(self._sessions, "POST", self.address, timeout, **more) as response:
+        request_options = {"json": body, "auth": self._sign, "allow_redirects": False}
+        with answered(self._sessions, "POST", self._url, timeout, **request_options) as response:
             if response.is_redirect:
-                target_host = urlsplit(response.headers["Location"]).hostname or "another page"
-                text = f"HTTP {response.status_code}: it sends callers on to {target_host}"
+                target_host = redirect_host(response)
+                error_text = f"HTTP {response.status_code}: it sends callers on to {target_host}"
                 hint = "give the address of the service itself"
-                raise UserError(text, where=without_credentials(self.address), hint=hint)
+                raise UserError(error_text, where=without_credentials(self.address), hint=hint)
             for piece in pieces(response, timeout, byte_limit, unpacked=True):
                 body_bytes += piece
                 if len(body_bytes) > byte_limit:
-                    text = f"its answer is longer than {byte_limit:,} bytes"
-                    raise UserError(text, where=self.address)
+                    error_text = f"its answer is longer than {byte_limit:,} bytes"
+                    raise UserError(error_text, where=self.address)
             return Reply(response.status_code, response.headers, bytes(body_bytes))
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if self._key:
-            name, form = self._header
-            request.headers[name] = form.format(self._key)
+            header_name, header_form = self._header
+            request.headers[header_name] = header_form.format(self._key)
         return request
 
     def _report(self, text: str) -> None:
-        """One report for calls that fail side by side."""
+        """Print one report for calls that fail at about the same time."""
         with self._lock:
             now = time.monotonic()
             if now >= self._next_report:
@@ -307,35 +362,46 @@ class JsonClient:
     def _take_turn(self) -> None:
         if self._rate:
             with self._lock:
-                wait = self._next - time.monotonic()
+                turn_wait = self._next - time.monotonic()
                 self._next = max(self._next, time.monotonic()) + 1 / self._rate
-            if wait > 0:
-                self._sleep(wait)
+            if turn_wait > 0:
+                self._sleep(turn_wait)
+
+
+def redirect_host(response: requests.Response) -> str:
+    """The host that a redirect leads to, for a message."""
+    try:
+        return parse_address(urljoin(response.url, response.headers["Location"])).host
+    except UserError:
+        return "what is no address of the web"
 
 
 def message_in(body: bytes) -> str:
-    """The message in a JSON error, or nothing."""
+    """Return the message in a JSON error, or an empty text."""
     try:
         message: Any = json.loads(body)
     except (ValueError, RecursionError):
         return ""
-    for name in ("error", "detail", "message"):
-        if isinstance(message, dict) and message.get(name):
-            message = message[name]
+    for field_name in ("error", "detail", "message"):
+        if isinstance(message, dict) and message.get(field_name):
+            message = message[field_name]
     return message if isinstance(message, str) else ""
 
 
 def short(text: str) -> str:
-    """A message as one line of at most 160 characters, without words that look like a key."""
+    """Return a message as one line of at most 160 characters, without words like keys.
+
+    Keys of the services are longer than 24 characters; few words of a message are.
+    """
     words = ["…" if len(word) > 24 or word.startswith("sk-") else word for word in text.split()]
     return " ".join(words)[:160]
 
 
 def _cause(error: BaseException) -> str:
-    """Why a connection failed, in the system's words: `Connection refused`."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, OSError) and seen.errno:
-            return os.strerror(seen.errno)
-        seen = getattr(seen, "reason", None) or seen.__cause__ or seen.__context__
+    """Return the system's message for a failed connection, such as `Connection refused`."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno:
+            return os.strerror(cause.errno)
+        cause = getattr(cause, "reason", None) or cause.__cause__ or cause.__context__
     return ""

@@ -1,9 +1,9 @@
-"""The inputs of recipes by name: one table for recipes, the command line and make.
+"""The inputs of recipes by name, in one table for recipes, the command line and make.
 
-An input is named by paths, globs and folders, on the command line by its own option or by
-`--input NAME=PATH`. A path may be an address, too (`https://…`, `s3://…`): `builders.core.remote`.
-It may end in `@YYYY-MM-DD`, the day of the input where its file names do not say it:
-`--news my-news.jsonl@2020-12-31`.
+An input is given as paths, globs and folders. On the command line it has its own option or is
+given as `--input NAME=PATH`. A path can also be an address (`https://…`, `s3://…`), which
+`builders.core.remote` fetches. It can end in `@YYYY-MM-DD`, the day of the input, if the names of
+its files do not contain the day: `--news my-news.jsonl@2020-12-31`.
 """
 
 import inspect
@@ -19,16 +19,17 @@ from factdrift.builders.core.errors import UserError
 
 __outside_step_keys__ = True
 
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.", re.I)
+# `s3://bucket`, not `s3:/bucket` or `./news`
+_ADDRESS_START = re.compile(r"[a-z][a-z0-9+.-]*://.", re.I)
 Kind = Literal["wikidata", "news", "pages", "gold", "file"]
-"""What kind of files an input names; `builders.recipes.recipe` has how each is found."""
+"""The kind of the files of an input; `builders.recipes.recipe` knows how to find each kind."""
 
 
 @dataclass(frozen=True)
 class InputName:
-    """An input by its name in recipes, which is its option (`--dump`) and make variable (`DUMP=`).
+    """An input by its name in recipes, which is also its option (`--dump`) and variable (`DUMP=`).
 
-    `kind` is the kind of its files, `help` what they are.
+    `kind` is the kind of its files, `help` describes them.
     """
 
     name: str
@@ -48,107 +49,112 @@ INPUTS: Mapping[str, InputName] = {
         InputName("gold", "gold", "What people said: judgments/, a layout's folder in it."),
     )
 }
-"""Every input that has an option and a make variable of its own."""
+"""All inputs that have an option and a variable of make."""
 
 
-def with_inputs(command: Callable[..., None], *names: str) -> Callable[..., None]:
-    """A command whose parameter `given` is told by options: `--input` and one for each name.
+def with_inputs(command: Callable[..., None], *input_names: str) -> Callable[..., None]:
+    """Return a command with the option `--input` and one for each input, instead of `given`.
 
-    `names`: those that the command takes, by default all of the table. The command gets a mapping
-    of names to paths. `--input` takes other names, too, where all of the table are taken: those
-    of the recipe.
+    The parameter `given` of `command` gets a mapping of names of inputs to paths. `input_names` are
+    the inputs that the command takes, by default all of the table. In that case `--input` accepts
+    other names, too, because a recipe can have inputs of its own.
     """
     import typer
 
-    rows = [INPUTS[name] for name in names] or list(INPUTS.values())
-    text = "An input by name; PATH@YYYY-MM-DD says its day. Repeatable."
-    options: dict[str, Any] = {
-        "input": Annotated[list[str] | None, typer.Option(metavar="NAME=PATH", help=text)]
+    input_rows = [INPUTS[input_name] for input_name in input_names] or list(INPUTS.values())
+    help_text = "An input by name; PATH@YYYY-MM-DD says its day. Repeatable."
+    option_hints: dict[str, Any] = {
+        "input": Annotated[list[str] | None, typer.Option(metavar="NAME=PATH", help=help_text)]
     }
-    for row in rows:
-        option = typer.Option(metavar="PATH", help=f"{row.help} Repeatable.")
-        options[row.name] = Annotated[list[str] | None, option]
+    for input_row in input_rows:
+        option = typer.Option(metavar="PATH", help=f"{input_row.help} Repeatable.")
+        option_hints[input_row.name] = Annotated[list[str] | None, option]
 
-    def run(**values: Any) -> None:
-        own_options = {row.name: values.pop(row.name) or [] for row in rows}
-        named_inputs = values.pop("input") or []
-        command(**values, given=gather(own_options, named_inputs, strict=bool(names)))
+    def run(**option_values: Any) -> None:
+        own_options = {
+            input_row.name: option_values.pop(input_row.name) or [] for input_row in input_rows
+        }
+        named_inputs = option_values.pop("input") or []
+        command(**option_values, given=gather(own_options, named_inputs, strict=bool(input_names)))
 
-    signature = inspect.signature(command, eval_str=True)
-    parameters: list[inspect.Parameter] = []
-    for parameter in signature.parameters.values():
+    command_signature = inspect.signature(command, eval_str=True)
+    run_parameters: list[inspect.Parameter] = []
+    for parameter in command_signature.parameters.values():
         if parameter.name == "given":
-            parameters += [
-                inspect.Parameter(name, parameter.kind, default=None, annotation=hint)
-                for name, hint in options.items()
+            run_parameters += [
+                inspect.Parameter(input_name, parameter.kind, default=None, annotation=option_hint)
+                for input_name, option_hint in option_hints.items()
             ]
         else:
-            parameters.append(parameter)
+            run_parameters.append(parameter)
     run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__annotations__ = {p.name: p.annotation for p in parameters}
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in run_parameters}
+    run.__signature__ = command_signature.replace(parameters=run_parameters)  # type: ignore[attr-defined]
     return run
 
 
 def gather(
-    short: Mapping[str, Sequence[str]], long: Sequence[str], *, strict: bool
+    own_options: Mapping[str, Sequence[str]], named_inputs: Sequence[str], *, strict: bool
 ) -> dict[str, list[str]]:
-    """The paths of each input that is given, of its own option and of `--input NAME=PATH`.
+    """Return the paths of each input, from its own option and from `--input NAME=PATH`.
 
-    `strict`: only the names of `short` may be given. `UserError`: a name is missing or not one of
-    these.
+    If `strict` is true, only the names in `own_options` are allowed. Raises `UserError` for a
+    missing or unknown name.
     """
-    input_paths = {name: list(paths) for name, paths in short.items()}
-    for text in long:
-        name, equals, path = text.partition("=")
-        if not (equals and path and re.fullmatch(r"[a-z]\w*", name)):
+    input_paths = {input_name: list(paths) for input_name, paths in own_options.items()}
+    for named_input in named_inputs:
+        input_name, equals, input_path = named_input.partition("=")
+        if not (equals and input_path and re.fullmatch(r"[a-z]\w*", input_name)):
             hint = "write a name and a path: --input news=path/to/the/file"
-            raise UserError(f"--input {without_credentials(text)}: no NAME=PATH", hint=hint)
-        if strict and name not in short:
-            raise UserError(f"no input {name!r} here", hint=f"there are {', '.join(short)}")
-        input_paths.setdefault(name, []).append(path)
-    return {name: paths for name, paths in input_paths.items() if paths}
+            raise UserError(f"--input {without_credentials(named_input)}: no NAME=PATH", hint=hint)
+        if strict and input_name not in own_options:
+            raise UserError(
+                f"no input {input_name!r} here", hint=f"there are {', '.join(own_options)}"
+            )
+        input_paths.setdefault(input_name, []).append(input_path)
+    return {input_name: paths for input_name, paths in input_paths.items() if paths}
 
 
 def is_remote(text: str) -> bool:
-    """Whether an input is named by an address, not by a path."""
-    return _ADDRESS.match(text) is not None
+    """Whether the text is an address and not a path."""
+    return _ADDRESS_START.match(text) is not None
 
 
 def without_credentials(text: str) -> str:
-    """An address as it may be shown: without user, password, `?…` and `#…`; a path as it is."""
+    """Return an address without user, password, `?…` and `#…`; return a path unchanged."""
     if not is_remote(text):
         return text
-    scheme, rest = re.split("://", text, maxsplit=1)
-    host, slash, path = re.split(r"[?#]", rest, maxsplit=1)[0].partition("/")
+    scheme, address_rest = re.split("://", text, maxsplit=1)
+    host, slash, path = re.split(r"[?#]", address_rest, maxsplit=1)[0].partition("/")
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 def without_day(dated_paths: Sequence[str]) -> tuple[list[str], str | None]:
-    """The paths of an input without their `@YYYY-MM-DD`, and that day, if any says one.
+    """Return the paths of an input without their `@YYYY-MM-DD`, and that day or None.
 
-    A file whose own name ends so is taken by its name. `UserError`: they say different days.
+    A path that exists with such an ending is not changed. Raises `UserError` if the days differ.
     """
     paths: list[str] = []
-    days: list[str] = []
-    for text in dated_paths:
-        dated = re.fullmatch(r"(.+)@(\d{4}-\d\d-\d\d)", text)
-        if dated and not _exists(text):
-            days.append(dated[2])
-            text = dated[1]
-        paths.append(text)
-    if len(set(days)) > 1:
-        text = f"one input has one day, not {', '.join(sorted(set(days)))}"
-        raise UserError(text, hint="say the last day of its files")
-    return paths, next(iter(days), None)
+    path_days: list[str] = []
+    for path_text in dated_paths:
+        # `news.jsonl@2020-12-31`, not `news@home.jsonl`
+        dated_match = re.fullmatch(r"(.+)@(\d{4}-\d\d-\d\d)", path_text)
+        if dated_match and not _exists(path_text):
+            path_days.append(dated_match[2])
+            path_text = dated_match[1]
+        paths.append(path_text)
+    if len(set(path_days)) > 1:
+        path_text = f"one input has one day, not {', '.join(sorted(set(path_days)))}"
+        raise UserError(path_text, hint="say the last day of its files")
+    return paths, next(iter(path_days), None)
 
 
 def words(text: str) -> list[str]:
-    """The paths of a make variable: words as a shell quotes them, or one path with spaces."""
-    (path, *_), _ = without_day([text])
-    if is_remote(path) and not re.search(r"\s", text):
+    """Return the paths in a variable of make: words in shell quoting, or one path with spaces."""
+    (first_path, *_), _ = without_day([text])
+    if is_remote(first_path) and not re.search(r"\s", text):
         return [text]
-    if _exists(path) or glob(path):  # noqa: PTH207
+    if _exists(first_path) or glob(first_path):  # noqa: PTH207
         return [text]
     try:
         return shlex.split(text)
@@ -157,5 +163,5 @@ def words(text: str) -> list[str]:
 
 
 def _exists(text: str) -> bool:
-    """Whether a text is the path of something; it may be longer than any path."""
+    """Whether a text is an existing path; the text can be longer than any path."""
     return os.path.exists(text)  # noqa: PTH110 - Path.exists refuses long ones

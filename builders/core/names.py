@@ -1,4 +1,4 @@
-"""Checked text: names that may become paths, and licences."""
+"""Types of checked text: names that are used in paths, and licences."""
 
 import re
 from typing import Annotated
@@ -6,6 +6,7 @@ from typing import Annotated
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from pydantic import AfterValidator
 
+# `two-hop.v1`, not `../two` or `.hidden`; most file systems allow 255 characters
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -16,7 +17,7 @@ def _name(text: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_name)]
-"""A name that may become part of a path: letters and digits, and `-`, `_`, `.` after the first."""
+"""A name that can be part of a path: letters and digits, and after the first also `-_.`."""
 
 
 def _licence(text: str) -> str:
@@ -30,11 +31,11 @@ def _licence(text: str) -> str:
 
 
 Licence = Annotated[str, AfterValidator(_licence)]
-"""A licence as SPDX names it, or `LicenseRef-…`."""
+"""An SPDX licence expression, including `LicenseRef-…`."""
 
 
 def licence_page(licence: str) -> str | None:
-    """The address of a licence's text; none where it has no SPDX id of its own."""
+    """Return the address of the text of a licence, or None if it is not one SPDX identifier."""
     if " " in licence or licence.startswith("LicenseRef-"):
         return None
     return f"https://spdx.org/licenses/{licence}.html"

@@ -1,4 +1,4 @@
-"""Work in a few processes: results in the order of the items, in bounded memory."""
+"""Work in several processes, with results in the order of the items and bounded memory."""
 
 import multiprocessing
 import os
@@ -16,15 +16,15 @@ from factdrift.builders.core.errors import UserError
 
 __outside_step_keys__ = True
 
-Given = TypeVar("Given")
+Item = TypeVar("Item")
 T = TypeVar("T")
 AHEAD = 2
-"""Items that a process is given at a time: the one it works on, and the next."""
+"""Items for each process at a time: one to work on, and the next, so that it never waits."""
 
 
 def ordered_map(
-    work: Callable[[Given], T],
-    items: Iterable[Given],
+    work: Callable[[Item], T],
+    items: Iterable[Item],
     *,
     jobs: int,
     ahead: int = AHEAD,
@@ -32,68 +32,73 @@ def ordered_map(
     initargs: tuple[Any, ...] = (),
     hint: str = "",
 ) -> Generator[T, None, None]:
-    """`work(item)` of every item, in order, by `jobs` processes; 1 or less starts none.
+    """Yield `work(item)` for all items in order, computed by `jobs` processes.
 
-    `work` and `initializer` are functions of a module, or partials of them. At most `jobs * ahead`
-    items are taken before the result of the first of them is yielded, so memory stays the same
-    however many there are. Where the caller stops, or something fails, nothing is left running.
+    With one job or fewer no process is started. `work` and `initializer` are functions of a module,
+    or partials of them. At most `jobs * ahead` items are read before the result of the first of
+    them is yielded, so memory does not grow with their number. If the caller stops or something
+    fails, all processes end.
 
-    The processes never hear Ctrl-C, not even while they start: the calling process ends them, and
-    they end with it even if it is killed. `UserError` where one of them has died: `hint` says what
-    else there is to know.
+    The processes ignore Ctrl-C, also while they start: the calling process ends them, and they end
+    with it even if it is killed. Raises `UserError` if one of them dies; `hint` is added to its
+    message.
     """
     if jobs <= 1:
         if initializer:
             initializer(*initargs)
         yield from map(work, items)
         return
-    pool = ProcessPoolExecutor(
+    process_pool = ProcessPoolExecutor(
         jobs,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_begin,
         initargs=(initializer, initargs),
     )
-    waiting: deque[Future[T]] = deque()
+    waiting_results: deque[Future[T]] = deque()
     try:
         for item in items:
-            if len(waiting) >= jobs * ahead:
-                yield waiting.popleft().result()
+            if len(waiting_results) >= jobs * ahead:
+                yield waiting_results.popleft().result()
             with _interrupt_later():
-                waiting.append(pool.submit(work, item))
-        while waiting:
-            yield waiting.popleft().result()
+                waiting_results.append(process_pool.submit(work, item))
+        while waiting_results:
+            yield waiting_results.popleft().result()
     except BaseException as error:
-        # what Python 3.14 calls `terminate_workers`
-        for process in list((getattr(pool, "_processes", None) or {}).values()):
+        # Python 3.14 has this as `terminate_workers`
+        for process in list((getattr(process_pool, "_processes", None) or {}).values()):
             process.terminate()
-        pool.shutdown(cancel_futures=True)
+        process_pool.shutdown(cancel_futures=True)
         if isinstance(error, BrokenProcessPool):
             hint = "if memory ran out, give fewer jobs" + (f"; {hint}" if hint else "")
             raise UserError("a working process died", hint=hint) from None
         raise
-    pool.shutdown()
+    process_pool.shutdown()
 
 
 @contextmanager
 def _interrupt_later() -> Iterator[None]:
-    """Ctrl-C is heard at the end: a process that is started here inherits that it is blocked."""
+    """Delay Ctrl-C to the end of the block; a process that is started in it inherits the block."""
     resource_tracker.ensure_running()  # its start, with the first spawned process, unblocks again
-    main = threading.current_thread() is threading.main_thread()
-    heard: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number)) if main else None
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    heard_signals: list[int] = []
+    previous_handler = (
+        signal.signal(signal.SIGINT, lambda number, _: heard_signals.append(number))
+        if in_main_thread
+        else None
+    )
+    blocked_signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        if main:
-            signal.signal(signal.SIGINT, before)
-        if heard:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked_signals)
+        if in_main_thread:
+            signal.signal(signal.SIGINT, previous_handler)
+        if heard_signals:
             signal.raise_signal(signal.SIGINT)
 
 
 def _begin(initializer: Callable[..., None] | None, initargs: tuple[Any, ...]) -> None:
-    """Begin the life of a working process."""
+    """Prepare a working process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the calling process says when to stop
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_caller, daemon=True).start()
@@ -102,7 +107,7 @@ def _begin(initializer: Callable[..., None] | None, initargs: tuple[Any, ...]) -
 
 
 def _end_with_caller() -> None:
-    caller = multiprocessing.parent_process()
-    assert caller is not None
-    caller.join()
+    calling_process = multiprocessing.parent_process()
+    assert calling_process is not None
+    calling_process.join()
     os._exit(1)

@@ -1,4 +1,4 @@
-"""How far a long step has come, on stderr: a bar on a terminal, plain lines elsewhere."""
+"""Progress of long steps on stderr: a bar on a terminal, plain lines elsewhere."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 EVERY = 10.0
-"""Seconds between plain lines; a shorter step says nothing."""
+"""Seconds between plain lines: few enough lines for a log. A shorter step prints nothing."""
 
 
 class Progress:
-    """What `progress` yields."""
+    """The bar of one step, as `progress` yields it."""
 
     def __init__(self, bar: "tqdm[Never]", more: Callable[[], str] | None) -> None:
         self._bar, self._more = bar, more
 
     def advance(self, amount: int) -> None:
-        """Say that `n` more units are done."""
+        """Report that more units are done."""
         if self._more:
             self._bar.set_postfix_str(self._more(), refresh=False)
         self._bar.update(amount)
@@ -33,37 +33,37 @@ class Progress:
 def progress(
     total: int | None, unit: str, label: str, more: Callable[[], str] | None = None
 ) -> Iterator[Progress]:
-    """Report a step of `total` units (None: unknown), with the time that is left.
+    """Report the progress of a step of `total` units, with the remaining time.
 
-    `unit` is a word (`articles`) or `B` for bytes, printed as kB, MB, GB; `more` says what else
-    there is to tell at that moment. Nothing is ever written to stdout, and off a terminal nothing
-    at all for a step of less than ten seconds.
+    `total` is None if it is not known. `unit` is a word such as `articles`, or `B` for bytes, which
+    are printed as kB, MB or GB. `more` returns further text for the line. Nothing is written to
+    stdout. Without a terminal, a step of less than ten seconds prints nothing.
     """
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0  # no thread beside processes that are forked
-    terminal = sys.stderr.isatty()
-    whole, left = (" of {total_fmt}", " ({percentage:.0f}%)") if total else ("", "")
-    line = f"{{desc}}: {{n_fmt}}{whole}{{unit}}{left} in {{elapsed}}"
-    line += (", {remaining} left" if total else "") + "{postfix}"
+    on_terminal = sys.stderr.isatty()
+    total_part, percent_part = (" of {total_fmt}", " ({percentage:.0f}%)") if total else ("", "")
+    line_format = f"{{desc}}: {{n_fmt}}{total_part}{{unit}}{percent_part} in {{elapsed}}"
+    line_format += (", {remaining} left" if total else "") + "{postfix}"
     with tqdm(
         total=total,
         unit=unit if unit == "B" else f" {unit}",
-        unit_scale=terminal or unit == "B",
+        unit_scale=on_terminal or unit == "B",
         desc=label,
-        file=sys.stderr if terminal else _Lines(sys.stderr),
-        dynamic_ncols=terminal,
-        leave=not terminal,
-        delay=1.0 if terminal else EVERY,
-        mininterval=0.1 if terminal else EVERY,
-        miniters=None if terminal else 0,
-        bar_format=None if terminal else line,
+        file=sys.stderr if on_terminal else _Lines(sys.stderr),
+        dynamic_ncols=on_terminal,
+        leave=not on_terminal,
+        delay=1.0 if on_terminal else EVERY,  # a bar that vanishes at once would only flicker
+        mininterval=0.1 if on_terminal else EVERY,
+        miniters=None if on_terminal else 0,
+        bar_format=None if on_terminal else line_format,
     ) as bar:
         yield Progress(bar, more)
 
 
 class _Lines:
-    """A stream on which each state of a bar is a line of its own."""
+    """A stream that writes each state of a bar as a line of its own."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -77,10 +77,10 @@ class _Lines:
 
 
 def say(line: str) -> None:
-    """Tell the user what is going on."""
+    """Print a line for the user to stderr, with control characters escaped."""
     print(printable(line), file=sys.stderr, flush=True)
 
 
 def echo(line: str) -> None:
-    """Print a line of a result to standard output."""
+    """Print a line of a result to stdout, with control characters escaped."""
     print(printable(line), flush=True)

@@ -1,18 +1,17 @@
-"""Inputs that lie elsewhere: `https://…`, `s3://…`, `gs://…` and whatever else fsspec knows.
+"""Remote inputs: `https://…`, `s3://…`, `gs://…` and other protocols that fsspec knows.
 
-A release is known by the sha256 of its inputs, before anything is read of them; processes read a
-file at several places, and Parquet and bz2 are read from their end or in the middle. So each file
-is fetched once, as a stream, into the build folder, and then is a local one. What is there is
-taken up while the server says that it has not changed, and a fetch that was stopped goes on where
-it was.
+The sha256 of each input must be known before it is read, several processes read a file at
+different positions, and Parquet and bz2 are not read from beginning to end. So each file is
+fetched once, as a stream, into the build folder, and is a local file from then on. It is used
+again as long as the server says that it has not changed. An interrupted fetch continues where it
+stopped.
 
-`http` and `https` need no further package; others need fsspec's package for them, and take their
-keys from where that package does (`AWS_PROFILE`, `~/.aws`, …). Users, passwords and all that
-stands behind `?` in an address are never shown, written or hashed: they may be keys.
+`http` and `https` need no further package. Other protocols need a package of fsspec, which finds
+its own keys (`AWS_PROFILE`, `~/.aws`, …). Users, passwords and everything after `?` in an address
+are never shown, written or hashed, because they may be keys.
 
-fsspec opens what is not http. Its caches (`filecache::`, `simplecache::`) and pooch are not used:
-they begin an interrupted file anew, and pooch repeats after any failure, whatever `Retry-After`
-asks for.
+The caches of fsspec (`filecache::`, `simplecache::`) and pooch are not used: they fetch an
+interrupted file from its beginning, and pooch repeats any failure, whatever `Retry-After` says.
 """
 
 import json
@@ -28,6 +27,7 @@ from urllib.parse import unquote
 
 import requests
 
+from factdrift.builders.core.addresses import BUCKET_SCHEMES, WEB_SCHEMES, parse_address
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked, sync
@@ -50,151 +50,175 @@ __outside_step_keys__ = True
 T = TypeVar("T")
 
 POLICY = RetryPolicy(timeout=15.0, longest_wait=120.0, give_up=45.0, least_bytes=1 << 14)
-"""A server that sends nothing is given up within a minute; what it sends begins the count anew."""
-_PATTERN = re.compile(r"[*\[]")
-_PIECE = 1 << 20
+"""How long a server may send nothing: about a minute, counted anew after each piece of a file."""
+INPUT_SCHEMES = (*WEB_SCHEMES, *BUCKET_SCHEMES)
+"""The schemes of addresses that inputs can have, apart from paths."""
+# `part-*.parquet`, not `part-1.parquet`; `?` begins the query of an address
+_GLOB_CHARACTERS = re.compile(r"[*\[]")
+_PIECE_SIZE = 1 << 20  # bytes
 _VERSION_FIELDS = frozenset(
     "etag lastmodified last_modified mtime modified updated generation".split()
 )
-"""What servers say by which a file is known to have changed, as fsspec's packages call it."""
-_CHANGED = "it changed while it was read"
-_ANEW = "run it again: the new file is fetched"
+"""The fields of fsspec's packages that differ after a file has changed."""
+_CHANGED_TEXT = "it changed while it was read"
+_CHANGED_HINT = "run it again: the new file is fetched"
 
 
 class _Head(NamedTuple):
-    """How large a file is, and a fingerprint that stays while it does not change; None: unknown."""
+    """The size of a file, and a fingerprint that differs after a change; None if unknown."""
 
     size: int | None
     version: str | None
 
 
 def local(
-    given: Sequence[str],
+    named_paths: Sequence[str],
     folder: Path,
-    taken: Callable[[str], bool],
+    accepts_name: Callable[[str], bool],
     *,
     say: Callable[[str], None],
     deep: bool = False,
     policy: RetryPolicy = POLICY,
 ) -> list[str]:
-    """The given paths, with the local ones of what is named by addresses, fetched into `folder`.
+    """Fetch the files that are named by addresses into `folder`, and return all local paths.
 
-    An address names a file or, in a bucket, a pattern (`*`, `[…]` in its last part) or, with `/`
-    at its end, a folder, of which the files whose name is `taken` are fetched, with `deep` those
-    of its folders, too. `UserError`: no such file, refused, no package for it, no room, or still
-    nothing when the policy ends.
+    An address names a file or, in a bucket, a pattern (`*` or `[…]` in its last part) or, with `/`
+    at its end, a folder. From a folder the files are fetched whose name `accepts_name` accepts; if
+    `deep` is true, also those in folders below it. Raises `UserError` if there is no such file, the
+    server refuses it, a package or room on the disk is missing, or the retry policy gives up.
     """
     local_paths: dict[str, str] = {}
-    for text in given:
-        clean = without_credentials(text)
-        if not is_remote(text) or text.lower().startswith("file://"):
-            path = unquote(text[len("file://") :]) if is_remote(text) else text
-            local_paths[path] = text
+    for named_path in named_paths:
+        clean_address = without_credentials(named_path)
+        if not is_remote(named_path) or named_path.lower().startswith("file://"):
+            local_path = (
+                unquote(named_path[len("file://") :]) if is_remote(named_path) else named_path
+            )
+            local_paths[local_path] = named_path
             continue
-        if clean.count("/") < 3:
-            raise UserError("no file is named", where=clean)
+        address_parts = parse_address(named_path, INPUT_SCHEMES)
+        if clean_address.count("/") < 3:
+            raise UserError("no file is named", where=clean_address)
 
-        def again(call: Callable[[], T], where: str = clean) -> T:
+        def again(call: Callable[[], T], where: str = clean_address) -> T:
             hint = "run it again later: what was fetched is kept"
             return retry(lambda _: call(), policy, where=where, hint=hint, report=say)
 
-        base, name = clean[: clean.rindex("/") + 1], clean[clean.rindex("/") + 1 :]
-        files: _Web | _Fsspec
-        if text.lower().startswith(("http://", "https://")):
-            if not name or _PATTERN.search(name):
+        parent_address, slash, file_name = clean_address.rpartition("/")
+        folder_address = parent_address + slash
+        remote_files: _Web | _Fsspec
+        if address_parts.scheme in WEB_SCHEMES:
+            if not file_name or _GLOB_CHARACTERS.search(file_name):
                 hint = "give the address of each file"
-                raise UserError("web servers do not list their folders", where=clean, hint=hint)
-            files, named = _Web(policy), {unquote(name): text}
+                raise UserError(
+                    "web servers do not list their folders", where=clean_address, hint=hint
+                )
+            remote_files, addresses_by_name = _Web(policy), {unquote(file_name): named_path}
         else:
-            files = again(partial(_Fsspec, text))
-            named = again(partial(files.named, text, taken, deep))
-        for name, address in named.items():
-            copy = folder / digest(base) / _safe(name)
-            with locked(copy.parent):
-                _fetch(files, again, policy.least_bytes, address, copy, say)
-            if local_paths.setdefault(str(copy), address) != address:
-                message = "two addresses that differ only in what is not shown"
-                raise UserError(message, where=clean, hint="give their files other names")
+            remote_files = again(partial(_Fsspec, named_path))
+            list_addresses = partial(remote_files.addresses, named_path, accepts_name, deep)
+            addresses_by_name = again(list_addresses)
+        for file_name, address in addresses_by_name.items():
+            local_copy = folder / digest(folder_address) / _safe(file_name)
+            with locked(local_copy.parent):
+                _fetch(remote_files, again, policy.least_bytes, address, local_copy, say)
+            if local_paths.setdefault(str(local_copy), address) != address:
+                error_text = "two addresses that differ only in what is not shown"
+                raise UserError(
+                    error_text, where=clean_address, hint="give their files other names"
+                )
     return list(local_paths)
 
 
-def _safe(name: str) -> str:
-    """A name as a file of ours; `UserError` where it leads elsewhere."""
-    if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in name.split("/")):
-        raise UserError(f"a name that cannot be kept: {name!r}")
-    return name
+def _safe(file_name: str) -> str:
+    """Return a name that is safe as a path below our folder; raise `UserError` if it is not."""
+    if any(
+        name_part in ("", ".", "..") or "\\" in name_part or "\0" in name_part
+        for name_part in file_name.split("/")
+    ):
+        raise UserError(f"a name that cannot be kept: {file_name!r}")
+    return file_name
 
 
 def _fetch(
-    files: "_Web | _Fsspec",
+    remote_files: "_Web | _Fsspec",
     again: Callable[[Callable[[], Any]], Any],
-    least: int,
+    least_bytes: int,
     address: str,
-    path: Path,
+    target_path: Path,
     say: Callable[[str], None],
 ) -> None:
-    """One file, whole, at `path`; a file that is there and has not changed is left alone."""
+    """Fetch one file to `target_path`, unless the file there has not changed."""
     where = without_credentials(address)
-    part, note = path.with_name(f".{path.name}.part"), path.with_name(f".{path.name}.json")
-    head = again(lambda: files.look(address))
-    known = _known(note) if head.version else None
-    if known == head.version is not None and _size(path) == head.size:
+    unfinished_file = target_path.with_name(f".{target_path.name}.part")
+    version_note = target_path.with_name(f".{target_path.name}.json")
+    file_head = again(lambda: remote_files.look(address))
+    known_version = _noted_version(version_note) if file_head.version else None
+    if known_version == file_head.version is not None and _size(target_path) == file_head.size:
         return
 
     def stretch() -> bool:
-        """Read on; whether the file is whole. False: it broke off, but went far enough."""
-        start = _size(part) if head.version else 0
+        """Read on and return whether the file is complete.
+
+        If the answer breaks off after enough bytes, it is not a failure, but returns False.
+        """
+        start_byte = _size(unfinished_file) if file_head.version else 0
         try:
-            if not start or start != head.size:
-                with part.open("ab" if start else "wb") as file:
-                    for piece in files.read(address, start, head):
+            if not start_byte or start_byte != file_head.size:
+                with unfinished_file.open("ab" if start_byte else "wb") as file:
+                    for piece in remote_files.read(address, start_byte, file_head):
                         file.write(piece)
                         bar.advance(len(piece))
-            if head.size is not None and _size(part) < head.size:
+            if file_head.size is not None and _size(unfinished_file) < file_head.size:
                 raise RetryError("an answer that breaks off")
         except RetryError:
-            if head.version and _size(part) - start >= least:
+            if file_head.version and _size(unfinished_file) - start_byte >= least_bytes:
                 return False
             raise
-        if head.size is not None and _size(part) > head.size:
-            part.unlink()
+        if file_head.size is not None and _size(unfinished_file) > file_head.size:
+            unfinished_file.unlink()
             raise RetryError("more bytes than the file has")
         return True
 
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if known != head.version or head.version is None:
-            part.unlink(missing_ok=True)
-        path.unlink(missing_ok=True)
-        note.write_text(json.dumps({"version": head.version}), "utf-8")
-        free = shutil.disk_usage(path.parent).free + _size(part)
-        if (head.size or 0) > free:
-            text = f"no room for {(head.size or 0) / 1e9:.1f} GB: {free / 1e9:.1f} GB are free"
-            raise UserError(
-                text, where=display_path(path.parent), hint="--build names another folder"
+    with disk_errors(target_path):
+        target_path.parent.mkdir(parents=True, exist_ok=True)
+        if known_version != file_head.version or file_head.version is None:
+            unfinished_file.unlink(missing_ok=True)
+        target_path.unlink(missing_ok=True)
+        version_note.write_text(json.dumps({"version": file_head.version}), "utf-8")
+        free_bytes = shutil.disk_usage(target_path.parent).free + _size(unfinished_file)
+        needed_bytes = file_head.size or 0
+        if needed_bytes > free_bytes:
+            error_text = (
+                f"no room for {needed_bytes / 1e9:.1f} GB: {free_bytes / 1e9:.1f} GB are free"
             )
-        say(f"  {where} is fetched to {display_path(path)}")
-        with progress(head.size, "B", f"fetch {path.name}") as bar:
-            bar.advance(_size(part))
+            raise UserError(
+                error_text,
+                where=display_path(target_path.parent),
+                hint="--build names another folder",
+            )
+        say(f"  {where} is fetched to {display_path(target_path)}")
+        with progress(file_head.size, "B", f"fetch {target_path.name}") as bar:
+            bar.advance(_size(unfinished_file))
             while not again(stretch):
                 pass
-        sync(part)
-        part.replace(path)
+        sync(unfinished_file)
+        unfinished_file.replace(target_path)
 
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
 
-def _known(note: Path) -> str | None:
+def _noted_version(version_note: Path) -> str | None:
     try:
-        return str(json.loads(note.read_text("utf-8"))["version"])
+        return str(json.loads(version_note.read_text("utf-8"))["version"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 class _Web:
-    """Files of a web server, with requests."""
+    """The files of a web server, read with requests."""
 
     def __init__(self, policy: RetryPolicy) -> None:
         self._policy, self._sessions = policy, Sessions()
@@ -203,28 +227,38 @@ class _Web:
         with self._get(address) as response:
             return _head(response)
 
-    def read(self, address: str, start: int, head: _Head) -> Iterator[bytes]:
-        with self._get(address, {"Range": f"bytes={start}-"} if start else {}) as response:
-            is_part = response.status_code == 206
+    def read(self, address: str, start_byte: int, file_head: _Head) -> Iterator[bytes]:
+        with self._get(
+            address, {"Range": f"bytes={start_byte}-"} if start_byte else {}
+        ) as response:
+            is_part = response.status_code == 206  # else it ignores ranges and sends the whole
             content_range = response.headers.get("Content-Range", "")
-            if is_part and not content_range.startswith(f"bytes {start}-"):
+            if is_part and not content_range.startswith(f"bytes {start_byte}-"):
                 raise RetryError("another part of the file than asked for")
-            now = _head(response)
-            whole = now.size is not None and now.size + (start if is_part else 0)
-            if now.version != head.version or whole not in (False, head.size):
-                raise UserError(_CHANGED, where=without_credentials(address), hint=_ANEW)
-            known = 0 if is_part else start  # bytes that come again
-            seconds, least = self._policy.timeout, self._policy.least_bytes
-            for piece in pieces(response, seconds, least, unpacked=False):
-                yield piece[known:]
-                known = max(known - len(piece), 0)
+            current_head = _head(response)
+            whole_size = current_head.size is not None and current_head.size + (
+                start_byte if is_part else 0
+            )
+            if current_head.version != file_head.version or whole_size not in (
+                False,
+                file_head.size,
+            ):
+                raise UserError(
+                    _CHANGED_TEXT, where=without_credentials(address), hint=_CHANGED_HINT
+                )
+            repeated_bytes = 0 if is_part else start_byte  # bytes to skip
+            seconds, least_bytes = self._policy.timeout, self._policy.least_bytes
+            for piece in pieces(response, seconds, least_bytes, unpacked=False):
+                yield piece[repeated_bytes:]
+                repeated_bytes = max(repeated_bytes - len(piece), 0)
 
     @contextmanager
-    def _get(self, address: str, more: dict[str, str] | None = None) -> Iterator[requests.Response]:
-        where, headers = (
-            without_credentials(address),
-            {"Accept-Encoding": "identity", **(more or {})},
-        )
+    def _get(
+        self, address: str, more_headers: dict[str, str] | None = None
+    ) -> Iterator[requests.Response]:
+        where = without_credentials(address)
+        # a packed body would have another length, and no part of it could be asked for
+        headers = {"Accept-Encoding": "identity", **(more_headers or {})}
         seconds = self._policy.timeout
         with answered(self._sessions, "GET", address, seconds, headers=headers) as response:
             status = response.status_code
@@ -241,78 +275,98 @@ class _Web:
 
 
 def _head(response: requests.Response) -> _Head:
-    length = response.headers.get("Content-Length", "")
+    length_text = response.headers.get("Content-Length", "")
     version = response.headers.get("ETag") or response.headers.get("Last-Modified")
-    return _Head(int(length) if length.isdigit() else None, version and digest(version))
+    return _Head(int(length_text) if length_text.isdigit() else None, version and digest(version))
 
 
 class _Fsspec:
-    """Files that fsspec reads with the package for their protocol."""
+    """Files that fsspec reads with its package for their protocol."""
 
-    def __init__(self, given: str) -> None:
-        protocol = given.partition("://")[0].lower()
-        where = without_credentials(given)
+    def __init__(self, named_address: str) -> None:
+        protocol = named_address.partition("://")[0].lower()
+        where = without_credentials(named_address)
         try:
             with _errors(where):
                 import fsspec
 
-                self._files, _ = fsspec.core.url_to_fs(given)
+                self._files, _ = fsspec.core.url_to_fs(named_address)
         except ImportError as error:
-            text = f"a package is needed to read {protocol}:// (pip install 'factdrift[remote]')"
-            raise UserError(text, where=where, hint=str(error)) from None
+            error_text = (
+                f"a package is needed to read {protocol}:// (pip install 'factdrift[remote]')"
+            )
+            raise UserError(error_text, where=where, hint=str(error)) from None
         except ValueError:
             hint = "https, s3, gs, az and what else fsspec knows are read"
             raise UserError(f"{protocol}:// is not known", where=where, hint=hint) from None
 
-    def named(self, given: str, taken: Callable[[str], bool], deep: bool) -> dict[str, str]:
-        """The addresses of the files that are named, by name."""
-        base, pattern = given[: given.rindex("/") + 1], given[given.rindex("/") + 1 :]
-        if pattern and not _PATTERN.search(pattern):
-            return {pattern: given}
-        with _errors(without_credentials(base)):
-            root = self._files._strip_protocol(base).rstrip("/") + "/"
+    def addresses(
+        self, named_address: str, accepts_name: Callable[[str], bool], deep: bool
+    ) -> dict[str, str]:
+        """Return the addresses of the named files, by name."""
+        parent_address, slash, pattern = named_address.rpartition("/")
+        folder_address = parent_address + slash
+        if pattern and not _GLOB_CHARACTERS.search(pattern):
+            return {pattern: named_address}
+        with _errors(without_credentials(folder_address)):
+            root_path = self._files._strip_protocol(folder_address).rstrip("/") + "/"
             self._files.invalidate_cache()
-            file_names = self._files.find(root.rstrip("/"), maxdepth=None if deep else 1)
-        names = [name[len(root) :] for name in sorted(file_names) if name.startswith(root)]
+            file_names = self._files.find(root_path.rstrip("/"), maxdepth=None if deep else 1)
+        inner_names = [
+            inner_name[len(root_path) :]
+            for inner_name in sorted(file_names)
+            if inner_name.startswith(root_path)
+        ]
         if pattern:
-            chosen = [name for name in names if fnmatchcase(name, pattern)]
+            chosen_names = [
+                inner_name for inner_name in inner_names if fnmatchcase(inner_name, pattern)
+            ]
         else:
-            chosen = [name for name in names if taken(name.rpartition("/")[2])]
-        if not chosen:
-            what = "of this pattern" if pattern else "of this kind in this folder"
-            raise UserError(f"no file {what}", where=without_credentials(given))
-        return {name: base + name for name in chosen}
+            chosen_names = [
+                inner_name
+                for inner_name in inner_names
+                if accepts_name(inner_name.rpartition("/")[2])
+            ]
+        if not chosen_names:
+            missing_kind = "of this pattern" if pattern else "of this kind in this folder"
+            raise UserError(f"no file {missing_kind}", where=without_credentials(named_address))
+        return {inner_name: folder_address + inner_name for inner_name in chosen_names}
 
     def look(self, address: str) -> _Head:
         with _errors(without_credentials(address)):
             self._files.invalidate_cache()
-            info = {name.lower(): value for name, value in self._files.info(address).items()}
-        if info.get("type") == "directory":
+            file_info = {name.lower(): value for name, value in self._files.info(address).items()}
+        if file_info.get("type") == "directory":
             hint = "write / at its end"
             raise UserError("this is a folder", where=without_credentials(address), hint=hint)
-        version = {k: str(info[k]) for k in _VERSION_FIELDS if info.get(k) is not None}
-        return _Head(info.get("size"), digest(version) if version else None)
+        version_fields = {
+            field_name: str(file_info[field_name])
+            for field_name in _VERSION_FIELDS
+            if file_info.get(field_name) is not None
+        }
+        return _Head(file_info.get("size"), digest(version_fields) if version_fields else None)
 
-    def read(self, address: str, start: int, head: _Head) -> Iterator[bytes]:
+    def read(self, address: str, start_byte: int, file_head: _Head) -> Iterator[bytes]:
         where = without_credentials(address)
-        if self.look(address) != head:
-            raise UserError(_CHANGED, where=where, hint=_ANEW)
+        if self.look(address) != file_head:
+            raise UserError(_CHANGED_TEXT, where=where, hint=_CHANGED_HINT)
         with _errors(where):
-            file: Any = self._files.open(address, "rb", block_size=8 * _PIECE)
+            # larger blocks than pieces, so that a bucket answers few requests
+            file: Any = self._files.open(address, "rb", block_size=8 * _PIECE_SIZE)
         with file:
             while True:
                 with _errors(where):
-                    file.seek(start)
-                    piece = file.read(_PIECE)
+                    file.seek(start_byte)
+                    piece = file.read(_PIECE_SIZE)
                 if not piece:
                     return
                 yield piece
-                start += len(piece)
+                start_byte += len(piece)
 
 
 @contextmanager
 def _errors(where: str) -> Iterator[None]:
-    """What fsspec's packages raise, in our errors; their texts may hold keys and are left out."""
+    """Turn errors of fsspec's packages into ours, without their texts, which can contain keys."""
     try:
         yield
     except FileNotFoundError:

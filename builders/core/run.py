@@ -1,4 +1,4 @@
-"""One run of one recipe: its inputs, its templates, its seed, and the build folder."""
+"""One run of one recipe: its inputs, templates, seed and build folder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ __outside_step_keys__ = True
 
 
 class RecipeInput(Strict):
-    """One input as the recipe names it.
+    """One input as a recipe describes it.
 
-    `kind`: what it holds, by default that of its name (dump, news, pages, …); `gold` is what people
-    said of rows of the dataset, beside whatever else it is made from. `path`: a file, a folder, a
-    glob or an address, relative to the recipe, without which it is given on the command line;
-    `sha256`: the checksum that the file has to have; `licence`: that of the input, as SPDX names
-    it; `snapshot`: its day, where no file name says it; `homepage`: where it comes from;
-    `optional`: whether it may be absent.
+    `kind` is the kind of its files, by default the one that belongs to its name (dump, news,
+    pages, …); the kind `gold` is judgments of annotators about rows of the dataset. `path` is a
+    file, a folder, a glob or an address, relative to the recipe; without it the input is given on
+    the command line. `sha256` is the checksum that the file must have, `licence` is an SPDX
+    expression, `snapshot` is the day of the input if its file names do not contain it, `homepage`
+    is its source, and `optional` says whether it can be absent.
     """
 
     kind: Kind = "wikidata"
@@ -37,7 +37,7 @@ class RecipeInput(Strict):
 
 @dataclass(frozen=True)
 class Source:
-    """An input that was found: its files, their checksums (sha256, hex) and what is said of it."""
+    """An input of a run: its files with their sha256 in hex, its day, and the recipe's entry."""
 
     name: str
     files: tuple[Path, ...]
@@ -46,19 +46,19 @@ class Source:
     about: RecipeInput
 
     def key_data(self) -> list[object]:
-        """What tells these files from others: their names, contents and day."""
-        names = [file.name for file in self.files]
-        return [names, list(self.sha256), self.snapshot.isoformat()]
+        """Return what identifies these files in the key of a step: names, checksums and day."""
+        file_names = [file.name for file in self.files]
+        return [file_names, list(self.sha256), self.snapshot.isoformat()]
 
     @property
     def mined(self) -> Path | None:
-        """The folder, where the input is an already mined one (`statements.parquet` inside)."""
+        """The folder of mined tables, or None if the input is a dump that is not mined yet."""
         return self.files[0].parent if self.files[0].name == "statements.parquet" else None
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one recipe: what it is made from, and where its steps are made."""
+    """One run of one recipe, with its inputs and the workspace of its steps."""
 
     recipe: Path
     inputs: Mapping[str, Source]
@@ -67,28 +67,31 @@ class Run:
     seed: int
 
     def folder(self, step: Step) -> Path:
-        """The folder of a step, which is made unless it is there already."""
+        """Return the folder of a step; make the step first if it is not there."""
         return self.workspace.folder(step)
 
 
 class DatasetBuilder(Strict):
-    """What a recipe's `build:` holds: the parameters of a method, and the method itself."""
+    """The entry `build:` of a recipe: the parameters of a method, and the method itself."""
 
     tasks: ClassVar[tuple[str, ...]]
-    """What the dataset is for, as the Hub names tasks."""
+    """The tasks that the dataset is for, by their names on the Hub."""
     citations: ClassVar[tuple[str, ...]]
-    """The papers by their keys in `data_cards/papers.bib`, the method's own first."""
+    """The keys of papers in `data_cards/papers.bib`, that of the method first."""
     layouts: ClassVar[tuple[str, ...]] = ()
-    """The annotation layouts whose gold rows it takes."""
+    """The annotation layouts whose gold rows the builder uses."""
 
     builder: str
-    """The name by which recipes ask for it; a subclass has its own as `Literal["…"]`."""
+    """The name of the builder in recipes; a subclass declares its own as `Literal["…"]`."""
 
     def limited(self, rows: int) -> Self:
-        """The same builder for a sample of at most so many rows; `UserError` where it has none."""
+        """Return the builder for a sample of at most `rows` rows.
+
+        Raises `UserError` if the builder has no such sample.
+        """
         message = f"the builder {self.builder!r} makes no limited release"
         raise UserError(message, hint="--limit is for streamingqa")
 
     def build(self, run: Run) -> Dataset:
-        """The dataset that this run makes."""
+        """Make and return the dataset."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""Arrow schemas and column tables, printed from the row types of `builders.rows`.
+"""Arrow schemas, column tables and Parquet files of the row types in `builders.rows`.
 
-Arrow is imported where it is used: it starts threads, and the processes that read dumps know the
-row types but need none of it.
+Arrow is imported inside functions, because it starts threads; the processes that read dumps need
+the row types, but not Arrow.
 """
 
 import types
@@ -35,13 +35,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 RENDERED = "rendered"
-"""Marks a column that is written from the facts by a template or a rule: it changes as a patch."""
+"""Marks a column that a template or a rule writes from the facts; a change of it is a patch."""
 
 MEASURED = "measured"
-"""Marks a column that is counted or read off the dump, such as popularity or the dump's own day: it
-says nothing of the fact, and changes as a patch."""
+"""Marks a column that is measured in the dump, such as popularity or the day of the dump.
+
+It does not describe the fact, so a change of it is a patch.
+"""
 MEASURED_IF = "measured while "
-"""Before the name of a bool column: a column is `MEASURED` where that one is true."""
+"""A prefix of the name of a bool column: a column is `MEASURED` in rows where that one is true."""
 
 ROW_GROUP = 65_536
 """Rows of a Parquet row group of every file that is written, but its last group: small enough to
@@ -53,14 +55,15 @@ BATCH_ROWS = 8192
 are appended to row by row: Python objects take far more memory than Arrow's columns."""
 
 _SCALARS = {str: "string", int: "int64", float: "float64", bool: "bool", date: "date32"}
-"""The types of plain values, by Arrow's names."""
+"""The names of Arrow types for simple Python types."""
 
 
 class Column(NamedTuple):
     """One column as the card prints it.
 
-    `rendered`: it is written by a template or a rule. `measured`: the bool columns where it is
-    read off the dump and says nothing of the fact; empty: nowhere, `*`: everywhere.
+    `rendered` says whether a template or a rule writes it. `measured` says in which rows it is
+    measured in the dump: `*` in all rows, empty in none, otherwise in those where the bool column
+    of this name is true.
     """
 
     name: str
@@ -72,20 +75,20 @@ class Column(NamedTuple):
 
 
 def _arrow(hint: Any) -> "tuple[pa.DataType, bool]":
-    """The Arrow type of a type hint, and whether it may be null."""
+    """Return the Arrow type of a type hint, and whether it can be null."""
     import pyarrow as pa
 
-    origin, args = get_origin(hint), get_args(hint)
+    origin, type_arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return _arrow(args[0])
+        return _arrow(type_arguments[0])
     if origin in (Union, types.UnionType):
-        inner = [a for a in args if a is not type(None)]
-        if len(inner) == 1:
-            return _arrow(inner[0])[0], True
+        inner_hints = [argument for argument in type_arguments if argument is not type(None)]
+        if len(inner_hints) == 1:
+            return _arrow(inner_hints[0])[0], True
     if origin is Literal:
         return pa.string(), False
-    if origin is tuple and len(args) == 2 and args[1] is Ellipsis:
-        return pa.list_(pa.field("item", _arrow(args[0])[0], nullable=False)), False
+    if origin is tuple and len(type_arguments) == 2 and type_arguments[1] is Ellipsis:
+        return pa.list_(pa.field("item", _arrow(type_arguments[0])[0], nullable=False)), False
     if isinstance(hint, type) and is_dataclass(hint):
         return pa.struct(list(arrow_schema(hint))), False
     if hint in _SCALARS:
@@ -93,30 +96,37 @@ def _arrow(hint: Any) -> "tuple[pa.DataType, bool]":
     raise TypeError(f"no Arrow type for {hint!r}")
 
 
-def _measured(notes: Sequence[Any]) -> str:
-    if MEASURED in notes:
+def _measured(column_notes: Sequence[Any]) -> str:
+    if MEASURED in column_notes:
         return "*"
-    conditions = (note for note in notes[1:] if str(note).startswith(MEASURED_IF))
+    conditions = (note for note in column_notes[1:] if str(note).startswith(MEASURED_IF))
     return next((str(note).removeprefix(MEASURED_IF) for note in conditions), "")
 
 
 @cache
 def columns(row: Any) -> tuple[Column, ...]:
-    """The columns of a row type, in order, with their descriptions."""
-    hints = get_type_hints(row, include_extras=True)
+    """Return the columns of a row type in order, with their descriptions."""
+    column_hints = get_type_hints(row, include_extras=True)
     column_list = []
     for field in fields(row):
-        _, *notes = get_args(hints[field.name])
-        kind, nullable = _arrow(hints[field.name])
+        _, *column_notes = get_args(column_hints[field.name])
+        arrow_type, nullable = _arrow(column_hints[field.name])
         column_list.append(
-            Column(field.name, kind, nullable, notes[0], RENDERED in notes, _measured(notes))
+            Column(
+                field.name,
+                arrow_type,
+                nullable,
+                column_notes[0],
+                RENDERED in column_notes,
+                _measured(column_notes),
+            )
         )
     return tuple(column_list)
 
 
 @cache
 def arrow_schema(row: Any) -> "pa.Schema":
-    """The Arrow schema of a row type; non-null columns are declared so."""
+    """Return the Arrow schema of a row type, in which columns without nulls are declared so."""
     import pyarrow as pa
 
     return pa.schema(
@@ -125,62 +135,66 @@ def arrow_schema(row: Any) -> "pa.Schema":
 
 
 def batches(row: Any, rows: Iterable[Any], size: int = BATCH_ROWS) -> "Iterator[pa.RecordBatch]":
-    """Typed rows as record batches of at most `size` rows."""
+    """Yield typed rows as record batches of at most `size` rows."""
     import pyarrow as pa
 
     schema = arrow_schema(row)
-    names = schema.names
-    flow = iter(rows)
-    while chunk := list(islice(flow, size)):
-        arrays = [
-            pa.array([_plain(getattr(r, name)) for r in chunk], schema.field(name).type)
-            for name in names
+    column_names = schema.names
+    row_iterator = iter(rows)
+    while chunk := list(islice(row_iterator, size)):
+        column_arrays = [
+            pa.array(
+                [_plain(getattr(chunk_row, column_name)) for chunk_row in chunk],
+                schema.field(column_name).type,
+            )
+            for column_name in column_names
         ]
-        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+        yield pa.RecordBatch.from_arrays(column_arrays, schema=schema)
 
 
 def regrouped(flow: "Iterable[pa.RecordBatch]", size: int) -> "Iterator[pa.Table]":
-    """The same rows in tables of exactly `size` rows (the last one: the rest), one chunk each."""
+    """Yield the rows in tables of `size` rows, of one chunk each; the last table has the rest."""
     import pyarrow as pa
 
-    held: list[pa.RecordBatch] = []
-    rows = 0
+    held_batches: list[pa.RecordBatch] = []
+    held_rows = 0
     for batch in flow:
         while batch.num_rows:
-            part = batch.slice(0, size - rows)
-            batch = batch.slice(part.num_rows)
-            held.append(part)
-            rows += part.num_rows
-            if rows == size:
-                yield pa.Table.from_batches(held).combine_chunks()
-                held, rows = [], 0
-    if held:
-        yield pa.Table.from_batches(held).combine_chunks()
+            batch_part = batch.slice(0, size - held_rows)
+            batch = batch.slice(batch_part.num_rows)
+            held_batches.append(batch_part)
+            held_rows += batch_part.num_rows
+            if held_rows == size:
+                yield pa.Table.from_batches(held_batches).combine_chunks()
+                held_batches, held_rows = [], 0
+    if held_batches:
+        yield pa.Table.from_batches(held_batches).combine_chunks()
 
 
 def declared(batch: "pa.RecordBatch", schema: "pa.Schema", where: str) -> "pa.RecordBatch":
-    """The columns of a schema, by name and cast to it. `ValueError`: a bug of who made the rows.
+    """Return the columns of a batch that a schema declares, cast to their types.
 
-    That is a column that is missing, or null where there is none; casting lets nulls through.
+    Raises `ValueError` if a column is missing, cannot be cast, or has forbidden nulls, which
+    casting does not notice. This is a bug in the code that made the rows.
     """
     import pyarrow as pa
 
-    missing = set(schema.names) - set(batch.schema.names)
-    if missing:
-        raise ValueError(f"{where}: rows without {', '.join(sorted(missing))}")
-    arrays = []
+    missing_columns = set(schema.names) - set(batch.schema.names)
+    if missing_columns:
+        raise ValueError(f"{where}: rows without {', '.join(sorted(missing_columns))}")
+    column_arrays = []
     for field in schema:
-        place = f"{where}: {field.name}"
+        column_place = f"{where}: {field.name}"
         try:
-            arrays.append(batch.column(field.name).cast(field.type))
+            column_arrays.append(batch.column(field.name).cast(field.type))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise ValueError(f"{place}: {error}") from error
-        _refuse_nulls(arrays[-1], field, place)
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+            raise ValueError(f"{column_place}: {error}") from error
+        _refuse_nulls(column_arrays[-1], field, column_place)
+    return pa.RecordBatch.from_arrays(column_arrays, schema=schema)
 
 
 def _refuse_nulls(array: "pa.Array", field: "pa.Field", where: str) -> None:
-    """Nulls where the field, or a field inside it, has none."""
+    """Raise `ValueError` for nulls in a field that must not have any, or in a field inside it."""
     import pyarrow as pa
 
     if not field.nullable and array.null_count:
@@ -188,15 +202,17 @@ def _refuse_nulls(array: "pa.Array", field: "pa.Field", where: str) -> None:
     if pa.types.is_list(field.type):
         _refuse_nulls(array.flatten(), field.type.value_field, where)
     elif pa.types.is_struct(field.type):
-        present = array.drop_null()
-        for place, inner in enumerate(field.type):
-            _refuse_nulls(present.field(place), inner, f"{where}.{inner.name}")
+        present_values = array.drop_null()
+        for field_index, inner_field in enumerate(field.type):
+            _refuse_nulls(
+                present_values.field(field_index), inner_field, f"{where}.{inner_field.name}"
+            )
 
 
 def reading(path: Path) -> "pq.ParquetFile":
-    """A Parquet file to be read batch by batch.
+    """Open a Parquet file that is read batch by batch.
 
-    Without pyarrow's reading ahead, which holds every column chunk that it has read so far.
+    pyarrow's reading ahead is off, because it holds every column chunk that it has read so far.
     """
     import pyarrow.parquet as pq
 
@@ -204,15 +220,15 @@ def reading(path: Path) -> "pq.ParquetFile":
 
 
 def typed_rows(path: Path, row: type[T], size: int = BATCH_ROWS) -> Iterator[T]:
-    """The rows of a Parquet file as objects of their row type; memory holds `size` of them."""
-    kind: Any = row
+    """Yield the rows of a Parquet file as objects of their row type, `size` in memory at a time."""
+    row_type: Any = row
     with reading(path) as file:
-        for batch in file.iter_batches(size, columns=arrow_schema(kind).names):
-            yield from msgspec.convert(batch.to_pylist(), list[kind])
+        for batch in file.iter_batches(size, columns=arrow_schema(row_type).names):
+            yield from msgspec.convert(batch.to_pylist(), list[row_type])
 
 
 class RowWriter:
-    """A Parquet file that typed rows are appended to."""
+    """Appends typed rows to a Parquet file."""
 
     def __init__(self, row: Any, writer: "pq.ParquetWriter", size: int) -> None:
         self._row, self._writer, self._size = row, writer, size
@@ -225,7 +241,7 @@ class RowWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the rows that have been appended since the last batch."""
         for batch in batches(self._row, self._waiting):
             self._writer.write_batch(batch)
         self._waiting = []
@@ -233,30 +249,30 @@ class RowWriter:
 
 @contextmanager
 def writing(path: Path, row: Any, size: int = BATCH_ROWS) -> Iterator[RowWriter]:
-    """Write typed rows to a Parquet file; memory holds `size` of them."""
+    """Open a Parquet file for typed rows, `size` of which are in memory at a time."""
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(path, arrow_schema(row)) as writer:
-        into = RowWriter(row, writer, size)
-        yield into
-        into.flush()
+        row_writer = RowWriter(row, writer, size)
+        yield row_writer
+        row_writer.flush()
 
 
 def write_sorted(path: Path, row: Any, sorted_rows: Iterable[Any], *by: str) -> list[Any]:
-    """Write typed rows to a Parquet file, sorted by these columns if any, and hand them back."""
-    ordered = sorted(sorted_rows, key=attrgetter(*by)) if by else [*sorted_rows]
+    """Write typed rows to a Parquet file, sorted by some columns if any, and return them."""
+    ordered_rows = sorted(sorted_rows, key=attrgetter(*by)) if by else [*sorted_rows]
     with writing(path, row) as file:
-        for one in ordered:
-            file.append(one)
-    return ordered
+        for typed_row in ordered_rows:
+            file.append(typed_row)
+    return ordered_rows
 
 
 def _plain(value: Any) -> Any:
-    """Nested rows as dicts, which Arrow takes."""
+    """Return a value with nested rows as dictionaries, which Arrow needs."""
     if isinstance(value, str):
         return value
     if isinstance(value, tuple):
-        return [_plain(v) for v in value]
+        return [_plain(inner_value) for inner_value in value]
     if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return value

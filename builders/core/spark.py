@@ -1,8 +1,8 @@
-"""Where a Spark is, and a session with it: in this process, on a cluster, or a Connect server.
+"""Addresses of Spark, and sessions in this process, on a cluster or with a Connect server.
 
-An address is a master, as Spark writes it (`local[4]`, `local-cluster[2,1,1024]`,
+An address is a master in Spark's notation (`local[4]`, `local-cluster[2,1,1024]`,
 `spark://host:7077`, `k8s://https://host`, `yarn`), or a Spark Connect server, `sc://host:15002`.
-Keys are never part of one: they are in the environment, where Spark looks for them itself.
+Keys are never part of an address: Spark finds them in the environment.
 """
 
 import os
@@ -29,30 +29,51 @@ __outside_step_keys__ = True
 
 CONNECT = "sc://"
 CONNECT_SECONDS = 10.0
-"""Seconds that a master or a server has to answer at all."""
+"""Seconds in which a master or a server must accept a connection.
 
-_LOCAL = re.compile(r"local(\[[\d*, ]+\])?")
-_ADDRESS = re.compile(_LOCAL.pattern + r"|local-cluster\[[\d, ]+\]|yarn|(k8s|spark|sc)://\S*")
-_KEY = re.compile(r"[;?&]\s*[^=;?&]*(token|password|secret|key)[^=;?&]*=|//[^/;]*@", re.IGNORECASE)
-_TRACEBACK = re.compile(
+One that works does so within a second; a busy one gets some more.
+"""
+
+# `local[4]` and `local[*]`, not `local-cluster[2,1,1024]`
+_LOCAL_MASTER = re.compile(r"local(\[[\d*, ]+\])?")
+# `spark://host:7077`, not `host:7077`
+_SPARK_ADDRESS = re.compile(
+    _LOCAL_MASTER.pattern + r"|local-cluster\[[\d, ]+\]|yarn|(k8s|spark|sc)://\S*"
+)
+# `sc://host/;token=abc` and `spark://user:word@host`, not `sc://host/;use_ssl=true`
+_KEY_IN_ADDRESS = re.compile(
+    r"[;?&]\s*[^=;?&]*(token|password|secret|key)[^=;?&]*=|//[^/;]*@", re.IGNORECASE
+)
+_PYTHON_TRACEBACK = re.compile(
     r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)+((?:\w+\.)*\w+(?::.*)?)"
 )
-"""Python's, in what Spark says of a task; its last line says what was the matter."""
-_LOST = re.compile(r"most recent failure: .*?\): (.*)")
-"""What Spark says of a task that it started a few times."""
-_GIVEN = frozenset({"PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS"})
-"""Set where spark-submit, or the user, has settings for Spark."""
+"""A traceback of Python in Spark's message about a task. Group 1 is its last line, the error.
+
+It is found in `Traceback (most recent call last):\\n  File…\\nValueError: no day`, but not in a
+traceback of Java, whose lines begin with `at`.
+"""
+_LOST_TASK = re.compile(r"most recent failure: .*?\): (.*)")
+"""Spark's message about a task that failed several times. Group 1 is the reason.
+
+It is found in `most recent failure: Lost task 0.3 (TID 7) (host executor 1): no space`, but not in
+`Job aborted`.
+"""
+_USER_SETTINGS = frozenset({"PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS"})
+"""Variables that are set if spark-submit or the user configures Spark."""
 
 
 def checked(address: str) -> str:
-    """An address of the right form; `UserError`, which does not show it, where it holds a key."""
-    if _KEY.search(address):
+    """Return an address if its form is right; raise `UserError` if not, or if it holds a key.
+
+    The message about a key does not show the address.
+    """
+    if _KEY_IN_ADDRESS.search(address):
         raise UserError(
             f"the address of a Spark ({address.partition('://')[0]}://…) holds a key",
             hint="leave it out of the address: Spark Connect takes its token from the variable "
             "SPARK_CONNECT_AUTHENTICATE_TOKEN, other keys are in the file spark-defaults.conf",
         )
-    if not _ADDRESS.fullmatch(address):
+    if not _SPARK_ADDRESS.fullmatch(address):
         raise UserError(
             f"no engine {address!r} (duckdb, spark, or the address of a Spark)",
             hint="addresses: local[4], spark://host:7077, yarn, k8s://https://host:443, or "
@@ -63,77 +84,77 @@ def checked(address: str) -> str:
 
 
 def remote(address: str | None) -> str | None:
-    """The address, or that of the environment, unless Spark runs in this process."""
+    """Return the address, or that of the environment; None if Spark runs in this process."""
     address = address or os.environ.get("SPARK_REMOTE")
-    return None if address is None or _LOCAL.fullmatch(address) else address
+    return None if address is None or _LOCAL_MASTER.fullmatch(address) else address
 
 
 def require(address: str | None) -> None:
-    """`UserError` unless the packages, Java, and whoever is to answer at the address are there.
+    """Raise `UserError` unless the packages, Java and the server at the address are there.
 
-    This takes a second at most where all is well, and starts no Spark.
+    Starts no Spark, and takes at most a second if nothing is missing.
     """
-    away = remote(address) or ""
-    connect = away.startswith(CONNECT)
+    remote_address = remote(address) or ""
+    is_connect = remote_address.startswith(CONNECT)
     try:
         with _quiet():
-            import_module("pyspark.sql" + (".connect.session" if connect else ""))
+            import_module("pyspark.sql" + (".connect.session" if is_connect else ""))
     except ImportError as error:
         raise UserError(
             "the engine spark needs PySpark"
-            + (f" with Spark Connect ({_first(error)})" if connect else ""),
+            + (f" with Spark Connect ({_first(error)})" if is_connect else ""),
             hint=install_extra("spark"),
         ) from error
-    if not connect:
+    if not is_connect:
         _require_java()
-    ends = _endpoints(away)
-    for n, end in enumerate(ends, 1):
+    server_endpoints = _endpoints(remote_address)
+    for endpoint_number, endpoint in enumerate(server_endpoints, 1):
         try:
-            socket.create_connection(end, timeout=CONNECT_SECONDS).close()
+            socket.create_connection(endpoint, timeout=CONNECT_SECONDS).close()
             break
         except OSError as error:
-            if n == len(ends):
+            if endpoint_number == len(server_endpoints):
                 reason = error.strerror or str(error)
-                text = f"no Spark answers at {redact_address(away)} ({reason})"
+                error_text = f"no Spark answers at {redact_address(remote_address)} ({reason})"
                 hint = "is it running, and can this machine reach it?"
-                raise UserError(text, hint=hint) from error
-    if connect:
-        _require_server(away)
+                raise UserError(error_text, hint=hint) from error
+    if is_connect:
+        _require_server(remote_address)
 
 
 @contextmanager
 def session(
     address: str | None, scratch: Path, memory: str | None, threads: int | None
 ) -> Iterator[Any]:
-    """A session, stopped at the end; one that is open already is joined and left open.
+    """Open a session and stop it at the end. An open session is joined, and stays open.
 
-    Without an address, the environment says where: `SPARK_REMOTE`, or the settings of
-    spark-submit; else Spark runs in this process. `UserError` where what `require` asks for is
-    missing, where Spark does not start, or where it does not see the folder `scratch`.
+    Without an address, `SPARK_REMOTE` or the settings of spark-submit say where Spark is;
+    otherwise it runs in this process. Raises `UserError` if a requirement is missing (see
+    `require`), if Spark does not start, or if it does not see the folder `scratch`.
     """
     require(address)
     from pyspark.sql import SparkSession
 
-    joined = SparkSession.getActiveSession()
-    away = remote(address)
+    joined_session = SparkSession.getActiveSession()
+    remote_address = remote(address)
     with _quiet():
-        opened = joined or _opened(address, scratch, memory, threads)
+        open_session = joined_session or _opened(address, scratch, memory, threads)
         try:
-            if away:
-                _require_shared(opened, scratch, away)
-            if not (away or "").startswith(CONNECT):
-                opened.sparkContext.setLogLevel("ERROR")
-            yield opened
+            if remote_address:
+                _require_shared(open_session, scratch, remote_address)
+            if not (remote_address or "").startswith(CONNECT):
+                open_session.sparkContext.setLogLevel("ERROR")
+            yield open_session
         finally:
-            if joined is None:
-                opened.stop()
+            if joined_session is None:
+                open_session.stop()
 
 
 @contextmanager
 def failures(address: str | None, hint: str) -> Iterator[None]:
-    """`UserError`, in one line, where Spark gives up; `hint` says what to do then.
+    """Turn an error of Spark into a `UserError` of one line; `hint` says what to do then.
 
-    `RuntimeError` with Python's traceback where our own code failed in a task.
+    If our own code failed in a task, this is a bug: a `RuntimeError` with Python's traceback.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -142,28 +163,34 @@ def failures(address: str | None, hint: str) -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         reason = str(error)
-        python = _TRACEBACK.search(reason)
-        if python and "/builders/" in python[0]:
-            raise RuntimeError(f"in a task of Spark:\n{python[0]}") from None
-        lost = _LOST.search(reason)
-        reason = (python and python[1]) or (lost and lost[1]) or _first(error)
-        where = f" at {redact_address(away)}" if (away := remote(address)) else ""
-        raise UserError(f"Spark{where} gave up: {reason[:300]}", hint=hint) from error
+        traceback_match = _PYTHON_TRACEBACK.search(reason)
+        if traceback_match and "/builders/" in traceback_match[0]:
+            raise RuntimeError(f"in a task of Spark:\n{traceback_match[0]}") from None
+        lost_match = _LOST_TASK.search(reason)
+        reason = (
+            (traceback_match and traceback_match[1])
+            or (lost_match and lost_match[1])
+            or _first(error)
+        )
+        place_text = (
+            f" at {redact_address(remote_address)}" if (remote_address := remote(address)) else ""
+        )
+        raise UserError(f"Spark{place_text} gave up: {reason[:300]}", hint=hint) from error
 
 
 def uri(path: Path | str) -> str:
-    """A file of this machine for Spark, whose own file system may be another."""
+    """Return the URI of a file of this machine; paths alone can mean another file system."""
     return f"file://{Path(path).absolute()}"
 
 
 def literal(path: Path | str) -> str:
-    """The same for reading, where Spark takes some characters for patterns."""
+    """Return the URI of a file to read, with the characters escaped that begin patterns."""
     return re.sub(r"([\\*?\[\]{}])", r"\\\1", uri(path))
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what PySpark says of pandas 3, which is not used here."""
+    """Hide PySpark's warning about pandas 3, which is not used here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         yield
@@ -174,54 +201,62 @@ def _opened(address: str | None, scratch: Path, memory: str | None, threads: int
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("factdrift")
-    away = remote(address)
-    if away is None:
-        if address or not _GIVEN & os.environ.keys():
+    session_builder = SparkSession.builder.appName("factdrift")
+    remote_address = remote(address)
+    if remote_address is None:
+        if address or not _USER_SETTINGS & os.environ.keys():
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # what tasks run in
-            own = _settings(None, scratch, memory, threads or os.cpu_count() or 2)
-            builder = builder.config(map=own | ({"spark.master": address} if address else {}))
-        return builder.getOrCreate()
-    if away.startswith(CONNECT):
-        builder = builder.remote(away)
+            own_settings = _settings(None, scratch, memory, threads or os.cpu_count() or 2)
+            session_builder = session_builder.config(
+                map=own_settings | ({"spark.master": address} if address else {})
+            )
+        return session_builder.getOrCreate()
+    if remote_address.startswith(CONNECT):
+        session_builder = session_builder.remote(remote_address)
     else:
-        builder = builder.config(map=_settings(away, scratch, memory, 0))
+        session_builder = session_builder.config(map=_settings(remote_address, scratch, memory, 0))
     try:
-        return builder.getOrCreate()
+        return session_builder.getOrCreate()
     except (PySparkException, Py4JError) as error:
         raise UserError(
-            f"no session with Spark at {redact_address(away)}: {_first(error)}"
+            f"no session with Spark at {redact_address(remote_address)}: {_first(error)}"
         ) from error
 
 
 def redact_address(address: str) -> str:
-    """An address without what may be a key."""
+    """Return an address without parameters, which can contain a key."""
     return address.partition("/;")[0] if address.startswith(CONNECT) else address
 
 
 def _endpoints(address: str) -> list[tuple[str, int]]:
-    """Hosts and ports of a Connect server, or of a standalone master and those that stand by."""
+    """Return host and port of a Connect server, or of a standalone master and its stand-bys."""
     scheme, endpoint_list, rest = address.partition("://")
     if not endpoint_list or scheme == "k8s":
         return []
-    usual, what, form = (
+    usual_port, server_kind, address_form = (
         (15002, "Connect server", "sc://host:15002, or sc://host:15002/;use_ssl=true")
         if scheme == "sc"
         else (None, "master", "spark://host:7077")
     )
     try:
-        parts = [urlsplit(f"//{endpoint}") for endpoint in rest.partition("/;")[0].split(",")]
-        ends = [(endpoint.hostname, endpoint.port or usual) for endpoint in parts]
-        if all(host and port for host, port in ends) and not any(o.path.strip("/") for o in parts):
-            return [(str(host), int(port or 0)) for host, port in ends]
+        endpoint_parts = [
+            urlsplit(f"//{endpoint}") for endpoint in rest.partition("/;")[0].split(",")
+        ]
+        host_ports = [
+            (endpoint.hostname, endpoint.port or usual_port) for endpoint in endpoint_parts
+        ]
+        if all(host and port for host, port in host_ports) and not any(
+            endpoint.path.strip("/") for endpoint in endpoint_parts
+        ):
+            return [(str(host), int(port or 0)) for host, port in host_ports]
     except ValueError:
         pass
-    text = f"not the address of a Spark {what}: {redact_address(address)}"
-    raise UserError(text, hint=f"write {form}")
+    error_text = f"not the address of a Spark {server_kind}: {redact_address(address)}"
+    raise UserError(error_text, hint=f"write {address_form}")
 
 
 def _require_server(address: str) -> None:
-    """`UserError` unless a server that speaks gRPC answers."""
+    """Raise `UserError` unless a gRPC server answers."""
     import grpc
     from pyspark.errors import PySparkException
     from pyspark.sql.connect.client import DefaultChannelBuilder
@@ -241,22 +276,28 @@ def _require_server(address: str) -> None:
         channel.close()
 
 
-def _require_shared(opened: Any, scratch: Path, address: str) -> None:
-    """`UserError` unless Spark reads what this process writes to a folder, and the reverse."""
+def _require_shared(open_session: Any, scratch: Path, address: str) -> None:
+    """Raise `UserError` unless Spark and this process read each other's files in a folder."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    sent, came = scratch / "sent.parquet", scratch / "came"
-    pq.write_table(pa.table({"folder": [str(scratch)]}), sent)
+    sent_file, returned_folder = scratch / "sent.parquet", scratch / "came"
+    pq.write_table(pa.table({"folder": [str(scratch)]}), sent_file)
     try:
-        opened.read.parquet(literal(sent)).write.parquet(uri(came))
-        seen = [pq.read_table(part) for part in sorted(came.glob("*.parquet"))]
-        reason = "" if sum(path.num_rows for path in seen) == 1 else "what Spark wrote is not there"
+        open_session.read.parquet(literal(sent_file)).write.parquet(uri(returned_folder))
+        returned_tables = [
+            pq.read_table(part) for part in sorted(returned_folder.glob("*.parquet"))
+        ]
+        reason = (
+            ""
+            if sum(returned_table.num_rows for returned_table in returned_tables) == 1
+            else "what Spark wrote is not there"
+        )
     except (PySparkException, Py4JError) as error:
         reason = _first(error)
     finally:
-        sent.unlink(missing_ok=True)
-        shutil.rmtree(came, ignore_errors=True)
+        sent_file.unlink(missing_ok=True)
+        shutil.rmtree(returned_folder, ignore_errors=True)
     if reason:
         raise UserError(
             f"Spark at {redact_address(address)} does not share this machine's folder: {reason}",
@@ -266,19 +307,21 @@ def _require_shared(opened: Any, scratch: Path, address: str) -> None:
         )
 
 
-def _settings(away: str | None, scratch: Path, memory: str | None, threads: int) -> dict[str, Any]:
-    """Settings of a Spark; what else a cluster needs is in the user's spark-defaults.conf."""
-    given: dict[str, Any] = {
+def _settings(
+    remote_address: str | None, scratch: Path, memory: str | None, threads: int
+) -> dict[str, Any]:
+    """Return settings of Spark; a cluster takes others from the user's spark-defaults.conf."""
+    spark_settings: dict[str, Any] = {
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.catalogImplementation": "in-memory",
     }
     if memory:
-        given["spark.driver.memory"] = memory.lower().removesuffix("b")
-    if away:
-        return given | {"spark.master": away}
-    return given | {
+        spark_settings["spark.driver.memory"] = memory.lower().removesuffix("b")
+    if remote_address:
+        return spark_settings | {"spark.master": remote_address}
+    return spark_settings | {
         "spark.master": f"local[{threads}]",
-        "spark.ui.enabled": "false",
+        "spark.ui.enabled": "false",  # it would open a port
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.sql.shuffle.partitions": str(threads),
@@ -286,23 +329,30 @@ def _settings(away: str | None, scratch: Path, memory: str | None, threads: int)
 
 
 def _require_java() -> None:
-    """`UserError` unless there is a Java that Spark 4 runs on."""
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=str(Path(home, "bin"))) if home else shutil.which("java")
-    version = ""
-    if java:
-        version = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
-    java_version = re.search(r'version "(?:1\.)?(\d+)', version)
+    """Raise `UserError` unless there is a Java that Spark 4 runs on."""
+    java_home = os.environ.get("JAVA_HOME")
+    java_program = (
+        shutil.which("java", path=str(Path(java_home, "bin")))
+        if java_home
+        else shutil.which("java")
+    )
+    version_text = ""
+    if java_program:
+        version_text = subprocess.run(
+            [java_program, "-version"], capture_output=True, text=True
+        ).stderr
+    # `openjdk version "17.0.9"` is 17, `java version "1.8.0_392"` is 8
+    java_version = re.search(r'version "(?:1\.)?(\d+)', version_text)
     if not java_version or int(java_version[1]) < 17:
-        was = f"found Java {java_version[1]}" if java_version else "found none"
+        found_text = f"found Java {java_version[1]}" if java_version else "found none"
         raise UserError(
-            f"the engine spark needs Java 17 or newer; {was}",
+            f"the engine spark needs Java 17 or newer; {found_text}",
             hint="install Java 17 (Debian: apt-get install openjdk-17-jre-headless), "
             "or set JAVA_HOME",
         )
 
 
 def _first(error: Exception) -> str:
-    """What an error says, in one short line, without an address that may hold a key."""
+    """Return the message of an error as one short line, without addresses, which may hold keys."""
     reason = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     return re.sub(r"\bsc://\S+", "sc://…", reason)[:300] or type(error).__name__

@@ -1,7 +1,7 @@
-"""Table expressions that every dataset needs, with the same result on both engines.
+"""Table expressions for all datasets, with the same result on both engines.
 
-The draws are those of `builders.core.hashing`: a hash of the seed and of what a row is about, so
-that a row's place does not depend on the rows around it.
+Random draws are hashes of the seed and the parts that identify a row, as in
+`builders.core.hashing`, so that the result for one row does not depend on other rows.
 """
 
 import ibis
@@ -9,23 +9,23 @@ import ibis.expr.types as ir
 
 
 def hash_of(*parts: ir.StringValue | str) -> ir.StringValue:
-    """The sha256 of the parts, joined by tabs, in hex; null where one of them is null."""
+    """Return the sha256 of the parts, joined by tabs, in hex; null if one of them is null."""
     return ibis.literal("\t").join(parts).hexdigest("sha256")
 
 
 def row_id_of(*parts: ir.StringValue | str) -> ir.StringValue:
-    """The id of a row, as `builders.core.hashing.row_id` makes it: 16 hex digits."""
+    """Return the id of a row, 16 hex digits, the same as `builders.core.hashing.row_id`."""
     return hash_of(*parts).substr(0, 16)
 
 
 def seeded_order(seed: int, *parts: ir.StringValue | str) -> ir.StringValue:
-    """A column to sort by, to draw rows at random: the hash of the seed and the parts.
+    """Return a column that sorts rows at random: the hash of the seed and the parts.
 
-    The parts name a row or a pair; add a word for the purpose where one row is drawn for two.
+    The parts identify a row or a pair. If a row is drawn for several purposes, add a word for each.
     """
     return hash_of(str(seed), *parts)
 
 
 def has_label(label: ir.StringValue) -> ir.BooleanValue:
-    """Whether an item has a label; the table of entities holds an empty text where it has none."""
+    """Whether an item has a label; the table of entities has an empty text if it has none."""
     return label != ""

@@ -1,7 +1,7 @@
 """The contents of a build folder, and which of them can be removed.
 
-A step's folder is named `<step>-<key>`. Which of them a release came from is written down in
-`used/<dataset>.json` when it is published, so that the rest is known and can be removed.
+The folder of a step is named `<step>-<key>`. When a release is published, the keys of the steps
+that it was made from are written to `used/<dataset>.json`; the other steps can be removed.
 """
 
 import json
@@ -22,28 +22,29 @@ __outside_step_keys__ = True
 
 USED = "used"
 """The folder of the notes about releases."""
-_STEP = r"[a-z0-9]+(?:[-_][a-z0-9]+)*-[0-9a-f]{16}"
+# `timelines-0123456789abcdef`, not `Timelines-0123456789abcdef` or `timelines-0123`
+_STEP_NAME = r"[a-z0-9]+(?:[-_][a-z0-9]+)*-[0-9a-f]{16}"
 
 Why = Literal[
     "a release", "answers", "fetched inputs", "no release", "unfinished", "scratch", "unknown"
 ]
-"""Why something is kept (the first three, and what nobody knows) or removed."""
-_KEPT = ("a release", "answers", "fetched inputs", "unknown")
-_KINDS: tuple[tuple[re.Pattern[str], Why], ...] = (
+"""The reason to keep an entry (the first three, and `unknown`) or to remove it."""
+_KEPT_REASONS = ("a release", "answers", "fetched inputs", "unknown")
+_ENTRY_KINDS: tuple[tuple[re.Pattern[str], Why], ...] = (
     (re.compile("scratch"), "scratch"),
     (re.compile("inputs"), "fetched inputs"),
     (re.compile("work/(answers|scores)"), "answers"),  # they cost time or money and do not age
-    (re.compile(rf"work/({_STEP}|\.{_STEP}\.tmp)"), "unfinished"),
-    (re.compile(rf"\.({_STEP}|checksums\.json)\.tmp"), "unfinished"),
-    (re.compile(_STEP), "no release"),
+    (re.compile(rf"work/({_STEP_NAME}|\.{_STEP_NAME}\.tmp)"), "unfinished"),
+    (re.compile(rf"\.({_STEP_NAME}|checksums\.json)\.tmp"), "unfinished"),
+    (re.compile(_STEP_NAME), "no release"),
     (re.compile(".*", re.DOTALL), "unknown"),
 )
-"""What is in a build folder, by its place there; of a step, unless a release came from it."""
+"""The kinds of entries by their paths, the first that matches; a used step is `a release`."""
 
 
 @dataclass(frozen=True)
 class BuildEntry:
-    """One thing in a build folder: `size` in bytes, `used` the UTC day of its last use."""
+    """One entry of a build folder, with its size in bytes and the UTC day of its last use."""
 
     path: Path
     datasets: tuple[str, ...]
@@ -52,89 +53,90 @@ class BuildEntry:
     why: Why
 
     def stays(self, everything: bool = False) -> bool:
-        """Whether `clean` leaves it; of `everything` only what nobody knows stays."""
-        kept_reasons = ("unknown",) if everything else _KEPT
+        """Whether `clean` keeps it; with `everything` only unknown entries stay."""
+        kept_reasons = ("unknown",) if everything else _KEPT_REASONS
         return self.why in kept_reasons
 
 
 def note_use(root: Path, dataset: str, release: Path, keys: Collection[str]) -> None:
-    """Write down which steps (their keys) the newest release of a dataset came from."""
-    path = root / USED / f"{dataset}.json"
-    value = {"release": str(release.resolve()), "steps": sorted(keys)}
-    with replacing(path) as unfinished:
-        unfinished.write_text(json.dumps(value, indent=1) + "\n", "utf-8")
+    """Write down the keys of the steps that the newest release of a dataset was made from."""
+    note_path = root / USED / f"{dataset}.json"
+    note_data = {"release": str(release.resolve()), "steps": sorted(keys)}
+    with replacing(note_path) as unfinished:
+        unfinished.write_text(json.dumps(note_data, indent=1) + "\n", "utf-8")
 
 
 def needed(root: Path) -> dict[str, list[str]]:
-    """The datasets whose newest release came from a step, by its key; only releases still there."""
+    """Return the datasets whose newest release needs a step, by its key.
+
+    A release that is no longer at its place needs nothing.
+    """
     datasets_by_key: dict[str, list[str]] = defaultdict(list)
-    for path in sorted((root / USED).glob("*.json")):
+    for note_path in sorted((root / USED).glob("*.json")):
         try:
-            note = json.loads(path.read_text("utf-8"))
-            release_exists, keys = (
-                Path(note["release"]).is_dir(),
-                [str(key) for key in note["steps"]],
-            )
+            release_note = json.loads(note_path.read_text("utf-8"))
+            release_exists = Path(release_note["release"]).is_dir()
+            step_keys = [str(step_key) for step_key in release_note["steps"]]
         except (ValueError, KeyError, TypeError, OSError):
             text = "broken note about a release"
-            raise UserError(text, where=path, hint="make that release again") from None
-        for key in keys if release_exists else ():
-            datasets_by_key[key].append(path.stem)
+            raise UserError(text, where=note_path, hint="make that release again") from None
+        for step_key in step_keys if release_exists else ():
+            datasets_by_key[step_key].append(note_path.stem)
     return dict(datasets_by_key)
 
 
 def look(root: Path) -> list[BuildEntry]:
-    """Everything in a build folder but notes and checksums, in the order of the names.
+    """Return all entries of a build folder by name, except notes and checksums.
 
-    `UserError`: no such folder, or it is no build folder.
+    Raises `UserError` if there is no such folder, or if a note in it is broken.
     """
     if not root.is_dir():
         raise UserError("no such folder", where=display_path(root), hint="name it: --build FOLDER")
-    keys = needed(root)
-    places = [
+    datasets_by_key = needed(root)
+    entry_places = [
         place
         for place in sorted(root.iterdir())
         if place.name not in (USED, "checksums.json", "work")
     ]
-    places += sorted((root / "work").glob("*"))
-    return [_entry(root, path, keys) for path in places]
+    entry_places += sorted((root / "work").glob("*"))
+    return [_entry(root, path, datasets_by_key) for path in entry_places]
 
 
 def clean(entries: Iterable[BuildEntry], everything: bool = False) -> int:
-    """Remove what does not stay; how many bytes that were."""
-    size = 0
+    """Remove the entries that do not stay; return how many bytes that were."""
+    removed_bytes = 0
     for entry in entries:
         if entry.stays(everything):
             continue
         with disk_errors(entry.path):
             if entry.path.is_dir() and not entry.path.is_symlink():
                 doomed_folder = entry.path.with_name(f".{entry.path.name.lstrip('.')}.tmp")
-                if doomed_folder != entry.path:  # so that half a step is never taken for one
+                if doomed_folder != entry.path:  # so that nobody uses a step that is half removed
                     shutil.rmtree(doomed_folder, ignore_errors=True)
                     entry.path.rename(doomed_folder)
                 shutil.rmtree(doomed_folder)
             else:
                 entry.path.unlink()
-        size += entry.size
-    return size
+        removed_bytes += entry.size
+    return removed_bytes
 
 
 def table(entries: Iterable[BuildEntry], everything: bool = False) -> Iterator[str]:
-    """A line an entry: keep or remove, size, last use, name, and its datasets or why."""
+    """Yield a line for each entry: keep or remove, size, last use, name, and datasets or reason."""
     for entry in sorted(
         entries, key=lambda row: (not row.stays(everything), -row.size, row.path.name)
     ):
         verdict = "keep" if entry.stays(everything) else "remove"
-        reason = ", ".join(entry.datasets) or entry.why
+        why_text = ", ".join(entry.datasets) or entry.why
         size = f"{entry.size / 1e6:9.1f} MB"
-        yield f"  {verdict:7}{size}  {entry.used}  {entry.path.name}  ({reason})"
+        yield f"  {verdict:7}{size}  {entry.used}  {entry.path.name}  ({why_text})"
 
 
-def _entry(root: Path, path: Path, keys: dict[str, list[str]]) -> BuildEntry:
+def _entry(root: Path, path: Path, datasets_by_key: dict[str, list[str]]) -> BuildEntry:
     place = path.relative_to(root).as_posix()
-    why = next(why for form, why in _KINDS if form.fullmatch(place))
-    dataset_names = tuple(keys.get(path.name[-16:], ())) if why == "no release" else ()
-    files = (
+    why = next(why for place_form, why in _ENTRY_KINDS if place_form.fullmatch(place))
+    dataset_names = tuple(datasets_by_key.get(path.name[-16:], ())) if why == "no release" else ()
+    file_paths = (
         [path]
         if path.is_file()
         else [inner_path for inner_path in path.rglob("*") if inner_path.is_file()]
@@ -142,7 +144,7 @@ def _entry(root: Path, path: Path, keys: dict[str, list[str]]) -> BuildEntry:
     return BuildEntry(
         path=path,
         datasets=dataset_names,
-        size=sum(_size(file) for file in files),
+        size=sum(_size(file_path) for file_path in file_paths),
         used=datetime.fromtimestamp(path.lstat().st_mtime, UTC).date(),
         why="a release" if dataset_names else why,
     )

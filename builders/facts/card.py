@@ -11,7 +11,10 @@ from factdrift.builders.facts.steps import COUNTS
 
 def mining(facts: Mapping[str, Path]) -> Statistics:
     """What was read and counted for each folder of facts: all that is passed over has a row."""
-    counts = {n: json.loads((folder / COUNTS).read_text("utf-8")) for n, folder in facts.items()}
+    counts = {
+        row_count: json.loads((folder / COUNTS).read_text("utf-8"))
+        for row_count, folder in facts.items()
+    }
     keys = sorted(set().union(*counts.values()))
     return Statistics(
         name="mining",
@@ -36,8 +39,8 @@ def facts_by_relation(facts: Path) -> Plot:
         order by sum(count(*)) over (partition by relation_label) desc, 1, 2
     """
     data: dict[str, dict[str, int]] = {}
-    for label, kind, n in duck.query(query, [str(facts)]):
-        data.setdefault(label, {})[kind] = n
+    for label, kind, fact_count in duck.query(query, [str(facts)]):
+        data.setdefault(label, {})[kind] = fact_count
     return Plot(
         name="relations",
         kind="bars",

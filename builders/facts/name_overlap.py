@@ -19,10 +19,14 @@ def name_giveaways(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     `Q42/lumen`.
     """
     key = ["subject", "relation", "first"]
-    met = comparisons.filter(comparisons.reason.isnull())
-    named = met.select(*key, object=met.answers.concat(met.previous_answers).unnest()).distinct()
-    named = named.mutate(item=ibis.literal("Q") + named.subject.cast("string"))
-    pairs = named.select("item", "object").distinct()
+    open_comparisons = comparisons.filter(comparisons.reason.isnull())
+    named_objects = open_comparisons.select(
+        *key, object=open_comparisons.answers.concat(open_comparisons.previous_answers).unnest()
+    ).distinct()
+    named_objects = named_objects.mutate(
+        item=ibis.literal("Q") + named_objects.subject.cast("string")
+    )
+    pairs = named_objects.select("item", "object").distinct()
     for role in ("item", "object"):
         words = entities.select(
             **{
@@ -36,8 +40,8 @@ def name_giveaways(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     within = _stands_whole_in(pairs.item_label, pairs.object_label) & (shared.length() == 0)
     shared = ibis.ifelse(within, ibis.array([pairs.object_label.lower()]), shared)
     pairs = pairs.select("item", "object", word=shared.unnest())
-    named = named.join(pairs, ["item", "object"])
-    return named.select(*key, detail=named.object + "/" + named.word)
+    named_objects = named_objects.join(pairs, ["item", "object"])
+    return named_objects.select(*key, detail=named_objects.object + "/" + named_objects.word)
 
 
 def labels_overlap(subject: ir.StringColumn, answer: ir.StringColumn) -> ir.BooleanValue:
@@ -45,9 +49,14 @@ def labels_overlap(subject: ir.StringColumn, answer: ir.StringColumn) -> ir.Bool
 
     A name that stands whole in the other is inside it, whatever is between its words.
     """
-    a, b = subject.lower(), answer.lower()
+    subject_text, answer_text = subject.lower(), answer.lower()
     shared = _long_words(subject).intersect(_long_words(answer)).length() > 0
-    return a.contains(b) | b.contains(a) | shared | _stands_whole_in(subject, answer)
+    return (
+        subject_text.contains(answer_text)
+        | answer_text.contains(subject_text)
+        | shared
+        | _stands_whole_in(subject, answer)
+    )
 
 
 def _stands_whole_in(text: ir.StringColumn, name: ir.StringColumn) -> ir.BooleanValue:

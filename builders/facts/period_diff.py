@@ -128,9 +128,11 @@ def compare(
         before="before",
         now="doubts",
     )
-    met = within.union(meeting)
-    met = met.filter((met.objects.length() > 0) | (met.previous.length() > 0))
-    return _with_split_and_reason(met, undated == "accept", at, doubting)
+    comparisons = within.union(meeting)
+    comparisons = comparisons.filter(
+        (comparisons.objects.length() > 0) | (comparisons.previous.length() > 0)
+    )
+    return _with_split_and_reason(comparisons, undated == "accept", at, doubting)
 
 
 def drop_few_objects(comparisons: ir.Table, segments: ir.Table, objects: int = 2) -> ir.Table:
@@ -152,14 +154,16 @@ def drop_uninformative_absence(comparisons: ir.Table, relations: Collection[str]
     relations that were read, all were a predecessor or a successor that Wikidata does not name.
     """
     empty = comparisons.split.isin(["new", "deleted"])
-    found = comparisons.filter(empty & comparisons.relation.isin(sorted(relations)))
-    return drop_matching(comparisons, found.select(_KEY), "no_stated_holder")
+    without_holder = comparisons.filter(empty & comparisons.relation.isin(sorted(relations)))
+    return drop_matching(comparisons, without_holder.select(_KEY), "no_stated_holder")
 
 
 def drop_nothing_added(comparisons: ir.Table) -> ir.Table:
     """Drop (`nothing_added`) what is `updated` by an end alone: whoever knew the rest is right."""
-    found = comparisons.filter((comparisons.split == "updated") & (comparisons.added.length() == 0))
-    return drop_matching(comparisons, found.select(_KEY), "nothing_added")
+    ended_only = comparisons.filter(
+        (comparisons.split == "updated") & (comparisons.added.length() == 0)
+    )
+    return drop_matching(comparisons, ended_only.select(_KEY), "nothing_added")
 
 
 def drop_life_changes(
@@ -177,23 +181,24 @@ def drop_life_changes(
             index // per_year, index % per_year * (12 // per_year) + 1, ibis.literal(1)
         )
 
-    met = empty.select(
+    items_asked = empty.select(
         *_KEY,
         since=first_day(empty["first"]),
         until=first_day(empty["first"] + 1),
         item=ibis.array([_item_id(empty.subject)]).concat(empty.answers).unnest(),
     )
-    both = met.join(entities, met.item == entities.id)
+    lives_met = items_asked.join(entities, items_asked.item == entities.id)
 
     def inside(first: ir.DateColumn, last: ir.DateColumn) -> ir.BooleanValue:
-        known = first.notnull() | last.notnull()
-        early = last.isnull() | (last >= both.since)
-        return known & early & (first.isnull() | (first < both.until))
+        is_known = first.notnull() | last.notnull()
+        early = last.isnull() | (last >= lives_met.since)
+        return is_known & early & (first.isnull() | (first < lives_met.until))
 
-    found = both.filter(
-        inside(both.began_first, both.began_last) | inside(both.ended_first, both.ended_last)
+    life_changes = lives_met.filter(
+        inside(lives_met.began_first, lives_met.began_last)
+        | inside(lives_met.ended_first, lives_met.ended_last)
     )
-    return drop_matching(comparisons, found.select(*_KEY, detail="item"), "life")
+    return drop_matching(comparisons, life_changes.select(*_KEY, detail="item"), "life")
 
 
 def drop_without_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
@@ -203,11 +208,15 @@ def drop_without_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     the items without one.
     Source: DynamicTempLAMA (paper 002), section 3.
     """
-    open_ = comparisons.filter(comparisons.reason.isnull())
-    items = ibis.array([_item_id(open_.subject)]).concat(open_.answers, open_.previous_answers)
-    named = open_.select(*_KEY, detail=items.unnest())
+    open_comparisons = comparisons.filter(comparisons.reason.isnull())
+    items = ibis.array([_item_id(open_comparisons.subject)]).concat(
+        open_comparisons.answers, open_comparisons.previous_answers
+    )
+    named_items = open_comparisons.select(*_KEY, detail=items.unnest())
     paged = entities.filter(entities.enwiki.notnull()).select("id")
-    return drop_matching(comparisons, named.anti_join(paged, named.detail == paged.id), "no_page")
+    return drop_matching(
+        comparisons, named_items.anti_join(paged, named_items.detail == paged.id), "no_page"
+    )
 
 
 def drop_less_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) -> ir.Table:
@@ -219,7 +228,7 @@ def drop_less_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) 
     ranked = comparisons.filter(comparisons.reason.isnull()).select(_PAIR).distinct()
     ranked = ranked.mutate(id=_item_id(ranked.subject))
     ranked = ranked.left_join(entities.select("id", "sitelinks", "statements"), "id")
-    order = [-ranked[c].fill_null(0) for c in ("sitelinks", "statements")]
+    order = [-ranked[column].fill_null(0) for column in ("sitelinks", "statements")]
     by = ibis.window(group_by=ranked.relation, order_by=[*order, ranked.subject])
     ranked = ranked.mutate(place=ibis.row_number().over(by))
     return drop_matching(comparisons, ranked.filter(ranked.place >= subjects), "less_popular")
@@ -256,60 +265,76 @@ def dropped_rows(comparisons: ir.Table, granularity: Granularity) -> ir.Table:
 
 
 def _with_split_and_reason(
-    met: ir.Table, accept: bool, at: WhenCounted, doubting: Collection[str]
+    comparisons: ir.Table, accept: bool, at: WhenCounted, doubting: Collection[str]
 ) -> ir.Table:
-    old, new = met.previous, met.objects
-    met = met.mutate(before=met.before.fill_null(old))
-    met = met.mutate(
+    old, new = comparisons.previous, comparisons.objects
+    comparisons = comparisons.mutate(before=comparisons.before.fill_null(old))
+    comparisons = comparisons.mutate(
         split=ibis.cases(
             (old.length() == 0, "new"),
             (new.length() == 0, "deleted"),
             (old == new, "unchanged"),
             else_="updated",
         ),
-        first_doubt=ibis.ifelse(met.doubts.length() > 0, met.doubts[0], ibis.null("int64")),
+        first_doubt=ibis.ifelse(
+            comparisons.doubts.length() > 0, comparisons.doubts[0], ibis.null("int64")
+        ),
     )
     # Doubts are sorted by cause, undated ones last, and of each cause what has no name is first.
-    cause = doubt_cause(met.first_doubt)
-    found = cause.cases(*enumerate(REASONS.values()), else_=ibis.null("string"))
+    cause = doubt_cause(comparisons.first_doubt)
+    drop_reason = cause.cases(*enumerate(REASONS.values()), else_=ibis.null("string"))
     if accept:
-        named = (cause == CAUSES.index("undated")) & (doubted_object(met.first_doubt) > 0)
-        named &= ~met.relation.isin(sorted(doubting))
-        found = ibis.ifelse(named & (met.split == "unchanged"), ibis.null("string"), found)
-    same, none = met.split == "unchanged", ibis.literal([], type="array<string>")
-    met = met.mutate(reason=found, cause=cause)
-    seen = met.doubts.filter(lambda x: (doubt_cause(x) == met.cause) & (doubted_object(x) > 0))
-    met = met.mutate(
-        seen=seen.map(lambda x: _item_id(doubted_object(x))),
-        now=met.now.map(lambda x: _item_id(doubted_object(x))),
-        **{c: met[c].map(_item_id) for c in ("objects", "previous", "before")},
+        is_accepted = (cause == CAUSES.index("undated")) & (
+            doubted_object(comparisons.first_doubt) > 0
+        )
+        is_accepted &= ~comparisons.relation.isin(sorted(doubting))
+        drop_reason = ibis.ifelse(
+            is_accepted & (comparisons.split == "unchanged"), ibis.null("string"), drop_reason
+        )
+    is_unchanged, no_items = (
+        comparisons.split == "unchanged",
+        ibis.literal([], type="array<string>"),
     )
-    old, new = met.previous, met.objects
-    kept = same & met.reason.isnull()
-    detail = ibis.ifelse(met.seen.length() > 0, met.seen.join(" "), ibis.null("string"))
-    return met.select(
+    comparisons = comparisons.mutate(reason=drop_reason, cause=cause)
+    seen_doubts = comparisons.doubts.filter(
+        lambda doubt: (doubt_cause(doubt) == comparisons.cause) & (doubted_object(doubt) > 0)
+    )
+    comparisons = comparisons.mutate(
+        seen=seen_doubts.map(lambda doubt: _item_id(doubted_object(doubt))),
+        now=comparisons.now.map(lambda doubt: _item_id(doubted_object(doubt))),
+        **{
+            column: comparisons[column].map(_item_id)
+            for column in ("objects", "previous", "before")
+        },
+    )
+    old, new = comparisons.previous, comparisons.objects
+    is_kept = is_unchanged & comparisons.reason.isnull()
+    detail = ibis.ifelse(
+        comparisons.seen.length() > 0, comparisons.seen.join(" "), ibis.null("string")
+    )
+    return comparisons.select(
         *_PAIR,
         "first",
         "last",
         "split",
         "reason",
-        answers=ibis.ifelse(met.split == "deleted", old, new),
+        answers=ibis.ifelse(comparisons.split == "deleted", old, new),
         previous_answers=old,
-        possible_answers=ibis.ifelse(kept, met.now, none),
-        still_true=_still_true(met, none) if at == "end" else none,
-        added=ibis.ifelse(same, none, array_difference(new, old)),
-        removed=ibis.ifelse(same, none, array_difference(old, new)),
-        detail=ibis.ifelse(met.reason.isnull(), ibis.null("string"), detail),
+        possible_answers=ibis.ifelse(is_kept, comparisons.now, no_items),
+        still_true=_still_true(comparisons, no_items) if at == "end" else no_items,
+        added=ibis.ifelse(is_unchanged, no_items, array_difference(new, old)),
+        removed=ibis.ifelse(is_unchanged, no_items, array_difference(old, new)),
+        detail=ibis.ifelse(comparisons.reason.isnull(), ibis.null("string"), detail),
     )
 
 
-def _still_true(met: ir.Table, none: ir.ArrayValue) -> ir.ArrayValue:
+def _still_true(comparisons: ir.Table, none: ir.ArrayValue) -> ir.ArrayValue:
     """What `updated` answers were answers before; of `deleted`, in the row of the period before."""
-    new = ibis.ifelse(met.split == "deleted", met.previous, met.objects)
-    old = ibis.ifelse(met.split == "deleted", met.before, met.previous)
-    came = array_difference(new, old)
-    asked = met.split.isin(["updated", "deleted"]) & (came.length() > 0)
-    return ibis.ifelse(asked, array_difference(new, came), none)
+    new = ibis.ifelse(comparisons.split == "deleted", comparisons.previous, comparisons.objects)
+    old = ibis.ifelse(comparisons.split == "deleted", comparisons.before, comparisons.previous)
+    new_objects = array_difference(new, old)
+    has_still_true = comparisons.split.isin(["updated", "deleted"]) & (new_objects.length() > 0)
+    return ibis.ifelse(has_still_true, array_difference(new, new_objects), none)
 
 
 def _each_period(comparisons: ir.Table) -> ir.Table:
@@ -320,8 +345,8 @@ def _each_period(comparisons: ir.Table) -> ir.Table:
     )
 
 
-def _item_id(n: ir.IntegerValue) -> ir.StringValue:
-    return ibis.literal("Q") + n.cast("string")
+def _item_id(item_number: ir.IntegerValue) -> ir.StringValue:
+    return ibis.literal("Q") + item_number.cast("string")
 
 
 def drop_matching(comparisons: ir.Table, keys: ir.Table, reason: str) -> ir.Table:
@@ -332,14 +357,14 @@ def drop_matching(comparisons: ir.Table, keys: ir.Table, reason: str) -> ir.Tabl
     """
     if keys.subject.type().is_string():
         keys = keys.mutate(subject=item_number(keys.subject))
-    key = [c for c in _KEY if c in keys.columns]
+    key = [column for column in _KEY if column in keys.columns]
     if "detail" in keys.columns:
-        seen = keys.group_by(key).agg(seen=keys.detail.collect().unique().sort().join(" "))
+        details = keys.group_by(key).agg(seen=keys.detail.collect().unique().sort().join(" "))
     else:
-        seen = keys.select(key).distinct().mutate(seen=ibis.null("string"))
-    both = comparisons.left_join(seen.mutate(found=ibis.literal(reason)), key)
-    both = both.mutate(
-        detail=ibis.ifelse(both.reason.isnull(), both.seen, both.detail),
-        reason=both.reason.coalesce(both.found),
+        details = keys.select(key).distinct().mutate(seen=ibis.null("string"))
+    with_reasons = comparisons.left_join(details.mutate(found=ibis.literal(reason)), key)
+    with_reasons = with_reasons.mutate(
+        detail=ibis.ifelse(with_reasons.reason.isnull(), with_reasons.seen, with_reasons.detail),
+        reason=with_reasons.reason.coalesce(with_reasons.found),
     )
-    return both.select(comparisons.columns)
+    return with_reasons.select(comparisons.columns)

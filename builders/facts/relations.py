@@ -273,8 +273,10 @@ class Relation(Strict):
     @field_validator("wordings")
     @classmethod
     def _sets_are_named(cls, wordings: Mapping[str, ClozeTexts]) -> Mapping[str, ClozeTexts]:
-        if found := [((name,), "an empty list") for name, texts in wordings.items() if not texts]:
-            raise mistakes(found)
+        if mistake_list := [
+            ((name,), "an empty list") for name, texts in wordings.items() if not texts
+        ]:
+            raise mistakes(mistake_list)
         if OURS in wordings:
             raise mistakes([((OURS,), "the name of what stands under `cloze`; take another")])
         return wordings
@@ -293,7 +295,7 @@ class Relation(Strict):
     ) -> tuple[QuestionTemplate, ...]:
         if len(questions) > 5:
             raise ValueError(f"{len(questions)} question variants; give at most five")
-        _refuse_equal_variants([q.ask for q in questions])
+        _refuse_equal_variants([template.ask for template in questions])
         return questions
 
     @field_validator("examples")
@@ -302,38 +304,48 @@ class Relation(Strict):
         cls, examples: tuple[Example, ...], info: ValidationInfo
     ) -> tuple[Example, ...]:
         """Checked where the fields that they are rendered from are right themselves."""
-        of, found = info.data, []
-        if {"cloze", "questions", "articles"} <= set(of):
-            for i, e in enumerate(examples):
-                made = [sentence(text, e.subject, e.object, of["articles"]) for text in of["cloze"]]
-                found += _example_mistakes((i, "reads"), e.reads, made)
-                if e.time:
-                    asked = [q.ask for q in of["questions"]]
-                    made = [question(text, e.subject, e.time, of["articles"]) for text in asked]
-                    found += _example_mistakes((i, "asks"), e.asks, made)
-        if found:
-            raise mistakes(found)
+        checked_fields, example_mistakes = info.data, []
+        if {"cloze", "questions", "articles"} <= set(checked_fields):
+            for place, example in enumerate(examples):
+                rendered_texts = [
+                    sentence(text, example.subject, example.object, checked_fields["articles"])
+                    for text in checked_fields["cloze"]
+                ]
+                example_mistakes += _example_mistakes(
+                    (place, "reads"), example.reads, rendered_texts
+                )
+                if example.time:
+                    question_texts = [template.ask for template in checked_fields["questions"]]
+                    rendered_texts = [
+                        question(text, example.subject, example.time, checked_fields["articles"])
+                        for text in question_texts
+                    ]
+                    example_mistakes += _example_mistakes(
+                        (place, "asks"), example.asks, rendered_texts
+                    )
+        if example_mistakes:
+            raise mistakes(example_mistakes)
         return examples
 
 
-def _refuse_equal_variants(asked: Sequence[str]) -> None:
+def _refuse_equal_variants(variant_texts: Sequence[str]) -> None:
     """Raises the mistakes of variants that ask the same as one before."""
-    folded = [text.casefold() for text in asked]
-    if found := [
-        ((i,), f"asks the same as variant {folded.index(text) + 1}")
-        for i, text in enumerate(folded)
-        if text in folded[:i]
+    folded = [text.casefold() for text in variant_texts]
+    if equal_variants := [
+        ((place,), f"asks the same as variant {folded.index(text) + 1}")
+        for place, text in enumerate(folded)
+        if text in folded[:place]
     ]:
-        raise mistakes(found)
+        raise mistakes(equal_variants)
 
 
 def _example_mistakes(
-    place: tuple[int | str, ...], examples: Sequence[str], made: Sequence[str]
+    place: tuple[int | str, ...], examples: Sequence[str], rendered_texts: Sequence[str]
 ) -> list[tuple[tuple[int | str, ...], str]]:
-    count = f"{len(examples)} sentences for {len(made)} variants"
-    return [(place, count)] * (len(examples) != len(made)) + [
-        ((*place, j), f"the template makes {text!r}")
-        for j, (example, text) in enumerate(zip(examples, made, strict=False))
+    count = f"{len(examples)} sentences for {len(rendered_texts)} variants"
+    return [(place, count)] * (len(examples) != len(rendered_texts)) + [
+        ((*place, number), f"the template makes {text!r}")
+        for number, (example, text) in enumerate(zip(examples, rendered_texts, strict=False))
         if example != text
     ]
 
@@ -358,32 +370,39 @@ def cloze_templates(
     They are named by their place, from 1: `P54/1`, of a named set `P54/dynamic-templama/1`.
     Raises one UserError that names every relation without that set; `folder`: where they are from.
     """
-    found: dict[str, ClozeTemplates] = {}
+    templates: dict[str, ClozeTemplates] = {}
     wrong: list[str] = []
-    for i, relation in relations.items():
+    for relation_id, relation in relations.items():
         ours = wording == OURS
         texts = relation.cloze if ours else relation.wordings.get(wording, ())
-        start = i if ours else f"{i}/{wording}"
-        named = {f"{start}/{place}": text for place, text in enumerate(texts, 1)}
-        asks = (one.ask for one in relation.questions if "in" in one.times)
-        found[i] = ClozeTemplates(
-            label=relation.label, cloze=named, ask=next(asks, None), articles=relation.articles
+        start = relation_id if ours else f"{relation_id}/{wording}"
+        named_texts = {f"{start}/{place}": text for place, text in enumerate(texts, 1)}
+        asks = (
+            question_template.ask
+            for question_template in relation.questions
+            if "in" in question_template.times
+        )
+        templates[relation_id] = ClozeTemplates(
+            label=relation.label,
+            cloze=named_texts,
+            ask=next(asks, None),
+            articles=relation.articles,
         )
         if not texts:
-            wrong.append(f"{display_path(folder / i)}.yaml: no wording {wording!r}")
+            wrong.append(f"{display_path(folder / relation_id)}.yaml: no wording {wording!r}")
     if wrong:
-        known = sorted({OURS}.union(*(r.wordings for r in relations.values())))
-        near = did_you_mean(wording, known) if wording not in known else None
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
+        known_sets = sorted({OURS}.union(*(r.wordings for r in relations.values())))
+        near = did_you_mean(wording, known_sets) if wording not in known_sets else None
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(known_sets)}"
         raise UserError("\n".join(wrong), hint=hint)
-    return found
+    return templates
 
 
 class Relations(dict[str, Relation]):
     """Relations by id, in numeric order; `wrong`: the mistakes of the files that cannot be read."""
 
     def __init__(self, found: Mapping[str, Relation], wrong: Mapping[str, str]) -> None:
-        super().__init__(sorted(found.items(), key=lambda one: (len(one[0]), one[0])))
+        super().__init__(sorted(found.items(), key=lambda entry: (len(entry[0]), entry[0])))
         self.wrong = wrong
 
     def whole(self) -> "Relations":
@@ -398,12 +417,16 @@ def load_relations(folder: Path) -> Relations:
 
     `UserError`: the folder has none.
     """
-    paths = sorted(folder.glob("*.yaml"), key=lambda p: (len(p.name), p.name))
+    paths = sorted(
+        folder.glob("*.yaml"),
+        key=lambda template_path: (len(template_path.name), template_path.name),
+    )
     if not paths:
         raise UserError("no templates here: no *.yaml file", where=display_path(folder))
     relations: dict[str, Relation] = {}
     wrong = {
-        p.name: f"{display_path(p)}: call it {p.stem}.yaml" for p in sorted(folder.glob("*.yml"))
+        template_path.name: f"{display_path(template_path)}: call it {template_path.stem}.yaml"
+        for template_path in sorted(folder.glob("*.yml"))
     }
     for path in paths:
         try:
@@ -418,9 +441,13 @@ def relations_with_own(folder: Path) -> Relations:
     ours = load_relations(TEMPLATES).whole()
     if folder.resolve() == TEMPLATES.resolve():
         return ours
-    own = load_relations(folder)
-    kept = {r: one for r, one in ours.items() if r not in own.wrong}
-    return Relations({**kept, **own}, own.wrong)
+    own_relations = load_relations(folder)
+    kept_relations = {
+        relation_id: relation
+        for relation_id, relation in ours.items()
+        if relation_id not in own_relations.wrong
+    }
+    return Relations({**kept_relations, **own_relations}, own_relations.wrong)
 
 
 def select_relations(
@@ -431,15 +458,25 @@ def select_relations(
     Raises one UserError that names every id without a template, and what to do about it, and the
     mistakes of those that cannot be read. Other files may be wrong.
     """
-    wanted = set(ids)
-    missing = sorted(wanted - set(relations), key=lambda i: (len(i), i))
+    wanted_ids = set(ids)
+    missing = sorted(
+        wanted_ids - set(relations), key=lambda relation_id: (len(relation_id), relation_id)
+    )
     if missing:
         mistakes = [
-            relations.wrong.get(i) or _missing_template_message(i, relations, folder)
-            for i in missing
+            relations.wrong.get(relation_id)
+            or _missing_template_message(relation_id, relations, folder)
+            for relation_id in missing
         ]
         raise UserError("\n".join(mistakes))
-    return Relations({i: relation for i, relation in relations.items() if i in wanted}, {})
+    return Relations(
+        {
+            relation_id: relation
+            for relation_id, relation in relations.items()
+            if relation_id in wanted_ids
+        },
+        {},
+    )
 
 
 def json_schema() -> str:
@@ -448,14 +485,18 @@ def json_schema() -> str:
 
 
 def _missing_template_message(relation: str, relations: Relations, folder: Path) -> str:
-    labels = {r.label: i for i, r in relations.items()}
+    labels = {
+        known_relation.label: relation_id for relation_id, known_relation in relations.items()
+    }
     near = did_you_mean(relation, relations) or labels.get(did_you_mean(relation, labels) or "")
     lines = [f"{relation}: no template in {display_path(folder)}"]
     if near:
         lines.append(f"did you mean {near} ({relations[near].label})?")
     if re.match(_PROPERTY, relation) and relations:
         model = display_path(TEMPLATES / f"{near or next(iter(relations))}.yaml")
-        own = "FOLDER" if folder == TEMPLATES else display_path(folder)
-        lines.append(f"for a new relation, write {own}/{relation}.yaml, with {model} as a model")
-        lines += [f"and give --templates {own}"] if folder == TEMPLATES else []
+        own_folder = "FOLDER" if folder == TEMPLATES else display_path(folder)
+        lines.append(
+            f"for a new relation, write {own_folder}/{relation}.yaml, with {model} as a model"
+        )
+        lines += [f"and give --templates {own_folder}"] if folder == TEMPLATES else []
     return "\n  ".join(lines)

@@ -17,21 +17,26 @@ def with_labels(
     for role in ("subject", "object"):
         names = entities.select(**{f"{role}_id": "id", f"{role}_label": "label"})
         table = table.left_join(names, table[role] == names[f"{role}_id"]).drop(f"{role}_id")
-    known = list(relation_labels.items())
-    return table.mutate(relation_label=table.relation.cases(*known))
+    known_labels = list(relation_labels.items())
+    return table.mutate(relation_label=table.relation.cases(*known_labels))
 
 
 def with_content_ids(table: ir.Table, named_by: Sequence[str]) -> ir.Table:
     """Add `id`: a hash of the columns that name a row, 16 hex digits."""
-    parts = [table[c].cast("string").fill_null("") for c in named_by]
+    parts = [table[column].cast("string").fill_null("") for column in named_by]
     return table.mutate(id=row_id_of(*parts))
 
 
 def as_dropped(table: ir.Table, step: str, **columns: ir.Value) -> ir.Table:
     """Pairs with a `reason` as `rows.Dropped`; of the other columns null where none is given."""
     none, item = ibis.null("string"), table.subject + "/" + table.relation
-    given = {"item": item, "period": none, "score": ibis.null("float64"), "detail": none} | columns
-    table = table.mutate(step=ibis.literal(step), **given)
+    given_columns = {
+        "item": item,
+        "period": none,
+        "score": ibis.null("float64"),
+        "detail": none,
+    } | columns
+    table = table.mutate(step=ibis.literal(step), **given_columns)
     return table.select(arrow_schema(rows.Dropped).names)
 
 

@@ -62,12 +62,14 @@ def changes(engine: Engine, old: Dump, new: Dump, rules: Rules) -> ir.Table:
     days = _in_order(engine, [old.facts, new.facts])
     sides = [_side(engine, dump, rules, days, name) for dump, name in ((old, "old"), (new, "new"))]
     both = sides[0].outer_join(sides[1], list(KEY), rname="{name}_")
-    both = both.mutate(**{k: both[k].coalesce(both[f"{k}_"]) for k in KEY})
+    both = both.mutate(**{key: both[key].coalesce(both[f"{key}_"]) for key in KEY})
     none = ibis.literal([], type="array<string>")
     ends = {
-        f"{side}_{c}": ibis.ifelse(both[f"{side}_end_open"], ibis.null("date"), both[f"{side}_{c}"])
+        f"{side}_{column}": ibis.ifelse(
+            both[f"{side}_end_open"], ibis.null("date"), both[f"{side}_{column}"]
+        )
         for side in ("old", "new")
-        for c in ("end_first", "end_last")
+        for column in ("end_first", "end_last")
     }
     return both.mutate(
         change=_change(both),
@@ -122,13 +124,13 @@ def _side(engine: Engine, dump: Dump, rules: Rules, days: Sequence[date], name: 
         since=~facts.end_open & (facts.end_first >= old).fill_null(False),
         vague=ibis.literal(False),
     )
-    named = dump.entities.filter(has_label(dump.entities.label))
+    named_entities = dump.entities.filter(has_label(dump.entities.label))
     vague = gaps.filter(gaps.reason.isin(["undated", "contradictory"]))
-    vague = vague.semi_join(named, vague.object == named.id).mutate(
+    vague = vague.semi_join(named_entities, vague.object == named_entities.id).mutate(
         since=ibis.literal(False), **dict.fromkeys(("later", "ended", "vague"), ibis.literal(True))
     )
     stated = stated.union(vague.select(stated.columns))
-    found = stated.group_by(list(KEY)).agg(
+    triples = stated.group_by(list(KEY)).agg(
         statements=stated.statement.collect().unique().sort(),
         stated_open=stated.end_open.any(),
         facts=(~stated.vague).any(),
@@ -138,7 +140,9 @@ def _side(engine: Engine, dump: Dump, rules: Rules, days: Sequence[date], name: 
     )
     after = (segments.start_first > old).fill_null(False)
     to_old = segments.end_last.isnull() | (segments.end_last >= old)
-    text = ibis.literal(" ").join([segments[c].cast("string").fill_null("..") for c in DATES])
+    text = ibis.literal(" ").join(
+        [segments[column].cast("string").fill_null("..") for column in DATES]
+    )
     held = segments.group_by(list(KEY)).agg(
         **_hull(segments),
         after=after.any(),
@@ -151,9 +155,11 @@ def _side(engine: Engine, dump: Dump, rules: Rules, days: Sequence[date], name: 
     )
     unsure = line.gaps.filter(line.gaps.object.notnull()).select(*KEY).distinct()
     for more in (unsure.mutate(vague=True), held):
-        found = found.left_join(more, list(KEY)).drop(*(f"{k}_right" for k in KEY))
-    found = found.mutate(has=True, end_open=found.end_open.coalesce(found.stated_open))
-    return found.rename({f"{name}_{c}": c for c in found.columns if c not in KEY})
+        triples = triples.left_join(more, list(KEY)).drop(*(f"{key}_right" for key in KEY))
+    triples = triples.mutate(has=True, end_open=triples.end_open.coalesce(triples.stated_open))
+    return triples.rename(
+        {f"{name}_{column}": column for column in triples.columns if column not in KEY}
+    )
 
 
 def _hull(segments: ir.Table) -> dict[str, ir.Value]:

@@ -65,8 +65,8 @@ class Facts(Step):
         """Write a Parquet file for each table, and `mined.json` with what was counted."""
         folder = workspace.folder(self.mined)
         with workspace.engine() as eng:
-            asked = (self.relations, self.pointwise, self.undated, self.classes)
-            tables = Stated(eng, folder, *asked)
+            selection = (self.relations, self.pointwise, self.undated, self.classes)
+            tables = Stated(eng, folder, *selection)
             written = {
                 name: eng.write(table, out / f"{name}.parquet", _ROWS[name], order)
                 for name, table, order in (
@@ -90,11 +90,11 @@ class Facts(Step):
 
     def _counted(self, folder: Path) -> Counter[str]:
         """What was read in all, and what mining counted for these relations."""
-        known = read_summary(folder / TABLES[-1])
-        counts = Counter[str](known["counts"])
+        summary = read_summary(folder / TABLES[-1])
+        counts = Counter[str](summary["counts"])
         counts["statements"] = 0
         for relation in dict.fromkeys(map(property_of, self.relations)):
-            counts.update(known["relations"].get(relation, {}))
+            counts.update(summary["relations"].get(relation, {}))
         return counts
 
 
@@ -122,10 +122,12 @@ def read_dump(eng: Engine, folder: Path, relations: Collection[str]) -> snapshot
     """What a mined folder says of some relations."""
     held = eng.read(folder / "facts.parquet", rows.Fact)
     gaps = eng.read(folder / "gaps.parquet", rows.Gap)
-    asked = sorted(relations)
-    named = eng.read(folder / "entities.parquet", rows.Entity)
+    relation_ids = sorted(relations)
+    named_entities = eng.read(folder / "entities.parquet", rows.Entity)
     return snapshot_diff.Dump(
-        held.filter(held.relation.isin(asked)), gaps.filter(gaps.relation.isin(asked)), named
+        held.filter(held.relation.isin(relation_ids)),
+        gaps.filter(gaps.relation.isin(relation_ids)),
+        named_entities,
     )
 
 
@@ -141,8 +143,8 @@ def properties_to_mine(relations: Mapping[str, Relation]) -> dict[str, bool]:
     """
     needed: dict[str, bool] = {}
     for relation in relations.values():
-        kept = relation.undated == "keep"
-        needed[relation.property] = needed.get(relation.property, False) or kept
+        is_kept = relation.undated == "keep"
+        needed[relation.property] = needed.get(relation.property, False) or is_kept
     if any(relation.subject_class or relation.object_class for relation in relations.values()):
         needed[SUBCLASS] = True
     return needed
@@ -153,15 +155,23 @@ def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
 
     `UserError` where that folder was mined without what these relations need.
     """
-    kept = tuple(sorted(r for r, relation in relations.items() if relation.undated == "keep"))
+    with_undated = tuple(
+        sorted(
+            relation_id for relation_id, relation in relations.items() if relation.undated == "keep"
+        )
+    )
     return Facts(
         mined=_mined(run, run.inputs[name], properties_to_mine(relations)),
         relations=tuple(relations),
-        pointwise=tuple(r for r, relation in relations.items() if relation.mode == "pointwise"),
-        undated=kept,
+        pointwise=tuple(
+            relation_id
+            for relation_id, relation in relations.items()
+            if relation.mode == "pointwise"
+        ),
+        undated=with_undated,
         classes={
-            r: (relation.subject_class, relation.object_class)
-            for r, relation in relations.items()
+            relation_id: (relation.subject_class, relation.object_class)
+            for relation_id, relation in relations.items()
             if relation.subject_class or relation.object_class
         },
     )
@@ -170,18 +180,24 @@ def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
 def _mined(run: Run, source: Source, needed: Mapping[str, bool]) -> Mine | MinedFolder:
     if not source.mined:
         # All that keep them, so that one mining serves every recipe.
-        undated = [p for p, kept in properties_to_mine(all_relations(run)).items() if kept]
+        undated = [
+            property_id
+            for property_id, is_kept in properties_to_mine(all_relations(run)).items()
+            if is_kept
+        ]
         step = Mine(dump=source, undated=tuple(sorted(undated)))
         _say_before(run, step)
         return step
-    known = read_summary(source.mined / TABLES[-1])
-    if known["asked"] is not None and (missing := sorted(set(needed) - set(known["asked"]))):
+    summary = read_summary(source.mined / TABLES[-1])
+    if summary["asked"] is not None and (missing := sorted(set(needed) - set(summary["asked"]))):
         raise UserError(
             f"it was not mined for {', '.join(missing)}",
             where=source.mined,
             hint="mine them too, or leave them out of the recipe's relations",
         )
-    if missing := sorted({p for p in needed if needed[p]} - set(known["undated"])):
+    if missing := sorted(
+        {property_id for property_id in needed if needed[property_id]} - set(summary["undated"])
+    ):
         raise UserError(
             f"it was mined without the undated statements of {', '.join(missing)}",
             where=source.mined,
@@ -202,7 +218,9 @@ def _say_before(run: Run, step: Mine) -> None:
     earlier = [
         read_summary(path) for path in sorted(workspace.root.glob(f"{step.name}-*/{TABLES[-1]}"))
     ]
-    same = [one["undated"] for one in earlier if one["snapshot"] == str(step.dump.snapshot)]
+    same = [
+        summary["undated"] for summary in earlier if summary["snapshot"] == str(step.dump.snapshot)
+    ]
     new = set(step.undated).difference(*same) if same else set()
     if new:
         text += f" again, for the undated statements of {', '.join(sorted(new))}"
@@ -218,19 +236,19 @@ def time_rules(relations: Mapping[str, Relation]) -> dict[str, timeline.TimeRule
     """What the templates of the relations say of time."""
     shared_fields = set(timeline.TimeRule.model_fields)
     return {
-        r: timeline.TimeRule.model_validate(relation.model_dump(include=shared_fields))
-        for r, relation in relations.items()
+        relation_id: timeline.TimeRule.model_validate(relation.model_dump(include=shared_fields))
+        for relation_id, relation in relations.items()
     }
 
 
 def relation_labels(relations: Mapping[str, Relation]) -> dict[str, str]:
     """The name of each relation."""
-    return {r: relation.label for r, relation in relations.items()}
+    return {relation_id: relation.label for relation_id, relation in relations.items()}
 
 
 def released_segments(segments: ir.Table) -> ir.Table:
     """Segments with an id, which names the object's first, second, … segment, and their dates."""
-    order = [segments[c].asc(nulls_first=True) for c in (*DATES, "statements")]
+    order = [segments[column].asc(nulls_first=True) for column in (*DATES, "statements")]
     by = ibis.window(group_by=list(timeline.KEY), order_by=order)
     placed = segments.mutate(place=ibis.row_number().over(by))
     return release_columns.with_valid_dates(
@@ -250,5 +268,5 @@ def newest_entities(eng: Engine, folders: Sequence[Path]) -> ir.Table:
 
 def read_dropped(eng: Engine, *folders: Path) -> ir.Table:
     """What was left out on the way to these facts (`rows.Dropped`)."""
-    every = (eng.read(folder / "dropped.parquet", rows.Dropped) for folder in folders)
-    return reduce(ir.Table.union, every)
+    dropped_tables = (eng.read(folder / "dropped.parquet", rows.Dropped) for folder in folders)
+    return reduce(ir.Table.union, dropped_tables)

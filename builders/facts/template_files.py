@@ -45,13 +45,15 @@ def check(folder: Path) -> Iterator[str]:
         kind += [f"cloze_templates by {name}" for name in relation.wordings]
         yield f"{relation.relation} {relation.label} ({', '.join(kind)})"
         examples = relation.examples or (_NONE,)
-        for i, text in enumerate(relation.cloze):
-            example = examples[i % len(examples)]
-            asked = query(text, example.subject, articles=relation.articles)
-            made = sentence(text, example.subject, example.object, relation.articles)
-            yield f"  {asked}  ->  {made}"
+        for place, text in enumerate(relation.cloze):
+            example = examples[place % len(examples)]
+            question_text = query(text, example.subject, articles=relation.articles)
+            sentence_text = sentence(text, example.subject, example.object, relation.articles)
+            yield f"  {question_text}  ->  {sentence_text}"
         for example in relation.examples:
-            yield from (f"  {asked}  ->  {example.object}" for asked in example.asks)
+            yield from (
+                f"  {question_text}  ->  {example.object}" for question_text in example.asks
+            )
     schema = folder / SCHEMA
     if (
         folder.resolve() == TEMPLATES.resolve()
@@ -82,7 +84,7 @@ def import_templates(table: Path, folder: Path) -> list[Path]:
             hint="take another folder with --out, or move these files away",
         )
     folder.mkdir(parents=True, exist_ok=True)
-    source = "".join(c if c.isprintable() else "?" for c in table.name)
+    source = "".join(character if character.isprintable() else "?" for character in table.name)
     head = f"# yaml-language-server: $schema={SCHEMA}\n# From {source}: no examples yet.\n"
     for relation, path in paths.items():
         # A text that YAML would read otherwise is quoted.
@@ -95,29 +97,29 @@ def import_templates(table: Path, folder: Path) -> list[Path]:
 
 def _relations(table: Path) -> dict[str, dict[str, Any]]:
     """The fields of each relation; `UserError` with all mistakes."""
-    found: dict[str, dict[str, Any]] = {}
+    relations: dict[str, dict[str, Any]] = {}
     wrong: list[str] = []
     for line, row in _rows(table):
         name = row["Wikidata ID"]
-        this = found.get(name, {"relation": name, "label": row["Relation"], **_DEFAULTS})
+        this = relations.get(name, {"relation": name, "label": row["Relation"], **_DEFAULTS})
         more = this | {"cloze": [*this.get("cloze", ()), row["Template"]]}
         try:
             Relation.model_validate(more)
         except ValidationError as error:
-            found_here = [e for e in error.errors() if e["type"] != "too_short"]
-            texts = [e["msg"].removeprefix("Value error, ") for e in found_here]
+            found_here = [mistake for mistake in error.errors() if mistake["type"] != "too_short"]
+            texts = [mistake["msg"].removeprefix("Value error, ") for mistake in found_here]
             wrong += [f"{display_path(table)}:{line}: {text}" for text in texts]
             continue
         if row["Relation"] != this["label"]:
             names = f"{row['Relation']!r} here, {this['label']!r} above"
             wrong.append(f"{display_path(table)}:{line}: {name} has two names: {names}")
             continue
-        found[name] = more
+        relations[name] = more
     if wrong:
         raise UserError("\n".join(wrong))
-    if not found:
+    if not relations:
         raise UserError("no templates: no row below the head", where=display_path(table))
-    return found
+    return relations
 
 
 def _rows(table: Path) -> Iterator[tuple[int, dict[str, str]]]:

@@ -38,22 +38,22 @@ class TemporalFacts(DatasetBuilder):
         relations = select_relations(steps.all_relations(run), self.relations, run.templates)
         names = ["older", "dump"] if "older" in run.inputs else ["dump"]
         facts = [steps.facts_step(run, name, relations) for name in names]
-        made = run.folder(
+        tables_folder = run.folder(
             NamedFacts(
                 facts=tuple(facts),
                 timelines=steps.timelines_step(facts[-1], relations),
                 relations=steps.relation_labels(relations),
             )
         )
-        folders = {name: run.folder(one) for name, one in zip(names, facts, strict=True)}
-        files = {name: made / f"{name}.parquet" for name in _TABLES}
+        folders = {name: run.folder(step) for name, step in zip(names, facts, strict=True)}
+        files = {name: tables_folder / f"{name}.parquet" for name in _TABLES}
         return Dataset(
             tables=tuple(
                 Table(name, *_TABLES[name], {"full": FromParquet(path)})
                 for name, path in files.items()
                 if path.exists()
             ),
-            dropped=(FromParquet(made / "dropped.parquet"),),
+            dropped=(FromParquet(tables_folder / "dropped.parquet"),),
             statistics=(card.mining(folders),),
             plots=(card.facts_by_relation(files["facts"]),),
         )

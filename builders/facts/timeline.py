@@ -145,7 +145,9 @@ def period_runs(
     stated = segments.mutate(cause=cause.cast("int64"), doubtful=segments.rival)
     ranges = _ranges(stated, window, at)
     if gaps is not None:
-        cause = gaps.reason.cases(*((c, n) for n, c in enumerate(CAUSES)), else_=0)
+        cause = gaps.reason.cases(
+            *((reason, place) for place, reason in enumerate(CAUSES)), else_=0
+        )
         holes = gaps.mutate(cause=cause.cast("int64"), doubtful=True)
         ranges = ranges.union(_ranges(holes, window, at))
     low, high = window[0].index, window[-1].index
@@ -154,17 +156,19 @@ def period_runs(
     cut = cut.filter(cut.at.between(low, high))
     following = cut.at.lead().over(ibis.window(group_by=PAIR, order_by=cut.at))
     cut = cut.mutate(until=following.fill_null(high + 1) - 1)
-    met = cut.join(ranges, PAIR)
-    certain = met.at.between(met.certain_first, met.certain_last)
-    possible = met.at.between(met.first, met.last)
-    found = met.group_by([*PAIR, "at", "until"]).agg(
-        objects=met.object.collect(where=certain),
-        doubts=doubt_code(met.cause, met.object).collect(where=possible & ~certain),
+    cut_ranges = cut.join(ranges, PAIR)
+    certain = cut_ranges.at.between(cut_ranges.certain_first, cut_ranges.certain_last)
+    possible = cut_ranges.at.between(cut_ranges.first, cut_ranges.last)
+    period_states = cut_ranges.group_by([*PAIR, "at", "until"]).agg(
+        objects=cut_ranges.object.collect(where=certain),
+        doubts=doubt_code(cut_ranges.cause, cut_ranges.object).collect(where=possible & ~certain),
     )
-    found = found.mutate(objects=sorted_set(found.objects.fill_null(_NONE)))
-    doubts = found.doubts.fill_null(_NONE)
-    doubts = doubts.filter(lambda x: ~found.objects.contains(doubted_object(x)))
-    return found.mutate(doubts=ibis.ifelse(found.doubts.length() > 0, sorted_set(doubts), _NONE))
+    period_states = period_states.mutate(objects=sorted_set(period_states.objects.fill_null(_NONE)))
+    doubts = period_states.doubts.fill_null(_NONE)
+    doubts = doubts.filter(lambda doubt: ~period_states.objects.contains(doubted_object(doubt)))
+    return period_states.mutate(
+        doubts=ibis.ifelse(period_states.doubts.length() > 0, sorted_set(doubts), _NONE)
+    )
 
 
 REASONS = {
@@ -188,14 +192,14 @@ def doubt_code(cause: ir.IntegerValue, thing: ir.IntegerValue) -> ir.IntegerValu
     return cause * _PER_CAUSE + thing
 
 
-def doubted_object(some: ir.IntegerValue) -> ir.IntegerValue:
+def doubted_object(doubts: ir.IntegerValue) -> ir.IntegerValue:
     """The object's number of a `doubt`."""
-    return some % _PER_CAUSE
+    return doubts % _PER_CAUSE
 
 
-def doubt_cause(some: ir.IntegerValue) -> ir.IntegerValue:
+def doubt_cause(doubts: ir.IntegerValue) -> ir.IntegerValue:
     """The place of the cause of a `doubt` in `CAUSES`."""
-    return (some - doubted_object(some)) // _PER_CAUSE
+    return (doubts - doubted_object(doubts)) // _PER_CAUSE
 
 
 def period_index(day: ir.DateValue, granularity: Granularity) -> ir.IntegerValue:
@@ -204,20 +208,20 @@ def period_index(day: ir.DateValue, granularity: Granularity) -> ir.IntegerValue
     return (day.year() * per_year + (day.month() - 1) * per_year // 12).cast("int64")
 
 
-def sorted_set(some: ir.ArrayColumn) -> ir.ArrayColumn:
+def sorted_set(values: ir.ArrayColumn) -> ir.ArrayColumn:
     """The distinct elements of an array, sorted."""
-    return ibis.ifelse(some.length() > 1, some.unique().sort(), some)
+    return ibis.ifelse(values.length() > 1, values.unique().sort(), values)
 
 
-def array_difference(some: ir.ArrayColumn, others: ir.ArrayColumn) -> ir.ArrayColumn:
+def array_difference(values: ir.ArrayColumn, left_out: ir.ArrayColumn) -> ir.ArrayColumn:
     """The elements of an array that another does not hold, in order."""
-    return some.filter(lambda x: ~others.contains(x))
+    return values.filter(lambda value: ~left_out.contains(value))
 
 
 def _items(facts: ir.Table, gaps: ir.Table | None, rules: Rules) -> ir.Table:
     """Facts and gaps as one table without null dates; `kind`: state, point, sighting or gap."""
-    keeping = [r for r, rule in rules.items() if rule.undated == "keep"]
-    unknown = ibis.and_(*(facts[c].isnull() for c in DATES)) & facts.end_open
+    keeping = [relation_id for relation_id, rule in rules.items() if rule.undated == "keep"]
+    unknown = ibis.and_(*(facts[column].isnull() for column in DATES)) & facts.end_open
     undated = unknown & ~facts.sighting & facts.relation.isin(keeping)
     items = facts.mutate(
         kind=ibis.cases(
@@ -230,7 +234,7 @@ def _items(facts: ir.Table, gaps: ir.Table | None, rules: Rules) -> ir.Table:
         items = items.select(_ITEM).union(more.select(_ITEM))
     always = items.reason.isin(_UNBOUNDED).fill_null(False)
     no_day = ibis.null("date")
-    dated = items.mutate(**{c: ibis.ifelse(always, no_day, items[c]) for c in DATES})
+    dated = items.mutate(**{column: ibis.ifelse(always, no_day, items[column]) for column in DATES})
     dated = dated.mutate(end_open=dated.end_open & ~always)
     return with_calendar_ends(dated.select(_ITEM))
 
@@ -277,7 +281,10 @@ def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table
         kind=ibis.ifelse(wrong, "gap", items.kind),
         reason=ibis.ifelse(wrong, "contradictory", items.reason),
         end_open=items.end_open & ~wrong,
-        **{c: ibis.ifelse(wrong, items[edge], items[c]) for c, edge in always.items()},
+        **{
+            column: ibis.ifelse(wrong, items[edge], items[column])
+            for column, edge in always.items()
+        },
     )
     return items.filter(items.reason.isnull() | (items.start_first <= items.end_last))
 
@@ -287,7 +294,7 @@ def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
     `life_end_first` to `life_end_last`, when the first of both ends, where they count.
     """
     lives = entities.select("id", "began_first", "began_last", "ended_first", "ended_last")
-    lives = lives.filter(ibis.or_(*(lives[c].notnull() for c in lives.columns[1:])))
+    lives = lives.filter(ibis.or_(*(lives[column].notnull() for column in lives.columns[1:])))
     # A date that is known at all has no first day where that is unknown, and no last one.
     began = lives.began_first.notnull() | lives.began_last.notnull()
     ended = lives.ended_first.notnull() | lives.ended_last.notnull()
@@ -298,13 +305,15 @@ def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
         ended_last=lives.ended_last.fill_null(LAST_DAY),
     )
     columns = items.columns
-    found: dict[str, list[ir.DateValue]] = {c: [] for c in lives.columns[1:]}
+    life_days: dict[str, list[ir.DateValue]] = {column: [] for column in lives.columns[1:]}
     for role in ("subject", "object"):
-        theirs = lives.rename({f"{role}_{c}": c for c in lives.columns})
+        theirs = lives.rename({f"{role}_{column}": column for column in lives.columns})
         items = items.left_join(theirs, items[role] == theirs[f"{role}_id"])
     for role in ("subject", "object"):
-        outliving = sorted(r for r, rule in rules.items() if role not in rule.ends_with)
-        for name, days in found.items():
+        outliving = sorted(
+            relation_id for relation_id, rule in rules.items() if role not in rule.ends_with
+        )
+        for name, days in life_days.items():
             edge = FIRST_DAY if name.startswith("began") else LAST_DAY
             day = items[f"{role}_{name}"].fill_null(edge)
             if name.startswith("ended"):
@@ -312,12 +321,12 @@ def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
             days.append(day)
     return items.select(
         *columns,
-        subject_born=found["began_first"][0],
-        born=ibis.greatest(*found["began_first"]),
-        born_last=ibis.greatest(*found["began_last"]),
-        died=found["ended_last"][0],
-        life_end_first=ibis.least(*found["ended_first"]),
-        life_end_last=ibis.least(*found["ended_last"]),
+        subject_born=life_days["began_first"][0],
+        born=ibis.greatest(*life_days["began_first"]),
+        born_last=ibis.greatest(*life_days["began_last"]),
+        died=life_days["ended_last"][0],
+        life_end_first=ibis.least(*life_days["ended_first"]),
+        life_end_last=ibis.least(*life_days["ended_last"]),
     )
 
 
@@ -341,7 +350,7 @@ def _begun(items: ir.Table, rules: Rules) -> ir.Table:
         end_inferred=open_ & closed,
     )
     return items.select(
-        *(c for c in _ITEM if c not in DATES),
+        *(column for column in _ITEM if column not in DATES),
         "end_inferred",
         "rival",
         start_first="start_first",
@@ -354,8 +363,11 @@ def _begun(items: ir.Table, rules: Rules) -> ir.Table:
 def _trusted(items: ir.Table, rules: Rules) -> ir.DateValue:
     """Until when an open fact surely goes on: for so many years after its first possible start."""
     until = [
-        (items.relation == r, (items.start_first + ibis.interval(years=rule.open_for)).cast("date"))
-        for r, rule in sorted(rules.items())
+        (
+            items.relation == relation_id,
+            (items.start_first + ibis.interval(years=rule.open_for)).cast("date"),
+        )
+        for relation_id, rule in sorted(rules.items())
         if rule.open_for
     ]
     return ibis.cases(*until, else_=LAST_DAY) if until else LAST_DAY
@@ -363,7 +375,7 @@ def _trusted(items: ir.Table, rules: Rules) -> ir.DateValue:
 
 def _exclusive(engine: Engine, items: ir.Table, rules: Rules) -> ir.Table:
     """Rule 3: adds `successor`, its last possible first day, and `rival`; cuts rule 2's starts."""
-    ids = sorted(r for r, rule in rules.items() if rule.exclusive)
+    ids = sorted(relation_id for relation_id, rule in rules.items() if rule.exclusive)
     none = {"successor": ibis.null("date"), "rival": ibis.literal(False)}
     if not ids:
         return _by_snapshot(items).mutate(**none)
@@ -375,8 +387,8 @@ def _exclusive(engine: Engine, items: ir.Table, rules: Rules) -> ir.Table:
     still = sole.end_open & sole.successor.isnull() & (sole.kind != "gap")
     rivals = ibis.ifelse(still, sole.object, ibis.null("string"))
     sole = sole.mutate(still=still, least=rivals.min().over(pair), most=rivals.max().over(pair))
-    others = (sole.least != sole.object) | (sole.most != sole.object)
-    rival = sole.still & (sole["rank"] != "preferred") & others
+    has_others = (sole.least != sole.object) | (sole.most != sole.object)
+    rival = sole.still & (sole["rank"] != "preferred") & has_others
     return shared.union(sole.mutate(rival=rival.fill_null(False)).select(shared.columns))
 
 
@@ -392,9 +404,9 @@ def _co_held(items: ir.Table) -> ir.Table:
     terms = items.filter(items.kind.isin(["state", "point"]))
     ends = ibis.ifelse(terms.end_open, terms.start_first, terms.end_first)
     terms = terms.select(*PAIR, "object", began=terms.start_last, ends=ends).distinct()
-    others = terms.rename(other="object", other_began="began", other_ends="ends")
-    overlap = (terms.ends > others.other_began) & (others.other_ends > terms.began)
-    both = terms.join(others, [*PAIR, terms.object < others.other, overlap])
+    other_terms = terms.rename(other="object", other_began="began", other_ends="ends")
+    overlap = (terms.ends > other_terms.other_began) & (other_terms.other_ends > terms.began)
+    both = terms.join(other_terms, [*PAIR, terms.object < other_terms.other, overlap])
     return both.select(PAIR).distinct()
 
 
@@ -404,10 +416,18 @@ def _with_successor(items: ir.Table, co_held: ir.Table) -> ir.Table:
     asks = items.end_open & (items["rank"] != "preferred")
     items = items.mutate(asks=asks, thing=items.object.fill_null(""))
     key = [*PAIR, "thing", "start_last"]
-    asked = items.filter(items.asks).anti_join(co_held, PAIR).select(key).distinct()
-    met = items.filter((items.kind != "gap") & (items.start_first <= items.snapshot))
-    met = met.select(*PAIR, by=met.object, begins=met.start_first, began=met.start_last).distinct()
-    later = asked.join(met, [*PAIR, asked.thing != met.by, asked.start_last < met.begins])
+    open_items = items.filter(items.asks).anti_join(co_held, PAIR).select(key).distinct()
+    later_starts = items.filter((items.kind != "gap") & (items.start_first <= items.snapshot))
+    later_starts = later_starts.select(
+        *PAIR,
+        by=later_starts.object,
+        begins=later_starts.start_first,
+        began=later_starts.start_last,
+    ).distinct()
+    later = open_items.join(
+        later_starts,
+        [*PAIR, open_items.thing != later_starts.by, open_items.start_last < later_starts.begins],
+    )
     items = items.left_join(later.group_by(key).agg(found=later.began.min()), key)
     return items.select(*columns, successor=ibis.ifelse(items.asks, items.found, ibis.null("date")))
 
@@ -420,8 +440,8 @@ def _segments(items: ir.Table) -> ir.Table:
     repeated = facts.group_by(list(KEY)).having(facts.count() > 1).agg(facts=facts.count())
     several = facts.semi_join(repeated, list(KEY))
     single = facts.anti_join(repeated, list(KEY)).select(columns)
-    found = single.union(_merged(several).select(columns))
-    return without_calendar_ends(found)
+    segments = single.union(_merged(several).select(columns))
+    return without_calendar_ends(segments)
 
 
 def _merged(facts: ir.Table) -> ir.Table:
@@ -463,7 +483,7 @@ def _merged(facts: ir.Table) -> ir.Table:
     place = ibis.window(group_by=segment, order_by=[*latest, "end_inferred"])
     facts = facts.mutate(leads=ibis.row_number().over(place) == 0)
     counts = facts.counts
-    found = facts.group_by(segment).agg(
+    segments = facts.group_by(segment).agg(
         start_first=facts.start_first.min(where=counts),
         start_last=facts.start_last.min(where=counts),
         end_first=facts.end_first.max(where=counts),
@@ -474,15 +494,15 @@ def _merged(facts: ir.Table) -> ir.Table:
         statements=facts.statements.collect(),
         snapshot=facts.snapshot.max(),
     )
-    return found.mutate(statements=found.statements.flatten().unique().sort())
+    return segments.mutate(statements=segments.statements.flatten().unique().sort())
 
 
 def _gaps(items: ir.Table, entities: ir.Table | None) -> ir.Table:
     """The gaps; an undated object without a name cannot be accepted, so it is left out of its."""
     gaps = without_calendar_ends(items.filter(items.kind == "gap"))
     if entities is not None:
-        named = entities.filter(has_label(entities.label)).select(named="id")
-        gaps = gaps.left_join(named, gaps.object == named.named)
+        named_entities = entities.filter(has_label(entities.label)).select(named="id")
+        gaps = gaps.left_join(named_entities, gaps.object == named_entities.named)
         unnamed = (gaps.reason == "undated") & gaps.named.isnull()
         gaps = gaps.mutate(object=ibis.ifelse(unnamed, ibis.null("string"), gaps.object))
     columns = ("statement", *KEY, *DATES, "end_open", "reason", "rank", "snapshot")
@@ -507,6 +527,6 @@ def _ranges(table: ir.Table, window: Sequence[Period], at: WhenCounted) -> ir.Ta
     places = IntervalColumns.of(near, doubtful=near.doubtful).ranges(
         Window(low, high, low - 1, high + 1), first_index, last_index
     )
-    ids = {c: item_number(near[c]).fill_null(0) for c in ("subject", "object")}
+    ids = {column: item_number(near[column]).fill_null(0) for column in ("subject", "object")}
     ranged = near.select("relation", **ids, **places._asdict(), cause="cause")
     return ranged.filter(ranged["first"] <= ranged["last"])

@@ -1,7 +1,7 @@
 """The dataset builders by name: the project's table, and the entry points `factdrift.datasets`.
 
 A package offers a builder in its `pyproject.toml`, as `two-hop = "two_hop.dataset:TwoHop"`. The
-files `recipe.yaml` and `prose.md` lie beside the builder's module.
+files `recipe.yaml` and `prose.md` are in the folder of the builder's module.
 """
 
 import inspect
@@ -36,7 +36,7 @@ BUILDERS: Mapping[str, type[DatasetBuilder]] = {
     "new-lama-easy-clozes": NewLAMAEasyClozes,
     "new-lama-easy": NewLAMAEasy,
 }
-"""The builders of this package, by the name that a recipe's `build.builder` gives."""
+"""The builders of this package by their names in `build.builder` of recipes."""
 
 
 def _is_builder(candidate: object) -> bool:
@@ -49,10 +49,10 @@ DATASETS: ExtensionPoint[type[DatasetBuilder]] = ExtensionPoint(
 
 
 def find_builder(name: str) -> type[DatasetBuilder]:
-    """The builder of a name.
+    """Return the builder with a name.
 
-    `ValueError` where no builder has the name, which a recipe's validator tells with its line;
-    `UserError` where the package that offers it is broken.
+    Raises `ValueError` if no builder has the name, which a validator of recipes reports with its
+    line, and `UserError` if the package of the builder is broken.
     """
     if name not in DATASETS.names():
         raise ValueError(f"no dataset builder {name!r}, {DATASETS.suggestion(name)}")
@@ -60,16 +60,16 @@ def find_builder(name: str) -> type[DatasetBuilder]:
 
 
 def recipe_of(name: str) -> Path | None:
-    """The recipe beside the builder of an installed package; None for the project's own names."""
+    """Return the recipe in the package of a builder, or None for builders of the project."""
     if not DATASETS.offers(name):
         return None
     return _module_folder(DATASETS.find(name)) / "recipe.yaml"
 
 
 def prose_of(builder: type[DatasetBuilder], name: str) -> Path:
-    """The prose of a dataset's card.
+    """Return the path of the prose for a dataset's card.
 
-    For the project's datasets it lies in `data_cards/NAME`, else beside the builder's module.
+    For the project's datasets it is in `data_cards/NAME`, for others beside the builder's module.
     """
     if builder in BUILDERS.values():
         return resource("data_cards") / name / "prose.md"

@@ -1,10 +1,12 @@
-"""`factdrift new`: skeletons of extensions, each in a package or folder of its author's own."""
+"""`factdrift new`: skeletons of extensions, each a package or a folder of its author."""
 
 import keyword
 import re
 import sys
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
+from typing import Any
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.extensions import ExtensionPoint
@@ -12,7 +14,7 @@ from factdrift.builders.core.files import atomic_folder, disk_errors, resource
 from factdrift.builders.recipes.datasets import DATASETS
 
 SKELETONS = resource("builders/recipes/skeletons")
-"""A folder for each kind; in it `my-KIND`, `my_KIND`, `MyKind` and `My kind` stand for the name."""
+"""Has a folder for each kind; `my-KIND`, `my_KIND`, `MyKind` and `My kind` in it are replaced."""
 
 NEXT_STEPS = {
     "dataset": "pip install -e {folder}, then factdrift release {name}, and pytest {folder}",
@@ -21,7 +23,7 @@ NEXT_STEPS = {
     "platform": "pip install -e {folder}, then --platform {name}, and pytest {folder}",
     "task": "edit layout.yaml and task.html.j2, then factdrift layouts {folder}",
 }
-"""The kinds of skeleton, and what its author does next."""
+"""The kinds of skeletons, each with the next step of its author."""
 _PACKAGE_KINDS = ("dataset", "filter", "backend", "platform")
 
 
@@ -33,52 +35,55 @@ def write_skeleton(kind: str, name: str, out: Path) -> Path:
     """
     if kind not in NEXT_STEPS:
         raise UserError(f"no kind {kind!r}", hint=f"there are {', '.join(NEXT_STEPS)}")
-    if problem := _name_problem(kind, name):
+    if name_problem := _name_problem(kind, name):
         raise UserError(
-            f"not a name for a {kind}: {problem}",
+            f"not a name for a {kind}: {name_problem}",
             where=name,
             hint="small letters, digits and hyphens that name nothing else yet: two-hop",
         )
     folder = out / name
     if folder.exists():
         raise UserError("is there already", where=folder, hint="name another folder: --out")
-    words = name.split("-")
+    name_words = name.split("-")
     replacements = {
         f"my-{kind}": name,
-        f"my_{kind}": "_".join(words),
-        f"My{kind.capitalize()}": "".join(map(str.capitalize, words)),
-        f"My {kind}": " ".join(words).capitalize(),
+        f"my_{kind}": "_".join(name_words),
+        f"My{kind.capitalize()}": "".join(map(str.capitalize, name_words)),
+        f"My {kind}": " ".join(name_words).capitalize(),
     }
-    skeleton = SKELETONS / kind
-    with disk_errors(folder), atomic_folder(folder) as staging:
-        for path in sorted(skeleton.rglob("*")):
+    skeleton_folder = SKELETONS / kind
+    with disk_errors(folder), atomic_folder(folder) as staging_folder:
+        for path in sorted(skeleton_folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                relative = _replaced(path.relative_to(skeleton).as_posix(), replacements)
-                target = staging / relative
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(_replaced(path.read_text("utf-8"), replacements), "utf-8")
+                relative_path = _replaced(
+                    path.relative_to(skeleton_folder).as_posix(), replacements
+                )
+                target_path = staging_folder / relative_path
+                target_path.parent.mkdir(parents=True, exist_ok=True)
+                target_path.write_text(_replaced(path.read_text("utf-8"), replacements), "utf-8")
     return folder
 
 
 def next_step(kind: str, folder: Path) -> str:
-    """What the author does with a skeleton that was just written."""
+    """Return what the author does next with a skeleton."""
     return f"{folder}: {NEXT_STEPS[kind].format(folder=folder, name=folder.name)}"
 
 
 def _name_problem(kind: str, name: str) -> str | None:
-    """Why `name` cannot be used; None where it can."""
+    """Return why a name cannot be used, or None if it can."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):  # `two-hop`; not `Two`, `two_hop`
         return "it has other characters, or does not begin with a letter"
     if kind not in _PACKAGE_KINDS:
         return None
-    module = name.replace("-", "_")
-    if keyword.iskeyword(module) or keyword.issoftkeyword(module):
+    module_name = name.replace("-", "_")
+    if keyword.iskeyword(module_name) or keyword.issoftkeyword(module_name):
         return "it is a word of Python"
-    if name in _extension_points()[kind].names():
+    points = _extension_points()
+    if kind in points and name in points[kind].names():
         return f"there is a {kind} of that name"
     # A package that shadows another module breaks whatever imports that one.
-    if module in sys.stdlib_module_names or module in packages_distributions():
-        return f"Python imports another module as {module!r}"
+    if module_name in sys.stdlib_module_names or module_name in packages_distributions():
+        return f"Python imports another module as {module_name!r}"
     try:
         distribution(name)
     except PackageNotFoundError:
@@ -86,9 +91,13 @@ def _name_problem(kind: str, name: str) -> str | None:
     return "a package of that name is installed"
 
 
-def _extension_points() -> dict[str, ExtensionPoint[type]]:
-    """The extension point of each kind of package."""
-    return {"dataset": DATASETS}
+def _extension_points() -> Mapping[str, ExtensionPoint[Any]]:
+    """Return the extension point of each kind of package."""
+    from factdrift.builders.generate.backends import MODEL_POINT
+    from factdrift.filters import FILTER_POINT
+
+    # Platforms are above recipes in the order of imports: their names are compared when loaded.
+    return {"dataset": DATASETS, "filter": FILTER_POINT, "backend": MODEL_POINT}
 
 
 def _replaced(text: str, replacements: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""A recipe: what one dataset version is made from. One YAML file in `builders/recipes/`."""
+"""Recipes, the YAML files from which versions of datasets are made, and their inputs."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,25 +37,27 @@ FOLDER = resource("builders/recipes")
 class Recipe(Strict):
     """Inputs, parameters and seed of one dataset version, and what its card says.
 
-    `dataset`: the name of the dataset and of its folder, in small letters, digits and hyphens;
-    `version`: `1.2.3`, or `auto` for the smallest that the rule allows; `title`: the
-    heading of the card; `summary`: the sentences below it; `licence`: that of the rows, as SPDX
-    names it; `tags`: words that the Hub finds it by; `inputs`: what it is made from, by name;
-    `build`: the parameters of one builder; `seed`: what every draw derives from.
+    `dataset` is the name of the dataset and its folder, in small letters, digits and hyphens.
+    `version` is `1.2.3`, or `auto` for the smallest version that the versioning rule allows.
+    `title` and `summary` begin the card. `licence` is the SPDX expression for the rows. `tags` are
+    search words on the Hub. `inputs` are the inputs by name, `build` holds the parameters of one
+    builder, and all random draws depend on `seed`.
     """
 
+    # `two-hop`, not `Two-Hop` or `two_hop`
     dataset: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+    # `1.2.3` or `auto`, not `1.2`
     version: Annotated[str, Field(pattern=r"^(auto|\d+\.\d+\.\d+)$")]
     title: str
     summary: str
     licence: Licence
     tags: tuple[str, ...] = ()
     homepage: Annotated[str | None, Field(pattern=r"^https?://\S+$")] = None
-    """The dataset's own page, where it has one: on the Hub, or behind a DOI."""
+    """The web page of the dataset, if it has one: on the Hub, or behind a DOI."""
     creators: Annotated[tuple[str, ...], Field(min_length=1)] = ("factdrift contributors",)
-    """Who is named as its maker in Croissant, CITATION.cff and the metadata for a DOI."""
+    """The authors in Croissant, CITATION.cff and the metadata for a DOI."""
     prose: Name | None = None
-    """Name of the folder of `data_cards/` whose prose the card takes; the builder's by default."""
+    """The folder in `data_cards/` with the prose of the card, by default that of the builder."""
     seed: int = 0
     inputs: Mapping[str, RecipeInput]
     build: SerializeAsAny[DatasetBuilder]
@@ -63,28 +65,35 @@ class Recipe(Strict):
     @field_validator("inputs", mode="before")
     @classmethod
     def _kinds(cls, inputs: Any) -> Any:
-        """Inputs with the kind of their name, where they do not say one themselves."""
+        """Add to inputs without a kind the kind that belongs to their name."""
         if not isinstance(inputs, Mapping):
             return inputs
         return {
-            name: {"kind": INPUTS[name].kind, **about}
-            if name in INPUTS and isinstance(about, Mapping)
-            else about
-            for name, about in inputs.items()
+            input_name: {"kind": INPUTS[input_name].kind, **input_data}
+            if input_name in INPUTS and isinstance(input_data, Mapping)
+            else input_data
+            for input_name, input_data in inputs.items()
         }
 
-    def waits_for(self, given: Collection[str]) -> set[str]:
-        """The inputs that it still needs, beside the given ones; given ones put its own aside."""
+    def waits_for(self, input_names: Collection[str]) -> set[str]:
+        """Return the inputs that are missing if `input_names` are given on the command line.
+
+        An input that is given there disables the paths in the recipe.
+        """
         needed_names = {name for name, entry in self.inputs.items() if not entry.optional}
         own_names = (
-            () if self.sources(given) else {n for n, entry in self.inputs.items() if entry.path}
+            ()
+            if self.sources(input_names)
+            else {n for n, entry in self.inputs.items() if entry.path}
         )
-        return needed_names - set(given) - set(own_names)
+        return needed_names - set(input_names) - set(own_names)
 
-    def sources(self, given: Collection[str]) -> list[str]:
-        """Of the given inputs those that put the recipe's own aside: all but gold rows."""
+    def sources(self, input_names: Collection[str]) -> list[str]:
+        """Return the given inputs that disable the paths in the recipe: all but gold rows."""
         return [
-            name for name in given if name not in self.inputs or self.inputs[name].kind != "gold"
+            name
+            for name in input_names
+            if name not in self.inputs or self.inputs[name].kind != "gold"
         ]
 
 
@@ -98,52 +107,59 @@ class _BuilderName(BaseModel):
 
 
 class _RecipeHead(BaseModel):
-    """What of a recipe says which fields the rest may have."""
+    """The part of a recipe that decides which fields the rest can have."""
 
     build: _BuilderName
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Read a recipe; `UserError` with file:line for every mistake, of its builder before others."""
-    kind = find_builder(load(path, _RecipeHead).build.builder)
-    return load(path, create_model("Recipe", __base__=Recipe, build=(kind, ...)))
+    """Read a recipe; raise `UserError` with file and line of each mistake.
+
+    A mistake in the name of the builder is reported alone, because the fields depend on it.
+    """
+    builder_type = find_builder(load(path, _RecipeHead).build.builder)
+    return load(path, create_model("Recipe", __base__=Recipe, build=(builder_type, ...)))
 
 
 def recipes(folder: Path = FOLDER) -> dict[Path, Recipe]:
-    """Every bundled recipe, by path."""
+    """Return all bundled recipes, by path."""
     return {path: read_recipe(path) for path in sorted(folder.glob("*.yaml"))}
 
 
-def find_recipe(named: str | Path) -> Path:
-    """The file of a recipe that is named by its path, or by the name of a bundled one.
+def find_recipe(name_or_path: str | Path) -> Path:
+    """Return the file of a recipe, given its path or the name of a bundled or installed recipe.
 
-    `UserError` with the bundled names where a bare name is neither.
+    Raises `UserError` with all bundled names if there is none.
     """
-    path = Path(named)
-    if path.is_file() or path.parent not in (Path(), Path("builders/recipes")):
-        return path
-    bundled = {
-        bundled_path.stem: bundled_path
-        for bundled_path in sorted(
-            FOLDER.glob("*.yaml"), key=lambda bundled_path: bundled_path.stem
-        )
-    }
-    name = path.name.removesuffix(".yaml")
-    if name in bundled:
-        return bundled[name]
-    if plugin_recipe := recipe_of(name):
+    file_path = Path(name_or_path)
+    if file_path.is_file() or file_path.parent not in (Path(), Path("builders/recipes")):
+        return file_path
+    recipes_by_name: dict[str, Path] = {}
+    for bundled_path in sorted(FOLDER.glob("*.yaml"), key=lambda path: path.stem):
+        recipes_by_name[bundled_path.stem] = bundled_path
+    bare_name = file_path.name.removesuffix(".yaml")
+    if bare_name in recipes_by_name:
+        return recipes_by_name[bare_name]
+    if plugin_recipe := recipe_of(bare_name):
         return plugin_recipe
-    near = did_you_mean(
-        name,
-        [*(bundled_path.name for bundled_path in sorted(path.parent.glob("*.y*ml"))), *bundled],
+    near_name = did_you_mean(
+        bare_name,
+        [
+            *(bundled_path.name for bundled_path in sorted(file_path.parent.glob("*.y*ml"))),
+            *recipes_by_name,
+        ],
     )
-    hint = f"{f'did you mean {near}? ' if near else ''}bundled are {', '.join(bundled)}"
-    text = "no such file, and no bundled recipe of this name"
-    raise UserError(text, where=str(named), hint=hint)
+    suggestion = f"did you mean {near_name}? " if near_name else ""
+    hint = f"{suggestion}bundled are {', '.join(recipes_by_name)}"
+    error_text = "no such file, and no bundled recipe of this name"
+    raise UserError(error_text, where=str(name_or_path), hint=hint)
 
 
 def recipe_name(path: Path, recipe: Recipe) -> str:
-    """What names a recipe on the command line: its name, where it comes with its builder."""
+    """Return the name of a recipe on the command line.
+
+    This is the name of the builder if the recipe belongs to its package.
+    """
     own_recipe = recipe_of(recipe.build.builder)
     if own_recipe and own_recipe.resolve() == path.resolve():
         return recipe.build.builder
@@ -152,105 +168,129 @@ def recipe_name(path: Path, recipe: Recipe) -> str:
 
 def find_inputs(
     recipe: Recipe,
-    path: Path,
-    given: Mapping[str, Sequence[str]],
+    recipe_file: Path,
+    named_inputs: Mapping[str, Sequence[str]],
     snapshot: str | None,
     workspace: Workspace,
 ) -> dict[str, Source]:
-    """The inputs of a run: those of the recipe, or, where any is given, the given ones alone.
+    """Return the inputs of a run: those in the recipe or, if any are given, the given ones alone.
 
-    Mixing a given dump with the recipe's own older one would compare two different worlds; so a
-    given input puts aside every path and checksum that the recipe names, and the days of those
-    paths. Gold rows do not: they are about what the others hold, and of their day. So is a file
-    beside other inputs: it chooses among what they hold.
+    A given dump must not be compared with an older dump of the recipe, which can be about another
+    world. So a given input disables all paths and checksums in the recipe, and the days of those
+    paths. Gold rows do not: they are about rows of the other inputs, and have their day. The same
+    is true of a file beside other inputs, which selects from them.
 
-    The day of an input is what its path says (`news.jsonl@2020-12-31`), else its file names, else
-    `snapshot`. Where all names say theirs, `snapshot` is that of the newest input of the run,
-    `dump` or else the first.
+    The day of an input is in its path (`news.jsonl@2020-12-31`) or in the names of its files;
+    otherwise it is `snapshot`. If all inputs have a day, `snapshot` replaces that of `dump` or, if
+    there is no dump, of the first input.
     """
-    _refuse_unknown_inputs(recipe, path, given)
-    chosen = _choose_inputs(recipe, path, given)
-    folder = workspace.root / "inputs"
-    files: dict[str, tuple[Path, ...]] = {}
-    for name, entry in chosen.items():
-        local_paths = fetched(entry.about.kind, entry.paths, folder, workspace.say)
-        files[name] = _files(entry.about, local_paths, recipe.build.layouts)
-    checksums = {name: tuple(map(workspace.checksum, files[name])) for name in chosen}
-    for name, entry in chosen.items():
-        expected = entry.about.sha256
-        if expected and checksums[name] != (expected,):
+    _refuse_unknown_inputs(recipe, recipe_file, named_inputs)
+    chosen_inputs = _choose_inputs(recipe, recipe_file, named_inputs)
+    inputs_folder = workspace.root / "inputs"
+    files_by_input: dict[str, tuple[Path, ...]] = {}
+    for input_name, chosen_input in chosen_inputs.items():
+        local_paths = fetched(
+            chosen_input.about.kind, chosen_input.paths, inputs_folder, workspace.say
+        )
+        files_by_input[input_name] = _files(chosen_input.about, local_paths, recipe.build.layouts)
+    sums_by_input = {
+        input_name: tuple(map(workspace.checksum, files_by_input[input_name]))
+        for input_name in chosen_inputs
+    }
+    for input_name, chosen_input in chosen_inputs.items():
+        expected_sum = chosen_input.about.sha256
+        if expected_sum and sums_by_input[input_name] != (expected_sum,):
             raise UserError(
-                f"input {name!r}: sha256 is {', '.join(checksums[name])}, "
-                f"the recipe says {expected}",
-                where=files[name][0],
+                f"input {input_name!r}: sha256 is {', '.join(sums_by_input[input_name])}, "
+                f"the recipe says {expected_sum}",
+                where=files_by_input[input_name][0],
                 hint="get the file that the recipe names, or put the new checksum into the recipe",
             )
-    days = _days(chosen, files, snapshot)
+    days_by_input = _days(chosen_inputs, files_by_input, snapshot)
     return {
-        name: Source(name, files[name], checksums[name], days[name], entry.about)
-        for name, entry in chosen.items()
+        input_name: Source(
+            input_name,
+            files_by_input[input_name],
+            sums_by_input[input_name],
+            days_by_input[input_name],
+            chosen_input.about,
+        )
+        for input_name, chosen_input in chosen_inputs.items()
     }
 
 
 class _ChosenInput(NamedTuple):
-    """An input of a run: the recipe's words about it, its paths and the day that these say."""
+    """An input of a run: its entry in the recipe, its paths, and the day in these paths."""
 
     about: RecipeInput
     paths: Sequence[str]
     day: str | None
 
 
-def _refuse_unknown_inputs(recipe: Recipe, path: Path, given: Collection[str]) -> None:
-    for name in given:
-        if name not in recipe.inputs:
-            near = did_you_mean(name, recipe.inputs)
-            hint = f"did you mean {near}?" if near else f"its inputs are {', '.join(recipe.inputs)}"
-            where = display_path(path)
-            raise UserError(f"the recipe has no input {name!r}", where=where, hint=hint)
+def _refuse_unknown_inputs(recipe: Recipe, recipe_file: Path, input_names: Collection[str]) -> None:
+    for input_name in input_names:
+        if input_name not in recipe.inputs:
+            near_name = did_you_mean(input_name, recipe.inputs)
+            hint = (
+                f"did you mean {near_name}?"
+                if near_name
+                else f"its inputs are {', '.join(recipe.inputs)}"
+            )
+            where = display_path(recipe_file)
+            raise UserError(f"the recipe has no input {input_name!r}", where=where, hint=hint)
 
 
 def _choose_inputs(
-    recipe: Recipe, path: Path, given: Mapping[str, Sequence[str]]
+    recipe: Recipe, recipe_file: Path, named_inputs: Mapping[str, Sequence[str]]
 ) -> dict[str, _ChosenInput]:
-    """The given inputs and those of the recipe that stay, the ones that set the day first."""
-    own_put_aside = bool(recipe.sources(given))
-    chosen: dict[str, _ChosenInput] = {}
-    for name, about in recipe.inputs.items():
-        if name in given:
+    """Return the given inputs and those of the recipe that stay, first those with a day."""
+    own_put_aside = bool(recipe.sources(named_inputs))
+    chosen_inputs: dict[str, _ChosenInput] = {}
+    for input_name, recipe_input in recipe.inputs.items():
+        if input_name in named_inputs:
             # the recipe's day is that of its own file; gold rows have none of their own
-            keeps_day = about.kind == "gold" or not about.path
-            update = {"sha256": None, "snapshot": about.snapshot if keeps_day else None}
-            paths, day = without_day(given[name])
-            chosen[name] = _ChosenInput(about.model_copy(update=update), paths, day)
-        elif about.path and (about.kind == "gold" or not own_put_aside):
-            chosen[name] = _ChosenInput(about, [_own_path(path, about.path)], None)
-        elif not about.optional:
-            option = f"--{name} " if name in INPUTS else f"--input {name}="
+            keeps_day = recipe_input.kind == "gold" or not recipe_input.path
+            changed_fields = {
+                "sha256": None,
+                "snapshot": recipe_input.snapshot if keeps_day else None,
+            }
+            input_paths, path_day = without_day(named_inputs[input_name])
+            chosen_inputs[input_name] = _ChosenInput(
+                recipe_input.model_copy(update=changed_fields), input_paths, path_day
+            )
+        elif recipe_input.path and (recipe_input.kind == "gold" or not own_put_aside):
+            chosen_inputs[input_name] = _ChosenInput(
+                recipe_input, [_own_path(recipe_file, recipe_input.path)], None
+            )
+        elif not recipe_input.optional:
+            option = f"--{input_name} " if input_name in INPUTS else f"--input {input_name}="
             hint = f"give it: {option}path/to/the/file"
-            text = f"input {name!r} is not given"
-            raise UserError(text, where=display_path(path), hint=hint)
-    return dict(sorted(chosen.items(), key=lambda item: _AFTER.get(item[1].about.kind, 0)))
+            error_text = f"input {input_name!r} is not given"
+            raise UserError(error_text, where=display_path(recipe_file), hint=hint)
+    return dict(
+        sorted(chosen_inputs.items(), key=lambda item: _DAY_FOLLOWERS.get(item[1].about.kind, 0))
+    )
 
 
-_AFTER = {"file": 1, "gold": 2}
-"""The kinds that take the day of others, and so are found after them."""
+_DAY_FOLLOWERS = {"file": 1, "gold": 2}
+"""The kinds that take the day of other inputs, and are therefore sorted after them."""
 
 
-def _own_path(recipe: Path, path: str) -> str:
-    """The path or address of an input that a recipe names itself."""
-    if not is_remote(path):
-        return str(recipe_path(recipe, path))
-    if without_credentials(path) != path:
-        text = "an address in a recipe has no user, password or `?…`: recipes are published"
+def _own_path(recipe_file: Path, input_path: str) -> str:
+    """Return the path or address of an input in a recipe."""
+    if not is_remote(input_path):
+        return str(recipe_path(recipe_file, input_path))
+    if without_credentials(input_path) != input_path:
+        error_text = "an address in a recipe has no user, password or `?…`: recipes are published"
         hint = "give this input on the command line"
-        raise UserError(text, where=display_path(recipe), hint=hint)
-    return path
+        raise UserError(error_text, where=display_path(recipe_file), hint=hint)
+    return input_path
 
 
 def fetched(
     kind: Kind, paths: Sequence[str], folder: Path, say: Callable[[str], None]
 ) -> list[str]:
-    """The paths of an input of this kind, what lies elsewhere fetched into `folder`."""
+    """Return local paths of an input of this kind; fetch remote files into `folder`."""
     return local(paths, folder, FINDERS[kind][1], say=say, deep=kind == "gold")
 
 
@@ -263,10 +303,10 @@ def _json_lines(paths: Sequence[str]) -> list[Path]:
 
 
 def _wikidata(paths: Sequence[str]) -> list[Path]:
-    """The files of a dump, or the tables of a folder that is already mined."""
-    if len(paths) == 1 and (summary := Path(paths[0]) / TABLES[-1]).is_file():
-        read_summary(summary)
-        return [Path(paths[0]) / table for table in TABLES]
+    """Return the files of a dump, or the tables in a folder of mined ones."""
+    if len(paths) == 1 and (summary_file := Path(paths[0]) / TABLES[-1]).is_file():
+        read_summary(summary_file)
+        return [Path(paths[0]) / table_name for table_name in TABLES]
     if {Path(path).name for path in paths} == set(TABLES):
         return _wikidata([str(Path(paths[0]).parent)])
     return find_shards(paths)
@@ -279,94 +319,119 @@ FINDERS: Mapping[Kind, tuple[Callable[[Sequence[str]], list[Path]], Callable[[st
     "file": (_json_lines, _is_json_lines),
     "gold": (find_gold, lambda name: name == GOLD_FILE),
 }
-"""How the files of each kind of input are found, and which of a folder elsewhere are, by name."""
+"""For each kind of input, a function that finds files, and one that accepts names in buckets."""
 
 
-def _files(about: RecipeInput, paths: Sequence[str], layouts: Sequence[str]) -> tuple[Path, ...]:
-    """The files that paths, globs and folders of an input name. `UserError`: nothing there."""
-    if about.kind == "gold":
+def _files(
+    recipe_input: RecipeInput, paths: Sequence[str], layouts: Sequence[str]
+) -> tuple[Path, ...]:
+    """Return the files of an input; raise `UserError` if there are none."""
+    if recipe_input.kind == "gold":
         return tuple(find_gold(paths, *layouts))
-    return tuple(FINDERS[about.kind][0](paths))
+    return tuple(FINDERS[recipe_input.kind][0](paths))
 
 
 def _days(
-    inputs: Mapping[str, _ChosenInput], files: Mapping[str, tuple[Path, ...]], snapshot: str | None
+    chosen_inputs: Mapping[str, _ChosenInput],
+    files_by_input: Mapping[str, tuple[Path, ...]],
+    snapshot: str | None,
 ) -> dict[str, date]:
-    """The day of each input, in the order of `inputs`; `snapshot` is the one day that is given."""
-    leading = [name for name in inputs if inputs[name].about.kind not in _AFTER]
-    leading = leading or list(inputs)[:1]
-    days: dict[str, date] = {}
-    undated: dict[str, UserError] = {}
-    for name in leading:
+    """Return the day of each input; `snapshot` is the day given for one of them."""
+    leading_names = [
+        input_name
+        for input_name in chosen_inputs
+        if chosen_inputs[input_name].about.kind not in _DAY_FOLLOWERS
+    ]
+    leading_names = leading_names or list(chosen_inputs)[:1]
+    days_by_input: dict[str, date] = {}
+    undated_errors: dict[str, UserError] = {}
+    for input_name in leading_names:
         try:
-            days[name] = _day(name, inputs[name].about, files[name], inputs[name].day)
+            days_by_input[input_name] = _day(
+                input_name,
+                chosen_inputs[input_name].about,
+                files_by_input[input_name],
+                chosen_inputs[input_name].day,
+            )
         except UserError as error:
-            undated[name] = error
-    if undated and snapshot is None:
-        raise next(iter(undated.values()))
-    if len(undated) > 1:
-        text = f"one day is given, and several inputs do not say theirs: {', '.join(undated)}"
-        raise UserError(text, hint=f"say each: --input {next(iter(undated))}=PATH@{snapshot}")
-    if snapshot is not None and leading:
-        name = next(iter(undated), "dump" if "dump" in leading else leading[0])
-        own_day = inputs[name].day
+            undated_errors[input_name] = error
+    if undated_errors and snapshot is None:
+        raise next(iter(undated_errors.values()))
+    if len(undated_errors) > 1:
+        error_text = (
+            f"one day is given, and several inputs do not say theirs: {', '.join(undated_errors)}"
+        )
+        raise UserError(
+            error_text, hint=f"say each: --input {next(iter(undated_errors))}=PATH@{snapshot}"
+        )
+    if snapshot is not None and leading_names:
+        input_name = next(
+            iter(undated_errors), "dump" if "dump" in leading_names else leading_names[0]
+        )
+        own_day = chosen_inputs[input_name].day
         if own_day not in (None, snapshot):
-            raise UserError(f"input {name!r} has two days: {own_day} and {snapshot}")
-        days[name] = _day(name, inputs[name].about, files[name], snapshot)
-    newest = max(days.values(), default=date.min)
-    for name, entry in inputs.items():
-        if name not in days:
-            days[name] = _following_day(entry, newest)
-            newest = max(newest, days[name])
-    return days
+            raise UserError(f"input {input_name!r} has two days: {own_day} and {snapshot}")
+        days_by_input[input_name] = _day(
+            input_name, chosen_inputs[input_name].about, files_by_input[input_name], snapshot
+        )
+    newest_day = max(days_by_input.values(), default=date.min)
+    for input_name, chosen_input in chosen_inputs.items():
+        if input_name not in days_by_input:
+            days_by_input[input_name] = _following_day(chosen_input, newest_day)
+            newest_day = max(newest_day, days_by_input[input_name])
+    return days_by_input
 
 
-def _following_day(entry: _ChosenInput, newest: date) -> date:
-    """The day of a file or of gold rows: as said for them, else that of the newest other input."""
-    recipe_day = entry.about.snapshot if entry.about.kind == "file" else None
-    own_day = entry.day or recipe_day
-    return snapshot_day([], own_day) if own_day else newest
+def _following_day(chosen_input: _ChosenInput, newest_day: date) -> date:
+    """Return the day of a file or of gold rows, by default that of the newest other input."""
+    recipe_day = chosen_input.about.snapshot if chosen_input.about.kind == "file" else None
+    own_day = chosen_input.day or recipe_day
+    return snapshot_day([], own_day) if own_day else newest_day
 
 
-def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None) -> date:
-    """The day of an input: as given or as the recipe says, else as its names say it."""
-    day: str | date | None = given or about.snapshot
-    if about.kind == "wikidata" and tuple(file.name for file in files) == TABLES:
+def _day(
+    input_name: str, recipe_input: RecipeInput, files: Sequence[Path], named_day: str | None
+) -> date:
+    """Return the given day of an input, or that in the recipe, or that in its file names."""
+    day: str | date | None = named_day or recipe_input.snapshot
+    if recipe_input.kind == "wikidata" and tuple(file.name for file in files) == TABLES:
         day = read_summary(files[-1])["snapshot"]
-    if day is not None or about.kind in ("wikidata", "gold"):
+    if day is not None or recipe_input.kind in ("wikidata", "gold"):
         return snapshot_day(files, day)
     example_day = "2020-12-31"
-    path = display_path(files[0])
-    hint = (
-        f"say its last day: --input {name}={path}@{example_day}, or --snapshot-date {example_day}"
-    )
-    return _last_day(files, hint if about.path else hint + ", or `snapshot:` in the recipe")
+    shown_path = display_path(files[0])
+    dated_input = f"--input {input_name}={shown_path}@{example_day}"
+    hint = f"say its last day: {dated_input}, or --snapshot-date {example_day}"
+    return _last_day(files, hint if recipe_input.path else hint + ", or `snapshot:` in the recipe")
 
 
-_DAY = re.compile(r"(?<!\d)20\d\d[01]\d[0-3]\d(?!\d)")
+# `news-20260201.jsonl`, not `120260201` (longer numbers are ids) or `20261301` (no month)
+_DAY_IN_NAME = re.compile(r"(?<!\d)20\d\d[01]\d[0-3]\d(?!\d)")
 
 
 def _last_day(files: Sequence[Path], hint: str) -> date:
-    """The last day that such files can hold by their names, or the end of the last year there.
+    """Return the last day in the names of files, or the end of the last year in them.
 
-    Where a name has no day its folder may: `20260201.en/train-00000-of-00041.parquet`.
+    If a name has no day, its folder can have one: `20260201.en/train-00000-of-00041.parquet`.
     """
-    days = []
-    for path in files:
-        day_digits = _DAY.findall(path.name) or _DAY.findall(path.resolve().parent.name)
+    name_days = []
+    for file_path in files:
+        day_digits = _DAY_IN_NAME.findall(file_path.name) or _DAY_IN_NAME.findall(
+            file_path.resolve().parent.name
+        )
         for digits in day_digits:
             try:
-                days.append(date.fromisoformat(digits))
+                name_days.append(date.fromisoformat(digits))
             except ValueError:
-                text = f"{digits} in its name is not a day"
-                raise UserError(text, where=path, hint=hint) from None
-    if days:
-        return max(days)
-    years = [
+                error_text = f"{digits} in its name is not a day"
+                raise UserError(error_text, where=file_path, hint=hint) from None
+    if name_days:
+        return max(name_days)
+    name_years = [
         int(year_digits)
         for file in files
         for year_digits in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", file.name)
     ]
-    if not years:
+    if not name_years:
         raise UserError("its name does not say its year", where=files[0], hint=hint)
-    return date(max(years), 12, 31)
+    return date(max(name_years), 12, 31)

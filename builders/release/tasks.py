@@ -285,6 +285,17 @@ def _yaml(yaml_value: Mapping[str, Any]) -> str:
     return yaml.dump(yaml_value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
+def template_text(text: str) -> str:
+    """A template of Jinja that renders as `text`, which may hold words of strangers.
+
+    lm-eval renders a task's description with all of Python at hand, so that a label such as
+    `{{ cycler.__init__ }}` would be evaluated. What looks like a template becomes a literal.
+    """
+    if not any(mark in text for mark in ("{{", "{%", "{#")):
+        return text
+    return f"{{{{ {json.dumps(text, ensure_ascii=False)} }}}}"
+
+
 def _copy(name: str, folder: Path) -> None:
     """Copy a module that stands alone: one of `builders.release.harness`, or `text.squad`."""
     package_name = "factdrift.builders." + ("text" if name == "squad.py" else "release.harness")
@@ -312,9 +323,10 @@ def _write_lm_eval(
         group_name = f"{release_manifest.dataset}-{config.name}"
         words = prompt_frame(release_folder, release_manifest, config)
         context_slot = f"{{{{ {config.roles.context} or '' }}}}" if config.roles.context else None
-        task_description, prompt_lead = f"{words.heads[ANY_RELATION]}\n\n", ""
+        task_description, prompt_lead = template_text(f"{words.heads[ANY_RELATION]}\n\n"), ""
         if len(words.heads) > 1:
             relation_heads = json.dumps(words.heads, ensure_ascii=False)
+            # a literal: nothing in it is evaluated
             prompt_lead = f"{{% set heads = {relation_heads} %}}"
             prompt_lead += f"{{{{ heads.get({RELATION}, heads['{ANY_RELATION}']) }}}}\n\n"
             task_description = ""

@@ -13,39 +13,39 @@ PAPER = (
 LOST = "Of the paper's rows about 94.6 % are lost to `single_token_any`, which is its rule."
 
 
-def statistics(cloze: Path, clipped: str) -> tuple[Statistics, ...]:
-    """Comparisons a period and split, and what each tokenizer view loses.
+def statistics(cloze_path: Path, clipped_note: str) -> tuple[Statistics, ...]:
+    """Return the counts of comparisons by period and split, and the rows that each view loses.
 
-    `clipped`: that the window ends sooner than was asked for, if it does.
+    `clipped_note` says that the window ends sooner than the recipe asks for; empty if it does not.
     """
-    return (_periods(cloze, clipped), views.view_statistics(cloze, LOST))
+    return (_periods(cloze_path, clipped_note), views.view_statistics(cloze_path, LOST))
 
 
-def plots(cloze: Path, periods: list[str]) -> tuple[Plot, ...]:
-    """Rows a period in each split, and comparisons a relation."""
-    sizes: dict[str, dict[str, int]] = {
+def plots(cloze_path: Path, periods: list[str]) -> tuple[Plot, ...]:
+    """Plot the rows of each period by split, and the comparisons of each relation."""
+    split_sizes: dict[str, dict[str, int]] = {
         split: dict.fromkeys(periods, 0) for split in ("unchanged", "updated", "new", "deleted")
     }
-    counted = "select split, period, count(*) from read_parquet(?) group by 1, 2"
-    for split, period, n in duck.query(counted, [str(cloze)]):
-        sizes[split][period] = n
-    relations: dict[str, dict[str, int]] = {}
-    by_relation = """
+    count_query = "select split, period, count(*) from read_parquet(?) group by 1, 2"
+    for split, period, row_count in duck.query(count_query, [str(cloze_path)]):
+        split_sizes[split][period] = row_count
+    relation_sizes: dict[str, dict[str, int]] = {}
+    relation_query = """
         select relation_label, split, count(*) from read_parquet(?)
         group by 1, 2 order by sum(count(*)) over (partition by relation_label) desc, 1, 2
     """
-    for label, split, n in duck.query(by_relation, [str(cloze)]):
-        relations.setdefault(label, dict.fromkeys(sizes, 0))[split] = n
+    for relation_label, split, row_count in duck.query(relation_query, [str(cloze_path)]):
+        relation_sizes.setdefault(relation_label, dict.fromkeys(split_sizes, 0))[split] = row_count
     return (
         Plot("periods", "periods", "Rows in each period", "Rows a period, each split on its own "
-             "scale.", sizes),
+             "scale.", split_sizes),
         Plot("relations", "bars", "Comparisons by relation", "Comparisons (one a subject and "
-             "period, however many templates) by relation and split.", relations),
+             "period, however many templates) by relation and split.", relation_sizes),
     )  # fmt: skip
 
 
-def _periods(cloze: Path, clipped: str) -> Statistics:
-    rows = duck.records(
+def _periods(cloze_path: Path, clipped_note: str) -> Statistics:
+    period_rows = duck.records(
         """
         select *, unchanged / comparisons as "share unchanged",
             updated / comparisons as "share updated"
@@ -58,7 +58,7 @@ def _periods(cloze: Path, clipped: str) -> Statistics:
             from read_parquet(?) group by 1
         ) order by 1
         """,
-        [cloze],
+        [cloze_path],
     )
-    caption = "One a subject, relation and period. " + PAPER + (clipped and f" {clipped}")
-    return Statistics("periods", "Comparisons a period", rows, caption)
+    caption = "One a subject, relation and period. " + PAPER + (clipped_note and f" {clipped_note}")
+    return Statistics("periods", "Comparisons a period", period_rows, caption)

@@ -1,19 +1,21 @@
-"""Choices: the cloze rows with one right answer among others that are hard for the right reason.
+"""Multiple choice: cloze rows with one right answer among hard distractors.
 
-What is offered beside the answer, the hardest first:
+There are four kinds of distractors, the hardest first:
 
-1. `stale`: an answer of the period before that is none any more;
-2. `other_time`: an answer to the same query at another time, the nearest first;
-3. `shared_holder`: an object that others had who also had an answer: so it is of its kind (clubs
-   of the same sport, parties of the same country), those with the most such others first;
+1. `stale`: an answer of the previous period that is no longer right;
+2. `other_time`: an answer to the same query at another time, the nearest time first;
+3. `shared_holder`: an object of another subject that also had one of the answers. Such objects are
+   of the answer's kind (clubs of the same sport, parties of the same country). Those with the most
+   common subjects come first;
 4. `same_relation`: an answer for another subject in the same period.
 
-No object is offered that is stated of the subject and the relation, dated or not, unless every
-segment of it surely lies outside the period that is asked about; nor one with a name of an accepted
-answer. What nobody has stated may still be true of a relation that has many objects.
+An object that is stated for the subject and relation, dated or not, is offered only if all its
+segments surely lie outside the period in question. An object that shares a name with an accepted
+answer is never offered. In a relation with many objects a distractor may still be true, for nobody
+may have stated it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -33,15 +35,18 @@ from factdrift.builders.text.prompts import merge_targets
 from factdrift.builders.text.squad import normalize_or_keep
 
 _ORDER = ("split", "period", "relation", "subject")
+# The order is that of hardness: a row takes all it can of a kind before it takes of the next.
 _KINDS = ("stale", "other_time", "shared_holder", "same_relation")
+# A guess with some room: a row takes at most 25 distractors, of all four kinds together, but some
+# candidates drop out later (they are stated for the subject or share a name with an answer).
 _MAX_CANDIDATES = 24
-"""Objects of each of the last two kinds that are looked at for an answer; some fall away."""
+"""The number of candidates of each of the last two kinds that an answer gets."""
 
 
 class ChoiceRows(Step):
-    """Cloze rows with choices, one a comparison: `choices.parquet` (`rows.ChoiceCloze`).
+    """Writes a cloze row with choices for each comparison: `choices.parquet` (`rows.ChoiceCloze`).
 
-    `number`: how many choices; a row with fewer is dropped (`few_distractors`, in
+    `number` is the number of choices. A row that would have fewer is dropped (`few_distractors`, in
     `dropped.parquet`).
     """
 
@@ -52,195 +57,279 @@ class ChoiceRows(Step):
     seed: int
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Find what may be offered, by joins; then choose, row by row."""
+        """Find the possible distractors by joins, then choose among them row by row."""
         changes = self.cloze.changes
         offered_path = out / "offered.parquet"
         with workspace.engine() as eng:
-            facts = workspace.folder(changes.facts)
-            entities = eng.read(facts / "entities.parquet", rows.Entity)
-            gaps = eng.read(facts / "gaps.parquet", rows.Gap)
-            path = workspace.folder(changes) / "timelines.parquet"
-            segments = eng.read(path, rows.ReleasedSegment)
-            cloze = eng.read(workspace.folder(self.cloze) / "cloze.parquet", rows.Cloze)
-            cloze = eng.keep(cloze)
-            asked = asked_days(cloze, changes.granularity, changes.at)
-            found = offered(asked, segments, gaps, self.seed)
-            met = _named(cloze, eng.keep(found), entities)
-            eng.write(met, offered_path, rows.OfferedCloze, _ORDER)
+            facts_folder = workspace.folder(changes.facts)
+            entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
+            gaps = eng.read(facts_folder / "gaps.parquet", rows.Gap)
+            timelines_path = workspace.folder(changes) / "timelines.parquet"
+            segments = eng.read(timelines_path, rows.ReleasedSegment)
+            cloze_rows = eng.read(workspace.folder(self.cloze) / "cloze.parquet", rows.Cloze)
+            cloze_rows = eng.keep(cloze_rows)
+            asked_rows = asked_days(cloze_rows, changes.granularity, changes.at)
+            candidates = offered(asked_rows, segments, gaps, self.seed)
+            offered_rows = _with_distractors(cloze_rows, eng.keep(candidates), entities)
+            eng.write(offered_rows, offered_path, rows.OfferedCloze, _ORDER)
         with (
-            reading(offered_path) as file,
-            writing(out / "choices.parquet", rows.ChoiceCloze) as kept,
-            writing(out / "dropped.parquet", rows.Dropped) as dropped,
+            reading(offered_path) as offered_file,
+            writing(out / "choices.parquet", rows.ChoiceCloze) as choice_writer,
+            writing(out / "dropped.parquet", rows.Dropped) as drop_writer,
         ):
-            for batch in file.iter_batches(4096):
+            for batch in offered_file.iter_batches(4096):
                 for row in batch.to_pylist():
-                    made = choose(row, self.number, self.seed)
-                    (dropped if isinstance(made, rows.Dropped) else kept).append(made)
+                    choice_row = choose(row, self.number, self.seed)
+                    (drop_writer if isinstance(choice_row, rows.Dropped) else choice_writer).append(
+                        choice_row
+                    )
         offered_path.unlink()
 
 
-def offered(asked: ir.Table, segments: ir.Table, gaps: ir.Table, seed: int) -> ir.Table:
-    """What may be offered for each cloze row: `id`, `object`, `kind` (from 0) and `place`.
+def offered(asked_rows: ir.Table, segments: ir.Table, gaps: ir.Table, seed: int) -> ir.Table:
+    """Return the possible distractors of each cloze row: `id`, `object`, `kind` and `place`.
 
-    `asked`: the rows, one a comparison, with the days that they ask about; `segments`: all those of
-    its subjects and relations; `gaps`: `rows.Gap`, of which any object may be right.
+    `kind` is an index into the four kinds, `place` the rank within a kind. `asked_rows` are rows of
+    `asked_days`. `segments` are all segments of their subjects and relations. `gaps` are rows of
+    `rows.Gap`; their objects may be right on any day.
     """
-    own = _own(asked, segments)
-    others = _shared(asked, segments, seed).union(_same_relation(asked, seed))
-    stated = segments.select(*PAIR, "object").distinct()
-    others = others.anti_join(stated, [*PAIR, "object"])
-    others = others.filter(others.object != others.subject)
-    found = own.union(others.select(own.columns))
-    unsure = gaps.filter(gaps.object.notnull()).select(*PAIR, "object").distinct()
-    found = found.anti_join(unsure, [*PAIR, "object"])
-    by = ibis.window(group_by=["id", "object"], order_by=["kind", "place"])
-    found = found.mutate(nth=ibis.row_number().over(by))
-    return found.filter(found.nth == 0).select("id", "object", "kind", "place")
+    own_objects = _own_objects(asked_rows, segments)
+    other_objects = _shared_holders(asked_rows, segments, seed).union(
+        _same_relation(asked_rows, seed)
+    )
+    stated_objects = segments.select(*PAIR, "object").distinct()
+    other_objects = other_objects.anti_join(stated_objects, [*PAIR, "object"])
+    other_objects = other_objects.filter(other_objects.object != other_objects.subject)
+    candidates = own_objects.union(other_objects.select(own_objects.columns))
+    undated_objects = gaps.filter(gaps.object.notnull()).select(*PAIR, "object").distinct()
+    candidates = candidates.anti_join(undated_objects, [*PAIR, "object"])
+    hardest_first = ibis.window(group_by=["id", "object"], order_by=["kind", "place"])
+    # An object that is of several kinds is offered once, as the hardest of them.
+    candidates = candidates.mutate(nth=ibis.row_number().over(hardest_first))
+    return candidates.filter(candidates.nth == 0).select("id", "object", "kind", "place")
 
 
-def asked_days(cloze: ir.Table, granularity: Granularity, at: WhenCounted) -> ir.Table:
-    """The rows with the first and last day that they ask about; at the end of a period, one."""
-    deleted = cloze.split == "deleted"  # asked about the period before
-    before = cloze.period_first - ibis.interval(months=12 // PERIODS_PER_YEAR[granularity])
-    day_before = cloze.period_first - ibis.interval(days=1)
-    last = ibis.ifelse(deleted, day_before.cast("date"), cloze.period_last)
-    first = ibis.ifelse(deleted, before.cast("date"), cloze.period_first)
-    return cloze.select(
+def asked_days(
+    cloze_rows: ir.Table, granularity: Granularity, when_counted: WhenCounted
+) -> ir.Table:
+    """Return the rows with the first and the last day that they ask about.
+
+    Both are the same day where `when_counted` is `end`: the last day of the period.
+    """
+    asks_before = cloze_rows.split == "deleted"  # asked about the period before
+    first_before = cloze_rows.period_first - ibis.interval(
+        months=12 // PERIODS_PER_YEAR[granularity]
+    )
+    day_before = cloze_rows.period_first - ibis.interval(days=1)
+    last_day = ibis.ifelse(asks_before, day_before.cast("date"), cloze_rows.period_last)
+    first_day = ibis.ifelse(asks_before, first_before.cast("date"), cloze_rows.period_first)
+    return cloze_rows.select(
         "id",
         *PAIR,
         "period",
-        first=last if at == "end" else first,
-        last=last,
-        answers=cloze.answers.map(lambda one: one.id),
-        previous=cloze.previous_answers.map(lambda one: one.id),
+        first=last_day if when_counted == "end" else first_day,
+        last=last_day,
+        answers=cloze_rows.answers.map(lambda answer: answer.id),
+        previous=cloze_rows.previous_answers.map(lambda answer: answer.id),
     )
 
 
-def _own(asked: ir.Table, segments: ir.Table) -> ir.Table:
+def _own_objects(asked_rows: ir.Table, segments: ir.Table) -> ir.Table:
     """Kinds 0 and 1: objects of the same subject and relation that surely did not hold then."""
-    met = asked.join(segments.select(*PAIR, "object", *DATES), PAIR)
-    after = (met.start_first > met.last).fill_null(False)
-    held = IntervalColumns.of(met).holds_within(met["first"], met["last"])
-    days = ibis.ifelse(
-        after,
-        met.start_first.delta(met.last, unit="day"),
-        met.first.delta(met.end_last, unit="day"),
+    stated_rows = asked_rows.join(segments.select(*PAIR, "object", *DATES), PAIR)
+    held = IntervalColumns.of(stated_rows).holds_within(stated_rows["first"], stated_rows["last"])
+    days_apart = ibis.ifelse(
+        (stated_rows.start_first > stated_rows.last).fill_null(False),
+        stated_rows.start_first.delta(stated_rows.last, unit="day"),
+        stated_rows.first.delta(stated_rows.end_last, unit="day"),
     )
-    met = met.mutate(outside=~held.possible, days=days, stale=met.previous.contains(met.object))
-    found = met.group_by(["id", *PAIR, "object"]).agg(
-        outside=met.outside.all(), days=met.days.min(), stale=met.stale.any()
+    stated_rows = stated_rows.mutate(
+        outside=~held.possible,
+        days=days_apart,
+        stale=stated_rows.previous.contains(stated_rows.object),
     )
-    found = found.filter(found.outside)
-    found = found.mutate(kind=ibis.ifelse(found.stale, 0, 1).cast("int64"))
-    by = ibis.window(group_by=["id", "kind"], order_by=["days", "object"])
-    return found.select(
-        "id", *PAIR, "object", "kind", place=(ibis.row_number().over(by) + 1).cast("int64")
+    own_objects = stated_rows.group_by(["id", *PAIR, "object"]).agg(
+        outside=stated_rows.outside.all(),
+        days=stated_rows.days.min(),
+        stale=stated_rows.stale.any(),
+    )
+    own_objects = own_objects.filter(own_objects.outside)
+    own_objects = own_objects.mutate(kind=ibis.ifelse(own_objects.stale, 0, 1).cast("int64"))
+    nearest_first = ibis.window(group_by=["id", "kind"], order_by=["days", "object"])
+    return own_objects.select(
+        "id",
+        *PAIR,
+        "object",
+        "kind",
+        place=(ibis.row_number().over(nearest_first) + 1).cast("int64"),
     )
 
 
-def _shared(asked: ir.Table, segments: ir.Table, seed: int) -> ir.Table:
-    """Kind 2: what others had who also had an answer; those with the most such others first."""
-    held = segments.select(*PAIR, "object").distinct()
-    other = held.view().rename(other="object")
-    both = held.join(other, PAIR)
-    both = both.filter(both.object != both.other)
-    near = both.group_by(["relation", "object", "other"]).agg(holders=both.count())
-    order = [near.holders.desc(), seeded_order(seed, near.object, near.other)]
-    by = ibis.window(group_by=["relation", "object"], order_by=order)
-    near = near.mutate(place=(ibis.row_number().over(by) + 1).cast("int64"))
-    near = near.filter(near.place <= _MAX_CANDIDATES)
-    right = asked.select("id", *PAIR, object=asked.answers.unnest())
-    met = right.join(near, ["relation", "object"])
-    return met.select("id", *PAIR, object="other", kind=ibis.literal(2, "int64"), place="place")
-
-
-def _same_relation(asked: ir.Table, seed: int) -> ir.Table:
-    """Kind 3: of all answers of a relation and period, in a drawn order, those after the own."""
-    group = ["relation", "period"]
-    right = asked.select("id", *PAIR, "period", object=asked.answers.unnest())
-    pool = right.select(*group, "object").distinct()
-    by = ibis.window(group_by=group, order_by=seeded_order(seed, pool.period, pool.object))
-    whole = ibis.window(group_by=group)
-    pool = pool.mutate(
-        nth=ibis.row_number().over(by).cast("int64"), size=pool.count().over(whole).cast("int64")
+def _shared_holders(asked_rows: ir.Table, segments: ir.Table, seed: int) -> ir.Table:
+    """Kind 2: objects of other subjects that also had an answer; the most common subjects first."""
+    held_objects = segments.select(*PAIR, "object").distinct()
+    other_objects = held_objects.view().rename(other="object")
+    held_pairs = held_objects.join(other_objects, PAIR)
+    held_pairs = held_pairs.filter(held_pairs.object != held_pairs.other)
+    companions = held_pairs.group_by(["relation", "object", "other"]).agg(
+        holders=held_pairs.count()
     )
-    own = right.join(pool, [*group, "object"])
-    own = own.mutate(place=ibis.range(1, _MAX_CANDIDATES + 1).unnest().cast("int64"))
-    own = own.select("id", *PAIR, "period", "place", nth=(own.nth + own.place) % own.size)
-    met = own.join(pool.select(*group, "object", "nth"), [*group, "nth"])
-    return met.select("id", *PAIR, "object", kind=ibis.literal(3, "int64"), place="place")
+    most_shared = [
+        companions.holders.desc(),
+        seeded_order(seed, companions.object, companions.other),
+    ]
+    most_shared_first = ibis.window(group_by=["relation", "object"], order_by=most_shared)
+    companions = companions.mutate(
+        place=(ibis.row_number().over(most_shared_first) + 1).cast("int64")
+    )
+    companions = companions.filter(companions.place <= _MAX_CANDIDATES)
+    right_objects = asked_rows.select("id", *PAIR, object=asked_rows.answers.unnest())
+    candidates = right_objects.join(companions, ["relation", "object"])
+    return candidates.select(
+        "id", *PAIR, object="other", kind=ibis.literal(2, "int64"), place="place"
+    )
 
 
-def _named(cloze: ir.Table, found: ir.Table, entities: ir.Table) -> ir.Table:
-    """The cloze rows with their distractors and their names (`rows.OfferedCloze`)."""
-    names = entities.select(object="id", label="label", aliases="aliases")
-    met = found.join(names, "object")
-    kind = met.kind.cases(*enumerate(_KINDS), else_=_KINDS[-1])
-    one = {"id": met.object, "label": met.label, "aliases": met.aliases}
-    one = ibis.struct({**one, "kind": kind, "place": met.place})
-    each = met.group_by("id").agg(distractors=one.collect())
-    both = cloze.left_join(each, "id")
-    both = both.select(*cloze.columns, "distractors")
-    kinds = dict(both.schema())["distractors"]
-    return both.mutate(distractors=both.distractors.fill_null(ibis.literal([], type=kinds)))
+def _same_relation(asked_rows: ir.Table, seed: int) -> ir.Table:
+    """Kind 3: answers for other subjects in the same relation and period.
+
+    All answers of a relation and period stand in one drawn circle; each row takes those that follow
+    its own answer, so that the work grows with the rows and not with their square.
+    """
+    group_columns = ["relation", "period"]
+    right_objects = asked_rows.select("id", *PAIR, "period", object=asked_rows.answers.unnest())
+    answer_circle = right_objects.select(*group_columns, "object").distinct()
+    drawn_order = ibis.window(
+        group_by=group_columns,
+        order_by=seeded_order(seed, answer_circle.period, answer_circle.object),
+    )
+    whole_group = ibis.window(group_by=group_columns)
+    answer_circle = answer_circle.mutate(
+        nth=ibis.row_number().over(drawn_order).cast("int64"),
+        size=answer_circle.count().over(whole_group).cast("int64"),
+    )
+    next_places = right_objects.join(answer_circle, [*group_columns, "object"])
+    next_places = next_places.mutate(
+        place=ibis.range(1, _MAX_CANDIDATES + 1).unnest().cast("int64")
+    )
+    next_places = next_places.select(
+        "id", *PAIR, "period", "place", nth=(next_places.nth + next_places.place) % next_places.size
+    )
+    candidates = next_places.join(
+        answer_circle.select(*group_columns, "object", "nth"), [*group_columns, "nth"]
+    )
+    return candidates.select("id", *PAIR, "object", kind=ibis.literal(3, "int64"), place="place")
+
+
+def _with_distractors(cloze_rows: ir.Table, candidates: ir.Table, entities: ir.Table) -> ir.Table:
+    """Return the cloze rows with their distractors, which get their names (`rows.OfferedCloze`)."""
+    entity_names = entities.select(object="id", label="label", aliases="aliases")
+    named_candidates = candidates.join(entity_names, "object")
+    kind_name = named_candidates.kind.cases(*enumerate(_KINDS), else_=_KINDS[-1])
+    distractor = {
+        "id": named_candidates.object,
+        "label": named_candidates.label,
+        "aliases": named_candidates.aliases,
+    }
+    distractor = ibis.struct({**distractor, "kind": kind_name, "place": named_candidates.place})
+    distractor_lists = named_candidates.group_by("id").agg(distractors=distractor.collect())
+    offered_rows = cloze_rows.left_join(distractor_lists, "id")
+    offered_rows = offered_rows.select(*cloze_rows.columns, "distractors")
+    list_type = dict(offered_rows.schema())["distractors"]
+    return offered_rows.mutate(
+        distractors=offered_rows.distractors.fill_null(ibis.literal([], type=list_type))
+    )
 
 
 def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze | rows.Dropped:
-    """One row of `rows.OfferedCloze` with `number` choices, unless there are not enough.
+    """Give one row of `rows.OfferedCloze` `number` choices, or drop it where too few are offered.
 
     The right choice is an answer that came with the period, where there is one.
     """
-    answers = [_answer(one) for one in row["answers"]]
-    came = [one for one in answers if one.id in row["added"]] or answers
-    right = came[seeded_index(len(came), seed, "right", row["id"])]
-    picked = list(_pick(row, number - 1))
-    if len(picked) < number - 1:
+    distractors = list(_pick_distractors(row, number - 1))
+    if len(distractors) < number - 1:
         detail = f"{len(row['distractors'])} found"
-        place = (row["id"], row["subject"], row["relation"], row["period"])
-        return rows.Dropped("choices", "few_distractors", *place, None, detail)
-    kinds = {right.id: "answer"} | {one["id"]: one["kind"] for one in picked}
-    labels = {right.id: right.label} | {one["id"]: one["label"] for one in picked}
-    order = sorted(labels, key=lambda item: seeded_hash(seed, "choices", row["id"], item))
-    rest = {one["id"] for one in row["still_true"]}
-    forms = [right, *(one for one in answers if one is not right and one.id not in rest)]
+        row_place = (row["id"], row["subject"], row["relation"], row["period"])
+        return rows.Dropped("choices", "few_distractors", *row_place, None, detail)
+    all_answers = _answers(row["answers"])
+    right_answer = _right_answer(row, all_answers, seed)
+    choice_kinds: dict[str, Any] = {right_answer.id: "answer"}
+    choice_labels = {right_answer.id: right_answer.label}
+    for distractor in distractors:
+        choice_kinds[distractor["id"]] = distractor["kind"]
+        choice_labels[distractor["id"]] = distractor["label"]
+    choice_ids = sorted(
+        choice_labels, key=lambda item_id: seeded_hash(seed, "choices", row["id"], item_id)
+    )
     return rows.ChoiceCloze(
         id=row_id("choices", number, row["id"]),
         cloze=row["id"],
-        choices=tuple(labels[item] for item in order),
-        answer_index=order.index(right.id),
-        targets=merge_targets([one.label for one in forms], *(one.aliases for one in forms)),
-        choice_ids=tuple(order),
-        choice_kinds=tuple(kinds[item] for item in order),
-        answers=tuple(answers),
-        previous_answers=tuple(_answer(one) for one in row["previous_answers"]),
+        choices=tuple(map(choice_labels.__getitem__, choice_ids)),
+        answer_index=choice_ids.index(right_answer.id),
+        targets=_accepted_names(row, right_answer, all_answers),
+        choice_ids=tuple(choice_ids),
+        choice_kinds=tuple(map(choice_kinds.__getitem__, choice_ids)),
+        answers=all_answers,
+        previous_answers=_answers(row["previous_answers"]),
         **{name: row[name] for name in _COPIED},
     )
 
 
-def _pick(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
-    """The hardest distractors with labels of their own and no name of an accepted answer."""
-    true = [name for one in row["answers"] for name in (one["label"], *one["aliases"])]
-    accepted = {normalize_or_keep(name) for name in (*row["targets"], *true)}
-    taken = {normalize_or_keep(row["subject_label"])}
-    order = sorted(
-        row["distractors"], key=lambda one: (_KINDS.index(one["kind"]), one["place"], one["id"])
-    )
-    for one in order:
-        label = normalize_or_keep(one["label"])
-        names = {label, *map(normalize_or_keep, one["aliases"])}
-        if number == 0:
+def _right_answer(
+    row: Mapping[str, Any], all_answers: Sequence[rows.Answer], seed: int
+) -> rows.Answer:
+    new_answers = [answer for answer in all_answers if answer.id in row["added"]]
+    # Of `unchanged` and `deleted` nothing came with the period: each answer is as good.
+    candidates = new_answers or all_answers
+    return candidates[seeded_index(len(candidates), seed, "right", row["id"])]
+
+
+def _accepted_names(
+    row: Mapping[str, Any], right_answer: rows.Answer, all_answers: Sequence[rows.Answer]
+) -> tuple[str, ...]:
+    """The names of the right choice, and of the other answers that are not just still true."""
+    still_true = {answer["id"] for answer in row["still_true"]}
+    accepted_answers = [right_answer]
+    for answer in all_answers:
+        if answer is not right_answer and answer.id not in still_true:
+            accepted_answers.append(answer)
+    labels = [answer.label for answer in accepted_answers]
+    return merge_targets(labels, *(answer.aliases for answer in accepted_answers))
+
+
+def _pick_distractors(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
+    """Yield the hardest distractors with different labels and no name of an accepted answer."""
+    taken_labels = {normalize_or_keep(row["subject_label"])}
+    accepted_names = set(map(normalize_or_keep, row["targets"]))
+    for answer in row["answers"]:
+        accepted_names |= _normalized_names(answer)
+    remaining = number
+    for distractor in sorted(row["distractors"], key=_hardness):
+        if remaining == 0:
             return
-        if label in taken or names & accepted:
+        label = normalize_or_keep(distractor["label"])
+        if label in taken_labels or _normalized_names(distractor) & accepted_names:
             continue
-        taken.add(label)
-        number -= 1
-        yield one
+        taken_labels.add(label)
+        remaining -= 1
+        yield distractor
 
 
-def _answer(one: Mapping[str, Any]) -> rows.Answer:
-    return rows.Answer(one["id"], one["label"], tuple(one["aliases"]))
+def _hardness(distractor: Mapping[str, Any]) -> tuple[int, int, str]:
+    return _KINDS.index(distractor["kind"]), distractor["place"], distractor["id"]
 
 
+def _normalized_names(item: Mapping[str, Any]) -> set[str]:
+    return set(map(normalize_or_keep, (item["label"], *item["aliases"])))
+
+
+def _answers(named_items: Iterable[Mapping[str, Any]]) -> tuple[rows.Answer, ...]:
+    return tuple(
+        rows.Answer(item["id"], item["label"], tuple(item["aliases"])) for item in named_items
+    )
+
+
+# Columns of `rows.Cloze` that a row with choices has under the same name.
 _COPIED = (
     *("prompt", "subject", "subject_label", "relation", "relation_label", "template", "query"),
     *("period", "period_first", "period_last", "split"),

@@ -1,6 +1,6 @@
-"""The `dynamic-templama` dataset: cloze test sets a period, by what happened to the answer."""
+"""The `dynamic-templama` dataset: cloze test sets for each period, split by how answers changed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
@@ -15,7 +15,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import period_diff, steps
 from factdrift.builders.facts.card import mining
-from factdrift.builders.facts.relations import OURS, cloze_templates, select_relations
+from factdrift.builders.facts.relations import OURS, Relation, cloze_templates, select_relations
 from factdrift.builders.templama import card, guesses
 from factdrift.builders.templama.choices import ChoiceRows
 from factdrift.builders.templama.examples import ClozeExamples
@@ -46,10 +46,11 @@ _TABLES: dict[str, tuple[type, str]] = {
 class Window(Strict):
     """The periods that are built: from `first` to `last`, or the `latest` N before the snapshot.
 
-    `granularity`: the length of a period; `first`: the first period, such as `2019Q1`, `2021M07`
-    or `2021`, with which the next one is compared, so that it has no test set of its own; `last`:
-    the last one, by default the last that had ended on the day of the dump; `latest`: so many
-    periods before the snapshot, in place of `first`, each with a test set.
+    `granularity`: the length of a period.
+    `first`: the first period, such as `2019Q1`, `2021M07` or `2021`. It has no test set of its own,
+    for the next period is compared with it.
+    `last`: the last period, by default the last one that had ended on the day of the dump.
+    `latest`: in place of `first`, the number of periods before the snapshot that have a test set.
     """
 
     granularity: Granularity = "quarter"
@@ -60,26 +61,33 @@ class Window(Strict):
     @model_validator(mode="after")
     def _one_window(self) -> "Window":
         try:
-            ends = [Period.parse(text) for text in (self.first, self.last) if text is not None]
+            period_ends = [
+                Period.parse(text) for text in (self.first, self.last) if text is not None
+            ]
         except UserError as error:
             raise ValueError(str(error)) from None
         if (self.latest is None) == (self.first is None):
             raise ValueError("give either latest or first")
-        if wrong := [str(p) for p in ends if p.granularity != self.granularity]:
-            raise ValueError(f"{wrong[0]} is not a {self.granularity}, which granularity says")
-        if len(ends) > 1 and ends[0].index > ends[1].index:
+        if wrong_lengths := [
+            str(period) for period in period_ends if period.granularity != self.granularity
+        ]:
+            raise ValueError(
+                f"{wrong_lengths[0]} is not a {self.granularity}, which granularity says"
+            )
+        if len(period_ends) > 1 and period_ends[0].index > period_ends[1].index:
             raise ValueError(f"the window ends before it begins: {self.first} to {self.last}")
         return self
 
 
 class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
-    """Parameters of the dataset; the defaults are the paper's (Margatina et al. 2023, section 3),
-    but for `at`, `undated`, `vacant` and `name_overlap`, of which it has `during`, `ignore`, `keep`
-    and `keep`.
+    """Parameters of the dataset. The defaults are those of the paper (Margatina et al. 2023,
+    section 3), except for `at`, `undated`, `vacant` and `name_overlap`, of which the paper has
+    `during`, `ignore`, `keep` and `keep`.
 
-    `relations`: property ids, of which each has a template; `wording`: the cloze sentences, `ours`
-    or a named set of the templates; `choices`: how many choices the rows of the config `choices`
-    have, without which there is none.
+    `relations`: property ids, each of which needs a template.
+    `wording`: the cloze sentences, either `ours` or a named set of the templates.
+    `choices`: the number of choices of a row in the config `choices`, without which there is no
+    such config.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
@@ -92,77 +100,92 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
     choices: int | None = Field(default=None, ge=2, le=26)
 
     def build(self, run: Run) -> Dataset:
-        """Mine, compare the periods, render; a config a split class, and `timelines`."""
+        """Mine facts, compare the periods and render: a config for each class, and `timelines`."""
         relations = select_relations(steps.all_relations(run), self.relations, run.templates)
         templates = cloze_templates(relations, self.wording, run.templates)
-        facts = steps.facts_step(run, "dump", relations)
+        facts_step = steps.facts_step(run, "dump", relations)
         window = self._periods(run.inputs["dump"].snapshot)
-        clipped = self._clipped(window[-1], run.inputs["dump"].snapshot)
-        if clipped:
-            run.workspace.say(f"  {clipped}")
-        changes = PeriodChanges(
-            facts=facts,
-            timelines=steps.timelines_step(facts, relations),
+        clipped_note = self._clipped(window[-1], run.inputs["dump"].snapshot)
+        if clipped_note:
+            run.workspace.say(f"  {clipped_note}")
+        changes_step = self._changes_step(facts_step, relations, window)
+        cloze_step = ClozeRows(
+            changes=changes_step, templates=templates, blank=self.blank, views=self.views(run)
+        )
+        cloze_path = run.folder(cloze_step) / "cloze.parquet"
+        periods = [str(period) for period in window[1:]]
+        timelines_file = FromParquet(run.folder(changes_step) / "timelines.parquet")
+        drop_folders = [run.folder(changes_step)]
+        examples_step = ClozeExamples(
+            changes=changes_step, templates=templates, blank=self.blank, seed=run.seed
+        )
+        config_files = dict.fromkeys(get_args(rows.Split), cloze_path)
+        if self.choices:
+            choices_step = ChoiceRows(cloze=cloze_step, number=self.choices, seed=run.seed)
+            drop_folders.append(run.folder(choices_step))
+            config_files["choices"] = drop_folders[-1] / "choices.parquet"
+        if any(len(template.cloze) > 1 for template in templates.values()):
+            config_files["paraphrases"] = cloze_path.with_name("paraphrases.parquet")
+        tables = [_by_period(config, file, periods) for config, file in config_files.items()]
+        timelines_caption = "Timelines of the subjects and relations that are asked about."
+        timelines_split = {"full": timelines_file}
+        tables.append(Table("timelines", rows.ReleasedSegment, timelines_caption, timelines_split))
+        return Dataset(
+            tables=tuple(tables),
+            examples=FromParquet(run.folder(examples_step) / "examples.parquet"),
+            dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in drop_folders),
+            statistics=(
+                *card.statistics(cloze_path, clipped_note),
+                guesses.statistics(cloze_path, timelines_file.path),
+                mining({"dump": run.folder(facts_step)}),
+            ),
+            plots=card.plots(cloze_path, periods),
+        )
+
+    def _changes_step(
+        self, facts_step: steps.Facts, relations: Mapping[str, Relation], window: Sequence[Period]
+    ) -> PeriodChanges:
+        # Where an object is unknown by the template, its absence says nothing; nor does it in an
+        # exclusive relation, where a gap between holders is mostly a holder that nobody entered.
+        silent_relations: list[str] = []
+        for relation_id, relation in relations.items():
+            if relation.exclusive or relation.absence == "unknown":
+                silent_relations.append(relation_id)
+        return PeriodChanges(
+            facts=facts_step,
+            timelines=steps.timelines_step(facts_step, relations),
             first=str(window[0]),
             last=str(window[-1]),
             granularity=self.window.granularity,
             relations=steps.relation_labels(relations),
-            silent=tuple(
-                r for r, one in relations.items() if one.exclusive or one.absence == "unknown"
-            ),
+            silent=tuple(silent_relations),
             **{name: getattr(self, name) for name in ComparisonRules.model_fields},
-        )
-        cloze = ClozeRows(
-            changes=changes, templates=templates, blank=self.blank, views=self.views(run)
-        )
-        path = run.folder(cloze) / "cloze.parquet"
-        periods = [str(period) for period in window[1:]]
-        about = "Timelines of the subjects and relations that are asked about."
-        segments = FromParquet(run.folder(changes) / "timelines.parquet")
-        folders = [run.folder(changes)]
-        shown = ClozeExamples(changes=changes, templates=templates, blank=self.blank, seed=run.seed)
-        configs = dict.fromkeys(get_args(rows.Split), path)
-        if self.choices:
-            made = ChoiceRows(cloze=cloze, number=self.choices, seed=run.seed)
-            folders.append(run.folder(made))
-            configs["choices"] = folders[-1] / "choices.parquet"
-        if any(len(one.cloze) > 1 for one in templates.values()):
-            configs["paraphrases"] = path.with_name("paraphrases.parquet")
-        return Dataset(
-            tables=(
-                *(_by_period(name, file, periods) for name, file in configs.items()),
-                Table("timelines", rows.ReleasedSegment, about, {"full": segments}),
-            ),
-            examples=FromParquet(run.folder(shown) / "examples.parquet"),
-            dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
-            statistics=(
-                *card.statistics(path, clipped),
-                guesses.statistics(path, segments.path),
-                mining({"dump": run.folder(facts)}),
-            ),
-            plots=card.plots(path, periods),
         )
 
     def _periods(self, snapshot: date) -> list[Period]:
-        w = self.window
-        first, last = (Period.parse(p) if p else None for p in (w.first, w.last))
-        count = w.latest + 1 if w.latest else 0
-        return period_diff.ended_periods(first, last, snapshot, w.granularity, count)
+        window = self.window
+        first, last = (
+            Period.parse(period_text) if period_text else None
+            for period_text in (window.first, window.last)
+        )
+        # One period more than there are test sets: the first is only compared with.
+        period_count = window.latest + 1 if window.latest else 0
+        return period_diff.ended_periods(first, last, snapshot, window.granularity, period_count)
 
     def _clipped(self, last: Period, snapshot: date) -> str:
-        """That the window ends sooner than the recipe says; nothing where it does not."""
-        wanted = self.window.last
-        if wanted is None or Period.parse(wanted) <= last:
+        """Return a note that the window ends sooner than asked for, or an empty text."""
+        wanted_last = self.window.last
+        if wanted_last is None or Period.parse(wanted_last) <= last:
             return ""
         return (
-            f"The window ends with {last}, not {wanted}: no later period had ended on {snapshot}, "
-            "the day of the dump."
+            f"The window ends with {last}, not {wanted_last}: no later period had ended on "
+            f"{snapshot}, the day of the dump."
         )
 
 
-def _by_period(name: str, file: Path, periods: Sequence[str]) -> Table:
-    """A config, with a split of the Hub for each period; of the cloze rows those of its class."""
-    row, about = _TABLES[name]
-    of_class = {"split": name} if row is rows.Cloze else {}
-    splits = {p: FromParquet(file, {**of_class, "period": p}) for p in periods}
-    return Table(name, row, about, splits)
+def _by_period(config_name: str, file: Path, periods: Sequence[str]) -> Table:
+    """Return a config with a split of the Hub for each period; cloze rows are filtered by class."""
+    row_type, description = _TABLES[config_name]
+    class_filter = {"split": config_name} if row_type is rows.Cloze else {}
+    splits = {period: FromParquet(file, {**class_filter, "period": period}) for period in periods}
+    return Table(config_name, row_type, description, splits)

@@ -1,7 +1,8 @@
-"""What models that know nothing of a period score: three guesses, measured on the rows.
+"""Measure three guesses that need no knowledge of a period.
 
-The answers of the period before; the object that the subject had longest, as its timeline has it;
-the one that most subjects of the relation had. A split that they solve tests no knowledge.
+They are the answers of the previous period, the object that the subject had for the longest time
+(by its timeline), and the object that most subjects of the relation had. A split that a guess
+solves tests no knowledge.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from factdrift.builders.core.dataset import Scalar, Statistics
 
 GUESSES = ("answers before", "longest held", "most frequent")
 
+# The label is the tie-break of each guess, so that any engine gives the same one. Where a day of a
+# segment is not known, the nearest day that is known stands in for it.
 _GUESSED = """
 with asked as (
     select id, split, relation, period, subject, targets, previous_answers, still_true,
@@ -32,6 +35,7 @@ with asked as (
         left join frequent f using (relation)
 )
 """
+# A guess that is still true is neither right nor wrong, as in scoring: its row is not counted.
 _COMPARED = """, compared as (
     select split, relation,
         list_transform(targets, lambda t: lower(t)) as wanted,
@@ -49,6 +53,7 @@ select {by}, count(*),
         not coalesce(list_contains(neutral, frequent), false))
 from compared group by all order by all
 """
+# Lists of DuckDB begin at 1, and a place outside of a list is null.
 _EACH = """
 select id, coalesce(list_filter(previous_answers, lambda one: not list_contains(
     list_transform(still_true, lambda t: t.id), one.id))[1], previous_answers[1]).label,
@@ -57,43 +62,53 @@ from guessed order by id
 """
 
 
-def guesses(cloze: list[Path], timelines: Path, by: str = "split") -> list[dict[str, Scalar]]:
-    """Exact match of the three guesses by split or relation, as a table.
+def guesses(
+    cloze_paths: list[Path], timelines_path: Path, group_column: str = "split"
+) -> list[dict[str, Scalar]]:
+    """Return the share of exact matches of each guess, by `split` or `relation`.
 
-    `cloze`: Parquet files of `rows.Cloze`; `timelines`: of `rows.ReleasedSegment`. The best of
-    several answers of the period before is taken; guesses that are in `still_true` are left out.
+    `cloze_paths` are Parquet files of `rows.Cloze`, `timelines_path` one of `rows.ReleasedSegment`.
+    Where the previous period had several answers, the best one counts. Guesses in `still_true` are
+    left out.
     """
-    query = _GUESSED + _COMPARED.format(by=by)
-    paths = {"cloze": [str(path) for path in cloze], "timelines": str(timelines)}
+    query = _GUESSED + _COMPARED.format(by=group_column)
+    query_paths = {"cloze": [str(path) for path in cloze_paths], "timelines": str(timelines_path)}
     with duck.connect() as db:
-        found = db.execute(query, paths).fetchall()
+        result_rows = db.execute(query, query_paths).fetchall()
     return [
-        {by: value, "comparisons": n, **dict(zip(GUESSES, shares, strict=True))}
-        for value, n, *shares in found
+        {
+            group_column: value,
+            "comparisons": comparison_count,
+            **dict(zip(GUESSES, shares, strict=True)),
+        }
+        for value, comparison_count, *shares in result_rows
     ]
 
 
-def answers(cloze: list[Path], timelines: Path) -> Iterator[tuple[str, tuple[str | None, ...]]]:
-    """The id of each row and what the three guesses answer, in the order of ids; None: nothing.
+def answers(
+    cloze_paths: list[Path], timelines_path: Path
+) -> Iterator[tuple[str, tuple[str | None, ...]]]:
+    """Yield the id of each row with the answers of the three guesses, in the order of ids.
 
-    Of several answers of the period before it is the first that does not still hold.
+    A guess that has no answer is None. Where the previous period had several answers, the guess is
+    the first one that does not still hold, else the first one.
     """
-    paths = {"cloze": [str(path) for path in cloze], "timelines": str(timelines)}
+    query_paths = {"cloze": [str(path) for path in cloze_paths], "timelines": str(timelines_path)}
     with duck.connect() as db:
-        found = db.execute(_GUESSED + _EACH, paths)
-        while rows := found.fetchmany(1 << 14):
-            yield from ((name, tuple(given)) for name, *given in rows)
+        result = db.execute(_GUESSED + _EACH, query_paths)
+        while result_rows := result.fetchmany(1 << 14):
+            yield from ((row_id, tuple(guessed_labels)) for row_id, *guessed_labels in result_rows)
 
 
-def statistics(cloze: Path, timelines: Path) -> Statistics:
-    """The figures of the card."""
-    made: list[dict[str, Scalar]] = [
+def statistics(cloze_path: Path, timelines_path: Path) -> Statistics:
+    """Return the scores of the guesses for the card."""
+    share_rows: list[dict[str, Scalar]] = [
         {"split": row["split"], "comparisons": row["comparisons"]}
         | {f"share {name}": row[name] for name in GUESSES}
-        for row in guesses([cloze], timelines)
+        for row in guesses([cloze_path], timelines_path)
     ]
     caption = (
         "Exact match of models that know nothing of the period: the answers of the period before, "
         "the object that the subject had longest, the one that most subjects of its relation had."
     )
-    return Statistics("guesses", "What knowing nothing scores", made, caption)
+    return Statistics("guesses", "What knowing nothing scores", share_rows, caption)

@@ -1,8 +1,8 @@
-"""From comparisons to cloze rows: every template variant of each."""
+"""Render comparisons as cloze rows, each in all wordings of its relation."""
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,10 +25,10 @@ from factdrift.builders.text.views import ViewSettings
 
 
 class ClozeRows(Step):
-    """The comparisons as cloze rows: `cloze.parquet` (`rows.Cloze`), one each.
+    """Writes one cloze row for each comparison: `cloze.parquet` (`rows.Cloze`).
 
-    `paraphrases.parquet` (`rows.ParaphraseCloze`) holds the other wordings. `templates`: property
-    id -> label, cloze sentences and a question.
+    `paraphrases.parquet` (`rows.ParaphraseCloze`) holds the other wordings. `templates` maps a
+    property id to its label, cloze sentences and question.
     """
 
     name: ClassVar[str] = "cloze"
@@ -41,86 +41,128 @@ class ClozeRows(Step):
     def make(self, out: Path, workspace: Workspace) -> None:
         """Render every comparison with every template of its relation, batch by batch."""
         counter = self.views.counter()
-        kinds = {out / "cloze.parquet": Cloze, out / "paraphrases.parquet": ParaphraseCloze}
-        with ExitStack() as stack:
-            named = workspace.folder(self.changes) / "deltas.parquet"
-            file = stack.enter_context(reading(named))
-            writers = [
-                stack.enter_context(pq.ParquetWriter(path, arrow_schema(kind)))
-                for path, kind in kinds.items()
-            ]
-            for batch in file.iter_batches(4096):
+        with (
+            reading(workspace.folder(self.changes) / "deltas.parquet") as delta_file,
+            pq.ParquetWriter(out / "cloze.parquet", arrow_schema(Cloze)) as cloze_writer,
+            pq.ParquetWriter(
+                out / "paraphrases.parquet", arrow_schema(ParaphraseCloze)
+            ) as paraphrase_writer,
+        ):
+            for batch in delta_file.iter_batches(4096):
                 deltas = batch.to_pylist()
                 if counter:
-                    counter.counts(a["label"] for delta in deltas for a in delta["names"])
-                asked = [self._wordings(delta, counter) for delta in deltas]
-                firsts = [some[0] for some in asked]
-                others = [row for some in asked for row in some[1:]]
-                for writer, rows in zip(writers, (firsts, others), strict=True):
-                    writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=writer.schema))
+                    # Labels are counted for a whole batch at once, which is faster than row by row.
+                    counter.counts(name["label"] for delta in deltas for name in delta["names"])
+                cloze_rows: list[dict[str, Any]] = []
+                paraphrases: list[dict[str, Any]] = []
+                for delta in deltas:
+                    cloze_row, *other_wordings = self._wordings(delta, counter)
+                    cloze_rows.append(cloze_row)
+                    paraphrases += other_wordings
+                _write_rows(cloze_writer, cloze_rows)
+                _write_rows(paraphrase_writer, paraphrases)
 
     def _wordings(
         self, delta: Mapping[str, Any], counter: TokenCounter | None
     ) -> list[dict[str, Any]]:
-        """The rows of a comparison: the wording that is asked, and the others.
+        """Return the rows of a comparison: the wording that models are asked, then the others.
 
-        That is the first of the template, where several answers are right the first that does not
-        read as if there were one.
+        The asked wording is the first one of the template. Where several answers are right, it is
+        the first one that does not read as if there were only one.
         """
-        made = list(self._variants(delta, counter))
-        several = len(made[0]["answers"]) > 1
-        texts = self.templates[delta["relation"]].cloze
-        plain = [row for row in made if not (several and _ONE.match(texts[row["template"]]))]
-        first = (plain or made)[0]
-        return [first, *(row | {"cloze": first["id"]} for row in made if row is not first)]
+        variants = list(self._variants(delta, counter))
+        asked_variant = variants[0]
+        if len(asked_variant["answers"]) > 1:
+            cloze_texts = self.templates[delta["relation"]].cloze
+            for variant in variants:
+                if not READS_AS_ONE_ANSWER.match(cloze_texts[variant["template"]]):
+                    asked_variant = variant
+                    break
+        wordings = [asked_variant]
+        for variant in variants:
+            if variant is not asked_variant:
+                wordings.append(variant | {"cloze": asked_variant["id"]})
+        return wordings
 
     def _variants(
         self, delta: Mapping[str, Any], counter: TokenCounter | None
     ) -> Iterator[dict[str, Any]]:
-        relation, names = self.templates[delta["relation"]], {a["id"]: a for a in delta["names"]}
+        """Yield the row of a comparison in each wording of its relation."""
+        relation, subject_label = self.templates[delta["relation"]], delta["subject_label"]
         period = Period(self.changes.granularity, delta["period"])
-        answers = [names[i] for i in delta["answers"]]
-        possible = [names[i] for i in delta["possible_answers"]]
         # The gold answers of `deleted` are those of the period before: that is when they are right.
-        asked = period + -1 if delta["split"] == "deleted" else period
-        # At the end of a period only what came is asked for; what stayed is right and known before.
-        came = [a for a in answers if a["id"] not in delta["still_true"]]
-        labels, subject = [a["label"] for a in came], delta["subject_label"]
+        asked_period = period + -1 if delta["split"] == "deleted" else period
         at_end = self.changes.at == "end"
-        time = f"on {format_date(asked.last)}" if at_end else f"in {in_words(asked)}"
-        common = {
-            **{c: delta[c] for c in _COPIED},
+        time = f"on {format_date(asked_period.last)}" if at_end else f"in {in_words(asked_period)}"
+        common_columns = {
+            **{column: delta[column] for column in _COPIED},
             "relation_label": relation.label,
             "period": str(period),
             "period_first": period.first,
             "period_last": period.last,
-            "question": relation.ask and question(relation.ask, subject, time, relation.articles),
-            "targets": merge_targets(
-                labels,
-                *(a["aliases"] for a in came),
-                [a["label"] for a in possible],
-                *(a["aliases"] for a in possible),
-            ),
-            "answers": answers,
-            "still_true": [a for a in answers if a not in came],
-            "previous_answers": [names[i] for i in delta["previous_answers"]],
-            "possible_answers": possible,
-            **self.views.columns(counter, labels),
+            "question": relation.ask
+            and question(relation.ask, subject_label, time, relation.articles),
+            **self._answer_columns(delta, counter),
         }
-        for template, text in relation.cloze.items():
-            blanked = query(text, subject, self.blank, relation.articles)
-            yield common | {
-                "id": row_id(delta["subject"], delta["relation"], template, period),
-                "prompt": on_day(blanked, asked.last) if at_end else in_period(blanked, asked),
-                "template": template,
+        for template_id, cloze_text in relation.cloze.items():
+            blanked = query(cloze_text, subject_label, self.blank, relation.articles)
+            prompt = (
+                on_day(blanked, asked_period.last) if at_end else in_period(blanked, asked_period)
+            )
+            yield common_columns | {
+                "id": row_id(delta["subject"], delta["relation"], template_id, period),
+                "prompt": prompt,
+                "template": template_id,
                 "query": blanked,
             }
 
+    def _answer_columns(
+        self, delta: Mapping[str, Any], counter: TokenCounter | None
+    ) -> dict[str, Any]:
+        """Return the columns that hold answers, accepted texts and views."""
+        names_by_id = {name["id"]: name for name in delta["names"]}
+        answers = [names_by_id[item_id] for item_id in delta["answers"]]
+        possible_answers = [names_by_id[item_id] for item_id in delta["possible_answers"]]
+        # At the end of a period only what came is asked for; what stayed is right and known before.
+        new_answers: list[Mapping[str, Any]] = []
+        still_true: list[Mapping[str, Any]] = []
+        for answer in answers:
+            (still_true if answer["id"] in delta["still_true"] else new_answers).append(answer)
+        labels = _labels(new_answers)
+        return {
+            "targets": merge_targets(
+                labels,
+                _aliases(new_answers),
+                _labels(possible_answers),
+                _aliases(possible_answers),
+            ),
+            "answers": answers,
+            "still_true": still_true,
+            "previous_answers": list(map(names_by_id.__getitem__, delta["previous_answers"])),
+            "possible_answers": possible_answers,
+            **self.views.columns(counter, labels),
+        }
 
-_ONE = re.compile(r"(?:The .* is <(?:the |an? )?object>|It is )")
-"""A sentence that reads as if there were one answer."""
+
+def _write_rows(writer: pq.ParquetWriter, output_rows: Sequence[Mapping[str, Any]]) -> None:
+    writer.write_batch(pa.RecordBatch.from_pylist(output_rows, schema=writer.schema))
 
 
+def _labels(answers: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [answer["label"] for answer in answers]
+
+
+def _aliases(answers: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    return chain.from_iterable(answer["aliases"] for answer in answers)
+
+
+# It matches "The capital of <the subject> is <object>." and "It is <object> that <subject> plays
+# for.", but not "<subject> plays for <object>.", which several answers may complete.
+READS_AS_ONE_ANSWER = re.compile(r"(?:The .* is <(?:the |an? )?object>|It is )")
+"""Matches a cloze sentence that reads as if there were only one answer."""
+
+
+# Columns of `rows.NamedDelta` that a cloze row has under the same name.
 _COPIED = (
     *("subject", "subject_label", "relation", "split", "added", "removed"),
     *("sitelinks", "statements", "subject_facts"),

@@ -1,4 +1,4 @@
-"""What changed from period to period: the step of `dynamic-templama` before its cloze rows."""
+"""The step of `dynamic-templama` that compares the answers of neighbouring periods."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,16 +22,19 @@ _ORDER = ("split", "period", "relation", "subject")
 class ComparisonRules(Strict):
     """How the answers of periods are compared, and which comparisons are left out.
 
-    `at`: whether the answers of a period are those of its last day, which a model has to know anew
-    where they are `updated`, or of any day, as in the paper, where a change adds the new answer and
-    only then takes the old one; `min_objects`: the least number of different objects that a subject
-    has over its history; `subjects_per_relation`: so many subjects of a relation, the most popular
-    ones, all with null; `require_pages`: whether subject and answers have to have an English
-    Wikipedia page; `undated`: whether objects stated without any date are accepted where nothing
-    changes (and drop what changes), are doubts, or are ignored, as in the paper; `vacant`: whether
-    to drop what is `new` or `deleted` where no stated object says nothing, or where the subject or
-    an object began or ended in between; `name_overlap`: whether to drop pairs whose subject's name
-    shares a word with an answer's.
+    `at`: whether the answers of a period are those of its last day (`end`) or of any day (`during`,
+    as in the paper), where a change adds the new answer in one period and removes the old one in
+    the next.
+    `min_objects`: the least number of different objects in the history of a subject.
+    `subjects_per_relation`: the number of subjects of each relation, the most popular ones; all of
+    them with null.
+    `require_pages`: whether the subject and each answer need an English Wikipedia page.
+    `undated`: whether objects without any date are right where nothing changes and drop what
+    changes (`accept`), are possible answers (`doubt`), or are left out, as in the paper (`ignore`).
+    `vacant`: whether to drop `new` and `deleted` comparisons where the absence of an object says
+    nothing, or where the subject or an object began or ended in between.
+    `name_overlap`: whether to drop comparisons in which the names of subject and answer share a
+    word.
     """
 
     at: timeline.WhenCounted = "end"
@@ -44,11 +47,11 @@ class ComparisonRules(Strict):
 
 
 class PeriodChanges(ComparisonRules, Step):
-    """What became of each answer set from one period to the next.
+    """Compares the answer set of each period with that of the previous one.
 
-    `deltas.parquet` (`rows.NamedDelta`), `timelines.parquet` (`rows.ReleasedSegment`) of all that
-    is asked about, and `dropped.parquet`. `relations`: property id -> label; `silent`: those whose
-    absence of an object says nothing.
+    Writes `deltas.parquet` (`rows.NamedDelta`), `timelines.parquet` (`rows.ReleasedSegment`) of the
+    subjects and relations in them, and `dropped.parquet`. `relations` maps a property id to its
+    label. `silent` are the relations in which the absence of an object says nothing.
     """
 
     name: ClassVar[str] = "deltas"
@@ -62,68 +65,83 @@ class PeriodChanges(ComparisonRules, Step):
     silent: tuple[str, ...]
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Compare the answer sets of neighbouring periods, and give them their names."""
-        mined, lines = workspace.folder(self.facts), workspace.folder(self.timelines)
+        """Compare the answer sets of neighbouring periods and add the names of items."""
+        facts_folder, timelines_folder = (
+            workspace.folder(self.facts),
+            workspace.folder(self.timelines),
+        )
         with workspace.engine() as eng:
-            entities = eng.read(mined / "entities.parquet", rows.Entity)
-            segments = eng.read(lines / "timelines.parquet", rows.Segment)
-            gaps = eng.read(lines / "gaps.parquet", rows.Gap)
-            met = period_diff.compare(
+            entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
+            segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
+            gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
+            comparisons = period_diff.compare(
                 segments,
                 self.periods(),
                 gaps,
                 self.undated,
                 self.at,
-                [r for r, rule in self.timelines.rules.items() if rule.undated == "doubt"],
+                [
+                    relation_id
+                    for relation_id, timeline_rule in self.timelines.rules.items()
+                    if timeline_rule.undated == "doubt"
+                ],
             )
-            met = eng.keep(self._chosen(eng, eng.keep(met), segments, entities))
-            kept = eng.keep(period_diff.delta_rows(met))
-            eng.write(_named(kept, entities), out / "deltas.parquet", rows.NamedDelta, _ORDER)
-            drops = steps.read_dropped(eng, mined)
-            left_out = period_diff.dropped_rows(met, self.granularity)
-            drops = left_out.select(drops.columns).union(drops)
-            eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
-            asked_about = segments.semi_join(kept, ["subject", "relation"])
-            table = release_columns.with_labels(
-                steps.released_segments(asked_about), entities, self.relations
+            comparisons = eng.keep(self._chosen(eng, eng.keep(comparisons), segments, entities))
+            delta_rows = eng.keep(period_diff.delta_rows(comparisons))
+            eng.write(_named(delta_rows, entities), out / "deltas.parquet", rows.NamedDelta, _ORDER)
+            dropped_rows = steps.read_dropped(eng, facts_folder)
+            dropped_here = period_diff.dropped_rows(comparisons, self.granularity)
+            dropped_rows = dropped_here.select(dropped_rows.columns).union(dropped_rows)
+            eng.write(dropped_rows, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
+            asked_segments = segments.semi_join(delta_rows, ["subject", "relation"])
+            released_rows = release_columns.with_labels(
+                steps.released_segments(asked_segments), entities, self.relations
             )
-            eng.write(table, out / "timelines.parquet", rows.ReleasedSegment, timeline.ORDER)
+            eng.write(
+                released_rows, out / "timelines.parquet", rows.ReleasedSegment, timeline.ORDER
+            )
 
     def periods(self) -> list[Period]:
-        """The periods of the window; the first has nothing before it to be compared with."""
+        """Return the periods of the window; the first one is only compared with."""
         return periods(Period.parse(self.first), Period.parse(self.last))
 
     def _chosen(
-        self, eng: Engine, met: ir.Table, segments: ir.Table, entities: ir.Table
+        self, eng: Engine, comparisons: ir.Table, segments: ir.Table, entities: ir.Table
     ) -> ir.Table:
-        """The comparisons, with a reason for each that this dataset leaves out."""
+        """Return the comparisons with a drop reason where this dataset leaves one out."""
         if self.at == "end":
-            met = period_diff.drop_nothing_added(met)
+            comparisons = period_diff.drop_nothing_added(comparisons)
         if self.vacant == "drop":
-            met = period_diff.drop_uninformative_absence(met, self.silent)
-            met = period_diff.drop_life_changes(met, entities, self.granularity)
-        met = period_diff.drop_few_objects(met, segments, self.min_objects)
+            comparisons = period_diff.drop_uninformative_absence(comparisons, self.silent)
+            comparisons = period_diff.drop_life_changes(comparisons, entities, self.granularity)
+        comparisons = period_diff.drop_few_objects(comparisons, segments, self.min_objects)
         if self.require_pages:
-            met = period_diff.drop_without_pages(met, entities)
+            comparisons = period_diff.drop_without_pages(comparisons, entities)
         if self.name_overlap == "drop":
-            met = period_diff.drop_matching(
-                met, name_overlap.name_giveaways(eng.keep(met), entities), "name_overlap"
+            comparisons = period_diff.drop_matching(
+                comparisons,
+                name_overlap.name_giveaways(eng.keep(comparisons), entities),
+                "name_overlap",
             )
         if self.subjects_per_relation is not None:
-            met = period_diff.drop_less_popular(met, entities, self.subjects_per_relation)
-        return met
+            comparisons = period_diff.drop_less_popular(
+                comparisons, entities, self.subjects_per_relation
+            )
+        return comparisons
 
 
 def _named(deltas: ir.Table, entities: ir.Table) -> ir.Table:
-    """Deltas with the names of their subject and of every object in them (`rows.NamedDelta`)."""
-    pair = ["subject", "relation"]
-    every = deltas.answers.concat(deltas.previous_answers, deltas.possible_answers)
-    items = deltas.select(*pair, item=every.unnest())
-    items = items.distinct()
-    met = items.join(entities, items.item == entities.id)
-    answer = ibis.struct({"id": met.id, "label": met.label, "aliases": met.aliases})
-    named = met.group_by(pair).agg(names=answer.collect())
-    subjects = entities.select(
+    """Add the names of the subject and of every object to each delta (`rows.NamedDelta`)."""
+    pair_columns = ["subject", "relation"]
+    all_objects = deltas.answers.concat(deltas.previous_answers, deltas.possible_answers)
+    named_items = deltas.select(*pair_columns, item=all_objects.unnest())
+    named_items = named_items.distinct()
+    item_names = named_items.join(entities, named_items.item == entities.id)
+    answer_struct = ibis.struct(
+        {"id": item_names.id, "label": item_names.label, "aliases": item_names.aliases}
+    )
+    pair_names = item_names.group_by(pair_columns).agg(names=answer_struct.collect())
+    subject_columns = entities.select(
         "sitelinks", "statements", subject="id", subject_label="label", subject_facts="facts"
     )
-    return deltas.join(named, pair).join(subjects, "subject")
+    return deltas.join(pair_names, pair_columns).join(subject_columns, "subject")

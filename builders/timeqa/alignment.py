@@ -36,11 +36,11 @@ from factdrift.builders.timeqa.mentions import PageMention, PageText, Passages
 from factdrift.builders.timeqa.sorted_rows import SortedRows
 
 PAGES = 32
-"""Subjects of a piece of work."""
+"""Subjects in a piece of work: few, as each comes with its page."""
 _PAIR = ["subject", "relation"]
 DROPPED_ORDER = ("reason", "subject", "relation")
 """Total order of the dropped rows of `keep_pairs`, for `Engine.write`."""
-_NAMED = tuple(f.name for f in fields(rows.NamedSegment) if f.name != "object_title")
+_NAMED = tuple(column.name for column in fields(rows.NamedSegment) if column.name != "object_title")
 
 
 class Alignment(Strict):
@@ -59,17 +59,17 @@ class Alignment(Strict):
 def align_page(
     page: rows.Page, segments: Sequence[rows.NamedSegment], settings: Alignment
 ) -> list[rows.AlignedSegment]:
-    """The segments of the page's subject in order, each with its best mention."""
+    """Align the segments of the page's subject; each gets its best mention."""
     aligner = _PageAligner(page, segments, settings)
     aligned: dict[int, rows.AlignedSegment] = {}
     for object_id, indexes in aligner.indexes_by_object.items():
         rule, mentions = aligner.mentions(object_id)
         object_segments = [segments[segment_index] for segment_index in indexes]
         best_mentions = evidence_of(aligner.page_text, mentions, object_segments)
-        for segment_index, best in zip(indexes, best_mentions, strict=True):
-            used_rule: rows.AlignmentRule = rule if best else "none"
+        for segment_index, best_mention in zip(indexes, best_mentions, strict=True):
+            used_rule: rows.AlignmentRule = rule if best_mention else "none"
             aligned[segment_index] = _aligned(
-                aligner.page_text, segments[segment_index], used_rule, best
+                aligner.page_text, segments[segment_index], used_rule, best_mention
             )
     return [aligned[segment_index] for segment_index in range(len(segments))]
 
@@ -94,27 +94,30 @@ class _PageAligner:
 
     def mentions(self, object_id: str) -> tuple[rows.AlignmentRule, list[PageMention]]:
         """The rule by which the page mentions an object, and the mentions by this rule."""
-        page_text, names = self.page_text, self.names[object_id]
-        title = self.objects[object_id].object_title
-        links = page_text.linked_mentions(title)
+        page_text, object_names = self.page_text, self.names[object_id]
+        object_title = self.objects[object_id].object_title
+        links = page_text.linked_mentions(object_title)
         # A link by other words (`his deputy`) says that the page mentions it, but is no answer.
-        linked = [link for link in links if is_name(page_text.words(link), names)]
-        link_names = _link_texts(page_text, linked, self.names)
-        mentions = list(linked)
-        for mention in page_text.named_mentions([*names, *link_names], title):
-            if not any(map(mention.overlaps, linked)):
+        linked_mentions = [link for link in links if is_name(page_text.words(link), object_names)]
+        link_names = _link_texts(page_text, linked_mentions, self.names)
+        mentions = list(linked_mentions)
+        for mention in page_text.named_mentions([*object_names, *link_names], object_title):
+            if not any(map(mention.overlaps, linked_mentions)):
                 mentions.append(mention)
         if not mentions:
-            forms = [form for form in self.forms[object_id] if self.owners[form.words] == 1]
-            mentions = page_text.named_mentions(forms, title)
+            other_names = [form for form in self.forms[object_id] if self.owners[form.words] == 1]
+            mentions = page_text.named_mentions(other_names, object_title)
         if mentions:
             return "link" if links else "name", mentions
-        similar = self.passages.most_similar(names, self.settings.min_similarity)
-        return "similar", [similar] if similar else []
+        similar_passage = self.passages.most_similar(object_names, self.settings.min_similarity)
+        return "similar", [similar_passage] if similar_passage else []
 
 
 def _names(objects: Mapping[str, rows.NamedSegment]) -> dict[str, list[Name]]:
-    """The names to search for, by object; a name that several objects have only as a label."""
+    """The names to search for, by object.
+
+    A name that several objects have counts only for the objects that have it as their label.
+    """
     found_names: dict[str, list[Name]] = {}
     for object_id, segment in objects.items():
         found_names[object_id] = all_names(
@@ -124,22 +127,26 @@ def _names(objects: Mapping[str, rows.NamedSegment]) -> dict[str, list[Name]]:
     own_names: dict[str, list[Name]] = {}
     for object_id, names in found_names.items():
         label = objects[object_id].object_label
-        own_names[object_id] = [n for n in names if owners[n.words] == 1 or n.text == label]
+        own_names[object_id] = [
+            name for name in names if owners[name.words] == 1 or name.text == label
+        ]
     return own_names
 
 
-def _owners(names: Mapping[str, Sequence[Name]]) -> Counter[tuple[str, ...]]:
+def _owners(names_by_object: Mapping[str, Sequence[Name]]) -> Counter[tuple[str, ...]]:
     """How many objects have each name."""
-    return Counter(name.words for object_names in names.values() for name in object_names)
+    return Counter(name.words for object_names in names_by_object.values() for name in object_names)
 
 
 def _link_texts(
-    page_text: PageText, linked: Sequence[PageMention], names: Mapping[str, Sequence[Name]]
+    page_text: PageText,
+    linked_mentions: Sequence[PageMention],
+    names_by_object: Mapping[str, Sequence[Name]],
 ) -> list[Name]:
     """The texts of the links to an object that look like names and name no other object."""
-    known_words = {name.words for object_names in names.values() for name in object_names}
+    known_words = {name.words for object_names in names_by_object.values() for name in object_names}
     link_names: dict[tuple[str, ...], Name] = {}
-    for link_text in map(page_text.words, linked):
+    for link_text in map(page_text.words, linked_mentions):
         folded_words = name_words(link_text)
         if (
             link_text[0].isupper()
@@ -154,19 +161,19 @@ def _aligned(
     page_text: PageText,
     segment: rows.NamedSegment,
     rule: rows.AlignmentRule,
-    best: PageMention | None,
+    best_mention: PageMention | None,
 ) -> rows.AlignedSegment:
     return rows.AlignedSegment(
-        **{name: getattr(segment, name) for name in _NAMED},
+        **{column: getattr(segment, column) for column in _NAMED},
         page=page_text.page.page,
         revision=page_text.page.revision,
         rule=rule,
-        paragraph=best.paragraph if best else None,
-        start=best.start if best else None,
-        end=best.end if best else None,
-        mention=page_text.words(best) if best else None,
-        score=best.score if best else None,
-        **evidence_columns(page_text, best, segment),
+        paragraph=best_mention.paragraph if best_mention else None,
+        start=best_mention.start if best_mention else None,
+        end=best_mention.end if best_mention else None,
+        mention=page_text.words(best_mention) if best_mention else None,
+        score=best_mention.score if best_mention else None,
+        **evidence_columns(page_text, best_mention, segment),
         verification="automatic",
     )
 
@@ -213,13 +220,13 @@ def _align_piece(piece: Piece, settings: Alignment) -> list[rows.AlignedSegment 
             piece_rows += align_page(page, subject_segments, settings)
             continue
         for segment in subject_segments:
-            item, detail = (
+            item_name, detail = (
                 f"{segment.subject}/{segment.relation}/{segment.object}",
                 " ".join(segment.statements) or None,
             )
             piece_rows.append(
                 rows.Dropped(
-                    "align", "no_page", item, segment.subject, segment.relation, detail=detail
+                    "align", "no_page", item_name, segment.subject, segment.relation, detail=detail
                 )
             )
     return piece_rows
@@ -232,23 +239,27 @@ def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Ta
     is the share. `over_cap`: of the rest a relation keeps the `pairs_per_relation` pairs with the
     least sha256 of seed and pair, so that a pair's rank depends on nothing else.
     """
-    missing = (aligned.rule == "none").cast("int64")
-    pairs = aligned.group_by(_PAIR).agg(segments=aligned.count(), missing=missing.sum())
+    missing_count = (aligned.rule == "none").cast("int64")
+    pairs = aligned.group_by(_PAIR).agg(segments=aligned.count(), missing=missing_count.sum())
     pairs = pairs.mutate(share=pairs.missing.cast("float64") / pairs.segments)
-    reason = ibis.ifelse(pairs.share > settings.max_missing, "not_in_page", ibis.null("string"))
-    pairs = pairs.mutate(reason=reason)
+    drop_reason = ibis.ifelse(
+        pairs.share > settings.max_missing, "not_in_page", ibis.null("string")
+    )
+    pairs = pairs.mutate(reason=drop_reason)
     if settings.pairs_per_relation is not None:
-        chance = seeded_order(seed, pairs.subject, pairs.relation)
+        seeded_rank = seeded_order(seed, pairs.subject, pairs.relation)
         ranked_pairs = ibis.window(
-            group_by=[pairs.relation, pairs.reason.isnull()], order_by=[chance, pairs.subject]
+            group_by=[pairs.relation, pairs.reason.isnull()], order_by=[seeded_rank, pairs.subject]
         )
         is_over = ibis.row_number().over(ranked_pairs) >= settings.pairs_per_relation
-        over = ibis.ifelse(is_over, "over_cap", ibis.null("string"))
-        pairs = pairs.mutate(reason=pairs.reason.fill_null(over))
-    segments = aligned.semi_join(pairs.filter(pairs.reason.isnull()), _PAIR)
-    left_out = pairs.filter(pairs.reason.notnull())
-    missing_of_all = left_out.missing.cast("string") + " of " + left_out.segments.cast("string")
-    detail = missing_of_all + " segments are not in the page"
-    return segments, release_columns.as_dropped(
-        left_out, "align", score=left_out.share, detail=detail
+        cap_reason = ibis.ifelse(is_over, "over_cap", ibis.null("string"))
+        pairs = pairs.mutate(reason=pairs.reason.fill_null(cap_reason))
+    kept_segments = aligned.semi_join(pairs.filter(pairs.reason.isnull()), _PAIR)
+    dropped_pairs = pairs.filter(pairs.reason.notnull())
+    missing_share = (
+        dropped_pairs.missing.cast("string") + " of " + dropped_pairs.segments.cast("string")
+    )
+    detail = missing_share + " segments are not in the page"
+    return kept_segments, release_columns.as_dropped(
+        dropped_pairs, "align", score=dropped_pairs.share, detail=detail
     )

@@ -42,18 +42,19 @@ STEP, _ASK = "human", "ask_human"
 SUMMARY = "summary.json"
 FACTS, SEGMENTS = "facts.parquet", "segments.parquet"
 ASKED, PARAPHRASED = "asked", "paraphrased.parquet"
+# Rows read at a time: few, as each may hold a page.
 _QUESTIONS = 64
-"""Rows read at a time: each may hold a page."""
+# The drop reasons of answers that cannot be taken; `data_cards/drop_reasons.yaml` explains them.
 _DROP_REASONS = ("changed", "no_words", "not_in_page", "same_text", "gives_answer")
-"""The drop reasons of answers that cannot be taken."""
 _OBJECT = ("object", "object_label", "aliases")
-_RELEASED = tuple(f.name for f in fields(rows.ReleasedAlignedSegment))
+_RELEASED = tuple(column.name for column in fields(rows.ReleasedAlignedSegment))
+# The columns of a segment that the page does not name.
 _NOWHERE = {
     "rule": "none", "paragraph": None, "start": None, "end": None, "mention": None, "score": None,
     "start_stated": None, "end_stated": None, "evidence": "none", "contradicted": False,
 }  # fmt: skip
+# The columns in which a paraphrased question has its own text or id.
 _OWN = ("id", "prompt", "question")
-"""What a paraphrased question has not in common with the original one."""
 
 
 def write_checked(
@@ -64,74 +65,39 @@ def write_checked(
     out: Path,
     asking: AskSettings,
 ) -> None:
-    """Write all that follows from gold tables into the folder `out`.
+    """Write the rows that follow from gold tables into the folder `out`.
 
-    `timelines`: the released segments (`rows.ReleasedAlignedSegment`) that annotators saw;
-    `sources`: what the questions about them are made from, whose segments are replaced here;
-    `questions`: the automatic ones, which may have been paraphrased. Written: `facts.parquet`
-    (`rows.VerifiedSegment`), `segments.parquet` (`rows.ReleasedAlignedSegment`, of histories that
-    were checked whole), the folder `asked` of their questions, `paraphrased.parquet`,
-    `dropped.parquet`, and `summary.json` with what became of the gold rows. `UserError`: the
-    tables hold no rows of these layouts.
+    `timelines` has the released segments (`rows.ReleasedAlignedSegment`) that annotators saw.
+    `sources` are the tables that questions are made from; their segments are replaced here.
+    `questions` has the automatic questions, which people may have paraphrased. The files are:
+
+    - `facts.parquet` (`rows.VerifiedSegment`): the segments as people left them.
+    - `segments.parquet` (`rows.ReleasedAlignedSegment`): those of histories that were checked
+      whole; the folder `asked` has the questions about them.
+    - `paraphrased.parquet` and `dropped.parquet`.
+    - `summary.json`: how many gold rows were taken, and how many were not, by reason.
+
+    Raises `UserError` where the tables hold no rows of these layouts.
     """
     paraphrases = Paraphrases()
     verdicts, outcomes = read_verdicts(paraphrases.apart(read_gold(gold, *_LAYOUTS)))
-    revision_counts: Counter[str] = Counter()
-    known_segments = 0
-    with ExitStack() as stack:
-        facts = stack.enter_context(writing(out / FACTS, rows.VerifiedSegment))
-        asked_segments = stack.enter_context(writing(out / SEGMENTS, rows.ReleasedAlignedSegment))
-        dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
-        page_rows = SortedRows(sources.pages, rows.Page, "item", batch=16)
-        all_segments = typed_rows(timelines, rows.ReleasedAlignedSegment, 4096)
-        for (subject, relation), pair_segments in groupby(
-            all_segments, key=attrgetter("subject", "relation")
-        ):
-            history = list(pair_segments)
-            if not any(revised_segment.id in verdicts for revised_segment in history):
-                continue
-            taken_count = 0
-            for segment, became in zip(
-                history, revise(history, verdicts, page_rows.with_key(subject)[0]), strict=True
-            ):
-                known_segments += became is not None
-                if isinstance(became, str):
-                    outcomes[became] += 1
-                    dropped.append(rows.Dropped(STEP, became, segment.id, subject, relation))
-                elif became is not None:
-                    taken_count += 1
-                    revision_counts["any"] += bool(became[0].revisions)
-                    revision_counts.update(
-                        {kind for revised_segment in became for kind in revised_segment.revisions}
-                    )
-                    for row in became:
-                        facts.append(row)
-                        if row.complete:
-                            asked_segments.append(row)
-            outcomes["taken"] += taken_count
-            revision_counts["segments"] += taken_count
-            if taken_count < len(history):
-                item, detail = (
-                    f"{subject}/{relation}",
-                    f"{taken_count} of {len(history)} are verified",
-                )
-                drop = rows.Dropped(STEP, "not_all_verified", item, subject, relation)
-                dropped.append(replace(drop, detail=detail))
-    outcomes["no_such_row"] += len(verdicts) - known_segments
+    revision_counts = _write_revised(timelines, sources.pages, verdicts, outcomes, out)
     (out / ASKED).mkdir()
+    # Probes measure models on the automatic questions; those of people are asked without.
     unperturbed = asking.questions.model_copy(update={"probes": 0})
     asking = asking.model_copy(update={"questions": unperturbed})
     write_questions(replace(sources, segments=out / SEGMENTS), out / ASKED, asking, _ASK)
     with writing(out / PARAPHRASED, rows.ParaphrasedQuestion, _QUESTIONS) as paraphrased_rows:
         for question in paraphrases.of([out / ASKED / "questions.parquet", questions]):
             paraphrased_rows.append(question)
-    counts = {FACTS_LAYOUT: outcomes, PARAPHRASE_LAYOUT: paraphrases.outcomes}
-    summary = {"gold": {name: dict(sorted(count.items())) for name, count in counts.items()}}
-    (out / SUMMARY).write_text(
-        json.dumps(summary | {"revised": dict(revision_counts)}, indent=1), "utf-8"
-    )
+    gold_counts: dict[str, dict[str, int]] = {}
+    for layout, counts in zip(_LAYOUTS, (outcomes, paraphrases.outcomes), strict=True):
+        gold_counts[layout] = dict(sorted(counts.items()))
+    summary = {"gold": gold_counts, "revised": dict(revision_counts)}
+    (out / SUMMARY).write_text(json.dumps(summary, indent=1), "utf-8")
 
 
+# An offset in a page; a negative one would count from the end.
 _Place = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -145,7 +111,7 @@ class MarkedSpan(msgspec.Struct, frozen=True, order=True):
 
 
 class _Answers(msgspec.Struct):
-    """What the layout `verify_facts` gives of a segment."""
+    """The answers about one segment, as the layout `verify_facts` gives them."""
 
     verdict: Literal["correct", "other", "unanswerable"]
     time: Literal["known", "unknown"] | None = None
@@ -157,7 +123,7 @@ class _ShownParagraph(msgspec.Struct):
 
 
 class _Shown(msgspec.Struct):
-    """What annotators saw of a segment and its page."""
+    """The fields of a segment and its page that annotators saw."""
 
     page: list[str | _ShownParagraph]
     subject: str | None = None
@@ -169,10 +135,11 @@ class _Shown(msgspec.Struct):
 
 
 class FactVerdict(NamedTuple):
-    """What annotators answered about one segment.
+    """The answers of annotators about one segment.
 
-    `correct`: the page states the object. `other`: it states what is `marked`. `unanswerable`: it
-    states none. `timed`: the page gives the time. `seen`: a checksum of what the annotators saw.
+    The verdict is `correct` where the page states the object, `other` where it states what is
+    `marked` instead, and `unanswerable` where it states no object. `timed` tells that the page
+    gives the time. `seen` is a checksum of the fields that the annotators saw.
     """
 
     verdict: Literal["correct", "other", "unanswerable"]
@@ -182,51 +149,49 @@ class FactVerdict(NamedTuple):
 
 
 def read_verdicts(gold_rows: Iterable[rows.Gold]) -> tuple[dict[str, FactVerdict], Counter[str]]:
-    """The verdicts by row id, and how many rows were left out by reason.
+    """The verdicts by row id, and how many gold rows were left out, by reason.
 
-    Left out: what is not `accepted` (by its decision), `not_understood` (answers that the layout
-    cannot give), `contradictory` (rows of one segment that differ). The verdicts are small: of a
-    page only the checksum is kept.
+    Rows that are not `accepted` are left out and counted by their decision. `not_understood` are
+    answers that the layout cannot give, and `contradictory` are rows of one segment that differ.
+    Memory holds all verdicts. They are small, as only the checksum of a page is kept.
     """
     verdicts: dict[str, FactVerdict] = {}
     lost_counts: Counter[str] = Counter()
-    contradictory: set[str] = set()
-    for gold in gold_rows:
-        if gold.decision != "accepted":
-            lost_counts[gold.decision] += 1
+    contradictory_rows: set[str] = set()
+    for gold_row in gold_rows:
+        if gold_row.decision != "accepted":
+            lost_counts[gold_row.decision] += 1
             continue
-        verdict = _verdict(gold)
+        verdict = _verdict(gold_row)
         if verdict is None:
             lost_counts["not_understood"] += 1
-        elif gold.row in contradictory or verdicts.get(gold.row, verdict) != verdict:
-            contradictory.add(gold.row)
-            lost_counts["contradictory"] += 1 + (verdicts.pop(gold.row, None) is not None)
+        elif gold_row.row in contradictory_rows or verdicts.get(gold_row.row, verdict) != verdict:
+            contradictory_rows.add(gold_row.row)
+            lost_counts["contradictory"] += 1 + (verdicts.pop(gold_row.row, None) is not None)
         else:
-            verdicts[gold.row] = verdict
+            verdicts[gold_row.row] = verdict
     return verdicts, lost_counts
 
 
-def _verdict(gold: rows.Gold) -> FactVerdict | None:
-    """The verdict of a gold row; None where it is not what the layout gives."""
+def _verdict(gold_row: rows.Gold) -> FactVerdict | None:
+    """The verdict of a gold row, or None where the layout cannot give such answers."""
     try:
-        raw_answers, raw_payload = gold_answers(gold)
-        answers, seen_fields = (
-            msgspec.convert(raw_answers, _Answers),
-            msgspec.convert(raw_payload, _Shown),
-        )
+        raw_answers, raw_payload = gold_answers(gold_row)
+        answers = msgspec.convert(raw_answers, _Answers)
+        seen_fields = msgspec.convert(raw_payload, _Shown)
     except msgspec.ValidationError:
         return None
     if answers.verdict != "unanswerable" and answers.time is None:
         return None
-    marked = tuple(sorted(set(answers.objects))) if answers.verdict == "other" else ()
-    if answers.verdict == "other" and not marked:
+    marked_spans = tuple(sorted(set(answers.objects))) if answers.verdict == "other" else ()
+    if answers.verdict == "other" and not marked_spans:
         return None
-    paragraph_texts = [
-        paragraph if isinstance(paragraph, str) else paragraph.text
-        for paragraph in seen_fields.page
-    ]
+    paragraph_texts = []
+    for paragraph in seen_fields.page:
+        # Batches show a paragraph as its text or as an object that has it.
+        paragraph_texts.append(paragraph if isinstance(paragraph, str) else paragraph.text)
     return FactVerdict(
-        answers.verdict, marked, answers.time == "known", _seen(seen_fields, paragraph_texts)
+        answers.verdict, marked_spans, answers.time == "known", _seen(seen_fields, paragraph_texts)
     )
 
 
@@ -237,16 +202,19 @@ def _seen(source: Any, paragraph_texts: Sequence[str]) -> str:
         "relation": "relation_label",
         "suggested": "object_label",
     }
-    field_names = _Shown.__struct_fields__[1:]
-    field_values = (
-        getattr(source, name if isinstance(source, _Shown) else column_by_field.get(name, name))
-        for name in field_names
-    )
-    return text_sha256(LINE_END.join((*(value or "" for value in field_values), *paragraph_texts)))
+    field_values: list[str] = []
+    for field_name in _Shown.__struct_fields__[1:]:  # without `page`
+        is_seen = isinstance(source, _Shown)
+        column = field_name if is_seen else column_by_field.get(field_name, field_name)
+        field_values.append(getattr(source, column) or "")
+    return text_sha256(LINE_END.join((*field_values, *paragraph_texts)))
 
 
 Became = tuple[rows.VerifiedSegment, ...] | str | None
-"""What a verdict made of a segment: a row for each object, or why not; None: there is none."""
+"""The rows that a segment became, one for each object, or the reason why it was dropped.
+
+None stands for a segment without a verdict.
+"""
 
 
 def revise(
@@ -254,23 +222,27 @@ def revise(
     verdicts: Mapping[str, FactVerdict],
     page: rows.Page,
 ) -> list[Became]:
-    """What each segment of one history became.
+    """Revise the segments of one history by their verdicts.
 
-    Reasons: `changed` (annotators saw another segment or page than these), `no_words` (said to be
-    right, though neither alignment nor annotators found words for it), `not_in_page` (what is
-    marked is not in the page).
+    A segment is dropped with one of these reasons:
+
+    - `changed`: the annotators saw another segment or page than these.
+    - `no_words`: it is called correct, though neither the alignment nor the annotators found words
+      for it in the page.
+    - `not_in_page`: the marked words are not in the page.
     """
     reviser = _Reviser(history, page)
-    segments_and_verdicts = ((segment, verdicts.get(segment.id)) for segment in history)
-    outcomes = [
-        verdict and reviser.revised(segment, verdict) for segment, verdict in segments_and_verdicts
-    ]
-    revised_segments = [became for became in outcomes if isinstance(became, tuple)]
-    if len(revised_segments) < len(outcomes):
-        return outcomes
-    return [
-        tuple(replace(segment, complete=True) for segment in became) for became in revised_segments
-    ]
+    outcomes: list[Became] = []
+    for segment in history:
+        verdict = verdicts.get(segment.id)
+        outcomes.append(reviser.revised(segment, verdict) if verdict else None)
+    # Questions need all that holds at a time, so only whole histories are asked about anew.
+    whole_history: list[Became] = []
+    for outcome in outcomes:
+        if not isinstance(outcome, tuple):
+            return outcomes
+        whole_history.append(tuple(replace(revised, complete=True) for revised in outcome))
+    return whole_history
 
 
 class _Reviser:
@@ -292,21 +264,30 @@ class _Reviser:
                 return "no_words"
             return (_verified(segment, untimed, _NOWHERE if untimed else {}),)
         revised_by_object: dict[str, rows.VerifiedSegment] = {}
-        for marked in verdict.marked:
-            texts = self._page.texts[marked.paragraph : marked.paragraph + 1]
-            is_there = [marked.text] == [text[marked.start : marked.end] for text in texts]
-            if not is_there or not word_tokens(marked.text):
+        for marked_span in verdict.marked:
+            if not self._is_in_page(marked_span) or not word_tokens(marked_span.text):
                 return "not_in_page"
-            object_columns = self._object(segment, marked)
-            place_columns = _NOWHERE if untimed else self._mention(segment, marked)
-            changes = _revision(segment, object_columns["object"], marked) + untimed
-            verified = _verified(segment, changes, object_columns | place_columns)
-            revised_by_object.setdefault(object_columns["object"], verified)
+            object_columns = self._object(segment, marked_span)
+            place_columns = _NOWHERE if untimed else self._mention(segment, marked_span)
+            revisions = _revision(segment, object_columns["object"], marked_span) + untimed
+            revised_row = _verified(segment, revisions, object_columns | place_columns)
+            revised_by_object.setdefault(object_columns["object"], revised_row)
         return tuple(revised_by_object.values())
 
-    def _object(self, segment: rows.ReleasedAlignedSegment, marked: MarkedSpan) -> dict[str, Any]:
-        """What the words name: the segment's object, another one of the history, or a new one."""
-        marked_words = word_tokens(marked.text)
+    def _is_in_page(self, marked_span: MarkedSpan) -> bool:
+        if marked_span.paragraph >= len(self._page.texts):
+            return False
+        paragraph_text = self._page.texts[marked_span.paragraph]
+        return paragraph_text[marked_span.start : marked_span.end] == marked_span.text
+
+    def _object(
+        self, segment: rows.ReleasedAlignedSegment, marked_span: MarkedSpan
+    ) -> dict[str, Any]:
+        """The columns of the object that the words name.
+
+        It is the segment's object, another object of the history, or a new one.
+        """
+        marked_words = word_tokens(marked_span.text)
         for known_segment in (segment, *self._history):
             if any(
                 word_tokens(object_name) == marked_words
@@ -314,25 +295,29 @@ class _Reviser:
             ):
                 return {object_name: getattr(known_segment, object_name) for object_name in _OBJECT}
         object_id = f"text-{row_id(segment.subject, *marked_words)}"
-        return {"object": object_id, "object_label": marked.text.strip(), "aliases": ()}
+        return {"object": object_id, "object_label": marked_span.text.strip(), "aliases": ()}
 
-    def _mention(self, segment: rows.ReleasedAlignedSegment, marked: MarkedSpan) -> dict[str, Any]:
-        mention = PageMention(marked.paragraph, marked.start, marked.end)
-        place_columns = mention._asdict() | {"rule": "name", "mention": marked.text}
+    def _mention(
+        self, segment: rows.ReleasedAlignedSegment, marked_span: MarkedSpan
+    ) -> dict[str, Any]:
+        mention = PageMention(marked_span.paragraph, marked_span.start, marked_span.end)
+        place_columns = mention._asdict() | {"rule": "name", "mention": marked_span.text}
         place_columns |= evidence_columns(self._page, mention, segment)
-        return {name: place_columns[name] for name in _NOWHERE}
+        return {column: place_columns[column] for column in _NOWHERE}
 
 
 def _verified(
     segment: rows.ReleasedAlignedSegment,
     revisions: tuple[rows.Revision, ...],
-    changes: Mapping[str, Any],
+    changed_columns: Mapping[str, Any],
 ) -> rows.VerifiedSegment:
-    values = {name: getattr(segment, name) for name in _RELEASED} | dict(changes)
-    values["id"] = row_id(segment.id, values["object"])
-    values["verification"] = "human"
+    column_values = {column: getattr(segment, column) for column in _RELEASED} | dict(
+        changed_columns
+    )
+    column_values["id"] = row_id(segment.id, column_values["object"])
+    column_values["verification"] = "human"
     return rows.VerifiedSegment(
-        **values,
+        **column_values,
         segment=segment.id,
         revisions=revisions,
         suggested=segment.object_label,
@@ -341,19 +326,88 @@ def _verified(
 
 
 def _revision(
-    segment: rows.ReleasedAlignedSegment, object_id: str, marked: MarkedSpan
+    segment: rows.ReleasedAlignedSegment, object_id: str, marked_span: MarkedSpan
 ) -> tuple[rows.Revision, ...]:
-    """How marked words change a segment, its time aside."""
+    """The revisions of a segment by marked words, apart from those of its time."""
     if object_id != segment.object:
         return ("object",)
     if segment.rule == "none":
         return ("span",)
     known_span = segment.paragraph, segment.start, segment.end
-    return () if known_span == (marked.paragraph, marked.start, marked.end) else ("place",)
+    return (
+        ()
+        if known_span == (marked_span.paragraph, marked_span.start, marked_span.end)
+        else ("place",)
+    )
+
+
+def _write_revised(
+    timelines: Path,
+    pages: Path,
+    verdicts: Mapping[str, FactVerdict],
+    outcomes: Counter[str],
+    out: Path,
+) -> Counter[str]:
+    """Write the revised segments, those to ask about, and the dropped ones; count revisions.
+
+    What became of the verdicts is counted in `outcomes`.
+    """
+    revision_counts: Counter[str] = Counter()
+    known_segments = 0
+    with ExitStack() as stack:
+        fact_rows = stack.enter_context(writing(out / FACTS, rows.VerifiedSegment))
+        asked_segments = stack.enter_context(writing(out / SEGMENTS, rows.ReleasedAlignedSegment))
+        dropped_rows = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
+        page_rows = SortedRows(pages, rows.Page, "item", batch=16)
+        for (subject, relation), history in _judged_histories(timelines, verdicts):
+            taken_count = 0
+            outcomes_of_segments = revise(history, verdicts, page_rows.with_key(subject)[0])
+            for segment, outcome in zip(history, outcomes_of_segments, strict=True):
+                known_segments += outcome is not None
+                if isinstance(outcome, str):
+                    outcomes[outcome] += 1
+                    drop = rows.Dropped(STEP, outcome, segment.id, subject, relation)
+                    dropped_rows.append(drop)
+                elif outcome is not None:
+                    taken_count += 1
+                    revision_counts["any"] += bool(outcome[0].revisions)
+                    revision_counts.update(_revision_kinds(outcome))
+                    for revised_row in outcome:
+                        fact_rows.append(revised_row)
+                        if revised_row.complete:
+                            asked_segments.append(revised_row)
+            outcomes["taken"] += taken_count
+            revision_counts["segments"] += taken_count
+            if taken_count < len(history):
+                pair = f"{subject}/{relation}"
+                drop = rows.Dropped(STEP, "not_all_verified", pair, subject, relation)
+                detail = f"{taken_count} of {len(history)} are verified"
+                dropped_rows.append(replace(drop, detail=detail))
+    outcomes["no_such_row"] += len(verdicts) - known_segments
+    return revision_counts
+
+
+def _judged_histories(
+    timelines: Path, verdicts: Mapping[str, FactVerdict]
+) -> Iterator[tuple[tuple[str, str], list[rows.ReleasedAlignedSegment]]]:
+    """The histories with a verdict about a segment, by subject and relation."""
+    all_segments = typed_rows(timelines, rows.ReleasedAlignedSegment, 4096)
+    for pair, pair_segments in groupby(all_segments, key=attrgetter("subject", "relation")):
+        history = list(pair_segments)
+        if any(segment.id in verdicts for segment in history):
+            yield pair, history
+
+
+def _revision_kinds(revised_rows: Sequence[rows.VerifiedSegment]) -> set[str]:
+    """The kinds of revision of a segment that several rows may have come of."""
+    kinds: set[str] = set()
+    for revised_row in revised_rows:
+        kinds.update(revised_row.revisions)
+    return kinds
 
 
 class Paraphrase(NamedTuple):
-    """One rewording of a question, the question that the annotator saw, and its dataset."""
+    """A rewording of a question, with the question that the annotator saw and its dataset."""
 
     text: str
     question: str
@@ -361,98 +415,102 @@ class Paraphrase(NamedTuple):
 
 
 class Paraphrases:
-    """Paraphrases by the id of their question; `outcomes` counts what becomes of them.
+    """Paraphrases by the id of their question, with counts of their outcomes.
 
-    Counted: `taken`, a decision other than `accepted`, `not_understood`, `no_such_row`, `changed`
-    (annotators saw another text under this id), `same_text`, `gives_answer`.
+    `outcomes` counts rows by a decision other than `accepted`, and as `taken`, `not_understood`,
+    `no_such_row`, `changed` (annotators saw another text under this id), `same_text`, or
+    `gives_answer`.
     """
 
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
         self._of: dict[str, dict[Paraphrase, None]] = {}
 
-    def apart(self, flow: Iterable[rows.Gold]) -> Iterator[rows.Gold]:
-        """The gold rows of other layouts; those of paraphrases are taken on the way."""
-        for gold in flow:
-            if gold.layout == PARAPHRASE_LAYOUT:
-                self._add(gold)
+    def apart(self, gold_rows: Iterable[rows.Gold]) -> Iterator[rows.Gold]:
+        """Yield the gold rows of other layouts, and add those of paraphrases here."""
+        for gold_row in gold_rows:
+            if gold_row.layout == PARAPHRASE_LAYOUT:
+                self._add(gold_row)
             else:
-                yield gold
+                yield gold_row
 
-    def _add(self, gold: rows.Gold) -> None:
-        if gold.decision != "accepted":
-            self.outcomes[gold.decision] += 1
+    def _add(self, gold_row: rows.Gold) -> None:
+        if gold_row.decision != "accepted":
+            self.outcomes[gold_row.decision] += 1
             return
-        answers, payload = gold_answers(gold)
+        answers, payload = gold_answers(gold_row)
         paraphrases = answers.get("paraphrase")
-        texts = (
-            [paraphrases]
-            if isinstance(paraphrases, str)
-            else paraphrases
-            if isinstance(paraphrases, list)
-            else []
-        )
-        question = payload.get("question")
+        if isinstance(paraphrases, str):
+            paraphrases = [paraphrases]
+        texts = paraphrases if isinstance(paraphrases, list) else []
+        original_question = payload.get("question")
         clean_texts = [
             " ".join(text.split()) for text in texts if isinstance(text, str) and text.strip()
         ]
-        if not clean_texts or len(clean_texts) < len(texts) or not isinstance(question, str):
+        if (
+            not clean_texts
+            or len(clean_texts) < len(texts)
+            or not isinstance(original_question, str)
+        ):
             self.outcomes["not_understood"] += 1
             return
-        rewordings = (Paraphrase(text, question, gold.dataset) for text in clean_texts)
-        self._of.setdefault(gold.row, {}).update(dict.fromkeys(rewordings))
+        rewordings = (Paraphrase(text, original_question, gold_row.dataset) for text in clean_texts)
+        self._of.setdefault(gold_row.row, {}).update(dict.fromkeys(rewordings))
 
     def of(self, tables: Sequence[Path]) -> Iterator[rows.ParaphrasedQuestion]:
-        """Paraphrased questions; a question is looked up in the first table that has its id.
+        """Yield paraphrased questions; a question is looked up in the first table with its id.
 
         Memory holds a few questions with their pages.
         """
         by_question = dict(self._of)
-        for path in tables:
+        for table_path in tables:
             if not by_question:
                 return
             is_wanted = pc.field("id").isin(sorted(by_question))
-            scanner = ds.dataset(path, format="parquet").scanner(
+            scanner = ds.dataset(table_path, format="parquet").scanner(
                 filter=is_wanted, batch_size=_QUESTIONS, batch_readahead=1, fragment_readahead=1
             )
             for batch in scanner.to_batches():
-                for row in batch.to_pylist():
-                    yield from self._paraphrased(row, by_question.pop(row["id"], {}))
+                for question_row in batch.to_pylist():
+                    yield from self._paraphrased(
+                        question_row, by_question.pop(question_row["id"], {})
+                    )
         self.outcomes["no_such_row"] += sum(map(len, by_question.values()))
 
     def _paraphrased(
-        self, row: dict[str, Any], paraphrases: Iterable[Paraphrase]
+        self, question_row: dict[str, Any], paraphrases: Iterable[Paraphrase]
     ) -> Iterator[rows.ParaphrasedQuestion]:
-        """The question in each of the given wordings that can be taken."""
-        known_texts = {row["question"]}
+        """Yield the question in each of these wordings that can be taken."""
+        known_texts = {question_row["question"]}
         for paraphrase in paraphrases:
             outcome = "taken"
-            if paraphrase.question != row["question"]:
+            if paraphrase.question != question_row["question"]:
                 outcome = "changed"
             elif paraphrase.text in known_texts:
                 outcome = "same_text"
-            elif _gives_away(row, paraphrase.text):
+            elif _gives_away(question_row, paraphrase.text):
                 outcome = "gives_answer"
             self.outcomes[outcome] += 1
             known_texts.add(paraphrase.text)
             if outcome == "taken":
                 new_columns = {
                     **dict.fromkeys(_OWN, paraphrase.text),
-                    "id": row_id(row["id"], "paraphrase", paraphrase.text),
-                    "paraphrase_of": row["id"],
-                    "templated": row["question"],
+                    "id": row_id(question_row["id"], "paraphrase", paraphrase.text),
+                    "paraphrase_of": question_row["id"],
+                    "templated": question_row["question"],
                     "shown_from": paraphrase.dataset,
                 }
-                yield msgspec.convert(row | new_columns, rows.ParaphrasedQuestion)
+                yield msgspec.convert(question_row | new_columns, rows.ParaphrasedQuestion)
 
 
-def _gives_away(row: dict[str, Any], text: str) -> bool:
+def _gives_away(question_row: dict[str, Any], paraphrase_text: str) -> bool:
     """Whether a paraphrase has the name of an answer that the question did not have."""
     new_words, old_words = (
-        padded_words(word_tokens(question_text)) for question_text in (text, row["question"])
+        padded_words(word_tokens(question_text))
+        for question_text in (paraphrase_text, question_row["question"])
     )
     return any(
-        span in new_words and span not in old_words
-        for answer in row["objects"]
-        for span in object_names(answer["label"], tuple(answer["aliases"])).spans
+        name_span in new_words and name_span not in old_words
+        for answer in question_row["objects"]
+        for name_span in object_names(answer["label"], tuple(answer["aliases"])).spans
     )

@@ -114,7 +114,9 @@ class TimeQA(DatasetBuilder):
         dataset = _dataset(run, asked_questions)
         if "gold" in run.inputs:
             dataset = _with_checked(
-                run, dataset, CheckedQuestions(gold=run.inputs["gold"], asked=asked_questions)
+                run,
+                dataset,
+                CheckedQuestions(gold=run.inputs["gold"], asked_questions=asked_questions),
             )
         return dataset
 
@@ -135,25 +137,34 @@ def _dataset(run: Run, asked_questions: AskedQuestions) -> Dataset:
         run.folder(asked_questions),
         run.folder(asked_questions.alignments),
     )
-    histories, pages = (
+    histories_folder, pages_folder = (
         run.folder(asked_questions.alignments.histories),
         run.folder(asked_questions.alignments.pages),
     )
-    questions, probes = asked_folder / "questions.parquet", asked_folder / "probes.parquet"
+    questions_file, probes_file = (
+        asked_folder / "questions.parquet",
+        asked_folder / "probes.parquet",
+    )
     timelines = {"full": FromParquet(aligned_folder / "timelines.parquet")}
     tables = [
-        _split_table("easy", rows.TimeQuestion, _EASY, questions, difficulty="easy"),
-        _split_table("hard", rows.TimeQuestion, _HARD, questions, difficulty="hard"),
-        _split_table("consistency", rows.TimeProbe, _CONSISTENCY, probes),
+        _split_table("easy", rows.TimeQuestion, _EASY, questions_file, difficulty="easy"),
+        _split_table("hard", rows.TimeQuestion, _HARD, questions_file, difficulty="hard"),
+        _split_table("consistency", rows.TimeProbe, _CONSISTENCY, probes_file),
         Table("timelines", rows.ReleasedAlignedSegment, _TIMELINES, timelines),
     ]
     if asked_questions.asking.text:
-        tables.append(_pages(pages, aligned_folder))
+        tables.append(_pages(pages_folder, aligned_folder))
     mining_statistics = mining({"dump": run.folder(asked_questions.alignments.histories.facts)})
-    folders = (histories, pages, aligned_folder / "every", aligned_folder, asked_folder)
+    step_folders = (
+        histories_folder,
+        pages_folder,
+        aligned_folder / "every",
+        aligned_folder,
+        asked_folder,
+    )
     return Dataset(
         tables=tuple(tables),
-        dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
+        dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in step_folders),
         statistics=(*card.statistics(asked_folder, aligned_folder), mining_statistics),
         plots=card.plots(asked_folder),
     )
@@ -166,26 +177,28 @@ def _with_checked(run: Run, dataset: Dataset, step: CheckedQuestions) -> Dataset
     """
     checked_folder = run.folder(step)
     checked_questions = checked_folder / annotations.ASKED / "questions.parquet"
-    tables: list[Table] = []
+    checked_tables: list[Table] = []
     summary = json.loads((checked_folder / annotations.SUMMARY).read_text("utf-8"))
     for line in outcome_lines(summary["gold"]):
         run.workspace.say(line)
     if any(summary["gold"][annotations.FACTS_LAYOUT].values()):
-        facts = {"full": FromParquet(checked_folder / annotations.FACTS)}
-        tables += [
+        fact_splits = {"full": FromParquet(checked_folder / annotations.FACTS)}
+        checked_tables += [
             _split_table("human", rows.TimeQuestion, _HUMAN, checked_questions),
-            Table("human_timelines", rows.VerifiedSegment, _FACTS, facts),
+            Table("human_timelines", rows.VerifiedSegment, _FACTS, fact_splits),
         ]
     if any(summary["gold"][annotations.PARAPHRASE_LAYOUT].values()):
-        path = checked_folder / annotations.PARAPHRASED
-        tables.append(_split_table("paraphrased", rows.ParaphrasedQuestion, _PARAPHRASED, path))
+        paraphrased_file = checked_folder / annotations.PARAPHRASED
+        checked_tables.append(
+            _split_table("paraphrased", rows.ParaphrasedQuestion, _PARAPHRASED, paraphrased_file)
+        )
     drop_files = (
         checked_folder / "dropped.parquet",
         checked_folder / annotations.ASKED / "dropped.parquet",
     )
     return replace(
         dataset,
-        tables=(*dataset.tables, *tables),
+        tables=(*dataset.tables, *checked_tables),
         dropped=(*dataset.dropped, *map(FromParquet, drop_files)),
         statistics=(*dataset.statistics, *card.checked_statistics(checked_questions, summary)),
     )
@@ -197,14 +210,16 @@ def _split_table(name: str, row: type, description: str, path: Path, **where: st
     return Table(name, row, description, splits, PAGE_ROW_GROUP)
 
 
-def _pages(pages: Path, aligned: Path) -> Table:
+def _pages(pages_folder: Path, aligned_folder: Path) -> Table:
     """The pages of the subjects of `timelines`, a batch in memory at a time."""
 
     def page_batches() -> Iterator[pa.RecordBatch]:
-        column = pq.read_table(aligned / "segments.parquet", columns=["subject"])["subject"]
-        subjects = pc.unique(column)
-        with reading(pages / "pages.parquet") as file:
+        subject_column = pq.read_table(aligned_folder / "segments.parquet", columns=["subject"])[
+            "subject"
+        ]
+        subject_ids = pc.unique(subject_column)
+        with reading(pages_folder / "pages.parquet") as file:
             for batch in file.iter_batches(64):
-                yield batch.filter(pc.is_in(batch["item"], subjects))
+                yield batch.filter(pc.is_in(batch["item"], subject_ids))
 
     return Table("pages", rows.Page, _PAGES, {"full": page_batches}, PAGE_ROW_GROUP)

@@ -12,7 +12,7 @@ birth is no date of anything else, nor is the bracket that opens a page.
 from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import cached_property
-from itertools import chain
+from itertools import filterfalse
 from typing import Any, Final
 
 from factdrift.builders import rows
@@ -30,76 +30,88 @@ from factdrift.builders.text.sentences import sentence_at
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.mentions import PageMention, PageText
 
+# The weights below are ours and guesses that the samples do not contradict. They order the
+# mentions of one object; the scores themselves are not released.
+
+# What a mention loses by the kind of its paragraph: sentences say most of an object, rows least.
 _PLACE: Final = {"text": 0.0, "list": 0.75, "infobox": 0.75, "table": 1.0}
-"""What a mention loses by the kind of its paragraph."""
+# What the year of the start and the year of the end count in the sentence of a mention. The start
+# counts more, because pages tell when somebody came more often than when somebody went.
 _START, _END = 2.25, 0.5
-"""What the year of the start and of the end count in the sentence of a mention."""
+# What both are multiplied by where the year stands in a sentence beside it or in a section title.
 _ELSEWHERE = 0.75
-"""Times these where it stands in a sentence beside it, or in a title."""
+# What the first mention gains for the first segment, and what a link gains.
 _FIRST, _LINKED = 1.75, 0.75
+# What a mention loses that stands beside the dates of another time alone: `Leeds (2003-2009)`.
 _CONTRADICTED = 2.0
-"""What a mention loses that stands beside the dates of another time alone."""
+# A date of fewer days is no decade or century: a year has 366 days at most.
 _YEAR = 367
-"""Days of what is no decade or century."""
+# The most characters between a mention and a date that is surely its own: ` (`, `: ` or `, in`.
 _BESIDE = 4
-"""Characters at most between a mention and a date that is surely its own: `Leeds (2003)`."""
 _KINDS = word_set(language_data("words")["kinds_in_names"])
+# The fewest letters of a word that tells an object: `Ford` does, `von` and `New` do not.
 _TELLING = 4
-"""Letters of a word that tells an object."""
 
 
-def dates_without_births(page: PageText, paragraph: int) -> TextDates:
-    """The dates and stretches of a paragraph without those of a life."""
-    paragraph_text, (opening, bracket) = page.texts[paragraph], page.opening
+def dates_without_births(page: PageText, paragraph_number: int) -> TextDates:
+    """The dates and stretches of a paragraph, without births and without the page's first bracket.
 
-    def kept(mentions: Sequence[DateMention]) -> tuple[DateMention, ...]:
-        is_life = (
-            mention
-            for mention in mentions
-            if not (paragraph == opening and mention.start in bracket)
-        )
-        return tuple(mention for mention in is_life if not is_birth_date(paragraph_text, mention))
+    The bracket that opens a page tells a life: `Ann Lee (1910-1990) was …`.
+    """
+    paragraph_text, (opening_number, opening_bracket) = page.texts[paragraph_number], page.opening
 
-    return TextDates(*map(kept, page.dates(paragraph)))
+    def tells_life(mention: DateMention) -> bool:
+        is_in_bracket = paragraph_number == opening_number and mention.start in opening_bracket
+        return is_in_bracket or is_birth_date(paragraph_text, mention)
+
+    written, stretches = page.dates(paragraph_number)
+    return TextDates(
+        tuple(filterfalse(tells_life, written)), tuple(filterfalse(tells_life, stretches))
+    )
+
+
+def _dates_within(dates: TextDates, start: int, end: int) -> TextDates:
+    """The dates that stand between two characters of their paragraph."""
+
+    def is_inside(mention: DateMention) -> bool:
+        return start <= mention.start and mention.end <= end
+
+    return TextDates(
+        tuple(filter(is_inside, dates.written)), tuple(filter(is_inside, dates.stretches))
+    )
 
 
 def passage_of(page: PageText, mention: PageMention) -> FactPassage:
     """The sentence, item, row or pair that holds a mention, with its dates, births aside.
 
-    The dates nearby are those of the sentences before and after it, too, and of the innermost title
-    of its section that has some.
+    The nearby dates are also those of the sentences before and after it, and those of the innermost
+    section title that has dates.
     """
-    paragraph_text, starts = page.texts[mention.paragraph], page.sentences(mention.paragraph)
-    dates, title_dates = (
-        dates_without_births(page, mention.paragraph),
-        page.title_dates(mention.paragraph),
+    paragraph_text = page.texts[mention.paragraph]
+    sentence_starts = page.sentences(mention.paragraph)
+    paragraph_dates = dates_without_births(page, mention.paragraph)
+    title_dates = page.title_dates(mention.paragraph)
+    text_length = len(paragraph_text)
+    start, end = sentence_at(sentence_starts, text_length, mention.start, mention.end)
+    # One character more on each side lies in the sentence before, and in the one after.
+    wider_start, wider_end = sentence_at(
+        sentence_starts, text_length, max(start - 1, 0), min(end + 1, text_length)
     )
-
-    def within(start: int, end: int) -> TextDates:
-        inside = (
-            tuple(mention for mention in mentions if start <= mention.start and mention.end <= end)
-            for mentions in dates
-        )
-        return TextDates(*inside)
-
-    start, end = sentence_at(starts, len(paragraph_text), mention.start, mention.end)
-    wider_dates = within(
-        *sentence_at(
-            starts, len(paragraph_text), max(start - 1, 0), min(end + 1, len(paragraph_text))
-        )
-    )
-    nearby = TextDates(
+    wider_dates = _dates_within(paragraph_dates, wider_start, wider_end)
+    nearby_dates = TextDates(
         wider_dates.written + title_dates.written, wider_dates.stretches + title_dates.stretches
     )
-    return FactPassage(paragraph_text[start:end], within(start, end), nearby, start=start)
+    sentence_dates = _dates_within(paragraph_dates, start, end)
+    return FactPassage(paragraph_text[start:end], sentence_dates, nearby_dates, start=start)
 
 
 def evidence_of(
     page: PageText, mentions: Sequence[PageMention], segments: Sequence[rows.Segment]
 ) -> list[PageMention | None]:
-    """The best mention of each segment of one object; None: there is none.
+    """The best mention of each segment of one object, or None where there are no mentions.
 
-    Of mentions with one score the first. Several segments may have one mention.
+    The first one is taken where several mentions have the best score. Several segments may have
+    the same mention.
     """
     place_losses = [_PLACE[page.page.paragraphs[mention.paragraph].kind] for mention in mentions]
     page_order = sorted(
@@ -108,23 +120,25 @@ def evidence_of(
     )
     passages = [passage_of(page, mention) for mention in mentions]
     first_start = min((segment.start_first or date.min for segment in segments), default=date.min)
-    evidence: list[PageMention | None] = []
+    best_mentions: list[PageMention | None] = []
     for segment in segments:
+        # Pages name the first holder first, so that the first mention is best for it.
         is_opening = (segment.start_first or date.min) == first_start
-        scores = [
-            _score(mentions[mention_index], passages[mention_index], segment)
-            - place_losses[mention_index]
-            + _FIRST * (is_opening and mention_index == page_order[0])
-            for mention_index in range(len(mentions))
-        ]
-        best_index = max(page_order, key=lambda mention_index: scores[mention_index], default=None)
-        evidence.append(None if best_index is None else mentions[best_index])
-    return evidence
+        mention_scores: list[float] = []
+        for mention_index, mention in enumerate(mentions):
+            score = _score(mention, passages[mention_index], segment) - place_losses[mention_index]
+            is_first_mention = is_opening and mention_index == page_order[0]
+            mention_scores.append(score + _FIRST * is_first_mention)
+        best_index = max(page_order, key=mention_scores.__getitem__, default=None)
+        best_mentions.append(None if best_index is None else mentions[best_index])
+    return best_mentions
 
 
 def _score(mention: PageMention, passage: FactPassage, segment: rows.Segment) -> float:
-    start, end, _ = FactDates.of_segment(segment)
-    score = _START * _boundary_score(start, passage) + _END * _boundary_score(end, passage)
+    start_days, end_days, _ = FactDates.of_segment(segment)
+    score = _START * _boundary_score(start_days, passage) + _END * _boundary_score(
+        end_days, passage
+    )
     return (
         score
         + _LINKED * mention.linked
@@ -149,39 +163,38 @@ def evidence_columns(
     if mention is None:
         return {"start_stated": None, "end_stated": None, "evidence": "none", "contradicted": False}
     passage = passage_of(page, mention)
-    evidence = fact_evidence(passage, FactDates.of_segment(segment))
-    start, end = (
-        None if dates is None else bool(dates) for dates in (evidence.starts, evidence.ends)
-    )
+    _, _, start_dates, end_dates = fact_evidence(passage, FactDates.of_segment(segment))
+    # A boundary that the segment does not have stays None: it is neither stated nor missing.
+    start_stated = None if start_dates is None else bool(start_dates)
+    end_stated = None if end_dates is None else bool(end_dates)
     tiers: Sequence[rows.EvidenceTier] = ("none", "one", "both")
     return {
-        "start_stated": start,
-        "end_stated": end,
-        "evidence": tiers[(start or False) + (end or False)],
+        "start_stated": start_stated,
+        "end_stated": end_stated,
+        "evidence": tiers[(start_stated or False) + (end_stated or False)],
         "contradicted": is_contradicted(mention, passage, segment),
     }
 
 
 def is_contradicted(mention: PageMention, passage: FactPassage, segment: rows.Segment) -> bool:
-    """Whether dates stand directly beside a mention, and none has the year of a boundary.
+    """Whether dates stand directly beside a mention, and none of them has the year of a boundary.
 
-    `Leeds (2003-2009)`, `2003: Leeds`. They may be those of a boundary that is unknown, or of a
-    life, where its sentence has all boundaries: `Ann Lee (1910-1990), 1955-1961`.
+    Examples for a segment of 1999 to 2002: `Leeds (2003-2009)`, `2003: Leeds`. A segment with an
+    unknown boundary is never contradicted, as the dates may be those of this boundary. Nor is one
+    whose boundaries all stand in the sentence, as the dates may be those of a life: `Ann Lee
+    (1910-1990), 1955-1961`.
     """
-    start, end, is_open = FactDates.of_segment(segment)
-    if not start or not (end or is_open):
+    start_days, end_days, is_open = FactDates.of_segment(segment)
+    if not start_days or not (end_days or is_open):
         return False
-    years, sentence_dates = (
-        [year_of(boundary) for boundary in (start, end) if boundary],
-        passage.dates.written,
-    )
+    boundary_years = [year_of(boundary) for boundary in (start_days, end_days) if boundary]
+    sentence_dates = passage.dates.written
+    if all(may_mean_boundary(sentence_dates, year) for year in boundary_years):
+        return False
     adjacent_dates = list(_adjacent_dates(mention, sentence_dates))
-    is_stated = all(may_mean_boundary(sentence_dates, year) for year in years)
-    return (
-        bool(adjacent_dates)
-        and not is_stated
-        and not any(may_mean_boundary(adjacent_dates, year) for year in years)
-    )
+    if not adjacent_dates:
+        return False
+    return not any(may_mean_boundary(adjacent_dates, year) for year in boundary_years)
 
 
 def _adjacent_dates(mention: PageMention, written: Sequence[DateMention]) -> Iterator[DateMention]:
@@ -215,57 +228,53 @@ class PageStates:
     ) -> tuple[DayInterval, ...]:
         """The dates and stretches of the sections that hold evidence, in paragraphs of its kind.
 
-        No birth, decade or century.
+        Births, decades and centuries are left out.
         """
-        return tuple(
-            sorted({days for paragraph in self._beside(segments) for days in self._days(paragraph)})
-        )
+        near_dates: set[DayInterval] = set()
+        for paragraph_number in self._beside(segments):
+            near_dates.update(self._days(paragraph_number))
+        return tuple(sorted(near_dates))
 
     def other_dates(
-        self, segments: Sequence[rows.AlignedSegment], names: Sequence["ObjectWords"]
+        self, segments: Sequence[rows.AlignedSegment], object_words: Sequence["ObjectWords"]
     ) -> tuple[DayInterval, ...]:
         """The dates of entries beside the evidence in lists and tables that name no object."""
-        listed = self.listed(segments).items()
-        entry_dates = (
-            days
-            for paragraph, days in listed
-            if not any(name.label <= self._words[paragraph] for name in names)
-        )
-        return tuple(sorted(set(chain.from_iterable(entry_dates))))
+        entry_dates: set[DayInterval] = set()
+        for paragraph_number, days in self.listed(segments).items():
+            entry_words = self._words[paragraph_number]
+            if not any(words.label <= entry_words for words in object_words):
+                entry_dates.update(days)
+        return tuple(sorted(entry_dates))
 
     def listed(self, segments: Sequence[rows.AlignedSegment]) -> dict[int, tuple[DayInterval, ...]]:
-        """The dates of each entry of the lists and tables that hold evidence."""
-        all_paragraphs = self.page.page.paragraphs
-        entries = (
-            paragraph
-            for paragraph in self._beside(segments)
-            if all_paragraphs[paragraph].kind in ("list", "table")
-        )
-        return {paragraph: tuple(self._days(paragraph)) for paragraph in entries}
+        """The dates of each entry of the lists and tables that hold evidence, by paragraph."""
+        dates_by_entry: dict[int, tuple[DayInterval, ...]] = {}
+        for paragraph_number in self._beside(segments):
+            if self.page.page.paragraphs[paragraph_number].kind in ("list", "table"):
+                dates_by_entry[paragraph_number] = tuple(self._days(paragraph_number))
+        return dates_by_entry
 
     def _beside(self, segments: Sequence[rows.AlignedSegment]) -> list[int]:
-        paragraphs = self.page.page.paragraphs
-        evidence_paragraphs = {
-            segment.paragraph for segment in segments if segment.paragraph is not None
-        }
-        sections_and_kinds = {
-            (paragraph.section, paragraph.kind)
-            for paragraph in map(paragraphs.__getitem__, evidence_paragraphs)
-        }
+        """The paragraphs that have the section and the kind of one that holds evidence."""
+        page_paragraphs = self.page.page.paragraphs
+        sections_and_kinds: set[tuple[str, str]] = set()
+        for segment in segments:
+            if segment.paragraph is not None:
+                evidence = page_paragraphs[segment.paragraph]
+                sections_and_kinds.add((evidence.section, evidence.kind))
         return [
             paragraph_number
-            for paragraph_number, paragraph in enumerate(paragraphs)
+            for paragraph_number, paragraph in enumerate(page_paragraphs)
             if (paragraph.section, paragraph.kind) in sections_and_kinds
         ]
 
-    def _days(self, paragraph: int) -> Iterator[DayInterval]:
-        written, stretches = dates_without_births(self.page, paragraph)
-        yield from ((mention.first, mention.last) for mention in stretches)
-        yield from (
-            (mention.first, mention.last)
-            for mention in written
-            if (mention.last - mention.first).days < _YEAR
-        )
+    def _days(self, paragraph_number: int) -> Iterator[DayInterval]:
+        written, stretches = dates_without_births(self.page, paragraph_number)
+        for stretch in stretches:
+            yield stretch.first, stretch.last
+        for date_mention in written:
+            if (date_mention.last - date_mention.first).days < _YEAR:
+                yield date_mention.first, date_mention.last
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:
@@ -275,26 +284,15 @@ class PageStates:
         """
         word_sets = []
         for paragraph in self.page.page.paragraphs:
-            paragraph_words = set(
-                name_words(
-                    " ".join(
-                        (
-                            paragraph.text,
-                            paragraph.section,
-                            *(link.target for link in paragraph.links),
-                        )
-                    )
-                )
-            )
-            word_sets.append(
-                frozenset(
-                    paragraph_words | {word[:-1] for word in paragraph_words if word.endswith("s")}
-                )
-            )
+            link_targets = [link.target for link in paragraph.links]
+            shown_text = " ".join([paragraph.text, paragraph.section, *link_targets])
+            paragraph_words = set(name_words(shown_text))
+            singular_words = {word[:-1] for word in paragraph_words if word.endswith("s")}
+            word_sets.append(frozenset(paragraph_words | singular_words))
         return word_sets
 
     def naming(self, object_words: "ObjectWords") -> frozenset[int]:
-        """The paragraphs that may name an object."""
+        """The numbers of the paragraphs that may name an object."""
         return frozenset(
             paragraph_number
             for paragraph_number, paragraph_words in enumerate(self._words)
@@ -311,25 +309,21 @@ class ObjectWords:
     """
 
     def __init__(self, segment: rows.AlignedSegment, subject_label: str) -> None:
-        names = (segment.object_label, *segment.aliases, *filter(None, [segment.mention]))
-        initial_words = {
-            word for name in names if (form := initials(name)) for word in name_words(form)
-        }
-        all_words = {word for name in names for word in name_words(name)}
-        telling_words = (
-            {word for word in all_words if len(word) >= _TELLING}
-            - GENERIC_WORDS
-            - NAME_AFFIXES
-            - _KINDS
-        )
-        telling_words -= frozenset(name_words(subject_label))
-        single_words = {
-            word
-            for name in names
-            if len(split_name := name_words(name)) == 1
-            for word in split_name
-        }
-        self._known = telling_words | initial_words | single_words
+        object_names = [segment.object_label, *segment.aliases]
+        if segment.mention:
+            object_names.append(segment.mention)
+        telling_words: set[str] = set()
+        whole_names: set[str] = set()
+        for object_name in object_names:
+            words_of_name = name_words(object_name)
+            telling_words.update(word for word in words_of_name if len(word) >= _TELLING)
+            # A name of one word tells the object however short it is: `Hull`, `GE`.
+            if len(words_of_name) == 1:
+                whole_names.update(words_of_name)
+            whole_names.update(name_words(initials(object_name) or ""))
+        telling_words -= GENERIC_WORDS | NAME_AFFIXES | _KINDS
+        telling_words.difference_update(name_words(subject_label))
+        self._known = frozenset(telling_words | whole_names)
         self.label = frozenset(name_words(segment.object_label))
 
     def may_be_in(self, paragraph_words: frozenset[str]) -> bool:

@@ -48,18 +48,18 @@ from factdrift.builders.text.words import (
 )
 from factdrift.builders.timeqa.similarity import TfIdf
 
+# Capitalised words that do not go on with the name before them: `FC`, `In`, `May`.
 _NO_PART = NAME_AFFIXES | BEFORE_NAMES | frozenset(map(fold_in_place, MONTHS))
-"""Capitalised words that do not go on with the name before them."""
 # The word behind a name: `Press` of `Harvard University Press`.
 _NEXT = re.compile(r"[ -]([^\W\d_][\w'’.&]*)")
+# The bracket that opens a page, which tells a life: `Ann Lee (1910-1990)`.
 _FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
-"""The bracket that opens a page, which tells a life: `Ann Lee (1910-1990)`."""
 
 
 class PageMention(NamedTuple):
-    """`paragraphs[paragraph].text[start:end]` names the object.
+    """The characters `paragraphs[paragraph].text[start:end]` name the object.
 
-    `score`: the similarity, of a mention that rule (c) found.
+    Only a mention that rule (c) found has a `score`, its similarity.
     """
 
     paragraph: int
@@ -68,12 +68,12 @@ class PageMention(NamedTuple):
     linked: bool = False
     score: float | None = None
 
-    def overlaps(self, second: "PageMention") -> bool:
-        """Whether both have a character of the page."""
+    def overlaps(self, other_mention: "PageMention") -> bool:
+        """Whether both mentions have a character of the page in common."""
         return (
-            self.paragraph == second.paragraph
-            and self.start < second.end
-            and second.start < self.end
+            self.paragraph == other_mention.paragraph
+            and self.start < other_mention.end
+            and other_mention.start < self.end
         )
 
 
@@ -101,23 +101,23 @@ class PageText:
         return list(accumulate((len(text) + 1 for text, _ in self._parts), initial=0))
 
     def words(self, mention: PageMention) -> str:
-        """What the page says there."""
+        """The page's words at a mention."""
         return self.texts[mention.paragraph][mention.start : mention.end]
 
     @cached_property
     def _squeezed(self) -> str:
         return squeeze(self.folded)
 
-    def dates(self, paragraph: int) -> TextDates:
+    def dates(self, paragraph_number: int) -> TextDates:
         """The dates of a paragraph."""
-        return self._dates_of(self.texts[paragraph])
+        return self._dates_of(self.texts[paragraph_number])
 
-    def title_dates(self, paragraph: int) -> TextDates:
-        """The dates in the title of its innermost section that has some."""
-        title = self.page.paragraphs[paragraph].section
-        while title:
-            title, _, innermost = title.rpartition(" / ")
-            if (dates := self._dates_of(innermost)).written:
+    def title_dates(self, paragraph_number: int) -> TextDates:
+        """The dates in the innermost of a paragraph's section titles that has dates."""
+        section_title = self.page.paragraphs[paragraph_number].section
+        while section_title:
+            section_title, _, innermost_title = section_title.rpartition(" / ")
+            if (dates := self._dates_of(innermost_title)).written:
                 return dates
         return TextDates((), ())
 
@@ -126,23 +126,23 @@ class PageText:
             self._dates[text] = dates_in(text)
         return self._dates[text]
 
-    def sentences(self, paragraph: int) -> list[int]:
-        """The first character of each of its sentences; a list item or a row is one sentence."""
-        if paragraph not in self._sentences:
-            page_paragraph = self.page.paragraphs[paragraph]
+    def sentences(self, paragraph_number: int) -> list[int]:
+        """Where each sentence of a paragraph starts; a list item or a row is one sentence."""
+        if paragraph_number not in self._sentences:
+            page_paragraph = self.page.paragraphs[paragraph_number]
             starts = sentence_starts(page_paragraph.text) if page_paragraph.kind == "text" else [0]
-            self._sentences[paragraph] = starts
-        return self._sentences[paragraph]
+            self._sentences[paragraph_number] = starts
+        return self._sentences[paragraph_number]
 
     @cached_property
     def opening(self) -> tuple[int, range]:
         """The first paragraph of text, and the first bracket in it, which tells a life."""
         for paragraph_number, paragraph in enumerate(self.page.paragraphs):
             if paragraph.kind == "text" and paragraph.text:
-                bracket = _FIRST_BRACKET.match(paragraph.text)
+                opening_bracket = _FIRST_BRACKET.match(paragraph.text)
                 return paragraph_number, range(
-                    bracket.start(1), bracket.end(1)
-                ) if bracket else range(0)
+                    opening_bracket.start(1), opening_bracket.end(1)
+                ) if opening_bracket else range(0)
         return 0, range(0)
 
     @cached_property
@@ -155,67 +155,71 @@ class PageText:
                     mentions_by_title.setdefault(link.target, []).append(mention)
         return mentions_by_title
 
-    def linked_mentions(self, title: str | None) -> Sequence[PageMention]:
+    def linked_mentions(self, object_title: str | None) -> Sequence[PageMention]:
         """Rule (a): the links to the page of this title, in order."""
-        return self._links.get(title, ()) if title else ()
+        return self._links.get(object_title, ()) if object_title else ()
 
     def named_mentions(self, names: Sequence[Name], object_title: str | None) -> list[PageMention]:
-        """Rule (b): the mentions by these names, in order; of overlapping ones the longest.
+        """Rule (b): the mentions by these names, in order; the longest of those that overlap.
 
-        `title`: of the object's page; links to it do not count as the name of something else.
+        `object_title` is that of the object's page: a link to it is no name of something else.
         """
         known_words = {name.words for name in names}
         all_mentions: list[PageMention] = []
         for name in names:
             if "".join(name.words) in self._squeezed:
                 for name_match in name_pattern(name.text).finditer(self.folded):
-                    paragraph = bisect_right(self.starts, name_match.start()) - 1
-                    start, end = self._span(paragraph, *name_match.span())
-                    if self._counts(name, paragraph, start, end, object_title, known_words):
-                        end = self._with_mark(name, paragraph, end)
-                        all_mentions.append(PageMention(paragraph, start, end))
+                    paragraph_number = bisect_right(self.starts, name_match.start()) - 1
+                    start, end = self._span(paragraph_number, *name_match.span())
+                    if self._counts(name, paragraph_number, start, end, object_title, known_words):
+                        end = self._with_mark(name, paragraph_number, end)
+                        all_mentions.append(PageMention(paragraph_number, start, end))
         all_mentions.sort(key=lambda mention: (mention.paragraph, mention.start, -mention.end))
         longest_mentions: list[PageMention] = []
         for mention in all_mentions:
-            last = longest_mentions[-1] if longest_mentions else None
-            if not last or last.paragraph != mention.paragraph or last.end <= mention.start:
+            last_mention = longest_mentions[-1] if longest_mentions else None
+            if (
+                not last_mention
+                or last_mention.paragraph != mention.paragraph
+                or last_mention.end <= mention.start
+            ):
                 longest_mentions.append(mention)
         return longest_mentions
 
-    def _span(self, paragraph: int, start: int, end: int) -> tuple[int, int]:
+    def _span(self, paragraph_number: int, start: int, end: int) -> tuple[int, int]:
         """A span of the folded page as one of the paragraph, without a sentence's full stop."""
-        start, end = start - self.starts[paragraph], end - self.starts[paragraph]
-        if places := self._parts[paragraph][1]:
+        start, end = start - self.starts[paragraph_number], end - self.starts[paragraph_number]
+        if places := self._parts[paragraph_number][1]:
             start, end = places[start], places[end]
-        text = self.texts[paragraph]
+        text = self.texts[paragraph_number]
         if text[end - 1] == "." and "." not in text[start : end - 1]:
             end -= 1
         return start, end
 
-    def _with_mark(self, name: Name, paragraph: int, end: int) -> int:
+    def _with_mark(self, name: Name, paragraph_number: int, end: int) -> int:
         """The end of a span with the mark of its name (`Yahoo!`, `Warner Bros.`, `A (B)`)."""
         last_mark, last_word = name.text[-1], name.text.rsplit(None, 1)[-1]
         is_part = last_mark in "!?)" or (last_mark == "." and "." not in last_word[:-1])
-        return end + (is_part and self.texts[paragraph][end : end + 1] == last_mark)
+        return end + (is_part and self.texts[paragraph_number][end : end + 1] == last_mark)
 
     def _counts(
         self,
         name: Name,
-        paragraph: int,
+        paragraph_number: int,
         start: int,
         end: int,
         object_title: str | None,
         known_words: set[tuple[str, ...]],
     ) -> bool:
-        """Whether a name that stands there is not part of the name of something else."""
-        page_paragraph = self.page.paragraphs[paragraph]
+        """Whether the words there are the name, and no part of the name of something else."""
+        page_paragraph = self.page.paragraphs[paragraph_number]
         if not same_case(name, page_paragraph.text[start:end]):
             return False
         for link in page_paragraph.links:
             if link.start >= end or link.end <= start or link.target == object_title:
                 continue
-            part_of_name = start <= link.start and link.end <= end and link.end - link.start
-            if part_of_name and part_of_name < end - start:
+            linked_length = start <= link.start and link.end <= end and link.end - link.start
+            if linked_length and linked_length < end - start:
                 continue
             if name_words(without_bracket(link.target)) not in known_words:
                 return False
@@ -230,7 +234,7 @@ class PageText:
 
 
 class Passages:
-    """The passages of a page, read when they are asked for: for rule (c)."""
+    """The passages of a page for rule (c); they are cut when they are first needed."""
 
     def __init__(self, page: PageText) -> None:
         self._page = page
@@ -254,10 +258,11 @@ class Passages:
         return TfIdf([WORD_PATTERN.findall(fold_in_place(text)) for text in passage_texts])
 
     def most_similar(self, names: Sequence[Name], min_score: float) -> PageMention | None:
-        """Rule (c): the passage most similar to a name, with a similarity greater than `least`.
+        """Rule (c): the passage most similar to a name, or None where none is similar enough.
 
-        A passage that shares one word with a name, or at most half of its words, is not similar to
-        it; function words do not count, nor do weak names and names of one word.
+        The similarity has to be greater than `min_score`. A passage is not similar to a name that
+        it shares one word with, or at most half of its words. Function words do not count, nor do
+        weak names and names of one word.
         """
         candidates: list[tuple[float, int, frozenset[str]]] = []
         for name in names:
@@ -273,19 +278,17 @@ class Passages:
                         candidates.append((-score, passage_number, content_words))
         if not candidates:
             return None
-        negative_score, passage, content_words = min(
+        negative_score, passage_number, content_words = min(
             candidates, key=lambda candidate: candidate[:2]
         )
-        passage_number, start, end = self._spans[passage]
-        folded_text = fold_in_place(self._page.texts[passage_number])
+        paragraph_number, start, end = self._spans[passage_number]
+        folded_text = fold_in_place(self._page.texts[paragraph_number])
+        # The mention reaches from the first word of the name in the passage to the last one.
         word_spans = [
             word.span()
             for word in WORD_PATTERN.finditer(folded_text, start, end)
             if word[0] in content_words
         ]
-        return PageMention(
-            passage_number,
-            word_spans[0][0],
-            word_spans[-1][1],
-            score=min(1.0, round(-negative_score, 6)),
-        )
+        mention_start, mention_end = word_spans[0][0], word_spans[-1][1]
+        score = min(1.0, round(-negative_score, 6))
+        return PageMention(paragraph_number, mention_start, mention_end, score=score)

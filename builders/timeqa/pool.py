@@ -10,7 +10,7 @@ from factdrift.builders.core.schema import typed_rows
 from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
 
 LEAST = 20
-"""Words of a paragraph that may be added."""
+"""The fewest words of a paragraph that may be added: shorter ones are remarks, not context."""
 # Bytes that the index may hold in memory while it is written.
 _HEAP = 64_000_000
 # Words that the query language of the index reads as operators.
@@ -50,7 +50,7 @@ class Pool:
     ) -> tuple[rows.AddedParagraph, ...]:
         """The `count` paragraphs that are closest to a question, best first, then by page.
 
-        `is_wanted`: whether a paragraph may be taken, by the item of its page and its text.
+        `is_wanted` says whether a paragraph may be taken, given the item of its page and its text.
         """
         query_words = " ".join(
             word for word in WORD_PATTERN.findall(fold_in_place(question)) if word not in _SYNTAX
@@ -62,17 +62,23 @@ class Pool:
             ranked: list[tuple[float, str, int, rows.AddedParagraph]] = []
             for score, address in hits:
                 document = self._searcher.doc(address).to_dict()
-                item, text, place = (
+                page_item, paragraph_text, paragraph_number = (
                     document["item"][0],
                     document["text"][0],
                     document["paragraph"][0],
                 )
-                if is_wanted(item, text):
-                    added = rows.AddedParagraph(document["title"][0], place, text)
-                    ranked.append((-float(f"{score:.4g}"), item, place, added))
+                if is_wanted(page_item, paragraph_text):
+                    added_paragraph = rows.AddedParagraph(
+                        document["title"][0], paragraph_number, paragraph_text
+                    )
+                    ranked.append(
+                        (-float(f"{score:.4g}"), page_item, paragraph_number, added_paragraph)
+                    )
             # Equal scores at the cut are seen to the end, so that the machine's order is not ours.
-            best = sorted(ranked, key=lambda entry: entry[:3])[:count]
-            is_open = len(best) < count or best[-1][0] == -float(f"{hits[-1][0]:.4g}")
+            best_paragraphs = sorted(ranked, key=lambda entry: entry[:3])[:count]
+            is_open = len(best_paragraphs) < count or best_paragraphs[-1][0] == -float(
+                f"{hits[-1][0]:.4g}"
+            )
             if len(hits) < hit_limit or not is_open:
-                return tuple(added for *_, added in best)
+                return tuple(added_paragraph for *_, added_paragraph in best_paragraphs)
             hit_limit *= 4

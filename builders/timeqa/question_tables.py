@@ -31,20 +31,23 @@ from factdrift.builders.timeqa.sorted_rows import SortedRows
 
 SPLITS = ("train", "dev", "test")
 LINE_END = "\n"
-"""What stands between the paragraphs of a context."""
+"""The text between the paragraphs of a context."""
 
 
 def split_of(subject: str, seed: int) -> str:
-    """The split of a subject, with all its questions: 70, 15 and 15 of 100, by its own hash."""
-    chance = seeded_fraction(seed, "split", subject)
-    return "train" if chance < 0.70 else "dev" if chance < 0.85 else "test"
+    """The split of a subject and of all its questions, by the hash of the subject.
+
+    Of 100 subjects 70 are in `train`, 15 in `dev` and 15 in `test`.
+    """
+    split_chance = seeded_fraction(seed, "split", subject)
+    return "train" if split_chance < 0.70 else "dev" if split_chance < 0.85 else "test"
 
 
 class AskSettings(Strict):
-    """How the questions of a release are asked; `text`: whether rows hold the text of their page.
+    """The settings of the questions of a release.
 
-    `relations`: the questions of each, by property id; `pool`: paragraphs of other pages that a
-    context has.
+    `relations` has the questions of each relation by its property id. `text` tells whether rows
+    hold the text of their page. `pool` is the number of paragraphs of other pages in a context.
     """
 
     relations: Mapping[str, QuestionTemplates]
@@ -72,8 +75,8 @@ def write_questions(
 ) -> None:
     """Write `questions.parquet` (`rows.TimeQuestion`), `probes.parquet`, `dropped.parquet`.
 
-    The order is that of the subjects, then of the relations, then of the asking. `step` is what
-    the dropped rows name. Memory holds one subject, its page and a few hundred questions.
+    The rows are in the order of the subjects, then of the relations, then of the asking. The
+    dropped rows name `step`. Memory holds one subject, its page and a few hundred questions.
     """
     settings, seed = asking.questions, asking.seed
     with ExitStack() as stack:
@@ -89,16 +92,16 @@ def write_questions(
             pool = Pool(sources.pages, Path(stack.enter_context(TemporaryDirectory())))
         for pairs, page in _pairs(sources):
             context = PageContext(page, asking.text, pool, asking.pool)
-            split = split_of(page.item, seed)
+            subject_split = split_of(page.item, seed)
             for pair in pairs:
                 relation = asking.relations[pair.relation]
                 asked_pair = ask_pair(pair, relation, settings, seed)
                 for pair_question in asked_pair.questions:
-                    column_values = context.values(pair_question, relation.label, split)
+                    column_values = context.values(pair_question, relation.label, subject_split)
                     question_rows.append(rows.TimeQuestion(**column_values))
                 for pair_question in asked_pair.probes:
                     assert pair_question.original is not None and pair_question.number is not None
-                    column_values = context.values(pair_question, relation.label, split)
+                    column_values = context.values(pair_question, relation.label, subject_split)
                     probe_rows.append(
                         rows.TimeProbe(
                             **column_values,
@@ -113,15 +116,18 @@ def write_questions(
 
 
 def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
-    """Every subject's pairs with its page; subjects without a page have no segments by now."""
-    gaps = SortedRows(sources.gaps, rows.Gap, "subject")
-    subjects = SortedRows(sources.subjects, rows.PageSubject, "subject")
-    pages = SortedRows(sources.pages, rows.Page, "item", batch=16)
+    """Yield the pairs of every subject, and its page.
+
+    Subjects without a page were dropped with their segments by the alignment.
+    """
+    gap_rows = SortedRows(sources.gaps, rows.Gap, "subject")
+    subject_rows = SortedRows(sources.subjects, rows.PageSubject, "subject")
+    page_rows = SortedRows(sources.pages, rows.Page, "item", batch=16)
     all_segments = typed_rows(sources.segments, rows.ReleasedAlignedSegment, 4096)
     for subject, segments in groupby(all_segments, key=attrgetter("subject")):
-        page_subject = subjects.with_key(subject)[0]
-        page = pages.with_key(subject)[0]
-        subject_gaps = gaps.with_key(subject)
+        page_subject = subject_rows.with_key(subject)[0]
+        page = page_rows.with_key(subject)[0]
+        subject_gaps = gap_rows.with_key(subject)
         page_text = PageText(page)
         page_states = PageStates(page_text)
         opening_text = page_text.texts[page_text.opening[0]] if page_text.texts else ""
@@ -158,40 +164,40 @@ class PageContext:
     """
 
     def __init__(
-        self, page: rows.Page, text: bool, pool: Pool | None = None, size: int = 0
+        self, page: rows.Page, has_text: bool, pool: Pool | None = None, added_count: int = 0
     ) -> None:
         self._page = page
-        self._has_text = text
-        self._pool, self._size = pool, size
+        self._has_text = has_text
+        self._pool, self._size = pool, added_count
         self._made: dict[tuple[int, ...], tuple[str, str]] = {}
         lengths = (len(paragraph.text) + len(LINE_END) for paragraph in page.paragraphs)
         self._starts = list(accumulate(lengths, initial=0))
 
-    def _context(self, cut: tuple[int, ...]) -> tuple[str, str]:
-        """The text without these paragraphs, and its checksum."""
-        if cut not in self._made:
-            left_out = frozenset(cut)
+    def _context(self, cut_paragraphs: tuple[int, ...]) -> tuple[str, str]:
+        """The context without these paragraphs (empty if rows hold no text), and its checksum."""
+        if cut_paragraphs not in self._made:
+            cut_numbers = frozenset(cut_paragraphs)
             kept_texts = (
                 paragraph.text
                 for paragraph_number, paragraph in enumerate(self._page.paragraphs)
-                if paragraph_number not in left_out
+                if paragraph_number not in cut_numbers
             )
-            text = LINE_END.join(kept_texts)
-            self._made[cut] = text if self._has_text else "", text_sha256(text)
-        return self._made[cut]
+            context_text = LINE_END.join(kept_texts)
+            self._made[cut_paragraphs] = (
+                context_text if self._has_text else "",
+                text_sha256(context_text),
+            )
+        return self._made[cut_paragraphs]
 
     def _added(self, pair_question: PairQuestion) -> tuple[rows.AddedParagraph, ...]:
-        """The paragraphs of other pages in the context of a question.
-
-        None of them may name an object of its history.
-        """
+        """Paragraphs of other pages for a context; none names an object of the question's pair."""
         if self._pool is None:
             return ()
 
         def is_wanted(item: str, text: str) -> bool:
-            words = frozenset(name_words(text))
+            text_words = frozenset(name_words(text))
             return item != self._page.item and not any(
-                object_words.may_be_in(words) for object_words in pair_question.pair.names
+                object_words.may_be_in(text_words) for object_words in pair_question.pair.names
             )
 
         return self._pool.search(pair_question.text, self._size, is_wanted)
@@ -202,25 +208,29 @@ class PageContext:
         """The columns of a question (`rows.TimeQuestion`)."""
         first_day, last_day = pair_question.time.days()
         added_paragraphs = self._added(pair_question)
-        context, sha256 = self._context(pair_question.cut)
+        context_text, context_sha256 = self._context(pair_question.cut)
         if added_paragraphs:
-            context = LINE_END.join((context, *(place.text for place in added_paragraphs)))
-            sha256 = text_sha256(context)
-        answers, segments = pair_question.answers, pair_question.pair.segments
-        places = () if pair_question.cut else places_of(pair_question)
-        page_words = tuple(place.words for place in places)
-        context_starts = tuple(self._starts[place.paragraph] + place.start for place in places)
+            context_text = LINE_END.join(
+                (context_text, *(place.text for place in added_paragraphs))
+            )
+            context_sha256 = text_sha256(context_text)
+        answer_segments, pair_segments = pair_question.answers, pair_question.pair.segments
+        answer_places = () if pair_question.cut else places_of(pair_question)
+        page_words = tuple(place.words for place in answer_places)
+        context_starts = tuple(
+            self._starts[place.paragraph] + place.start for place in answer_places
+        )
         return {
             "id": pair_question.id,
             "prompt": pair_question.text,
             "targets": _targets(pair_question, page_words),
             "title": self._page.title,
-            "context": context,
+            "context": context_text,
             "question": pair_question.text,
             "answers": rows.Spans(page_words, context_starts),
             "objects": tuple(
                 rows.Answer(segment.object, segment.object_label, segment.aliases)
-                for segment in answers
+                for segment in answer_segments
             ),
             "answerable": pair_question.answerable,
             "evidence": pair_question.evidence,
@@ -235,23 +245,25 @@ class PageContext:
             "relation": pair_question.pair.relation,
             "relation_label": relation_label,
             "template": pair_question.template,
-            "rules": tuple(segment.rule for segment in answers),
-            "paragraphs": tuple(place.paragraph for place in places),
+            "rules": tuple(segment.rule for segment in answer_segments),
+            "paragraphs": tuple(place.paragraph for place in answer_places),
             "segment": None
             if pair_question.segment is None
-            else segments[pair_question.segment].id,
-            "segments": tuple(segments[segment_index].id for segment_index in pair_question.chosen),
+            else pair_segments[pair_question.segment].id,
+            "segments": tuple(
+                pair_segments[segment_index].id for segment_index in pair_question.chosen
+            ),
             "verification": pair_question.verification,
             "page": self._page.page,
             "revision": self._page.revision,
             "left_out": pair_question.cut,
             "added": added_paragraphs,
-            "context_sha256": sha256,
+            "context_sha256": context_sha256,
         }
 
 
 class Place(NamedTuple):
-    """Where a page names an object, and its words for it."""
+    """The place at which a page names an object, and its words for the object."""
 
     paragraph: int
     start: int
@@ -259,7 +271,10 @@ class Place(NamedTuple):
 
 
 def places_of(pair_question: PairQuestion) -> tuple[Place, ...]:
-    """Where the page names what answers a question: for its own segment, then in order."""
+    """The places at which the page names answers of a question.
+
+    The places of the segment that it was made from come first, the others in the page's order.
+    """
     ranked_places: list[tuple[bool, Place]] = []
     for segment_index in pair_question.chosen:
         segment = pair_question.pair.segments[segment_index]
@@ -274,9 +289,10 @@ def places_of(pair_question: PairQuestion) -> tuple[Place, ...]:
 
 
 def _targets(pair_question: PairQuestion, page_words: Sequence[str]) -> tuple[str, ...]:
-    """The accepted answers: none where the page does not answer the question.
+    """The accepted answers; there are none where the page does not answer the question.
 
-    First the object that it was made from, last those that the page does not name.
+    The object that the question was made from is first, and those that the page does not name are
+    last.
     """
     if pair_question.answerable != "yes":
         return ()
@@ -285,12 +301,12 @@ def _targets(pair_question: PairQuestion, page_words: Sequence[str]) -> tuple[st
         if pair_question.segment is None
         else pair_question.pair.segments[pair_question.segment].object
     )
-    ranked = sorted(
+    ranked_segments = sorted(
         pair_question.answers,
         key=lambda segment: (segment.rule == "none", segment.object != own_object),
     )
     return merge_targets(
-        [segment.object_label for segment in ranked],
+        [segment.object_label for segment in ranked_segments],
         page_words,
-        *(segment.aliases for segment in ranked),
+        *(segment.aliases for segment in ranked_segments),
     )

@@ -1,9 +1,9 @@
 """Time-sensitive questions about one subject and relation, easy and hard.
 
-A question is made only where its answer is beyond doubt: the answers are worked out anew from all
-segments of the pair, and where one of them, or a gap, may or may not hold at the time, or the page
-does not prove one of the answers, the question is dropped and counted. See
-`builders.timeqa.times` for what a time selects.
+A question is made only where its answer is beyond doubt. The answers are worked out anew from all
+segments of the pair. A question is dropped and counted where a segment or a gap may or may not hold
+at its time, and where the page does not prove one of the answers. `builders.timeqa.times` says
+which segments a time selects.
 
 After: TimeQA (paper 001), sections 2.2 (figure 3) and 4.5; the settling of doubt is ours.
 """
@@ -52,37 +52,43 @@ from factdrift.builders.timeqa.times import (
 )
 
 STEP = "ask"
+# Days by which a date of the page has to lie outside of a pair to be a date of other holders: a
+# year, as pages name years and seasons where the pair has days (`the 2003-04 season`).
 _SEASON = 366
-"""Days by which what a page states has to miss a pair to be of others."""
+# The fewest days from the unit that `after` names to the snapshot: a month, a guess. Closer to the
+# snapshot there is hardly any time that the question would ask about.
 _AFTER = 30
-"""Least days from the time of `after` to the snapshot."""
+# How many times are drawn before a question is given up.
 _TRIES = 3
-"""Times drawn before one is given up."""
+# A window is tried this many times as often as a moment, because most pages state most years.
 _WINDOWS = 8
-"""Times as often a window is drawn as a moment: most pages state most years."""
+# The smallest share of its words that a page keeps where the answer is cut out of the context: a
+# guess, so that the context is still a page and not a rest.
 _KEPT = 0.5
-"""Share of a page's words that a context at least has whose answer is cut out."""
+# The drop reasons of segments that the page does not prove.
 _DROP_REASONS = ("not_found", "contradicted", "not_stated")
-"""The drop reasons of segments that the page does not prove."""
+# The rules of the alignment, the surest first.
 _RULES: dict[AlignmentRule, int] = {"link": 0, "name": 1, "similar": 2, "none": 3}
 _TIERS: Sequence[EvidenceTier] = get_args(EvidenceTier)
 _KINDS: tuple[HardKind, ...] = get_args(HardKind)
 _MODES: tuple[Difficulty, ...] = get_args(Difficulty)
 _NO_UNIT = TimeUnit(0, 0, 0, 0)
+# Chances are drawn as whole numbers below this one, in steps of about a millionth.
 _SHARES = 1 << 20
-"""In what whole numbers chances are drawn."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What is known of one subject and relation: every segment, undated ones too, and gaps.
+    """One subject and relation with all its segments (undated ones too), its gaps, and its page.
 
-    `dates_near_evidence`: the dates and stretches of time in the sections that hold evidence;
-    `other_dates`: those of them beside things that are no objects of the pair; `listed`: those of
-    each entry of lists and tables; `names`: the words for each segment's object; `naming`: the
-    paragraphs with these words; `lengths`: the number of words of each paragraph; `life`: the first
-    and the last day on which the subject certainly was, None where not known; `the`: whether the
-    page says "the" before the subject's label, None where it does not say.
+    - `dates_near_evidence`: the dates and stretches of time in the sections that hold evidence.
+    - `other_dates`: the dates among them that stand beside other names than those of the objects.
+    - `listed`: the dates of each entry of the lists and tables beside the evidence, by paragraph.
+    - `names`: the words for the object of each segment.
+    - `naming`: the paragraphs with these words, for each segment.
+    - `lengths`: the number of words of each paragraph.
+    - `life`: the first and the last day on which the subject certainly existed, or None.
+    - `the`: whether the page says "the" before the subject's label; None where it does not show.
     """
 
     subject: str
@@ -102,16 +108,22 @@ class Pair:
     def cut(self, chosen: Collection[int], time: Time) -> tuple[int, ...]:
         """The paragraphs to leave out so that the page names none of these segments' objects.
 
-        None, where too little of the page would be left, or an entry beside the evidence that has
-        a date inside the time, or goes on from before it (`since 2003`).
+        The tuple is empty where nothing can be cut: where too little of the page would be left, and
+        where an entry beside the evidence would be left that has a date inside the time or goes on
+        into it (`since 2003`).
         """
-        cut_paragraphs = frozenset[int]().union(
-            *(self.naming[segment_index] for segment_index in chosen if self.naming)
-        )
-        for number, days in self.listed.items():
-            if number not in cut_paragraphs and any(_goes_on(time, *interval) for interval in days):
+        cut_paragraphs: set[int] = set()
+        for segment_index in chosen:
+            if self.naming:
+                cut_paragraphs |= self.naming[segment_index]
+        for paragraph_number, days in self.listed.items():
+            is_left = paragraph_number not in cut_paragraphs
+            if is_left and any(_goes_on(time, *interval) for interval in days):
                 return ()
-        kept_words = sum(number for i, number in enumerate(self.lengths) if i not in cut_paragraphs)
+        kept_words = 0
+        for paragraph_number, word_count in enumerate(self.lengths):
+            if paragraph_number not in cut_paragraphs:
+                kept_words += word_count
         return tuple(sorted(cut_paragraphs)) if kept_words >= _KEPT * sum(self.lengths) else ()
 
 
@@ -173,20 +185,20 @@ class Questions(Strict):
 
     @field_validator("mix")
     @classmethod
-    def _asks_something(cls, mix: Mapping[HardKind, float]) -> Mapping[HardKind, float]:
-        if not any(mix.values()):
+    def _asks_something(cls, kind_weights: Mapping[HardKind, float]) -> Mapping[HardKind, float]:
+        if not any(kind_weights.values()):
             raise ValueError("no kind of hard question has a weight")
-        return mix
+        return kind_weights
 
 
 @dataclass(slots=True)
 class PairQuestion:
     """A question about a pair, without its page.
 
-    `chosen`: the indexes of the segments that answer it; `segment`: that of the one that it was
-    made from (None: a time at which nothing holds). `cut`: the paragraphs that its context leaves
-    out, so that the answer is not there. A probe has the id of the original question and a number,
-    from 1.
+    `chosen` has the indexes of the segments that answer the question. `segment` is the index of the
+    segment that it was made from, or None where the time is one at which nothing holds. `cut` has
+    the paragraphs that the context leaves out so that the answer is not in it. A probe also has the
+    id of the original question and its own number, from 1.
     """
 
     id: str
@@ -202,45 +214,47 @@ class PairQuestion:
     number: int | None = None
 
     @property
+    def chosen_segments(self) -> list[ReleasedAlignedSegment]:
+        """The segments that answer it."""
+        return [self.pair.segments[segment_index] for segment_index in self.chosen]
+
+    @property
     def answers(self) -> list[AlignedSegment]:
         """The best aligned segment of each object that answers it, by id."""
-        best: dict[str, AlignedSegment] = {}
-        segments = self.pair.segments
-        for segment in sorted(
-            (segments[segment_index] for segment_index in self.chosen),
-            key=lambda segment: _RULES[segment.rule],
-        ):
-            best.setdefault(segment.object, segment)
-        return sorted(best.values(), key=lambda segment: (len(segment.object), segment.object))
+        best_segments: dict[str, AlignedSegment] = {}
+        for segment in sorted(self.chosen_segments, key=lambda segment: _RULES[segment.rule]):
+            best_segments.setdefault(segment.object, segment)
+        return sorted(
+            best_segments.values(), key=lambda segment: (len(segment.object), segment.object)
+        )
 
     @property
     def answerable(self) -> Answerable:
-        """What answers it in its context."""
-        in_page = any(
-            self.pair.segments[segment_index].rule != "none" for segment_index in self.chosen
-        )
-        if in_page and not self.cut:
-            return "yes"
-        return "not_in_page" if self.chosen else "nothing_holds"
+        """Whether its context answers it, and why not where it does not."""
+        if not self.chosen:
+            return "nothing_holds"
+        in_page = any(segment.rule != "none" for segment in self.chosen_segments)
+        return "yes" if in_page and not self.cut else "not_in_page"
 
     @property
     def evidence(self) -> EvidenceTier:
-        """What the page states of the boundaries of its segment."""
+        """How many boundaries of its segment the page states."""
         return "none" if self.segment is None else self.pair.segments[self.segment].evidence
 
     @property
     def verification(self) -> Verification:
-        """Human, where people checked all segments that answer it (of none: all of the pair)."""
-        judged = [
-            self.pair.segments[segment_index] for segment_index in self.chosen
-        ] or self.pair.segments
-        return (
-            "human" if all(segment.verification == "human" for segment in judged) else "automatic"
-        )
+        """`human` where people checked all segments that answer it, else `automatic`.
+
+        Where no segment answers it, people have to have checked all segments of the pair.
+        """
+        verifications = {
+            segment.verification for segment in self.chosen_segments or self.pair.segments
+        }
+        return "human" if verifications <= {"human"} else "automatic"
 
 
 class AskedPair(NamedTuple):
-    """The questions about a pair, their probes, and what was left out."""
+    """The questions about a pair, their probes, and the rows of what was dropped."""
 
     questions: list[PairQuestion]
     probes: list[PairQuestion]
@@ -248,33 +262,43 @@ class AskedPair(NamedTuple):
 
 
 def ask_pair(pair: Pair, relation: QuestionTemplates, settings: Questions, seed: int) -> AskedPair:
-    """The easy and hard questions of a pair, in the order of its segments, and their probes.
+    """Ask the easy and the hard questions about a pair, in the order of its segments, with probes.
 
-    Dropped, one row a segment: `contradicted` (the page has other dates beside the mention),
-    `not_stated` (it states less of the boundaries than `evidence` asks for), `not_found` (it does
-    not name the object). One row a segment and mode, with the reason of the last try: `in_doubt`,
-    `unproved` (another segment that answers is not proved), `ambiguous` (before and after have one
-    answer), `others_stated` (the page may name others at that time), `gives_answer`,
-    `after_snapshot`, `near_snapshot` (too few days are after it), `no_template` (no variant serves
-    the specifier), `coarse_boundary` (easy, of a segment without a boundary that can be printed),
-    `no_room` (hard, of a segment with no moment inside it). One a question: `several_answers`
-    (over their share).
+    Drop reasons with one row for each segment:
 
-    Probes measure consistency (section 4.5): a model that knows the segment answers the same each
-    time. They have the specifier, the template and the answers of the original question, at other
-    times of its segment; they are hard, as no boundary is printed. Of questions at whose time
-    nothing holds there are none, of short segments there are fewer.
+    - `contradicted`: the page has other dates beside the mention.
+    - `not_stated`: the page states fewer boundaries than the setting `evidence` asks for.
+    - `not_found`: the page does not name the object.
+
+    Drop reasons with one row for each segment and difficulty, from the last try:
+
+    - `in_doubt`: a segment or a gap may or may not hold at the time.
+    - `unproved`: another segment answers the question, and the page does not prove it.
+    - `ambiguous`: `before` and `after` have to have one answer, and have several.
+    - `others_stated`: the page may name others at that time.
+    - `gives_answer`: the question names an answer.
+    - `after_snapshot`, `near_snapshot`: the time is after the snapshot, or too close before it.
+    - `no_template`: no variant of the relation's questions serves the specifier.
+    - `coarse_boundary`: an easy question has no boundary that can be printed.
+    - `no_room`: a hard question has no moment inside the segment.
+
+    `several_answers` has one row for each question that is over the share of such questions.
+
+    Probes measure consistency (section 4.5): a model that knows the segment gives the same answer
+    each time. A probe has the specifier, the template and the answers of the original question and
+    another time inside its segment. All probes are hard, as they print no boundary. A question at
+    whose time nothing holds has no probes, and one about a short segment has fewer.
     """
     asker = _Asker(pair, relation, settings, seed)
-    asked_indexes = [
-        segment_index for segment_index, reason in enumerate(asker.unproved) if reason is None
-    ]
-    for segment_index, reason in enumerate(asker.unproved):
-        if reason is not None:
-            asker.drop(reason, segment_index, pair.segments[segment_index].mention)
-    for segment_index in asked_indexes:
+    proved_indexes = []
+    for segment_index, unproved_reason in enumerate(asker.unproved):
+        if unproved_reason is None:
+            proved_indexes.append(segment_index)
+        else:
+            asker.drop(unproved_reason, segment_index, pair.segments[segment_index].mention)
+    for segment_index in proved_indexes:
         asker.ask(easy_times(asker.timeline, segment_index, asker.pointwise), segment_index, "easy")
-    for segment_index in asked_indexes:
+    for segment_index in proved_indexes:
         asker.ask(asker.hard_times(segment_index), segment_index, "hard")
     asker.limit_several()
     asker.make_unanswerable()
@@ -283,7 +307,7 @@ def ask_pair(pair: Pair, relation: QuestionTemplates, settings: Questions, seed:
 
 
 class _Asker:
-    """Asks about one pair: draws times, settles their answers, and keeps what is left."""
+    """Asks about one pair: draws times, finds their answers, and collects questions and drops."""
 
     def __init__(
         self, pair: Pair, relation: QuestionTemplates, settings: Questions, seed: int
@@ -295,13 +319,14 @@ class _Asker:
         self.questions: list[PairQuestion] = []
         self.dropped: list[Dropped] = []
         self.seen: set[Time] = set()
-        # Of the seed, the pair and the segment, and nothing else.
+        # Draws depend on the seed, the pair and the segment, and on nothing else.
         self.own_key = seeded_hash(seed, pair.subject, pair.relation)
         self.keys = [
             seeded_hash(self.own_key, segment.object, *seed_numbers(span))
             for segment, span in zip(pair.segments, self.timeline.spans, strict=False)
         ]
-        # The page's words for it are an answer too: `March` of March Engineering, in March 1985.
+        # The page's words for an object are an answer too: a question `in March 1985` would give
+        # away `March`, as a page calls March Engineering.
         self.names = [
             object_names(
                 segment.object_label,
@@ -311,12 +336,12 @@ class _Asker:
         ]
         self.subject_words = significant_words(word_tokens(pair.subject_label))
         self.serving: dict[Specifier, list[int]] = {}
-        for variant, asks in enumerate(relation.questions):
-            for specifier in asks.times:
-                self.serving.setdefault(specifier, []).append(variant)
+        for variant_index, template in enumerate(relation.questions):
+            for specifier in template.times:
+                self.serving.setdefault(specifier, []).append(variant_index)
 
     def _unproved(self, segment: AlignedSegment) -> str | None:
-        """Why the page does not prove a segment; None: it does, or people checked it."""
+        """The reason why the page does not prove a segment, or None where it or people do."""
         if segment.verification == "human":
             return None
         if segment.rule == "none":
@@ -327,44 +352,49 @@ class _Asker:
         return "not_stated" if is_less else None
 
     def ask(
-        self, times: Iterator[Time] | Sequence[Time], segment_index: int | None, mode: Difficulty
+        self,
+        times: Iterator[Time] | Sequence[Time],
+        segment_index: int | None,
+        difficulty: Difficulty,
     ) -> None:
         """Ask about the first of these times that can be asked about.
 
-        `i`: the segment that has to be among the answers; None: nothing may hold.
+        The segment with the index has to be among the answers; with None nothing may hold.
         """
-        reason: str | None = "coarse_boundary" if mode == "easy" else "no_room"
+        drop_reason: str | None = "coarse_boundary" if difficulty == "easy" else "no_room"
         detail = None
         for time in times:
             if time in self.seen:
-                reason = None  # the segments with this time share its question
+                drop_reason = None  # the segments with this time share its question
                 continue
-            outcome = self.question_or_reason(time, segment_index, mode)
+            outcome = self.question_or_reason(time, segment_index, difficulty)
             if isinstance(outcome, PairQuestion):
                 self.questions.append(outcome)
                 self.seen.add(time)
                 return
-            reason, detail = outcome, time_text(time, mode == "easy")
-        if segment_index is not None and reason is not None:
-            self.drop(reason, segment_index, detail)
+            drop_reason, detail = outcome, time_text(time, difficulty == "easy")
+        if segment_index is not None and drop_reason is not None:
+            self.drop(drop_reason, segment_index, detail)
 
     def hard_times(self, segment_index: int) -> Iterator[Time]:
-        """Moments inside a segment; what they ask is drawn by the weights of the mix."""
-        weights = {kind: weight for kind in _KINDS if (weight := self.settings.mix.get(kind, 0))}
-        order = RandomStream(self.keys[segment_index])
+        """Draw moments inside a segment, of kinds that are drawn by the weights of the mix."""
+        kind_order = RandomStream(self.keys[segment_index])
+        weights: dict[HardKind, float] = {}
+        for hard_kind in _KINDS:
+            if weight := self.settings.mix.get(hard_kind, 0):
+                weights[hard_kind] = weight
         while weights:
-            kind = _draw_kind(weights, order)
-            del weights[kind]
-            yield from self._hard_times(
-                segment_index, kind, RandomStream(order.next_bits()), _TRIES
-            )
+            hard_kind = _draw_kind(weights, kind_order)
+            del weights[hard_kind]
+            kind_draws = RandomStream(kind_order.next_bits())
+            yield from self._hard_times(segment_index, hard_kind, kind_draws, _TRIES)
 
     def _hard_times(
-        self, segment_index: int, kind: HardKind, draws: RandomStream, tries: int
+        self, segment_index: int, hard_kind: HardKind, draws: RandomStream, tries: int
     ) -> Iterator[Time]:
         for _ in range(tries):
             time = hard_time(
-                self.timeline, segment_index, kind, self.pointwise, self.settings.months, draws
+                self.timeline, segment_index, hard_kind, self.pointwise, self.settings.months, draws
             )
             if time is None:
                 return
@@ -375,174 +405,191 @@ class _Asker:
         segment_index = original.segment
         if segment_index is None:
             return
-        probe_count, kind = self.settings.probes, original.time.specifier
+        probe_count, specifier = self.settings.probes, original.time.specifier
         draws = RandomStream(seeded_hash(self.seed, original.id, "probe"))
-        seen = {original.time}
-        for time in self._hard_times(segment_index, kind, draws, probe_count * _TRIES):
-            if len(seen) > probe_count:
+        seen_times = {original.time}
+        for time in self._hard_times(segment_index, specifier, draws, probe_count * _TRIES):
+            if len(seen_times) > probe_count:
                 return
-            probe = (
-                None
-                if time in seen
-                else self.question_or_reason(time, segment_index, "hard", original)
-            )
+            if time in seen_times:
+                continue
+            probe = self.question_or_reason(time, segment_index, "hard", original)
             if not isinstance(probe, PairQuestion):
                 continue
             if self.answer_objects(probe) == self.answer_objects(original):
-                seen.add(time)
-                probe.number, probe.original = len(seen) - 1, original.id
+                seen_times.add(time)
+                probe.number, probe.original = len(seen_times) - 1, original.id
                 probe.id, probe.cut = row_id(original.id, "probe", probe.number), original.cut
                 yield probe
 
     def answer_objects(self, pair_question: PairQuestion) -> set[str]:
         """The ids of the objects that answer a question."""
-        return {self.pair.segments[segment_index].object for segment_index in pair_question.chosen}
+        return {segment.object for segment in pair_question.chosen_segments}
+
+    def _of_difficulty(self, difficulty: Difficulty) -> list[PairQuestion]:
+        return [
+            pair_question
+            for pair_question in self.questions
+            if pair_question.difficulty == difficulty
+        ]
 
     def limit_several(self) -> None:
-        """Leave out questions with several answers that are over their share, by their hash."""
-        if (share := self.settings.several) == 1:
+        """Leave out the questions with several answers that are over their share, by their hash."""
+        if (max_share := self.settings.several) == 1:
             return
-        for mode in _MODES:
-            mode_questions = [
-                pair_question
-                for pair_question in self.questions
-                if pair_question.difficulty == mode
-            ]
-            several = [
+        for difficulty in _MODES:
+            mode_questions = self._of_difficulty(difficulty)
+            several_answers = [
                 pair_question
                 for pair_question in mode_questions
                 if len(self.answer_objects(pair_question)) > 1
             ]
-            count = self._count(
-                mode, "several", (len(mode_questions) - len(several)) * share / (1 - share)
+            single_count = len(mode_questions) - len(several_answers)
+            kept_count = self._count(
+                difficulty, "several", single_count * max_share / (1 - max_share)
             )
-            for pair_question in sorted(
-                several, key=lambda pair_question: seeded_hash(self.seed, pair_question.id)
-            )[count:]:
+            several_answers.sort(key=lambda pair_question: seeded_hash(self.seed, pair_question.id))
+            for pair_question in several_answers[kept_count:]:
                 self.questions.remove(pair_question)
                 assert pair_question.segment is not None
-                self.drop(
-                    "several_answers",
-                    pair_question.segment,
-                    time_text(pair_question.time, mode == "easy"),
-                )
+                detail = time_text(pair_question.time, difficulty == "easy")
+                self.drop("several_answers", pair_question.segment, detail)
 
     def make_unanswerable(self) -> None:
-        """Make the share of questions without an answer: of windows, and by cutting answers out."""
-        for mode in _MODES:
-            share = self.settings.unanswerable.get(mode, 0.0)
-            question_count = sum(
-                pair_question.difficulty == mode for pair_question in self.questions
-            )
-            if mode == "hard":
-                windows = share * self.settings.windows
-                for _ in range(
-                    self._count(mode, "windows", question_count * windows / (1 - windows))
-                ):
+        """Make the share of questions without an answer.
+
+        Hard ones ask in part about windows, times at which nothing holds. All others have their
+        answer cut out of the page.
+        """
+        for difficulty in _MODES:
+            wanted_share = self.settings.unanswerable.get(difficulty, 0.0)
+            if difficulty == "hard":
+                window_share = wanted_share * self.settings.windows
+                question_count = len(self._of_difficulty(difficulty))
+                # Windows are asked besides, so that their share is one of more questions.
+                wanted_windows = question_count * window_share / (1 - window_share)
+                for _ in range(self._count(difficulty, "windows", wanted_windows)):
                     self.ask(self.window_times(), None, "hard")
-            mode_questions = [
-                pair_question
-                for pair_question in self.questions
-                if pair_question.difficulty == mode
-            ]
-            without = sum(pair_question.answerable != "yes" for pair_question in mode_questions)
-            cut_count = max(0, self._count(mode, "cut", len(mode_questions) * share) - without)
-            for pair_question in sorted(
-                mode_questions,
-                key=lambda pair_question: seeded_hash(self.seed, pair_question.id, "cut"),
-            ):
-                if cut_count and pair_question.answerable == "yes":
-                    pair_question.cut = self.pair.cut(pair_question.chosen, pair_question.time)
-                    cut_count -= bool(pair_question.cut)
+            self._cut_answers(difficulty, wanted_share)
+
+    def _cut_answers(self, difficulty: Difficulty, wanted_share: float) -> None:
+        """Cut answers out of pages until the share of questions without an answer is reached."""
+        mode_questions = self._of_difficulty(difficulty)
+        wanted_count = self._count(difficulty, "cut", len(mode_questions) * wanted_share)
+        for pair_question in mode_questions:
+            wanted_count -= pair_question.answerable != "yes"
+        mode_questions.sort(
+            key=lambda pair_question: seeded_hash(self.seed, pair_question.id, "cut")
+        )
+        for pair_question in mode_questions:
+            if wanted_count > 0 and pair_question.answerable == "yes":
+                pair_question.cut = self.pair.cut(pair_question.chosen, pair_question.time)
+                wanted_count -= bool(pair_question.cut)
 
     def window_times(self) -> Iterator[Time]:
-        """Times near the pair's own in which nothing is known to hold.
+        """Draw times near the pair's own at which nothing is known to hold.
 
-        None, where the page states a date there in the sections of the evidence, or one between
-        there and the year in which the pair ends: what a page says of this year tells its end.
+        A time is passed over where the page states a date in it in the sections of the evidence, or
+        between it and the year in which the pair ends. A date of that year itself tells the end.
         """
         draws = RandomStream(seeded_hash(self.own_key, "window", len(self.questions)))
         for _ in range(_TRIES * _WINDOWS):
             time = outside_time(self.timeline, self.settings.months, self.pair.life, draws)
             if time is None:
                 return
-            first, last = (day for day in time.days() if day)
+            first_day, last_day = time.days()
+            assert first_day and last_day  # `outside_time` draws `in` and `between` alone
             timeline_end = self.timeline.last
-            if timeline_end is not None and first.toordinal() > timeline_end:
-                first = min(first, date(date.fromordinal(timeline_end).year + 1, 1, 1))
-            if not any(
-                begins <= last and first <= ends for begins, ends in self.pair.dates_near_evidence
-            ):
+            if timeline_end is not None and first_day.toordinal() > timeline_end:
+                next_year = date(date.fromordinal(timeline_end).year + 1, 1, 1)
+                first_day = min(first_day, next_year)
+            if not self._has_date_near_evidence(first_day, last_day):
                 yield time
 
-    def _count(self, mode: Difficulty, purpose: str, wanted_count: float) -> int:
-        """A number of questions: the wanted one, whose fraction is a chance of one more."""
-        draws = RandomStream(seeded_hash(self.own_key, mode, purpose))
+    def _has_date_near_evidence(self, first_day: date, last_day: date) -> bool:
+        return any(
+            begins <= last_day and first_day <= ends
+            for begins, ends in self.pair.dates_near_evidence
+        )
+
+    def _count(self, difficulty: Difficulty, purpose: str, wanted_count: float) -> int:
+        """A whole number of questions; the fraction of the wanted one is a chance of one more.
+
+        So 2.3 questions are 2 of them, and 3 with a chance of 0.3.
+        """
+        draws = RandomStream(seeded_hash(self.own_key, difficulty, purpose))
         return int(wanted_count) + (draws.next_below(_SHARES) < wanted_count % 1 * _SHARES)
 
     def question_or_reason(
         self,
         time: Time,
         segment_index: int | None,
-        mode: Difficulty,
-        like: PairQuestion | None = None,
+        difficulty: Difficulty,
+        original: PairQuestion | None = None,
     ) -> PairQuestion | str:
-        """The question about a time, or the reason why there is none; `like`: of its template."""
-        chosen = self.answering_segments(time, segment_index, mode)
+        """The question about a time, or the reason why there is none.
+
+        A probe has the template of its `original` question; other questions draw one.
+        """
+        chosen = self.answering_segments(time, segment_index, difficulty)
         if isinstance(chosen, str):
             return chosen
         variants = self.serving.get(time.specifier)
         if not variants:
             return "no_template"
-        if like is None:
-            key = self.own_key if segment_index is None else self.keys[segment_index]
-            day = (time.first or time.last or _NO_UNIT).first
-            variant = variants[RandomStream(key ^ day).next_below(len(variants))]
+        if original is None:
+            seed_key = self.own_key if segment_index is None else self.keys[segment_index]
+            first_day = (time.first or time.last or _NO_UNIT).first
+            variant_index = variants[RandomStream(seed_key ^ first_day).next_below(len(variants))]
         else:
-            variant = int(like.template.rpartition("/")[2]) - 1
-        label, has_article = self.pair.subject_label, self.pair.the
-        articles = self.relation.articles if has_article is None else {label: has_article}
-        ask = self.relation.questions[variant].ask
-        question_text = question(ask, label, time_text(time, mode == "easy"), articles)
+            variant_index = int(original.template.rpartition("/")[2]) - 1
+        subject_label, has_article = self.pair.subject_label, self.pair.the
+        articles = self.relation.articles if has_article is None else {subject_label: has_article}
+        question_pattern = self.relation.questions[variant_index].ask
+        question_text = question(
+            question_pattern, subject_label, time_text(time, difficulty == "easy"), articles
+        )
         question_words = padded_words(word_tokens(question_text))
         for answer_index in chosen:
             if self.names[answer_index].given_away(self.subject_words, question_words):
                 return "gives_answer"
-        template = f"{self.relation.relation}/{variant + 1}"
-        id_parts = self.pair.subject, self.relation.relation, template, time.specifier
+        template_id = f"{self.relation.relation}/{variant_index + 1}"
+        id_parts = self.pair.subject, self.relation.relation, template_id, time.specifier
         return PairQuestion(
             row_id(*id_parts, _code(time.first), _code(time.last)),
             question_text,
-            mode,
+            difficulty,
             time,
-            template,
+            template_id,
             self.pair,
             tuple(chosen),
             segment_index,
         )
 
     def answering_segments(
-        self, time: Time, segment_index: int | None, mode: Difficulty
+        self, time: Time, segment_index: int | None, difficulty: Difficulty
     ) -> list[int] | str:
         """The segments that a time selects, or the reason why it cannot be asked about."""
         if reason := self._after_snapshot(time):
             return reason
         timeline = self.timeline
-        selected = select(time, timeline.spans, timeline.snapshot, touching=mode == "hard")
-        # Of a window nothing may be selected, of a segment's own time the segment has to be.
-        if selected is None or (
-            segment_index not in selected if segment_index is not None else selected
-        ):
+        selected_indexes = select(
+            time, timeline.spans, timeline.snapshot, counts_touching=difficulty == "hard"
+        )
+        if selected_indexes is None:
             return "in_doubt"
-        if any(self.unproved[answer_index] for answer_index in selected):
+        # A window may select nothing, and a segment's own time has to select the segment.
+        if selected_indexes if segment_index is None else segment_index not in selected_indexes:
+            return "in_doubt"
+        if any(self.unproved[answer_index] for answer_index in selected_indexes):
             return "unproved"
-        objects = {self.pair.segments[answer_index].object for answer_index in selected}
-        if time.specifier in ("before", "after") and len(objects) > 1:
+        answer_objects = {self.pair.segments[index].object for index in selected_indexes}
+        if time.specifier in ("before", "after") and len(answer_objects) > 1:
             return "ambiguous"
-        return "others_stated" if self._states_others(time, mode) else selected
+        return "others_stated" if self._states_others(time, difficulty) else selected_indexes
 
     def _after_snapshot(self, time: Time) -> str | None:
-        """The reason why a time is too late to be asked about; None: it is not."""
+        """The reason why a time is too late to be asked about, or None where it is not."""
         snapshot = self.timeline.snapshot
         for time_unit in (time.first, time.last):
             if time_unit and time_unit.last > snapshot:
@@ -552,23 +599,24 @@ class _Asker:
             return "near_snapshot"
         return None
 
-    def _states_others(self, time: Time, mode: Difficulty) -> bool:
+    def _states_others(self, time: Time, difficulty: Difficulty) -> bool:
         """Whether the page may name others of the kind of the pair's objects at this time.
 
-        `before` and `after`: it has dates before the first day of the pair, or after the last, in
-        the sections of the evidence. Else, of what happens at one time, it has an entry that names
-        no object of the pair, in a list or table beside the evidence, with a date inside the time.
+        For `before` and `after` it may where the sections of the evidence have dates before the
+        first day of the pair, or after the last one. For other specifiers only pairs of points in
+        time are looked at: the page may name others where a list or table beside the evidence has
+        an entry that names no object of the pair and has a date inside the time.
         """
-        kind, first_unit, last_unit = time
+        specifier, first_unit, last_unit = time
         timeline, stated_days = self.timeline, self.pair.dates_near_evidence
-        if kind == "before":
+        if specifier == "before":
             day = timeline.first
-            return (mode == "hard" and day is not None) and any(
+            return (difficulty == "hard" and day is not None) and any(
                 ends.toordinal() < day - _SEASON for _, ends in stated_days
             )
-        if kind == "after":
+        if specifier == "after":
             day = timeline.last
-            return (mode == "hard" and day is not None) and any(
+            return (difficulty == "hard" and day is not None) and any(
                 begins.toordinal() > day + _SEASON for begins, _ in stated_days
             )
         assert first_unit and last_unit
@@ -578,15 +626,20 @@ class _Asker:
         )
 
     def drop(self, reason: str, segment_index: int, detail: str | None) -> None:
-        """Count a segment that is not asked about."""
+        """Add the row of a segment that is not asked about."""
         segment = self.pair.segments[segment_index]
-        item = segment.statements[0] if segment.statements else segment.object
-        pair = segment.subject, segment.relation
-        self.dropped.append(Dropped(STEP, reason, item, *pair, None, None, detail))
+        item_name = segment.statements[0] if segment.statements else segment.object
+        subject_and_relation = segment.subject, segment.relation
+        self.dropped.append(
+            Dropped(STEP, reason, item_name, *subject_and_relation, None, None, detail)
+        )
 
 
 def _goes_on(time: Time, begins: date, ends: date) -> bool:
-    """Whether a date lies inside a time, or a stretch without an end goes on in it."""
+    """Whether a date lies inside a time, or a stretch without an end goes on into it.
+
+    The units of `between` do not count as inside, as their days belong to the neighbours, too.
+    """
     _, first_unit, last_unit = time
     first = first_unit and (first_unit.last if first_unit != last_unit else first_unit.first - 1)
     last = last_unit and (last_unit.first if first_unit != last_unit else last_unit.last + 1)
@@ -597,17 +650,17 @@ def _goes_on(time: Time, begins: date, ends: date) -> bool:
 
 
 @lru_cache(1 << 16)
-def _code(unit: TimeUnit | None) -> str:
-    """A unit for an id: 2005, 2005-05, 2005-05-03, the early 1990s."""
-    if unit is None:
+def _code(time_unit: TimeUnit | None) -> str:
+    """A unit in the id of a question: `2005`, `2005-05`, `2005-05-03`, `the early 1990s`."""
+    if time_unit is None:
         return ""
-    if unit.grain == PART:
-        return unit_text(unit)
-    return date.fromordinal(unit.first).isoformat()[: (10, 7, 4)[unit.grain]]
+    if time_unit.grain == PART:
+        return unit_text(time_unit)
+    return date.fromordinal(time_unit.first).isoformat()[: (10, 7, 4)[time_unit.grain]]
 
 
 def _draw_kind(weights: Mapping[HardKind, float], draws: RandomStream) -> HardKind:
-    """One of the kinds, each with a chance as great as its weight."""
+    """Draw a kind; the chance of each is its share of the weights."""
     threshold = draws.next_below(_SHARES) / _SHARES * sum(weights.values())
     for kind, weight in weights.items():
         threshold -= weight

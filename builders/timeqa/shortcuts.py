@@ -1,4 +1,4 @@
-"""What readers score that mind no time: the shortcuts on the card, by difficulty."""
+"""Scores of readers that ignore time: the shortcuts on the card, by difficulty."""
 
 from collections import Counter
 from itertools import pairwise
@@ -11,8 +11,8 @@ from factdrift.builders.text.sentences import sentence_starts
 from factdrift.builders.text.words import word_tokens
 from factdrift.builders.timeqa.similarity import TfIdf
 
+# The most questions of a difficulty whose best sentence is looked for: enough for whole percents.
 _READ = 1_000
-"""Questions of a difficulty, at most, that the best sentence is looked for of."""
 _ABOUT = (
     "Shares of all questions that are answered right by always taking, of the objects of the "
     "history, a random one, the first, the last, the one with the most segments, the one that "
@@ -66,36 +66,44 @@ _QUERY = """
 
 def shortcuts(questions: Path, segments: Path) -> Statistics:
     """The share of questions that each shortcut answers, by difficulty."""
-    rows = duck.records(_QUERY, [questions, segments])
-    for row in rows:
-        row["best sentence"] = _best_sentence(questions, row["difficulty"])
-    return Statistics("shortcuts", "What shortcuts score", rows, _ABOUT)
+    figure_rows = duck.records(_QUERY, [questions, segments])
+    for figure_row in figure_rows:
+        figure_row["best sentence"] = _best_sentence(questions, figure_row["difficulty"])
+    return Statistics("shortcuts", "What shortcuts score", figure_rows, _ABOUT)
 
 
-def _best_sentence(questions: Path, mode: str) -> float | None:
-    """The share of questions whose most similar sentence has an answer; None: there is no text."""
+def _best_sentence(questions: Path, difficulty: str) -> float | None:
+    """The share of questions whose most similar sentence has an answer, or None without texts."""
     asked_count = right_count = 0
-    columns = ["difficulty", "question", "context", "answers"]
+    column_names = ["difficulty", "question", "context", "answers"]
     with reading(questions) as file:
-        for batch in file.iter_batches(64, columns=columns):
-            for row in batch.to_pylist():
-                if row["difficulty"] == mode and row["context"] and asked_count < _READ:
+        for batch in file.iter_batches(64, columns=column_names):
+            for question_row in batch.to_pylist():
+                if (
+                    question_row["difficulty"] == difficulty
+                    and question_row["context"]
+                    and asked_count < _READ
+                ):
                     asked_count += 1
-                    best = most_similar(row["question"], row["context"])
-                    right_count += any(words in best for words in row["answers"]["text"])
+                    best_sentence = most_similar(question_row["question"], question_row["context"])
+                    right_count += any(
+                        answer_words in best_sentence
+                        for answer_words in question_row["answers"]["text"]
+                    )
     return right_count / asked_count if asked_count else None
 
 
 def most_similar(question: str, context: str) -> str:
     """The sentence of a context with the greatest TF-IDF cosine to a question, the first one."""
-    sentences = [
-        line[start:end]
-        for line in context.split("\n")
-        for start, end in pairwise([*sentence_starts(line), len(line)])
-    ]
-    sentence_weights, question_words = (
-        TfIdf([word_tokens(sentence) for sentence in sentences]),
-        Counter(word_tokens(question)),
-    )
-    scores = [sentence_weights.cosine(number, question_words) for number in range(len(sentences))]
-    return sentences[scores.index(max(scores))]
+    sentences: list[str] = []
+    for line in context.split("\n"):
+        for start, end in pairwise([*sentence_starts(line), len(line)]):
+            sentences.append(line[start:end])
+    sentence_weights = TfIdf([word_tokens(sentence) for sentence in sentences])
+    question_words = Counter(word_tokens(question))
+    best_sentence, best_score = "", -1.0
+    for sentence_number, sentence in enumerate(sentences):
+        score = sentence_weights.cosine(sentence_number, question_words)
+        if score > best_score:
+            best_sentence, best_score = sentence, score
+    return best_sentence

@@ -14,24 +14,30 @@ class TfIdf:
 
     def __init__(self, texts: Sequence[Iterable[str]]) -> None:
         self.words = [Counter(text) for text in texts]
-        holding = Counter(word for words in self.words for word in words)
-        count = 1 + len(texts)
-        self._idf = {
-            word: log(count / (1 + text_count)) + 1 for word, text_count in holding.items()
-        }
-        self._unknown = log(count) + 1
+        texts_by_word: Counter[str] = Counter()
+        for words in self.words:
+            texts_by_word.update(words.keys())
+        smoothed_count = 1 + len(texts)
+        self._idf: dict[str, float] = {}
+        for word, text_count in texts_by_word.items():
+            self._idf[word] = log(smoothed_count / (1 + text_count)) + 1
+        # A word that no text has: d is 0.
+        self._unknown = log(smoothed_count) + 1
 
     def cosine(self, text_number: int, word_counts: Mapping[str, int]) -> float:
-        """The similarity of the `n`th text to the counts of some words, in [0, 1]."""
+        """The similarity of the text with this number to the counts of some words, in [0, 1]."""
         text_counts = self.words[text_number]
-        dot = fsum(
-            self._weight(word) ** 2 * count * text_counts[word]
-            for word, count in word_counts.items()
-        )
-        return round(dot / (self._length(word_counts) * self._length(text_counts) or 1.0), 9)
+        products = []
+        for word, word_count in word_counts.items():
+            products.append(self._weight(word) ** 2 * word_count * text_counts[word])
+        lengths = self._length(word_counts) * self._length(text_counts)
+        # Rounded, so that sums of another order of words give the same figure.
+        return round(fsum(products) / (lengths or 1.0), 9)
 
     def _weight(self, word: str) -> float:
         return self._idf.get(word, self._unknown)
 
-    def _length(self, counts: Mapping[str, int]) -> float:
-        return sqrt(fsum((self._weight(word) * count) ** 2 for word, count in counts.items()))
+    def _length(self, word_counts: Mapping[str, int]) -> float:
+        return sqrt(
+            fsum((self._weight(word) * word_count) ** 2 for word, word_count in word_counts.items())
+        )

@@ -1,4 +1,4 @@
-"""Rows of a sorted file, asked for by key in order."""
+"""Rows of a sorted file, read by key in ascending order."""
 
 from itertools import groupby
 from operator import attrgetter
@@ -19,6 +19,7 @@ class SortedRows(Generic[T]):
 
     def with_key(self, key: str) -> list[T]:
         """The rows with this key; none where the file has none."""
+        # Item ids are sorted as numbers: `Q9` before `Q10`.
         sort_key = len(key), key
         while self._next is None or (len(self._next[0]), self._next[0]) < sort_key:
             group = next(self._groups, None)

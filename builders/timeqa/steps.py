@@ -41,45 +41,57 @@ class Histories(Step):
             workspace.folder(self.facts),
             workspace.folder(self.timelines),
         )
-        pair = list(timeline.PAIR)
-        with workspace.engine() as eng:
-            segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
+        pair_columns = list(timeline.PAIR)
+        with workspace.engine() as engine:
+            segments = engine.read(timelines_folder / "timelines.parquet", rows.Segment)
             segments = segments.filter(segments.relation.isin(list(self.relations)))
-            entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
+            entities = engine.read(facts_folder / "entities.parquet", rows.Entity)
             items_with_page = entities.filter(entities.enwiki.notnull())
-            dated = segments.filter(segments.start_first.notnull() | segments.end_first.notnull())
-            pairs = dated.group_by(pair).having(dated.count() >= self.min_segments)
-            pairs = pairs.agg(dated=dated.count())
-            kept_pairs = pairs.semi_join(items_with_page, pairs.subject == items_with_page.id)
-            names = entities.select(
+            dated_segments = segments.filter(
+                segments.start_first.notnull() | segments.end_first.notnull()
+            )
+            dated_pairs = dated_segments.group_by(pair_columns).having(
+                dated_segments.count() >= self.min_segments
+            )
+            dated_pairs = dated_pairs.agg(dated=dated_segments.count())
+            kept_pairs = dated_pairs.semi_join(
+                items_with_page, dated_pairs.subject == items_with_page.id
+            )
+            object_names = entities.select(
                 object_id="id", object_label="label", aliases="aliases", object_title="enwiki"
             )
-            segments = segments.semi_join(kept_pairs, pair)
-            named_segments = segments.join(names, segments.object == names.object_id).drop(
-                "object_id"
+            segments = segments.semi_join(kept_pairs, pair_columns)
+            named_segments = segments.join(
+                object_names, segments.object == object_names.object_id
+            ).drop("object_id")
+            named_segments = engine.keep(named_segments)
+            engine.write(
+                named_segments, out / "segments.parquet", rows.NamedSegment, timeline.ORDER
             )
-            named_segments = eng.keep(named_segments)
-            eng.write(named_segments, out / "segments.parquet", rows.NamedSegment, timeline.ORDER)
-            ids = named_segments.select("subject").distinct()
-            subjects = ids.join(entities, ids.subject == entities.id)
-            subjects = subjects.select(
+            subject_ids = named_segments.select("subject").distinct()
+            subject_rows = subject_ids.join(entities, subject_ids.subject == entities.id)
+            subject_rows = subject_rows.select(
                 "subject",
-                label=subjects.label,
-                title=subjects.enwiki,
-                began=subjects.began_last,
-                ended=subjects.ended_first,
+                label=subject_rows.label,
+                title=subject_rows.enwiki,
+                began=subject_rows.began_last,
+                ended=subject_rows.ended_first,
             )
-            eng.write(subjects, out / "subjects.parquet", rows.PageSubject, ["subject"])
-            gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
-            gaps = gaps.filter(gaps.reason != "undated").semi_join(named_segments, pair)
-            eng.write(gaps, out / "gaps.parquet", rows.Gap, timeline.GAP_ORDER)
-            dropped_rows = steps.read_dropped(eng, facts_folder)
-            pageless_pairs = pairs.anti_join(items_with_page, pairs.subject == items_with_page.id)
+            engine.write(subject_rows, out / "subjects.parquet", rows.PageSubject, ["subject"])
+            gap_rows = engine.read(timelines_folder / "gaps.parquet", rows.Gap)
+            gap_rows = gap_rows.filter(gap_rows.reason != "undated").semi_join(
+                named_segments, pair_columns
+            )
+            engine.write(gap_rows, out / "gaps.parquet", rows.Gap, timeline.GAP_ORDER)
+            dropped_rows = steps.read_dropped(engine, facts_folder)
+            pageless_pairs = dated_pairs.anti_join(
+                items_with_page, dated_pairs.subject == items_with_page.id
+            )
             drop_reason = ibis.literal("no_sitelink")
             dropped_rows = dropped_rows.union(
                 release_columns.as_dropped(pageless_pairs, self.name, reason=drop_reason)
             )
-            eng.write(dropped_rows, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
+            engine.write(dropped_rows, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
 
 class Pages(Step):
@@ -92,15 +104,15 @@ class Pages(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Read the wanted pages, with links through redirects followed to the objects' pages."""
-        histories = workspace.folder(self.histories)
-        target_titles = _columns(histories / "segments.parquet", "object_title")
+        histories_folder = workspace.folder(self.histories)
+        target_titles = _columns(histories_folder / "segments.parquet", "object_title")
         read_pages(
             self.files.files,
-            _columns(histories / "subjects.parquet", "title", "subject"),
+            _columns(histories_folder / "subjects.parquet", "title", "subject"),
             out,
             jobs=workspace.jobs,
             work=workspace.work(f"pages-{self.key}"),
-            targets=(title for (title,) in target_titles if title),
+            targets=(target_title for (target_title,) in target_titles if target_title),
         )
 
 
@@ -122,26 +134,32 @@ class Alignments(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Align page by page, then keep the pairs that are found often enough."""
-        histories, every_folder = workspace.folder(self.histories), out / "every"
-        pages = workspace.folder(self.pages) / "pages.parquet"
+        histories_folder, every_folder = workspace.folder(self.histories), out / "every"
+        pages_file = workspace.folder(self.pages) / "pages.parquet"
         align_file(
-            pages, histories / "segments.parquet", every_folder, self.settings, workspace.jobs
+            pages_file,
+            histories_folder / "segments.parquet",
+            every_folder,
+            self.settings,
+            workspace.jobs,
         )
-        with workspace.engine() as eng:
-            aligned_segments = eng.read(every_folder / "aligned.parquet", rows.AlignedSegment)
-            segments, dropped = keep_pairs(aligned_segments, self.settings, self.seed)
-            segments = eng.keep(segments)
-            eng.write(segments, out / "segments.parquet", rows.AlignedSegment, timeline.ORDER)
-            subjects = eng.read(histories / "subjects.parquet", rows.PageSubject)
-            named_segments = steps.released_segments(segments).join(
-                subjects.select("subject", subject_label="label"), "subject"
+        with workspace.engine() as engine:
+            aligned_segments = engine.read(every_folder / "aligned.parquet", rows.AlignedSegment)
+            kept_segments, dropped_rows = keep_pairs(aligned_segments, self.settings, self.seed)
+            kept_segments = engine.keep(kept_segments)
+            engine.write(
+                kept_segments, out / "segments.parquet", rows.AlignedSegment, timeline.ORDER
+            )
+            subject_rows = engine.read(histories_folder / "subjects.parquet", rows.PageSubject)
+            named_segments = steps.released_segments(kept_segments).join(
+                subject_rows.select("subject", subject_label="label"), "subject"
             )
             named_segments = named_segments.mutate(
                 relation_label=named_segments.relation.cases(*self.relations.items())
             )
-            lines, row = out / "timelines.parquet", rows.ReleasedAlignedSegment
-            eng.write(named_segments, lines, row, timeline.ORDER)
-            eng.write(dropped, out / "dropped.parquet", rows.Dropped, DROPPED_ORDER)
+            timelines_file, row = out / "timelines.parquet", rows.ReleasedAlignedSegment
+            engine.write(named_segments, timelines_file, row, timeline.ORDER)
+            engine.write(dropped_rows, out / "dropped.parquet", rows.Dropped, DROPPED_ORDER)
 
 
 class AskedQuestions(Step):
@@ -162,11 +180,11 @@ class AskedQuestions(Step):
 
     def sources(self, workspace: Workspace) -> QuestionSources:
         """The tables that the questions are made from."""
-        histories = workspace.folder(self.alignments.histories)
+        histories_folder = workspace.folder(self.alignments.histories)
         return QuestionSources(
             workspace.folder(self.alignments) / "timelines.parquet",
-            histories / "gaps.parquet",
-            histories / "subjects.parquet",
+            histories_folder / "gaps.parquet",
+            histories_folder / "subjects.parquet",
             workspace.folder(self.alignments.pages) / "pages.parquet",
         )
 
@@ -177,11 +195,11 @@ class CheckedQuestions(Step):
     name: ClassVar[str] = "human"
 
     gold: Source
-    asked: AskedQuestions
+    asked_questions: AskedQuestions
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Correct the segments as annotators did, ask anew, and take their paraphrases."""
-        asked_step = self.asked
+        asked_step = self.asked_questions
         write_checked(
             self.gold.files,
             workspace.folder(asked_step.alignments) / "timelines.parquet",
@@ -192,7 +210,10 @@ class CheckedQuestions(Step):
         )
 
 
-def _columns(path: Path, *names: str) -> Iterator[tuple[Any, ...]]:
-    with reading(path) as file:
-        for batch in file.iter_batches(65_536, columns=list(names)):
-            yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)
+def _columns(table_file: Path, *column_names: str) -> Iterator[tuple[Any, ...]]:
+    with reading(table_file) as file:
+        for batch in file.iter_batches(65_536, columns=list(column_names)):
+            yield from zip(
+                *(batch.column(column_name).to_pylist() for column_name in column_names),
+                strict=True,
+            )

@@ -1,24 +1,19 @@
 """One SPARQL endpoint over HTTP: pages of answers, kept on disk, and plain words when it fails."""
 
-import ast
 import gzip
 import json
 import os
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from http.client import HTTPException, IncompleteRead
-from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
-from requests.structures import CaseInsensitiveDict
-from SPARQLWrapper import JSON, POST, SPARQLExceptions, SPARQLWrapper
+import requests
+from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
+from factdrift.builders.core.addresses import parse_address
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.http import (
@@ -26,9 +21,12 @@ from factdrift.builders.core.http import (
     Reply,
     RetryError,
     RetryPolicy,
+    Sessions,
+    answered,
+    pieces,
+    redirect_host,
     retry,
     retry_after,
-    within,
 )
 
 _CONTACT = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://\S+\.\S+")
@@ -109,23 +107,16 @@ class SparqlClient:
                 hint="pass one such as 'my-project/1.0 (mailto:me@example.org)'; see "
                 "https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy",
             )
-        address_parts = urlsplit(endpoint)
-        if address_parts.scheme not in ("http", "https") or not address_parts.hostname:
-            raise UserError(
-                f"not the address of a SPARQL endpoint: {address_parts.scheme or endpoint!r}"
-            )
-        public_parts = address_parts._replace(netloc=address_parts.netloc.rpartition("@")[2])
-        self.address = urlunsplit(public_parts._replace(query="", fragment=""))
-        self._policy = policy
-        self._wrapper = SPARQLWrapper(urlunsplit(public_parts), agent=user_agent)
+        service = parse_address(endpoint)
+        self.address = service.display
+        self._service, self._policy, self._sessions = service, policy, Sessions()
+        self._wrapper = SPARQLWrapper(service.url, agent=user_agent)
         self._wrapper.setOnlyConneg(True)
         self._wrapper.setMethod(POST)
         self._wrapper.setReturnFormat(JSON)
-        self._wrapper.setTimeout(max(1, round(policy.timeout)))
         self._wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
-        self._password = address_parts.password
-        if address_parts.username:
-            self._wrapper.setCredentials(address_parts.username, address_parts.password or "")
+        if service.user:
+            self._wrapper.setCredentials(service.user, service.password or "")
 
     def answer(self, query: str) -> tuple[bytes, list[Row]]:
         """The JSON that a SELECT query is answered with, and its rows.
@@ -134,16 +125,7 @@ class SparqlClient:
         `RetryError` where the endpoint is busy or out of reach; `UserError` where it refuses.
         """
         self._wrapper.setQuery(query)
-        try:
-            reply = within(2 * self._policy.timeout, self._reply)
-        except (IncompleteRead, EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise CutShortError("the answer broke off") from error
-        except (TimeoutError, URLError, ConnectionError, HTTPException) as error:
-            reason = getattr(error, "reason", error)
-            if isinstance(reason, TimeoutError):
-                raise CutShortError(f"no answer within {self._policy.timeout:g} s") from error
-            failure = "out of reach" if isinstance(error, URLError) else "a dropped connection"
-            raise RetryError(failure, str(reason)) from error
+        reply = self._ask()
         if reply.status != 200:
             raise self._failure(reply)
         if reply.body and not reply.body.lstrip().startswith(b"{"):
@@ -157,21 +139,33 @@ class SparqlClient:
         except msgspec.DecodeError as error:
             raise CutShortError(f"the answer broke off ({error})") from error
 
-    def _reply(self) -> Reply:
-        """What the endpoint answers, also where that is an error."""
-        try:
-            response: Any = self._wrapper.query().response
-        except HTTPError as error:
-            headers = CaseInsensitiveDict(error.headers.items())
-            try:
-                return Reply(error.code, headers, _unpacked(error.read(_MOST + 1)))
-            except (HTTPException, OSError, EOFError, zlib.error):
-                return Reply(error.code, headers, b"")
-        except SPARQLExceptions.SPARQLWrapperException as error:
-            quoted = str(error).partition("Response:\n")[2]
-            body = _unpacked(ast.literal_eval(quoted)) if quoted else b""
-            return Reply(getattr(error.__context__, "code", 500), {}, body)
-        return Reply(200, response.headers, _unpacked(response.read(_MOST + 1)))
+    def _ask(self) -> Reply:
+        """What the endpoint answers to the request that SPARQLWrapper makes, errors too.
+
+        The request is sent by our own transport: that of SPARQLWrapper takes the credentials along
+        when an endpoint sends callers elsewhere, and follows them off the web.
+        """
+        request: Any = self._wrapper._createRequest()
+        timeout, body = self._policy.timeout, bytearray()
+        options = {
+            "data": request.data,
+            "headers": dict(request.header_items()),
+            "allow_redirects": False,
+            "auth": _as_it_is,
+        }
+        method = request.get_method()
+        with answered(self._sessions, method, request.full_url, timeout, **options) as response:
+            if response.is_redirect:
+                text = (
+                    f"HTTP {response.status_code}: it sends callers on to {redirect_host(response)}"
+                )
+                hint = "give the address of the endpoint itself"
+                raise UserError(text, where=self.address, hint=hint)
+            for piece in pieces(response, 2 * timeout, _MOST, unpacked=True):
+                body += piece
+                if len(body) > _MOST:
+                    raise CutShortError(f"an answer of more than {_MOST:,} bytes")
+            return Reply(response.status_code, response.headers, bytes(body))
 
     def _failure(self, reply: Reply) -> Exception:
         """What an HTTP error means for us."""
@@ -185,19 +179,13 @@ class SparqlClient:
         return UserError(f"{self.address} refused the query: HTTP {status_code}: {error_text}")
 
     def _words(self, body: bytes) -> str:
-        """What the endpoint says, without the password: some send back what they were sent."""
-        line = _error_line(body)
-        return line.replace(self._password, "…") if self._password else line
+        """What the endpoint says, without the credentials: some send back what they were sent."""
+        return self._service.mask(_error_line(body))
 
 
-def _unpacked(body: bytes) -> bytes:
-    """A body as it was before it was packed. `CutShortError`: larger than is read."""
-    if body.startswith(b"\x1f\x8b"):
-        with gzip.open(BytesIO(body)) as file:
-            body = file.read(_MOST + 1)
-    if len(body) > _MOST:
-        raise CutShortError(f"an answer of more than {_MOST:,} bytes")
-    return body
+def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    """The request with the headers that it has: nothing is looked up in .netrc."""
+    return request
 
 
 def _error_line(body: bytes) -> str:

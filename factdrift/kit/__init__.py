@@ -16,6 +16,17 @@ Nothing is defined here; each name is documented where it is defined.
 """
 
 # Datasets: a builder, its steps, and what it hands to a release.
+# Platforms: batches go out to people, and their submissions come back.
+from factdrift.annotation.batch import HitBatch as HitBatch
+from factdrift.annotation.layout import Layout as Layout
+from factdrift.annotation.order import Delivery as Delivery
+from factdrift.annotation.platforms.base import Certainty as Certainty
+from factdrift.annotation.platforms.base import Platform as Platform
+from factdrift.annotation.reading import read_head as read_head
+from factdrift.annotation.submission import FORMAT as SUBMISSION_FORMAT  # noqa: F401 - renamed on purpose
+from factdrift.annotation.submission import Refused as Refused
+from factdrift.annotation.submission import Submission as Submission
+from factdrift.annotation.submission import submission_from_value as submission_from_value
 from factdrift.builders.core.config import Strict as Strict
 from factdrift.builders.core.dataset import Dataset as Dataset
 from factdrift.builders.core.dataset import FromParquet as FromParquet
@@ -40,9 +51,28 @@ from factdrift.builders.core.steps import Workspace as Workspace
 from factdrift.builders.facts.temporal_facts import NamedFacts as NamedFacts
 from factdrift.builders.facts.temporal_facts import named_timelines as named_timelines
 
+# Backends: language models that write questions and answer them.
+from factdrift.builders.generate.prompts import ModelSettings as ModelSettings
+from factdrift.builders.generate.prompts import ParseText as ParseText
+from factdrift.builders.generate.prompts import PromptedModel as PromptedModel
+from factdrift.builders.generate.prompts import load_prompts as load_prompts
+from factdrift.builders.generate.prompts import model_identity as model_identity
+from factdrift.builders.generate.protocol import OnResult as OnResult
+from factdrift.builders.generate.protocol import Result as Result
+from factdrift.builders.generate.protocol import Shape as Shape
+from factdrift.builders.generate.protocol import Usage as Usage
+
 # Rows that several kinds of extension meet.
 from factdrift.builders.rows import Article as Article
 from factdrift.builders.rows import ColumnRoles as ColumnRoles
 from factdrift.builders.rows import Dropped as Dropped
 from factdrift.builders.rows import Question as Question
 from factdrift.builders.rows import ReleasedSegment as ReleasedSegment
+
+# Filters of generated questions, and what they need of a run.
+from factdrift.filters.base import Filter as Filter
+from factdrift.filters.base import FilterContext as FilterContext
+from factdrift.filters.base import FilterVerdict as FilterVerdict
+from factdrift.filters.base import ItemFilter as ItemFilter
+from factdrift.filters.base import QuestionItem as QuestionItem
+from factdrift.filters.base import drop_if as drop_if

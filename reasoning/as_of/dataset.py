@@ -1,5 +1,6 @@
-"""The `as-of` dataset: dated passages, and questions about a day asked on that day or later."""
+"""The `as-of` dataset: dated passages, and questions about a day that are asked then or later."""
 
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -11,13 +12,13 @@ from factdrift.builders.core.dataset import Dataset, FromParquet, Statistics, Ta
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
-from factdrift.builders.facts.relations import property_of
+from factdrift.builders.facts.relations import NewsWording, Relation, RelationWording, property_of
 from factdrift.builders.timeqa.alignment import Alignment
 from factdrift.builders.timeqa.steps import Alignments, Histories, Pages
 from factdrift.builders.wmt import steps as wmt
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
 from factdrift.reasoning.as_of.steps import AsOfRows, EvolvingFacts, NewsStatements, PageStatements
-from factdrift.reasoning.inputs import last_day, phrased
+from factdrift.reasoning.inputs import last_day, relations_with_phrases
 
 _PASSAGES = "Dated texts, each of which states one fact: in order of their days they are a stream."
 _QUESTIONS = "Questions about a day, asked on that day or after newer facts came."
@@ -26,11 +27,14 @@ _QUESTIONS = "Questions about a day, asked on that day or after newer facts came
 class AsOf(DatasetBuilder):
     """Parameters of the dataset.
 
-    `relations`: property ids, all with an `event` and an `ask` by default; `first`: the first day
-    asked about; `last`: the last one, by default that of the last quarter that had ended on the day
-    of the dump; `histories`: how many subjects with a relation are taken; `late`: the share of
-    statements that come long after what they state; `questions`: how many at most; `text`: false,
-    where the text of news is to stay out of the release.
+    `relations`: property ids, by default all whose phrases have an `event` and an `ask`.
+    `first`: the first day asked about.
+    `last`: the last day asked about, by default the end of the last quarter that had ended on the
+    day of the dump.
+    `histories`: the number of pairs of a subject and a relation.
+    `late`: the share of statements that come long after the fact that they state began.
+    `questions`: the largest number of questions.
+    `text`: false, where the text of news is to stay out of the release.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering", "text-retrieval")
@@ -46,63 +50,97 @@ class AsOf(DatasetBuilder):
     text: bool = True
 
     def build(self, run: Run) -> Dataset:
-        """Draw histories, put them into words, find them in the news, ask."""
-        asked = phrased(run, self.relations, "event", "ask")
-        relations = {relation: one for relation, (one, _) in asked.items()}
-        facts = steps.facts_step(run, "dump", relations)
-        evolving = EvolvingFacts(
-            facts=facts,
-            timelines=steps.timelines_step(facts, relations),
-            phrases={relation: phrases for relation, (_, phrases) in asked.items()},
+        """Draw histories, put them into words, find them in news and pages, ask about them."""
+        asked_relations = relations_with_phrases(run, self.relations, "event", "ask")
+        relations: dict[str, Relation] = {}
+        phrases: dict[str, RelationWording] = {}
+        for relation_id, (relation, relation_phrases) in asked_relations.items():
+            relations[relation_id], phrases[relation_id] = relation, relation_phrases
+        facts_step = steps.facts_step(run, "dump", relations)
+        evolving_step = EvolvingFacts(
+            facts=facts_step,
+            timelines=steps.timelines_step(facts_step, relations),
+            phrases=phrases,
             first=self.first,
             last=last_day(run, self.first, self.last),
             histories=self.histories,
             seed=run.seed,
         )
-        news, every = None, steps.all_relations(run)
-        stated = {r: one.news or every[property_of(r)].news for r, one in relations.items()}
-        cues = {r: one for r, one in stated.items() if one}
-        if "news" in run.inputs:
-            news = NewsStatements(evolving=evolving, articles=wmt.article_step(run), relations=cues)
-        pages = None
-        if "pages" in run.inputs:
-            histories = Histories(
-                facts=facts,
-                timelines=evolving.timelines,
-                relations=tuple(relations),
-                min_segments=2,
-            )
-            aligned = Alignments(
-                histories=histories,
-                pages=Pages(files=run.inputs["pages"], histories=histories),
-                relations=steps.relation_labels(relations),
-                settings=Alignment(),
-                seed=run.seed,
-            )
-            day = run.inputs["pages"].snapshot
-            pages = PageStatements(evolving=evolving, aligned=aligned, relations=cues, day=day)
-        rows = AsOfRows(
-            evolving=evolving,
-            news=news,
-            pages=pages,
+        rows_step = AsOfRows(
+            evolving=evolving_step,
+            news=_news_step(run, evolving_step, relations) if "news" in run.inputs else None,
+            pages=_pages_step(run, evolving_step, relations) if "pages" in run.inputs else None,
             text=self.text,
             late=self.late,
             questions=self.questions,
         )
-        made = run.folder(rows)
-        passages, questions = made / "passages.parquet", made / "questions.parquet"
+        rows_folder = run.folder(rows_step)
+        passages_path = rows_folder / "passages.parquet"
+        questions_path = rows_folder / "questions.parquet"
         return Dataset(
             tables=(
-                Table("questions", AsOfQuestion, _QUESTIONS, {"test": FromParquet(questions)}),
-                Table("passages", DatedPassage, _PASSAGES, {"corpus": FromParquet(passages)}),
+                Table("questions", AsOfQuestion, _QUESTIONS, {"test": FromParquet(questions_path)}),
+                Table("passages", DatedPassage, _PASSAGES, {"corpus": FromParquet(passages_path)}),
             ),
-            dropped=(FromParquet(made / "dropped.parquet"),),
-            statistics=(_contents(passages, questions), _memories(passages, questions),
-                        mining({"dump": run.folder(facts)})),
-        )  # fmt: skip
+            dropped=(FromParquet(rows_folder / "dropped.parquet"),),
+            statistics=(
+                _contents(passages_path, questions_path),
+                _memories(passages_path, questions_path),
+                mining({"dump": run.folder(facts_step)}),
+            ),
+        )
 
 
-def _contents(passages: Path, questions: Path) -> Statistics:
+def _news_step(
+    run: Run, evolving_step: EvolvingFacts, relations: Mapping[str, Relation]
+) -> NewsStatements:
+    return NewsStatements(
+        evolving=evolving_step,
+        articles=wmt.article_step(run),
+        relations=_news_wordings(run, relations),
+    )
+
+
+def _pages_step(
+    run: Run, evolving_step: EvolvingFacts, relations: Mapping[str, Relation]
+) -> PageStatements:
+    histories_step = Histories(
+        facts=evolving_step.facts,
+        timelines=evolving_step.timelines,
+        relations=tuple(relations),
+        # A history that never changes is of no use here.
+        min_segments=2,
+    )
+    aligned_step = Alignments(
+        histories=histories_step,
+        pages=Pages(files=run.inputs["pages"], histories=histories_step),
+        relations=steps.relation_labels(relations),
+        settings=Alignment(),
+        seed=run.seed,
+    )
+    return PageStatements(
+        evolving=evolving_step,
+        aligned=aligned_step,
+        relations=_news_wordings(run, relations),
+        day=run.inputs["pages"].snapshot,
+    )
+
+
+def _news_wordings(run: Run, relations: Mapping[str, Relation]) -> dict[str, NewsWording]:
+    """Return the words with which texts state a relation, where its template has any.
+
+    A relation that holds part of a property, such as `P54-club`, takes those of the property.
+    """
+    all_relations = steps.all_relations(run)
+    wordings: dict[str, NewsWording] = {}
+    for relation_id, relation in relations.items():
+        wording = relation.news or all_relations[property_of(relation_id)].news
+        if wording:
+            wordings[relation_id] = wording
+    return wordings
+
+
+def _contents(passages_path: Path, questions_path: Path) -> Statistics:
     query = """
         select relation, histories, statements, late as "late ones", news as "sentences of news",
             pages as "of pages", coalesce(asked, 0) as questions,
@@ -118,12 +156,12 @@ def _contents(passages: Path, questions: Path) -> Statistics:
             from read_parquet(?) group by relation
         ) using (relation) order by relation
     """
-    table = duck.records(query, [passages, questions])
-    return Statistics("contents", "Contents", table, "What was drawn of each relation.")
+    content_rows = duck.records(query, [passages_path, questions_path])
+    return Statistics("contents", "Contents", content_rows, "What was drawn of each relation.")
 
 
-def _memories(passages: Path, questions: Path) -> Statistics:
-    """What memories would answer that hold of each history what they were given."""
+def _memories(passages_path: Path, questions_path: Path) -> Statistics:
+    """Measure the answers of three simple memories that have read every passage."""
     query = """
         with known as (
             select q.id, q.superseded, q.as_of, p.day, p.since, p.object, q.answer_ids
@@ -146,4 +184,6 @@ def _memories(passages: Path, questions: Path) -> Statistics:
         "Three memories that read every fact rightly: one keeps what it heard last, one what began "
         "last, one all that it heard with its days. The last one misses only where several hold."
     )
-    return Statistics("memories", "Memories", duck.records(query, [questions, passages]), caption)
+    return Statistics(
+        "memories", "Memories", duck.records(query, [questions_path, passages_path]), caption
+    )

@@ -1,11 +1,14 @@
-"""The steps of `as-of`: histories and days, sentences of news, then passages and questions."""
+"""The steps of `as-of`: histories and days, sentences of texts, then passages and questions."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
+
+import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core import duck
@@ -17,7 +20,7 @@ from factdrift.builders.core.tables import has_label, seeded_order
 from factdrift.builders.facts.intervals import Certainty, segment_interval
 from factdrift.builders.facts.relations import NewsWording, RelationWording
 from factdrift.builders.facts.steps import Facts, Timelines
-from factdrift.builders.facts.text_evidence import NO_DATES, FactDates, fact_evidence
+from factdrift.builders.facts.text_evidence import NO_DATES, FactDates, FactPassage, fact_evidence
 from factdrift.builders.generate.grounded import GroundedFact, KnownTerms, StatedFacts
 from factdrift.builders.text.dates import format_date
 from factdrift.builders.text.given_away import contains_as_scored
@@ -32,19 +35,27 @@ from factdrift.reasoning.as_of.rows import Age, AskedDay, AsOfQuestion, DatedPas
 from factdrift.reasoning.families.base import Scope, at_quarter_end
 from factdrift.reasoning.names import Verbalizer, boundary
 from factdrift.reasoning.selection import first_rows
-from factdrift.reasoning.states import EARLY, PAIR, knowledge
+from factdrift.reasoning.states import EARLY, PAIR, build_knowledge
 
-_MANY = 100
-"""Segments of a history at most."""
-_SHARE = 0.25
-"""Of the histories, at most, of one relation."""
+# Guesses that keep a release varied: long histories, common relations and facts that news repeat
+# would crowd out the others.
+_MAX_SEGMENTS = 100
+"""The largest number of segments of a history."""
+_RELATION_SHARE = 0.25
+"""The largest share of the histories that one relation may have."""
 _PER_FACT = 5
-"""Sentences of news that state a fact, at most."""
+"""The largest number of sentences of news that state the same fact."""
 _DRAWS = 2
-"""Days that are drawn of a stretch at most."""
+"""The largest number of days that are drawn from a stretch."""
+# From two months, when most texts about a change have been written, to three years and a bit: late
+# enough that a newer fact may have come before. Both are guesses.
 _DELAYS = 60, 1200
-"""Days after its beginning on which a late statement comes."""
+"""Days from the beginning of a fact to a late statement of it."""
+# A start that is known to the year alone has 365 days in doubt.
+_MAX_DOUBT = 366
+"""The largest number of days on which each start of a history may lie."""
 _INTRODUCTION = "Answer the question with a name."
+# One quarter, one year and three years, each with the longest number of days it can have.
 _AGES: tuple[tuple[int, Age], ...] = (
     (92, "00-02 months"),
     (366, "03-11 months"),
@@ -53,10 +64,11 @@ _AGES: tuple[tuple[int, Age], ...] = (
 
 
 class EvolvingFacts(Step):
-    """Histories of two objects and more without gaps and rivals, and days of which all is known.
+    """Draws histories with at least two objects and no doubts, and days on which all is certain.
 
-    `terms.parquet` (`rows.Segment`), `days.parquet` (`AskedDay`), `entities.parquet`. `phrases`:
-    relations with an `event` and an `ask`; `histories`: how many are drawn.
+    A history is all segments of a subject and relation. The step writes `terms.parquet`
+    (`rows.Segment`), `days.parquet` (`AskedDay`) and `entities.parquet`. `phrases` are those of
+    the relations, each with an `event` and an `ask`; `histories` is the number that is drawn.
     """
 
     name: ClassVar[str] = "evolving-facts"
@@ -70,48 +82,61 @@ class EvolvingFacts(Step):
     seed: int
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Draw histories by hash, cut them into stretches, draw days of these."""
-        lines, mined = workspace.folder(self.timelines), workspace.folder(self.facts)
+        """Draw histories by hash, cut them into stretches, and draw days from these."""
+        timelines_folder = workspace.folder(self.timelines)
+        facts_folder = workspace.folder(self.facts)
         with workspace.engine() as eng:
-            segments = eng.read(lines / "timelines.parquet", rows.Segment)
-            gaps = eng.read(lines / "gaps.parquet", rows.Gap)
-            entities = eng.read(mined / "entities.parquet", rows.Entity)
+            segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
+            gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
+            entities = eng.read(facts_folder / "entities.parquet", rows.Entity)
             segments = segments.filter(segments.relation.isin(list(self.phrases)))
-            named = entities.filter(has_label(entities.label)).select(named="id")
-            paged = entities.filter(entities.enwiki.notnull() & has_label(entities.label))
-            segments = segments.semi_join(paged, segments.subject == paged.id)
-            known = knowledge(eng, segments, gaps, self.last, self.seed, _MANY)
-            t = known.terms
-            t = t.mutate(doubt=t.start_first.delta(t.start_last, unit="day").abs())
-            unnamed = t.anti_join(named, t.object == named.named).select(*PAIR).distinct()
-            of = t.group_by(PAIR).agg(
-                objects=t["object"].nunique(),
-                first=t.start_first.min(),
-                last=t.start_last.max(),
-                doubt=t.doubt.max(),
-            )
-            of = of.filter((of.objects > 1) & (of["first"] > EARLY) & (of["last"] > self.first))
-            of = of.filter(of.doubt <= 366)
-            of = of.anti_join(unnamed, PAIR)
-            of = of.mutate(drawn=seeded_order(self.seed, of.subject, of.relation))
-            of = first_rows(of, ["relation"], ["drawn"], int(_SHARE * self.histories))
-            pairs = eng.keep(first_rows(of, [], ["drawn"], self.histories).select(*PAIR))
-            terms = eng.keep(segments.semi_join(pairs, PAIR).select(segments.columns))
-            order = (*PAIR, "start_last", "object", "statements")
-            eng.write(terms, out / "terms.parquet", rows.Segment, order)
-            states = known.states.semi_join(pairs, PAIR).select(known.states.columns)
+            with_page = entities.filter(entities.enwiki.notnull() & has_label(entities.label))
+            segments = segments.semi_join(with_page, segments.subject == with_page.id)
+            knowledge = build_knowledge(eng, segments, gaps, self.last, self.seed, _MAX_SEGMENTS)
+            pairs = eng.keep(self._drawn_pairs(knowledge.terms, entities))
+            drawn_terms = eng.keep(segments.semi_join(pairs, PAIR).select(segments.columns))
+            term_order = (*PAIR, "start_last", "object", "statements")
+            eng.write(drawn_terms, out / "terms.parquet", rows.Segment, term_order)
+            states = knowledge.states.semi_join(pairs, PAIR).select(knowledge.states.columns)
+            # Nothing is asked about days on which nobody holds.
             states = states.filter(states.objects.length() > 0)
             scope = Scope(self.first, self.last, {})
-            days = at_quarter_end(states, scope, self.seed, draws=_DRAWS)
-            eng.write(days, out / "days.parquet", AskedDay, (*PAIR, "as_of"))
-            ids = terms.select(id="subject").union(terms.select(id="object")).distinct()
-            eng.write(entities.semi_join(ids, "id"), out / "entities.parquet", rows.Entity, ("id",))
+            asked_days = at_quarter_end(states, scope, self.seed, draws=_DRAWS)
+            eng.write(asked_days, out / "days.parquet", AskedDay, (*PAIR, "as_of"))
+            subject_ids, object_ids = (
+                drawn_terms.select(id="subject"),
+                drawn_terms.select(id="object"),
+            )
+            item_ids = subject_ids.union(object_ids).distinct()
+            eng.write(
+                entities.semi_join(item_ids, "id"), out / "entities.parquet", rows.Entity, ("id",)
+            )
+
+    def _drawn_pairs(self, terms: ir.Table, entities: ir.Table) -> ir.Table:
+        """Draw subjects and relations whose objects have names and change in the window."""
+        with_label = entities.filter(has_label(entities.label)).select(named="id")
+        unnamed_terms = terms.anti_join(with_label, terms.object == with_label.named)
+        start_doubt = terms.start_first.delta(terms.start_last, unit="day").abs()
+        terms = terms.mutate(doubt=start_doubt)
+        pairs = terms.group_by(PAIR).agg(
+            objects=terms["object"].nunique(),
+            first=terms.start_first.min(),
+            last=terms.start_last.max(),
+            doubt=terms.doubt.max(),
+        )
+        in_window = (pairs["first"] > EARLY) & (pairs["last"] > self.first)
+        pairs = pairs.filter((pairs.objects > 1) & in_window & (pairs.doubt <= _MAX_DOUBT))
+        pairs = pairs.anti_join(unnamed_terms.select(*PAIR).distinct(), PAIR)
+        pairs = pairs.mutate(drawn=seeded_order(self.seed, pairs.subject, pairs.relation))
+        per_relation = int(_RELATION_SHARE * self.histories)
+        pairs = first_rows(pairs, ["relation"], ["drawn"], per_relation)
+        return first_rows(pairs, [], ["drawn"], self.histories).select(*PAIR)
 
 
 class NewsStatements(Step):
-    """Sentences of news that state a fact of the histories: `passages.parquet` (`DatedPassage`).
+    """Finds sentences of news that state a fact of a history: `passages.parquet` (`DatedPassage`).
 
-    Their days are those of the articles, on which the fact surely held.
+    Each has the day of its article, on which the fact surely held.
     """
 
     name: ClassVar[str] = "news-statements"
@@ -121,53 +146,72 @@ class NewsStatements(Step):
     relations: Mapping[str, NewsWording]
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Meet every article with the facts of the histories."""
-        folder = workspace.folder(self.evolving)
-        refs = workspace.folder(self.articles) / "articles.parquet"
-        none = out / "gaps.parquet"
-        with writing(none, rows.Gap):
+        """Search every article for the facts of the histories."""
+        facts_folder = workspace.folder(self.evolving)
+        articles_path = workspace.folder(self.articles) / "articles.parquet"
+        no_gaps = out / "gaps.parquet"
+        with writing(no_gaps, rows.Gap):
             pass  # histories with gaps are not asked about
-        paths = folder / "terms.parquet", none, folder / "entities.parquet"
-        found: dict[tuple[str, ...], dict[str, DatedPassage]] = defaultdict(dict)
+        table_paths = facts_folder / "terms.parquet", no_gaps, facts_folder / "entities.parquet"
+        passages_by_fact: dict[tuple[str, ...], dict[str, DatedPassage]] = defaultdict(dict)
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
-            articles = read_articles(self.articles.news.files, refs, jobs=workspace.jobs)
-            for article, stated, known in StatedFacts(db, *paths, self.relations).find(articles):
-                for one in stated:
-                    passage = _of_news(article, one, known)
-                    same = found[passage.statements]
-                    same[passage.id] = passage  # an article may say a sentence twice
-                    if len(same) > _PER_FACT:
-                        del same[max(same)]
-        none.unlink()
-        with writing(out / "passages.parquet", DatedPassage) as passages:
-            for passage in sorted(
-                (p for some in found.values() for p in some.values()), key=_by_day
-            ):
-                passages.append(passage)
+            articles = read_articles(self.articles.news.files, articles_path, jobs=workspace.jobs)
+            fact_search = StatedFacts(db, *table_paths, self.relations)
+            for article, stated_facts, known_terms in fact_search.find(articles):
+                for fact in stated_facts:
+                    passage = _news_passage(article, fact, known_terms)
+                    same_fact = passages_by_fact[passage.statements]
+                    same_fact[passage.id] = passage  # an article may say a sentence twice
+                    if len(same_fact) > _PER_FACT:
+                        del same_fact[max(same_fact)]
+        no_gaps.unlink()
+        with writing(out / "passages.parquet", DatedPassage) as passage_writer:
+            every_passage = chain.from_iterable(
+                same_fact.values() for same_fact in passages_by_fact.values()
+            )
+            for passage in sorted(every_passage, key=_by_day):
+                passage_writer.append(passage)
 
 
-def _of_news(article: rows.Article, one: GroundedFact, known: KnownTerms) -> DatedPassage:
-    """A sentence of an article that states a fact."""
-    terms = known.terms["object", one.relation, one.subject]
-    day, text = article.day, one.sentence.text.strip()
-    term = next(t for t in terms if t.id == one.object and t.within(day, day))
-    place, passage = list(passage_texts(article))[one.sentence.line // SENTENCES]
-    start = passage.index(text)
-    id_ = row_id("news", article.id, text, *term.statements)
-    fact = one.subject, one.relation, one.object, known.entities[one.object].label
+def _news_passage(
+    article: rows.Article, fact: GroundedFact, known_terms: KnownTerms
+) -> DatedPassage:
+    """Return the sentence of an article that states a fact."""
+    sentence_text = fact.sentence.text.strip()
+    for term in known_terms.terms["object", fact.relation, fact.subject]:
+        if term.id == fact.object and term.within(article.day, article.day):
+            break
+    else:
+        raise AssertionError(f"{article.id}: no term of {fact.object} on that day")
     since = term.held.start_last
     assert since is not None  # it surely held on the article's day
-    stated = *fact, since, term.statements
-    return DatedPassage(id_, day, text, "news", False, *stated, place, start, start + len(text))
+    passage_id, passage_text = list(passage_texts(article))[fact.sentence.line // SENTENCES]
+    start_place = passage_text.index(sentence_text)
+    return DatedPassage(
+        id=row_id("news", article.id, sentence_text, *term.statements),
+        day=article.day,
+        text=sentence_text,
+        source="news",
+        late=False,
+        subject=fact.subject,
+        relation=fact.relation,
+        object=fact.object,
+        object_label=known_terms.entities[fact.object].label,
+        since=since,
+        statements=term.statements,
+        place=passage_id,
+        start=start_place,
+        end=start_place + len(sentence_text),
+    )
 
 
 class PageStatements(Step):
-    """Sentences of pages that state one fact of the histories: `passages.parquet` (`DatedPassage`).
+    """Finds sentences of pages that state one fact of a history: `passages.parquet`.
 
-    They are the sentences that TimeQA's alignment points at, for they name the object. Each states
-    the relation and the beginning or the end of the fact by `fact_evidence`, and names no other
-    object of its history. The title stands before them, for a sentence says "he". `day`: that of
-    the pages.
+    The rows are `DatedPassage`. Candidates are the sentences that TimeQA's alignment found, which
+    name the object. By `fact_evidence` a sentence has to state the relation and the beginning or
+    the end of the fact, and it must not name another object of the history. The page's title stands
+    before it, for the sentence itself may only say "he". `day` is the day of the pages.
     """
 
     name: ClassVar[str] = "page-statements"
@@ -178,69 +222,107 @@ class PageStatements(Step):
     day: date
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Cut the sentences of the mentions out of the pages."""
-        folder, aligned = workspace.folder(self.evolving), workspace.folder(self.aligned) / "every"
-        terms = _grouped(typed_rows(folder / "terms.parquet", rows.Segment))
-        entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
+        """Cut the sentences with the mentions out of the pages."""
+        facts_folder = workspace.folder(self.evolving)
+        aligned_folder = workspace.folder(self.aligned) / "every"
+        terms = _grouped(typed_rows(facts_folder / "terms.parquet", rows.Segment))
+        entities = _entities_by_id(facts_folder)
         mentioned: dict[str, list[rows.AlignedSegment]] = defaultdict(list)
-        for one in typed_rows(aligned / "aligned.parquet", rows.AlignedSegment):
-            able = one.evidence != "none" and one.relation in self.relations
-            if able and (one.subject, one.relation) in terms:
-                mentioned[one.subject].append(one)
-        found: dict[str, DatedPassage] = {}
-        pages = workspace.folder(self.aligned.pages) / "pages.parquet"
-        for page in typed_rows(pages, rows.Page, 64):
-            text = PageText(page)
-            for one in mentioned.get(page.item, ()):
-                made = self._passage(text, one, terms[one.subject, one.relation], entities)
-                if made is not None:
-                    found[made.id] = made
-        with writing(out / "passages.parquet", DatedPassage) as passages:
-            for passage in sorted(found.values(), key=_by_day):
-                passages.append(passage)
+        for mention in typed_rows(aligned_folder / "aligned.parquet", rows.AlignedSegment):
+            has_sentence = mention.evidence != "none" and mention.relation in self.relations
+            if has_sentence and (mention.subject, mention.relation) in terms:
+                mentioned[mention.subject].append(mention)
+        passages_by_id: dict[str, DatedPassage] = {}
+        pages_path = workspace.folder(self.aligned.pages) / "pages.parquet"
+        for page in typed_rows(pages_path, rows.Page, 64):
+            page_text = PageText(page)
+            for mention in mentioned.get(page.item, ()):
+                new_passage = self._passage(
+                    page_text, mention, terms[mention.subject, mention.relation], entities
+                )
+                if new_passage is not None:
+                    passages_by_id[new_passage.id] = new_passage
+        with writing(out / "passages.parquet", DatedPassage) as passage_writer:
+            for passage in sorted(passages_by_id.values(), key=_by_day):
+                passage_writer.append(passage)
 
     def _passage(
         self,
         page: PageText,
-        one: rows.AlignedSegment,
+        mention: rows.AlignedSegment,
         history: Sequence[rows.Segment],
         entities: Mapping[str, rows.Entity],
     ) -> DatedPassage | None:
-        """The sentence of a mention; none where it does not state this fact alone."""
-        term = next((t for t in history if t.statements == one.statements), None)
-        if term is None or one.paragraph is None or one.start is None or one.end is None:
+        """Return the sentence of a mention, or None if it does not state this fact alone."""
+        term = _term_of(mention, history)
+        if term is None or term.start_last is None:
             return None
-        if term.start_last is None or page.page.paragraphs[one.paragraph].kind != "text":
+        sentence = _sentence_of(page, mention)
+        if sentence is None or not self._states_fact(sentence, term, mention.relation):
             return None
-        sentence = passage_of(page, PageMention(one.paragraph, one.start, one.end))
+        other_items = (entities[other.object] for other in history if other.object != term.object)
+        if any(_names_item(sentence.text, item) for item in other_items):
+            return None
+        sentence_text = sentence.text.rstrip()
+        return DatedPassage(
+            id=row_id(
+                *("page", page.page.page, page.page.revision, sentence_text),
+                *(term.start_last, *term.statements),
+            ),
+            day=self.day,
+            text=f"{page.page.title}: {sentence_text}",
+            source="page",
+            late=False,
+            subject=mention.subject,
+            relation=mention.relation,
+            object=term.object,
+            object_label=mention.object_label,
+            since=term.start_last,
+            statements=term.statements,
+            place=f"{page.page.page}-{page.page.revision}-{mention.paragraph}",
+            start=sentence.start,
+            end=sentence.start + len(sentence_text),
+        )
+
+    def _states_fact(self, sentence: FactPassage, term: rows.Segment, relation: str) -> bool:
+        """Return whether a sentence states the relation and a boundary of a term by itself."""
         # What stands around the sentence is no part of the released passage, so it is no evidence.
-        alone = replace(sentence, nearby_dates=NO_DATES)
-        dates = FactDates.of_segment(term)
-        evidence = fact_evidence(alone, dates, self.relations[one.relation])
-        if evidence.relation is None or not (evidence.starts or evidence.ends):
-            return None
-        others = (entities[t.object] for t in history if t.object != term.object)
-        if any(
-            contains_as_scored(sentence.text, name)
-            for o in others
-            for name in (o.label, *o.aliases)
-        ):
-            return None
-        text = sentence.text.rstrip()
-        start = sentence.start
-        about = page.page
-        id_ = row_id("page", about.page, about.revision, text, term.start_last, *term.statements)
-        fact = one.subject, one.relation, term.object, one.object_label
-        stated = *fact, term.start_last, term.statements
-        place = f"{about.page}-{about.revision}-{one.paragraph}", start, start + len(text)
-        return DatedPassage(id_, self.day, f"{about.title}: {text}", "page", False, *stated, *place)
+        lone_sentence = replace(sentence, nearby_dates=NO_DATES)
+        evidence = fact_evidence(
+            lone_sentence, FactDates.of_segment(term), self.relations[relation]
+        )
+        return evidence.relation is not None and bool(evidence.starts or evidence.ends)
+
+
+def _term_of(mention: rows.AlignedSegment, history: Sequence[rows.Segment]) -> rows.Segment | None:
+    for term in history:
+        if term.statements == mention.statements:
+            return term
+    return None
+
+
+def _sentence_of(page: PageText, mention: rows.AlignedSegment) -> FactPassage | None:
+    """Return the sentence of a mention; None if it has no place, or one in a table or list."""
+    if mention.paragraph is None or mention.start is None or mention.end is None:
+        return None
+    if page.page.paragraphs[mention.paragraph].kind != "text":
+        return None
+    return passage_of(page, PageMention(mention.paragraph, mention.start, mention.end))
+
+
+def _names_item(text: str, entity: rows.Entity) -> bool:
+    return any(contains_as_scored(text, name) for name in (entity.label, *entity.aliases))
 
 
 class AsOfRows(Step):
-    """`passages.parquet` (`DatedPassage`, by day), `questions.parquet` (`AsOfQuestion`, by id),
-    `dropped.parquet`. `late`: the share of statements that come long after what they state;
-    `questions`: how many at most, half of them with a newer fact that may be known; `text`: false,
-    where the text of news stays out.
+    """Writes the passages, by day, and the questions, by id.
+
+    The files are `passages.parquet` (`DatedPassage`), `questions.parquet` (`AsOfQuestion`) and
+    `dropped.parquet`.
+
+    - `late` is the share of statements that come long after the fact that they state began.
+    - `questions` is the largest number of questions. For half of them a newer fact may be known.
+    - `text` is false if the text of news stays out of the release.
     """
 
     name: ClassVar[str] = "as-of-rows"
@@ -253,67 +335,105 @@ class AsOfRows(Step):
     questions: int
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Put histories into words, ask of the drawn days what the passages answer."""
-        folder = workspace.folder(self.evolving)
-        entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
-        names = Verbalizer(entities, self.evolving.phrases)
-        terms = _grouped(typed_rows(folder / "terms.parquet", rows.Segment))
-        stated = [self._statement(one, names) for history in terms.values() for one in history]
+        """Put histories into words and ask about the drawn days what the passages answer."""
+        facts_folder = workspace.folder(self.evolving)
+        names = Verbalizer(_entities_by_id(facts_folder), self.evolving.phrases)
+        terms = _grouped(typed_rows(facts_folder / "terms.parquet", rows.Segment))
+        all_passages = self._passages(chain.from_iterable(terms.values()), names, workspace)
+        with writing(out / "passages.parquet", DatedPassage) as passage_writer:
+            for passage in all_passages:
+                hidden = passage.source == "news" and not self.text
+                passage_writer.append(replace(passage, text="") if hidden else passage)
+        passages_by_pair = _grouped(all_passages)
+        possible_questions: dict[str, list[AsOfQuestion]] = {"yes": [], "no": []}
+        with writing(out / "dropped.parquet", rows.Dropped) as drop_writer:
+            for asked_day in typed_rows(facts_folder / "days.parquet", AskedDay):
+                pair = asked_day.subject, asked_day.relation
+                history = _History(names, terms[pair], passages_by_pair[pair])
+                for asked_on in self._asked_on(asked_day, passages_by_pair[pair]):
+                    question_or_drop = history.question(asked_day, asked_on)
+                    if isinstance(question_or_drop, AsOfQuestion):
+                        possible_questions[question_or_drop.superseded].append(question_or_drop)
+                    else:
+                        drop_writer.append(question_or_drop)
+        with writing(out / "questions.parquet", AsOfQuestion) as question_writer:
+            for question in self._drawn_questions(list(possible_questions.values())):
+                question_writer.append(question)
+
+    def _passages(
+        self, segments: Iterable[rows.Segment], names: Verbalizer, workspace: Workspace
+    ) -> list[DatedPassage]:
+        """Return the passages of the dump, the news and the pages, by day."""
+        passages = [self._statement(segment, names) for segment in segments]
         for step in (self.news, self.pages):
             if step is not None:
-                stated += typed_rows(workspace.folder(step) / "passages.parquet", DatedPassage)
-        stated.sort(key=_by_day)
-        with writing(out / "passages.parquet", DatedPassage) as passages:
-            for passage in stated:
-                hidden = passage.source == "news" and not self.text
-                passages.append(replace(passage, text="") if hidden else passage)
-        by_pair = _grouped(stated)
-        asked: dict[str, list[AsOfQuestion]] = {"yes": [], "no": []}
-        with writing(out / "dropped.parquet", rows.Dropped) as dropped:
-            for one in typed_rows(folder / "days.parquet", AskedDay):
-                pair = one.subject, one.relation
-                history = _History(names, terms[pair], by_pair[pair])
-                for on in self._asked_on(one, by_pair[pair]):
-                    made = history.question(one, on)
-                    if isinstance(made, AsOfQuestion):
-                        asked[made.superseded].append(made)
-                    else:
-                        dropped.append(made)
-        number = min(self.questions // 2, *map(len, asked.values()))
-        seed, kept = self.evolving.seed, list[AsOfQuestion]()
-        for some in asked.values():
-            kept += sorted(some, key=lambda one: seeded_hash(seed, "as-of", one.id))[:number]
-        with writing(out / "questions.parquet", AsOfQuestion) as questions:
-            for question in sorted(kept, key=lambda q: q.id):
-                questions.append(question)
+                passages += typed_rows(workspace.folder(step) / "passages.parquet", DatedPassage)
+        passages.sort(key=_by_day)
+        return passages
 
-    def _asked_on(self, one: AskedDay, stated: Iterable[DatedPassage]) -> Iterator[date]:
-        """The day itself, the last day of a later quarter, and that of the subject's page."""
-        yield one.as_of
-        yield from {p.day for p in stated if p.source == "page" and p.day > one.as_of}
-        first, last = (Period.of(day, "quarter") for day in (one.as_of, self.evolving.last))
-        if later := last.index - first.index:
-            drawn = seeded_index(later, self.evolving.seed, one.subject, one.relation, one.as_of)
-            yield (first + (1 + drawn)).last
+    def _drawn_questions(
+        self, question_kinds: Sequence[Sequence[AsOfQuestion]]
+    ) -> list[AsOfQuestion]:
+        """Draw equally many questions of each kind, and return them by id."""
+        seed = self.evolving.seed
+        per_kind = min(self.questions // 2, *map(len, question_kinds))
+        drawn_questions: list[AsOfQuestion] = []
+        for questions in question_kinds:
+            in_drawn_order = sorted(
+                questions, key=lambda question: seeded_hash(seed, "as-of", question.id)
+            )
+            drawn_questions += in_drawn_order[:per_kind]
+        return sorted(drawn_questions, key=lambda question: question.id)
 
-    def _statement(self, one: rows.Segment, names: Verbalizer) -> DatedPassage:
-        """A segment in words, on the day when it surely had begun, or late."""
-        since = one.start_last
+    def _asked_on(self, asked_day: AskedDay, passages: Iterable[DatedPassage]) -> Iterator[date]:
+        """Yield the day itself, the page's day if it is later, and the end of a later quarter."""
+        yield asked_day.as_of
+        page_days: set[date] = set()
+        for passage in passages:
+            if passage.source == "page" and passage.day > asked_day.as_of:
+                page_days.add(passage.day)
+        yield from page_days
+        first_quarter = Period.of(asked_day.as_of, "quarter")
+        last_quarter = Period.of(self.evolving.last, "quarter")
+        if later_count := last_quarter.index - first_quarter.index:
+            pair = asked_day.subject, asked_day.relation
+            drawn_place = seeded_index(later_count, self.evolving.seed, *pair, asked_day.as_of)
+            yield (first_quarter + (1 + drawn_place)).last
+
+    def _statement(self, segment: rows.Segment, names: Verbalizer) -> DatedPassage:
+        """Return a segment in words, dated to the day by which it surely had begun, or later."""
+        since = segment.start_last
         assert since is not None  # of no other history is asked
-        seed, (low, high) = self.evolving.seed, _DELAYS
-        day = since + timedelta(days=low + seeded_index(high - low, seed, "delay", *one.statements))
-        late = (
-            day <= self.evolving.last and seeded_fraction(seed, "late", *one.statements) < self.late
+        seed, (least_delay, most_delay) = self.evolving.seed, _DELAYS
+        drawn_delay = seeded_index(most_delay - least_delay, seed, "delay", *segment.statements)
+        late_day = since + timedelta(days=least_delay + drawn_delay)
+        drawn_late = seeded_fraction(seed, "late", *segment.statements) < self.late
+        is_late = drawn_late and late_day <= self.evolving.last
+        subject_label, object_label = names.name(segment.subject), names.name(segment.object)
+        start_text = boundary(segment.start_first, since)
+        is_day = segment.start_first == since or start_text.startswith("a day")
+        event_text = names.fill_wording("event", segment.relation, subject_label, object_label)
+        return DatedPassage(
+            id=row_id("statement", since, *segment.statements),
+            day=late_day if is_late else since,
+            text=f"{'On' if is_day else 'In'} {start_text}, {event_text.removesuffix('.')}.",
+            source="statement",
+            late=is_late,
+            subject=segment.subject,
+            relation=segment.relation,
+            object=segment.object,
+            object_label=object_label,
+            since=since,
+            statements=segment.statements,
+            place=None,
+            start=None,
+            end=None,
         )
-        subject, thing = names.name(one.subject), names.name(one.object)
-        when = boundary(one.start_first, since)
-        exact = one.start_first == since or when.startswith("a day")
-        event = names.fill_wording("event", one.relation, subject, thing)
-        text = f"{'On' if exact else 'In'} {when}, {event.removesuffix('.')}."
-        id_ = row_id("statement", since, *one.statements)
-        day = day if late else since
-        stated = one.subject, one.relation, one.object, thing, since, one.statements
-        return DatedPassage(id_, day, text, "statement", late, *stated, None, None, None)
+
+
+def _entities_by_id(facts_folder: Path) -> dict[str, rows.Entity]:
+    entities = typed_rows(facts_folder / "entities.parquet", rows.Entity)
+    return {entity.id: entity for entity in entities}
 
 
 class _History(NamedTuple):
@@ -323,75 +443,107 @@ class _History(NamedTuple):
     terms: Sequence[rows.Segment]
     passages: Sequence[DatedPassage]
 
-    def question(self, one: AskedDay, on: date) -> AsOfQuestion | rows.Dropped:
-        """What held on a day, asked on a day, or why it is not asked."""
+    def question(self, day: AskedDay, asked_on: date) -> AsOfQuestion | rows.Dropped:
+        """Return the question about a day that is asked on `asked_on`, or why it is not asked."""
         names = self.names
-        asked = names.fill_wording("ask", one.relation, names.name(one.subject))
-        question = f"On {format_date(one.as_of)}, {asked}?"
-        answers = names.accepted(one.objects)
-        right, stated = {normalize_or_keep(name) for name in answers}, set(one.statements)
-        known = [p for p in self.passages if p.day <= on]
-        evidence = [p for p in known if stated & set(p.statements)]
-        id_ = row_id("as-of", one.subject, one.relation, one.as_of, on)
+        asked_words = names.fill_wording("ask", day.relation, names.name(day.subject))
+        question_text = f"On {format_date(day.as_of)}, {asked_words}?"
+        accepted_names = names.accepted_names(day.objects)
+        accepted_forms = set(map(normalize_or_keep, accepted_names))
+        known_passages = [passage for passage in self.passages if passage.day <= asked_on]
+        evidence = _evidence(day, known_passages)
+        question_id = row_id("as-of", day.subject, day.relation, day.as_of, asked_on)
         reason = None
-        if {p.object for p in evidence} != set(one.objects):
+        if {passage.object for passage in evidence} != set(day.objects):
             reason = "not_yet_stated"
-        elif any(form in normalize_or_keep(question) for form in right):
+        elif any(form in normalize_or_keep(question_text) for form in accepted_forms):
             reason = "answer_in_question"
         if reason:
             return rows.Dropped(
-                step="as-of", reason=reason, item=id_, subject=one.subject, relation=one.relation
+                step="as-of",
+                reason=reason,
+                item=question_id,
+                subject=day.subject,
+                relation=day.relation,
             )
-        others = [p for p in known if normalize_or_keep(p.object_label) not in right]
-        before = {
-            t.object
-            for t in self.terms
-            if segment_interval(t).lasts_until(one.as_of) is Certainty.NO
-        }
-        every = {t.object for t in self.terms}
-        earlier, later = (
-            tuple(
-                name
-                for name in names.accepted(sorted(some.difference(one.objects)))
-                if normalize_or_keep(name) not in right
-            )
-            for some in (before, every - before)
-        )
+        stale_passages = _stale_passages(known_passages, accepted_forms)
+        superseded = any(passage.since > day.as_of for passage in stale_passages)
+        ended_objects = self._ended_objects(day.as_of)
+        later_objects = {term.object for term in self.terms} - ended_objects
         return AsOfQuestion(
-            id=id_,
-            prompt=f"{question_prefix(on)}{_INTRODUCTION}\n{question}",
-            targets=answers,
-            question=question,
-            subject=one.subject,
-            subject_label=names.name(one.subject),
-            relation=one.relation,
-            as_of=one.as_of,
-            asked_on=on,
-            superseded="yes" if any(p.since > one.as_of for p in others) else "no",
-            age=_age((one.as_of - one.since).days),
-            answer_ids=one.objects,
-            earlier=earlier,
-            later=later,
-            evidence=tuple(sorted(p.id for p in evidence)),
-            stale=tuple(sorted(p.id for p in others)),
-            statements=one.statements,
-            sitelinks=names.entities[one.subject].sitelinks,
+            id=question_id,
+            prompt=f"{question_prefix(asked_on)}{_INTRODUCTION}\n{question_text}",
+            targets=accepted_names,
+            question=question_text,
+            subject=day.subject,
+            subject_label=names.name(day.subject),
+            relation=day.relation,
+            as_of=day.as_of,
+            asked_on=asked_on,
+            superseded="yes" if superseded else "no",
+            age=_age((day.as_of - day.since).days),
+            answer_ids=day.objects,
+            earlier=self._other_names(ended_objects, day, accepted_forms),
+            later=self._other_names(later_objects, day, accepted_forms),
+            evidence=_sorted_ids(evidence),
+            stale=_sorted_ids(stale_passages),
+            statements=day.statements,
+            sitelinks=names.entities[day.subject].sitelinks,
         )
+
+    def _ended_objects(self, day: date) -> set[str]:
+        """Return the objects with a term that surely ended before a day."""
+        ended_objects: set[str] = set()
+        for term in self.terms:
+            if segment_interval(term).lasts_until(day) is Certainty.NO:
+                ended_objects.add(term.object)
+        return ended_objects
+
+    def _other_names(
+        self, objects: set[str], day: AskedDay, accepted_forms: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return the names of objects that are no answer and have no name of one."""
+        other_names: list[str] = []
+        for name in self.names.accepted_names(sorted(objects.difference(day.objects))):
+            if normalize_or_keep(name) not in accepted_forms:
+                other_names.append(name)
+        return tuple(other_names)
+
+
+def _evidence(day: AskedDay, passages: Iterable[DatedPassage]) -> list[DatedPassage]:
+    """Return the passages that state an answer of a day."""
+    statements = set(day.statements)
+    return [passage for passage in passages if statements & set(passage.statements)]
+
+
+def _stale_passages(
+    passages: Iterable[DatedPassage], accepted_forms: Collection[str]
+) -> list[DatedPassage]:
+    """Return the passages that state another object."""
+    stale_passages: list[DatedPassage] = []
+    for passage in passages:
+        if normalize_or_keep(passage.object_label) not in accepted_forms:
+            stale_passages.append(passage)
+    return stale_passages
+
+
+def _sorted_ids(passages: Iterable[DatedPassage]) -> tuple[str, ...]:
+    return tuple(sorted(passage.id for passage in passages))
 
 
 T = TypeVar("T", rows.Segment, DatedPassage)
 
 
-def _grouped(found: Iterable[T]) -> dict[tuple[str, str], list[T]]:
-    groups: dict[tuple[str, str], list[T]] = defaultdict(list)
-    for one in found:
-        groups[one.subject, one.relation].append(one)
-    return groups
+def _grouped(fact_rows: Iterable[T]) -> dict[tuple[str, str], list[T]]:
+    rows_by_pair: dict[tuple[str, str], list[T]] = defaultdict(list)
+    for row in fact_rows:
+        rows_by_pair[row.subject, row.relation].append(row)
+    return rows_by_pair
 
 
-def _by_day(one: DatedPassage) -> tuple[date, str]:
-    return one.day, one.id
+def _by_day(passage: DatedPassage) -> tuple[date, str]:
+    return passage.day, passage.id
 
 
 def _age(days: int) -> Age:
-    return next((name for most, name in _AGES if days < most), "36 months and more")
+    return next((name for upper_days, name in _AGES if days < upper_days), "36 months and more")

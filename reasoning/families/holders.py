@@ -1,4 +1,4 @@
-"""Families that ask who held something: chain, join, offset and neighbour."""
+"""Families of questions about holders: chain, join, offset and neighbour."""
 
 import ibis
 import ibis.expr.types as ir
@@ -9,179 +9,240 @@ from factdrift.reasoning.families.base import (
     array,
     at_quarter_end,
     candidate,
+    event_starts,
     quarter,
     seeded_number,
-    starts,
 )
 from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
 
+# A guess: within a year of an event the object is mostly still that of the event, so no answer.
 _YEARS = (-4, -3, -2, 2, 3, 4)
-"""How far an offset goes from its event."""
+"""The distances, in years, from an event to the day that an offset asks about."""
 
 
-def _chains(known: Knowledge, scope: Scope) -> ir.Table:
-    """Stretches joined where the only object of one is the subject of the next, two or three.
+def _chains(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Join two or three stretches in which the only object of one is the subject of the next.
 
-    The shortcuts follow the newest object at every hop, or the one that held longest.
+    The shortcuts follow the newest object at every hop, or the one that held for the longest time.
     """
-    one = scope.of(known.states.filter(known.states.objects.length() == 1), "noun")
-    begun = at_quarter_end(one, scope, known.seed, draws=4).join(known.shortcuts, PAIR)
-    begun = begun.mutate(middle=ibis._.objects[0])
-    path = begun.select(
+    single_holders = scope.with_phrase(
+        knowledge.states.filter(knowledge.states.objects.length() == 1), "noun"
+    )
+    first_hops = at_quarter_end(single_holders, scope, knowledge.seed, draws=4).join(
+        knowledge.shortcuts, PAIR
+    )
+    first_hops = first_hops.mutate(middle=ibis._.objects[0])
+    path = first_hops.select(
         *("as_of", "newest", "longest", "statements", "since", "middle"),
         start="subject",
-        items=array(begun.subject),
-        relations=array(begun.relation),
+        items=array(first_hops.subject),
+        relations=array(first_hops.relation),
         first_hop="middle",
     )
-    met = _joined(path, one, known)
-    met = met.filter(~met.items.contains(met.objects[0]) & (met.objects[0] != met.first_hop))
-    longer = met.select(
+    joined_paths = _joined(path, single_holders, knowledge)
+    joined_paths = joined_paths.filter(
+        ~joined_paths.items.contains(joined_paths.objects[0])
+        & (joined_paths.objects[0] != joined_paths.first_hop)
+    )
+    longer_path = joined_paths.select(
         *("as_of", "newest", "longest", "start", "items", "first_hop", "relations"),
         statements="proof",
         since="began",
-        middle=met.objects[0],
+        middle=joined_paths.objects[0],
     )
-    return _last_hop(path, known, scope).union(_last_hop(longer, known, scope))
+    return _last_hop(path, knowledge, scope).union(_last_hop(longer_path, knowledge, scope))
 
 
-def _joined(path: ir.Table, states: ir.Table, known: Knowledge) -> ir.Table:
-    """Each path with the stretches of its last object on its day; no relation twice.
+def _joined(path: ir.Table, states: ir.Table, knowledge: Knowledge) -> ir.Table:
+    """Extend each path by the stretches of its last object on its day, with no relation twice.
 
-    `newest` and `longest` go on from what they were, and are null where they lead nowhere.
+    `newest` and `longest` are followed in the same way, and are null where they lead nowhere.
     """
-    of = states.rename(more="statements", start_of="since")
-    met = path.join(of, [("middle", "subject")]).drop("subject")
-    met = met.filter((met.first <= met.as_of) & (met.last >= met.as_of))
-    met = met.filter(~met.relations.contains(met.relation))
-    for name in ("newest", "longest"):
-        short = known.shortcuts.select(from_="subject", by="relation", next=name)
-        met = met.left_join(short, [(name, "from_"), ("relation", "by")])
-        met = met.drop("from_", "by", name).rename({name: "next"})
-    return met.mutate(
-        relations=met.relations.concat(array(met.relation)),
-        proof=met.statements.concat(met.more),
-        began=ibis.greatest(met.since, met.start_of),
+    next_states = states.rename(more="statements", start_of="since")
+    joined_paths = path.join(next_states, [("middle", "subject")]).drop("subject")
+    joined_paths = joined_paths.filter(
+        (joined_paths.first <= joined_paths.as_of) & (joined_paths.last >= joined_paths.as_of)
+    )
+    joined_paths = joined_paths.filter(~joined_paths.relations.contains(joined_paths.relation))
+    for shortcut_column in ("newest", "longest"):
+        next_shortcuts = knowledge.shortcuts.select(
+            from_="subject", by="relation", next=shortcut_column
+        )
+        joined_paths = joined_paths.left_join(
+            next_shortcuts, [(shortcut_column, "from_"), ("relation", "by")]
+        )
+        joined_paths = joined_paths.drop("from_", "by", shortcut_column).rename(
+            {shortcut_column: "next"}
+        )
+    return joined_paths.mutate(
+        relations=joined_paths.relations.concat(array(joined_paths.relation)),
+        proof=joined_paths.statements.concat(joined_paths.more),
+        began=ibis.greatest(joined_paths.since, joined_paths.start_of),
     )
 
 
-def _last_hop(path: ir.Table, known: Knowledge, scope: Scope) -> ir.Table:
-    met = _joined(path, scope.of(known.states, "ask"), known)
-    others = known.shortcuts.select("others", of="subject", by="relation")
-    met = met.join(others, [("middle", "of"), ("relation", "by")])
-    made = candidate(
-        met,
+def _last_hop(path: ir.Table, knowledge: Knowledge, scope: Scope) -> ir.Table:
+    joined_paths = _joined(path, scope.with_phrase(knowledge.states, "ask"), knowledge)
+    other_objects = knowledge.shortcuts.select("others", of="subject", by="relation")
+    joined_paths = joined_paths.join(other_objects, [("middle", "of"), ("relation", "by")])
+    chain_candidates = candidate(
+        joined_paths,
         "chain",
-        subject=met.start,
-        items=met.items,
-        relations=met.relations,
-        as_of=met.as_of,
-        answers=met.objects,
-        statements=met.proof,
-        changed=met.began,
+        subject=joined_paths.start,
+        items=joined_paths.items,
+        relations=joined_paths.relations,
+        as_of=joined_paths.as_of,
+        answers=joined_paths.objects,
+        statements=joined_paths.proof,
+        changed=joined_paths.began,
     )
-    return made.filter(~made.answers.contains(made.subject))
+    return chain_candidates.filter(~chain_candidates.answers.contains(chain_candidates.subject))
 
 
-def _joins(known: Knowledge, scope: Scope) -> ir.Table:
-    """Each event with one stretch, drawn among those that offer themselves for its quarter."""
-    asked = scope.of(known.states, "ask")
-    offered = at_quarter_end(asked, scope, known.seed).join(known.shortcuts, PAIR)
-    by = ibis.window(group_by="quarter", order_by=["subject", "relation", "first"])
-    size = offered.count().over(ibis.window(group_by="quarter"))
-    offered = offered.mutate(nth=ibis.row_number().over(by).cast("int64"), size=size)
-    e = starts(known, scope)
-    e = e.select(
+def _joins(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Pair each event with one stretch that is drawn among those at the end of its quarter."""
+    askable_states = scope.with_phrase(knowledge.states, "ask")
+    offered_states = at_quarter_end(askable_states, scope, knowledge.seed).join(
+        knowledge.shortcuts, PAIR
+    )
+    fixed_order = ibis.window(group_by="quarter", order_by=["subject", "relation", "first"])
+    quarter_size = offered_states.count().over(ibis.window(group_by="quarter"))
+    offered_states = offered_states.mutate(
+        nth=ibis.row_number().over(fixed_order).cast("int64"), size=quarter_size
+    )
+    events = event_starts(knowledge, scope)
+    events = events.select(
         *("start_first", "start_last"),
-        quarter=quarter(e.start_last),
-        drawn=seeded_number(known.seed, e.subject, e.relation, e.object),
-        event=array(e.subject, e.object),
+        quarter=quarter(events.start_last),
+        drawn=seeded_number(knowledge.seed, events.subject, events.relation, events.object),
+        event=array(events.subject, events.object),
         event_relation="relation",
         proof="statements",
     )
-    e = e.join(offered.select("quarter", "size").distinct(), "quarter")
-    e = e.mutate(nth=(e.drawn % e.size).cast("int64")).drop("size")
-    met = e.join(offered, ["quarter", "nth"])
-    met = met.filter((met.first <= met.start_first) & (met.last >= met.start_last))
-    met = met.filter(~met.event.contains(met.subject) & ~met.objects.contains(met.event[0]))
-    met = met.filter(~met.objects.contains(met.event[1]))
+    events = events.join(offered_states.select("quarter", "size").distinct(), "quarter")
+    events = events.mutate(nth=(events.drawn % events.size).cast("int64")).drop("size")
+    event_states = events.join(offered_states, ["quarter", "nth"])
+    event_states = event_states.filter(
+        (event_states.first <= event_states.start_first)
+        & (event_states.last >= event_states.start_last)
+    )
+    event_states = event_states.filter(
+        ~event_states.event.contains(event_states.subject)
+        & ~event_states.objects.contains(event_states.event[0])
+    )
+    event_states = event_states.filter(~event_states.objects.contains(event_states.event[1]))
     return candidate(
-        met,
+        event_states,
         "join",
         wording="when",
-        items=array(met.subject).concat(met.event),
-        relations=array(met.relation, met.event_relation),
-        as_of=met.start_last,
-        answers=met.objects,
-        statements=met.statements.concat(met.proof),
-        changed=met.start_last,
+        items=array(event_states.subject).concat(event_states.event),
+        relations=array(event_states.relation, event_states.event_relation),
+        as_of=event_states.start_last,
+        answers=event_states.objects,
+        statements=event_states.statements.concat(event_states.proof),
+        changed=event_states.start_last,
     )
 
 
-def _offsets(known: Knowledge, scope: Scope) -> ir.Table:
-    """Each event, moved by a drawn number of years, with the stretch of its own pair there."""
-    e = scope.of(scope.of(starts(known, scope), "ask"), "began")
-    e = e.mutate(drawn=seeded_number(known.seed + 1, e.subject, e.relation, e.object))
-    moved = []
-    for place, n in enumerate(_YEARS):
-        some = e.filter(e.drawn % len(_YEARS) == place)
-        by = ibis.interval(years=abs(n))
-        ends = [some.start_first, some.start_last]
-        low, high = ((d + by if n > 0 else d - by).cast("date") for d in ends)
-        moved.append(some.mutate(low=low, high=high, number=ibis.literal(n, "int64")))
-    every = ibis.union(*moved).select(
+def _offsets(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Move each event by a drawn number of years and join the stretch of its own pair there."""
+    events = scope.with_phrase(scope.with_phrase(event_starts(knowledge, scope), "ask"), "began")
+    events = events.mutate(
+        drawn=seeded_number(knowledge.seed + 1, events.subject, events.relation, events.object)
+    )
+    moved_events = []
+    for place, year_offset in enumerate(_YEARS):
+        drawn_events = events.filter(events.drawn % len(_YEARS) == place)
+        distance = ibis.interval(years=abs(year_offset))
+        start_days = [drawn_events.start_first, drawn_events.start_last]
+        first_day, last_day = (
+            (start_day + distance if year_offset > 0 else start_day - distance).cast("date")
+            for start_day in start_days
+        )
+        moved_events.append(
+            drawn_events.mutate(
+                low=first_day, high=last_day, number=ibis.literal(year_offset, "int64")
+            )
+        )
+    all_moved = ibis.union(*moved_events).select(
         *(*PAIR, "low", "high", "number", "start_last"), thing="object", proof="statements"
     )
-    met = every.join(known.states, PAIR).join(known.shortcuts, PAIR)
-    met = met.filter((met.first <= met.low) & (met.last >= met.high))
-    met = met.filter(~met.objects.contains(met.thing))
+    event_states = all_moved.join(knowledge.states, PAIR).join(knowledge.shortcuts, PAIR)
+    event_states = event_states.filter(
+        (event_states.first <= event_states.low) & (event_states.last >= event_states.high)
+    )
+    event_states = event_states.filter(~event_states.objects.contains(event_states.thing))
     return candidate(
-        met,
+        event_states,
         "offset",
         wording="years",
-        items=array(met.subject, met.thing),
-        as_of=met.high,
-        number=met.number,
-        answers=met.objects,
-        statements=met.statements.concat(met.proof),
-        first_hop=met.thing,
-        changed=ibis.greatest(met.start_last, met.since),
+        items=array(event_states.subject, event_states.thing),
+        as_of=event_states.high,
+        number=event_states.number,
+        answers=event_states.objects,
+        statements=event_states.statements.concat(event_states.proof),
+        first_hop=event_states.thing,
+        changed=ibis.greatest(event_states.start_last, event_states.since),
     )
 
 
-def _neighbours(known: Knowledge, scope: Scope) -> ir.Table:
-    """Terms next to each other in pairs whose terms surely follow one another.
+def _neighbours(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Pair neighbouring terms of subjects and relations whose terms surely follow one another.
 
-    Of relations that can be counted, which are offices: nobody states every employer.
+    Only relations with a phrase to count are asked about. These are offices: of an office every
+    holder is stated, but nobody states every employer of a person.
     """
-    t = scope.of(known.terms, "count")
-    by = ibis.window(group_by=PAIR, order_by=["start_first", "start_last", "object"])
-    names = ("object", "start_first", "start_last", "statements", "end_last", "once", "lasting")
-    t = t.mutate(**{f"next_{name}": t[name].lead().over(by) for name in names})
-    follows = (t.start_last < t.next_start_first) & (t.end_last <= t.next_start_last)
-    t = t.mutate(row=(follows | t.next_object.isnull()).all().over(ibis.window(group_by=PAIR)))
-    near = t.next_start_last.delta(t.end_first, unit="day") <= 366
-    near &= t.next_start_first.delta(t.end_last, unit="day") <= INTERIM
-    t = t.filter(t.row & near & t.next_object.notnull() & t.once & t.next_once)
-    t = t.filter(t.lasting & t.next_lasting)
-    inside = (t.next_start_first >= scope.first) & (t.next_start_last <= scope.last)
-    t = t.filter(inside & (t.start_first >= scope.first)).join(known.shortcuts, PAIR)
-    sides = (("before", t.object, t.next_object), ("after", t.next_object, t.object))
-    found = [
+    terms = scope.with_phrase(knowledge.terms, "count")
+    start_order = ibis.window(group_by=PAIR, order_by=["start_first", "start_last", "object"])
+    next_columns = (
+        "object",
+        "start_first",
+        "start_last",
+        "statements",
+        "end_last",
+        "once",
+        "lasting",
+    )
+    terms = terms.mutate(
+        **{f"next_{column}": terms[column].lead().over(start_order) for column in next_columns}
+    )
+    follows = (terms.start_last < terms.next_start_first) & (
+        terms.end_last <= terms.next_start_last
+    )
+    terms = terms.mutate(
+        row=(follows | terms.next_object.isnull()).all().over(ibis.window(group_by=PAIR))
+    )
+    # A longer gap may hide a holder that nobody stated. At its widest a gap may be a year, so that
+    # dates of a year alone pass; at its narrowest it is no longer than an interim.
+    close_together = terms.next_start_last.delta(terms.end_first, unit="day") <= 366
+    close_together &= terms.next_start_first.delta(terms.end_last, unit="day") <= INTERIM
+    terms = terms.filter(
+        terms.row & close_together & terms.next_object.notnull() & terms.once & terms.next_once
+    )
+    terms = terms.filter(terms.lasting & terms.next_lasting)
+    in_scope = (terms.next_start_first >= scope.first) & (terms.next_start_last <= scope.last)
+    terms = terms.filter(in_scope & (terms.start_first >= scope.first)).join(
+        knowledge.shortcuts, PAIR
+    )
+    sides = (
+        ("before", terms.object, terms.next_object),
+        ("after", terms.next_object, terms.object),
+    )
+    side_candidates = [
         candidate(
-            t,
+            terms,
             "neighbour",
             wording=side,
-            items=array(t.subject, given),
-            as_of=t.next_start_last,
-            answers=array(answer),
-            statements=t.statements.concat(t.next_statements),
-            first_hop=given,
-            changed=t.next_start_last,
+            items=array(terms.subject, given_object),
+            as_of=terms.next_start_last,
+            answers=array(right_object),
+            statements=terms.statements.concat(terms.next_statements),
+            first_hop=given_object,
+            changed=terms.next_start_last,
         )
-        for side, answer, given in sides
+        for side, right_object, given_object in sides
     ]
-    return ibis.union(*found)
+    return ibis.union(*side_candidates)
 
 
 CHAIN = Family(_chains, {"chain": "On {day}, {path}?"})

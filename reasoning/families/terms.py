@@ -1,4 +1,4 @@
-"""Families that compare, measure or count terms: order, overlap, duration and count."""
+"""Families of questions that compare, measure or count terms: order, overlap, duration, count."""
 
 import ibis
 import ibis.expr.types as ir
@@ -9,8 +9,8 @@ from factdrift.reasoning.families.base import (
     Scope,
     array,
     candidate,
+    event_starts,
     seeded_number,
-    starts,
 )
 from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
 
@@ -18,163 +18,207 @@ _TERM = ("object", "start_first", "start_last", "end_first", "end_last", "statem
 
 
 def _couples(terms: ir.Table, seed: int) -> ir.Table:
-    """Terms of one relation beside another that began soon after, of another subject and object.
+    """Pair each term with terms of the same relation that began soon after it.
 
-    The columns of the other have the prefix `o_`; `turned` is drawn: which one is named first.
+    The two have different subjects and objects. The columns of the second term have the prefix
+    `o_`. `turned` is a draw: whether the second term is named first.
     """
-    by = ibis.window(group_by="relation", order_by=["start_last", "subject", "object"])
+    start_order = ibis.window(group_by="relation", order_by=["start_last", "subject", "object"])
     couples = []
-    for step in (1, 5, 30):
-        others = {
-            f"o_{name}": terms[name].lead(step).over(by) for name in ("subject", "closed", *_TERM)
+    # The next term, one near it and one further away: pairs that are hard and pairs that are easy.
+    for row_distance in (1, 5, 30):
+        other_columns = {
+            f"o_{column}": terms[column].lead(row_distance).over(start_order)
+            for column in ("subject", "closed", *_TERM)
         }
-        couples.append(terms.mutate(**others))
-    both = ibis.union(*couples)
-    both = both.filter((both.subject != both.o_subject) & (both.object != both.o_object))
-    both = both.filter((both.subject != both.o_object) & (both.object != both.o_subject))
-    drawn = seeded_number(seed, both.subject, both.object, both.o_subject, both.o_object)
-    return both.mutate(turned=drawn % 2 == 1)
+        couples.append(terms.mutate(**other_columns))
+    term_pairs = ibis.union(*couples)
+    term_pairs = term_pairs.filter(
+        (term_pairs.subject != term_pairs.o_subject) & (term_pairs.object != term_pairs.o_object)
+    )
+    term_pairs = term_pairs.filter(
+        (term_pairs.subject != term_pairs.o_object) & (term_pairs.object != term_pairs.o_subject)
+    )
+    drawn_number = seeded_number(
+        seed, term_pairs.subject, term_pairs.object, term_pairs.o_subject, term_pairs.o_object
+    )
+    return term_pairs.mutate(turned=drawn_number % 2 == 1)
 
 
-def _compared(both: ir.Table, family: str, yes: ir.BooleanValue) -> ir.Table:
-    one, other = array(both.subject, both.object), array(both.o_subject, both.o_object)
+def _compared(term_pairs: ir.Table, family: str, answer_yes: ir.BooleanValue) -> ir.Table:
+    first_items, second_items = (
+        array(term_pairs.subject, term_pairs.object),
+        array(term_pairs.o_subject, term_pairs.o_object),
+    )
     return candidate(
-        both,
+        term_pairs,
         family,
-        subject=ibis.ifelse(both.turned, both.o_subject, both.subject),
-        items=ibis.ifelse(both.turned, other.concat(one), one.concat(other)),
-        relations=array(both.relation, both.relation),
-        as_of=ibis.greatest(both.start_last, both.o_start_last),
-        answer=ibis.ifelse(yes, "yes", "no"),
-        statements=both.statements.concat(both.o_statements),
-        changed=ibis.greatest(both.start_last, both.o_start_last),
+        subject=ibis.ifelse(term_pairs.turned, term_pairs.o_subject, term_pairs.subject),
+        items=ibis.ifelse(
+            term_pairs.turned, second_items.concat(first_items), first_items.concat(second_items)
+        ),
+        relations=array(term_pairs.relation, term_pairs.relation),
+        as_of=ibis.greatest(term_pairs.start_last, term_pairs.o_start_last),
+        answer=ibis.ifelse(answer_yes, "yes", "no"),
+        statements=term_pairs.statements.concat(term_pairs.o_statements),
+        changed=ibis.greatest(term_pairs.start_last, term_pairs.o_start_last),
     )
 
 
-def _orders(known: Knowledge, scope: Scope) -> ir.Table:
-    """Two starts whose order is sure."""
-    both = _couples(scope.of(starts(known, scope), "did"), known.seed)
-    both = both.filter(both.start_last < both.o_start_first)
-    return _compared(both, "order", ~both.turned)
+def _orders(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Ask about two starts whose order is certain."""
+    term_pairs = _couples(scope.with_phrase(event_starts(knowledge, scope), "did"), knowledge.seed)
+    term_pairs = term_pairs.filter(term_pairs.start_last < term_pairs.o_start_first)
+    return _compared(term_pairs, "order", ~term_pairs.turned)
 
 
-def _overlaps(known: Knowledge, scope: Scope) -> ir.Table:
-    """Two terms that surely share a day, or surely do not; one at least has ended."""
-    both = _couples(scope.of(starts(known, scope), "was"), known.seed + 1)
-    yes = ibis.greatest(both.start_last, both.o_start_last) <= ibis.least(
-        both.end_first, both.o_end_first
+def _overlaps(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Ask about two terms that surely share a day, or surely do not; at least one has ended."""
+    term_pairs = _couples(
+        scope.with_phrase(event_starts(knowledge, scope), "was"), knowledge.seed + 1
     )
-    no = (both.end_last < both.o_start_first) | (both.o_end_last < both.start_first)
-    both = both.mutate(yes=yes).filter((yes | no) & (both.closed | both.o_closed))
-    return _compared(both, "overlap", both.yes)
+    surely_overlap = ibis.greatest(term_pairs.start_last, term_pairs.o_start_last) <= ibis.least(
+        term_pairs.end_first, term_pairs.o_end_first
+    )
+    surely_apart = (term_pairs.end_last < term_pairs.o_start_first) | (
+        term_pairs.o_end_last < term_pairs.start_first
+    )
+    term_pairs = term_pairs.mutate(yes=surely_overlap).filter(
+        (surely_overlap | surely_apart) & (term_pairs.closed | term_pairs.o_closed)
+    )
+    return _compared(term_pairs, "overlap", term_pairs.yes)
 
 
-def _years(start: ir.DateColumn, end: ir.DateColumn) -> ir.IntegerValue:
-    """Full years from a day to another one."""
-    early = (end.month() * 100 + end.day()) < (start.month() * 100 + start.day())
-    return (end.year() - start.year()).cast("int64") - early.cast("int64")
+def _years(start_day: ir.DateColumn, end_day: ir.DateColumn) -> ir.IntegerValue:
+    """Return the number of full years from one day to another."""
+    before_anniversary = (end_day.month() * 100 + end_day.day()) < (
+        start_day.month() * 100 + start_day.day()
+    )
+    return (end_day.year() - start_day.year()).cast("int64") - before_anniversary.cast("int64")
 
 
-def _durations(known: Knowledge, scope: Scope) -> ir.Table:
-    """Closed terms whose length has one number of years, or is surely that of the longer.
+def _durations(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Ask for the full years of closed terms, and which of two closed terms is the longer one.
 
-    A year is full on the day before its anniversary for some people and on it for others: asked is
-    what both count alike.
+    For some people a year is full on its anniversary, for others on the day before. Only terms that
+    have the same number of years under both readings are asked about.
     """
-    t = known.terms.filter(known.terms.closed & known.terms.once)
-    t = t.filter((t.start_first >= scope.first) & (t.end_last <= scope.last))
-    t = scope.of(t, "long")
-    return _lengths(t).union(_longer(t, known))
+    terms = knowledge.terms.filter(knowledge.terms.closed & knowledge.terms.once)
+    terms = terms.filter((terms.start_first >= scope.first) & (terms.end_last <= scope.last))
+    terms = scope.with_phrase(terms, "long")
+    return _lengths(terms).union(_longer(terms, knowledge))
 
 
-def _lengths(t: ir.Table) -> ir.Table:
-    t = t.mutate(
-        least=_years(t.start_last, t.end_first),
-        most=_years(t.start_first, (t.end_last + DAY).cast("date")),
+def _lengths(terms: ir.Table) -> ir.Table:
+    terms = terms.mutate(
+        least=_years(terms.start_last, terms.end_first),
+        most=_years(terms.start_first, (terms.end_last + DAY).cast("date")),
     )
-    t = t.filter(
-        (t.least == t.most) & (t.least > 0) & (t.start_first.year() == t.start_last.year())
+    terms = terms.filter(
+        (terms.least == terms.most)
+        & (terms.least > 0)
+        & (terms.start_first.year() == terms.start_last.year())
     )
     return candidate(
-        t,
+        terms,
         "duration",
         wording="years",
-        items=array(t.subject, t.object),
-        since=t.start_last,
-        as_of=t.end_last,
-        answer=t.least.cast("string"),
-        changed=t.end_last,
+        items=array(terms.subject, terms.object),
+        since=terms.start_last,
+        as_of=terms.end_last,
+        answer=terms.least.cast("string"),
+        changed=terms.end_last,
     )
 
 
-def _longer(t: ir.Table, known: Knowledge) -> ir.Table:
-    by = ibis.window(group_by=PAIR, order_by=["start_first", "object"])
-    t = t.mutate(**{f"o_{name}": t[name].lead().over(by) for name in _TERM})
-    t = t.filter(t.o_object.notnull()).join(known.shortcuts, PAIR)
-    least, most, o_least, o_most = (
-        t[f"{of}end_{end}"].delta(t[f"{of}start_{start}"], unit="day")
-        for of in ("", "o_")
-        for start, end in (("last", "first"), ("first", "last"))
+def _longer(term_pairs: ir.Table, knowledge: Knowledge) -> ir.Table:
+    start_order = ibis.window(group_by=PAIR, order_by=["start_first", "object"])
+    term_pairs = term_pairs.mutate(
+        **{f"o_{column}": term_pairs[column].lead().over(start_order) for column in _TERM}
     )
-    turned = seeded_number(known.seed, t.subject, t.object, t.o_object) % 2 == 1
-    pair = ibis.ifelse(turned, array(t.o_object, t.object), array(t.object, t.o_object))
-    t = t.mutate(longer=least > o_most, shorter=o_least > most, both=pair)
-    t = t.filter(t.longer | t.shorter)
+    term_pairs = term_pairs.filter(term_pairs.o_object.notnull()).join(knowledge.shortcuts, PAIR)
+    least_days, most_days, other_least, other_most = (
+        term_pairs[f"{prefix}end_{end_bound}"].delta(
+            term_pairs[f"{prefix}start_{start_bound}"], unit="day"
+        )
+        for prefix in ("", "o_")
+        for start_bound, end_bound in (("last", "first"), ("first", "last"))
+    )
+    turned = (
+        seeded_number(knowledge.seed, term_pairs.subject, term_pairs.object, term_pairs.o_object)
+        % 2
+        == 1
+    )
+    object_pair = ibis.ifelse(
+        turned,
+        array(term_pairs.o_object, term_pairs.object),
+        array(term_pairs.object, term_pairs.o_object),
+    )
+    term_pairs = term_pairs.mutate(
+        longer=least_days > other_most, shorter=other_least > most_days, both=object_pair
+    )
+    term_pairs = term_pairs.filter(term_pairs.longer | term_pairs.shorter)
     return candidate(
-        t,
+        term_pairs,
         "duration",
         wording="longer",
-        items=array(t.subject).concat(t.both),
-        as_of=ibis.greatest(t.end_last, t.o_end_last),
-        answers=array(ibis.ifelse(t.longer, t.object, t.o_object)),
-        statements=t.statements.concat(t.o_statements),
-        others=t.both,
-        changed=ibis.greatest(t.start_last, t.o_start_last),
+        items=array(term_pairs.subject).concat(term_pairs.both),
+        as_of=ibis.greatest(term_pairs.end_last, term_pairs.o_end_last),
+        answers=array(ibis.ifelse(term_pairs.longer, term_pairs.object, term_pairs.o_object)),
+        statements=term_pairs.statements.concat(term_pairs.o_statements),
+        others=term_pairs.both,
+        changed=ibis.greatest(term_pairs.start_last, term_pairs.o_start_last),
     )
 
 
-def _counts(known: Knowledge, scope: Scope) -> ir.Table:
-    """Windows of years in which as many objects surely held as may have held, without holes.
+def _counts(knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Ask for the number of holders in windows of years where it is certain.
 
-    Somebody holds on the first day, and nobody begins long after all before have ended, nor for
-    short: else the source may lack somebody, or some may not count an interim holder.
+    In such a window as many objects surely held as may have held. Somebody holds on its first day,
+    no term begins long after all earlier ones have ended, and no term is as short as an interim.
+    Otherwise the source may lack a holder, or people may not count an interim holder.
     """
-    t = scope.of(known.terms, "count")
-    span = scope.last.year - scope.first.year - 4
-    drawn = seeded_number(known.seed, t.subject, t.relation)
-    from_ = scope.first.year + drawn % max(span, 1)
-    to = ibis.least(from_ + 3 + drawn // 7 % 8, ibis.literal(scope.last.year - 1))
-    t = t.mutate(
-        low=ibis.date(from_.cast("int32"), ibis.literal(1), ibis.literal(1)),
-        high=ibis.date(to.cast("int32"), ibis.literal(12), ibis.literal(31)),
+    terms = scope.with_phrase(knowledge.terms, "count")
+    year_range = scope.last.year - scope.first.year - 4
+    drawn_number = seeded_number(knowledge.seed, terms.subject, terms.relation)
+    first_year = scope.first.year + drawn_number % max(year_range, 1)
+    # Windows of four to eleven years. Shorter ones mostly have a single holder.
+    last_year = ibis.least(
+        first_year + 3 + drawn_number // 7 % 8, ibis.literal(scope.last.year - 1)
     )
-    t = t.mutate(
-        surely=(t.start_last <= t.high) & (t.end_first >= t.low),
-        maybe=(t.start_first <= t.high) & (t.end_last >= t.low),
+    terms = terms.mutate(
+        low=ibis.date(first_year.cast("int32"), ibis.literal(1), ibis.literal(1)),
+        high=ibis.date(last_year.cast("int32"), ibis.literal(12), ibis.literal(31)),
     )
-    before = ibis.window(group_by=PAIR, order_by=["start_first", "object"], rows=(None, -1))
-    reached = ibis.greatest(t.end_first.max().over(before), t.low).fill_null(t.low)
-    t = t.mutate(hole=t.start_last.delta(reached, unit="day") > INTERIM)
-    found = t.filter(t.maybe).group_by([*PAIR, "low", "high"]).agg(
-        sure=t.object.nunique(where=t.surely),
-        most=t.object.nunique(),
-        whole=(t.lasting & ~t.hole).all() & (t.start_last <= t.low).any(),
-        reached=t.end_first.max(),
-        statements=t.statements.collect(),
-        changed=t.start_last.max(),
+    terms = terms.mutate(
+        surely=(terms.start_last <= terms.high) & (terms.end_first >= terms.low),
+        maybe=(terms.start_first <= terms.high) & (terms.end_last >= terms.low),
+    )
+    all_before = ibis.window(group_by=PAIR, order_by=["start_first", "object"], rows=(None, -1))
+    covered_until = ibis.greatest(terms.end_first.max().over(all_before), terms.low).fill_null(
+        terms.low
+    )
+    terms = terms.mutate(hole=terms.start_last.delta(covered_until, unit="day") > INTERIM)
+    windows = terms.filter(terms.maybe).group_by([*PAIR, "low", "high"]).agg(
+        sure=terms.object.nunique(where=terms.surely),
+        most=terms.object.nunique(),
+        whole=(terms.lasting & ~terms.hole).all() & (terms.start_last <= terms.low).any(),
+        reached=terms.end_first.max(),
+        statements=terms.statements.collect(),
+        changed=terms.start_last.max(),
     )  # fmt: skip
-    found = found.filter(found.whole & (found.reached >= found.high))
-    found = found.filter((found.sure == found.most) & (found.most > 1))
+    windows = windows.filter(windows.whole & (windows.reached >= windows.high))
+    windows = windows.filter((windows.sure == windows.most) & (windows.most > 1))
     return candidate(
-        found,
+        windows,
         "count",
         wording="window",
-        items=array(found.subject),
-        since=found.low,
-        as_of=found.high,
-        answer=found.most.cast("string"),
-        statements=found.statements.flatten(),
-        changed=found.changed,
+        items=array(windows.subject),
+        since=windows.low,
+        as_of=windows.high,
+        answer=windows.most.cast("string"),
+        statements=windows.statements.flatten(),
+        changed=windows.changed,
     )
 
 

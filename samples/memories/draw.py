@@ -37,15 +37,15 @@ def picture(folders: list[Path]) -> Any:
             }
     figure = Figure(figsize=(8, 0.8 + 0.45 * len(found)), facecolor="white", layout="constrained")
     panel = figure.subplots()
-    left = [0.0] * len(found)
+    left_edge = [0.0] * len(found)
     for colour, part in zip(COLOURS, _PARTS, strict=False):
         widths = [shares[part] for shares in found.values()]
-        panel.barh(range(len(found)), widths, left=left, height=0.62, color=colour, label=part)
-        for row, (start, width) in enumerate(zip(left, widths, strict=True)):
+        panel.barh(range(len(found)), widths, left=left_edge, height=0.62, color=colour, label=part)
+        for row, (start, width) in enumerate(zip(left_edge, widths, strict=True)):
             if width >= 4:
                 place = start + width / 2
                 panel.text(place, row, f"{width:.0f}", color="white", ha="center", va="center")
-        left = [a + b for a, b in zip(left, widths, strict=True)]
+        left_edge = [a + b for a, b in zip(left_edge, widths, strict=True)]
     panel.set_yticks(range(len(found)), list(found), color=INK)
     panel.set_ylim(len(found) - 0.4, -0.6)
     panel.set_xlim(0, 100)

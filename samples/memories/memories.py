@@ -46,8 +46,8 @@ class Validity:
         self._held.setdefault(key, []).append((passage["since"], passage["object"]))
 
     def answer(self, question: Line) -> str:
-        known = self._held.get((question["subject"], question["relation"]), [])
-        return max((one for one in known if one[0] <= question["as_of"]), default=("", ""))[1]
+        facts = self._held.get((question["subject"], question["relation"]), [])
+        return max((fact for fact in facts if fact[0] <= question["as_of"]), default=("", ""))[1]
 
 
 def run(stream: Path, out: Path, memory: Memory) -> None:

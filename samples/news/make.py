@@ -39,12 +39,14 @@ class SampleArticle:
     @property
     def split(self) -> str:
         """Headline, then one sentence a line."""
-        return "\n".join([self.headline, *(s for p in self.paragraphs for s in p)])
+        return "\n".join(
+            [self.headline, *(sentence for paragraph in self.paragraphs for sentence in paragraph)]
+        )
 
     @property
     def unsplit(self) -> str:
         """Headline, then one paragraph a line."""
-        return "\n".join([self.headline, *(" ".join(p) for p in self.paragraphs)])
+        return "\n".join([self.headline, *(" ".join(paragraph) for paragraph in self.paragraphs)])
 
 
 def read(path: Path) -> Iterator[SampleArticle]:

@@ -91,10 +91,12 @@ def main() -> None:
     parser.add_argument("--knows", type=Path, help="the release that it knows; else the same")
     parser.add_argument("--until", type=date.fromisoformat, required=True, help="the day it stops")
     parser.add_argument("--out", type=Path, required=True, help="a .jsonl or .parquet file")
-    given = parser.parse_args()
-    given.out.parent.mkdir(parents=True, exist_ok=True)
+    options = parser.parse_args()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     try:
-        predict(given.release, given.out, stops_on(given.knows or given.release, given.until))
+        predict(
+            options.release, options.out, stops_on(options.knows or options.release, options.until)
+        )
     except UserError as error:
         raise SystemExit(f"error: {error}") from None
 

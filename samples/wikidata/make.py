@@ -37,11 +37,11 @@ class TextLoader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
         """A mapping. `MistakeError`: a key stands there twice."""
-        found: dict[str, Any] = super().construct_mapping(node, deep)
-        if len(found) < len(node.value):
+        mapping: dict[str, Any] = super().construct_mapping(node, deep)
+        if len(mapping) < len(node.value):
             mark = node.start_mark
             raise MistakeError(f"{mark.name}:{mark.line + 1}: a name stands here twice")
-        return found
+        return mapping
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -145,7 +145,9 @@ def ends_of(text: str) -> tuple[SampleTime | None, SampleTime | None]:
     first, slash, last = (part.strip() for part in text.partition("/"))
     if not slash or "/" in last:
         raise MistakeError(f"`{text}` is no interval: expected start/end")
-    start, end = (None if one == ".." else point_of(one or "unknown") for one in (first, last))
+    start, end = (
+        None if end_text == ".." else point_of(end_text or "unknown") for end_text in (first, last)
+    )
     return start, end
 
 
@@ -155,8 +157,8 @@ def interval_of(text: str) -> Qualifiers | None:
         return None if text == "absent" else {}
     if "/" not in text:
         return {"P585": [point_of(text)]}
-    found = zip(("P580", "P582"), ends_of(text), strict=True)
-    return {name: [point] for name, point in found if point}
+    boundaries = zip(("P580", "P582"), ends_of(text), strict=True)
+    return {name: [point] for name, point in boundaries if point}
 
 
 def then(stated: Qualifiers, day: str) -> Qualifiers | None:
@@ -164,8 +166,10 @@ def then(stated: Qualifiers, day: str) -> Qualifiers | None:
     starts = stated.get("P580") or stated.get("P585", [])
     if starts and all(point.after(day) for point in starts):
         return None
-    known = {name: [p for p in points if not p.after(day)] for name, points in stated.items()}
-    return {name: points for name, points in known.items() if points}
+    known_points = {
+        name: [p for p in points if not p.after(day)] for name, points in stated.items()
+    }
+    return {name: points for name, points in known_points.items() if points}
 
 
 def statement_of(relation: str, fact: Any) -> SampleStatement:
@@ -175,11 +179,16 @@ def statement_of(relation: str, fact: Any) -> SampleStatement:
     if not {"object", "text", "value"} & fact.keys():
         ((name, when),) = fact.items()
         return SampleStatement(relation, name, stated=interval_of(when))
-    known = {"object", "text", "value", "when", "before", "rank", "form", *QUALIFIERS}
-    if unknown := fact.keys() - known:
-        raise MistakeError(f"unknown field `{min(unknown)}`; known: {', '.join(sorted(known))}")
+    known_fields = {"object", "text", "value", "when", "before", "rank", "form", *QUALIFIERS}
+    if unknown := fact.keys() - known_fields:
+        raise MistakeError(
+            f"unknown field `{min(unknown)}`; known: {', '.join(sorted(known_fields))}"
+        )
     stated: Qualifiers | None = {
-        name: [point_of(x) for x in (fact[name] if isinstance(fact[name], list) else [fact[name]])]
+        name: [
+            point_of(point_text)
+            for point_text in (fact[name] if isinstance(fact[name], list) else [fact[name]])
+        ]
         for name in QUALIFIERS
         if name in fact
     }
@@ -195,13 +204,28 @@ def read_item(item: SampleItem, fields: dict[str, Any]) -> None:
     """Set what the YAML says of an item."""
     for key, value in fields.items():
         if key in RELATIONS:
-            item.statements += [statement_of(key, one) for one in value]
+            item.statements += [statement_of(key, fact) for fact in value]
         elif key in ("mul", "bare", "in_dump"):
             setattr(item, key, value == "yes")
         elif key in SampleItem.__dataclass_fields__:
             setattr(item, key, int(value) if key == "wikis" else value)
         else:
             raise MistakeError(f"unknown field `{key}`")
+
+
+def add_objects(items: dict[str, SampleItem]) -> None:
+    """Add the items that statements name, and give items without a kind that of their relation."""
+    kind_by_relation: dict[str, str] = {}
+    statements = [statement for item in items.values() for statement in item.statements]
+    for statement in statements:
+        if statement.text or not statement.value:
+            continue
+        item = items.setdefault(statement.value, SampleItem(statement.value))
+        kind = RELATIONS[statement.relation][1]
+        if kind_by_relation.setdefault(item.name, kind) != kind and not item.kind:
+            raise MistakeError(f"`{item.name}`: say its kind, under `kinds:` in any file")
+    for item in items.values():
+        item.kind = item.kind or kind_by_relation.get(item.name, "class")
 
 
 def read_facts(folder: Path) -> dict[str, SampleItem]:
@@ -228,18 +252,7 @@ def read_facts(folder: Path) -> dict[str, SampleItem]:
         item.kind = item.kind or kind
     for name, life in lives.items():
         items.setdefault(name, SampleItem(name)).life = ends_of(life)
-    named = [one for item in items.values() for one in item.statements if not one.text]
-    given: dict[str, str] = {}
-    for one in named:
-        if one.value:
-            item, kind = (
-                items.setdefault(one.value, SampleItem(one.value)),
-                RELATIONS[one.relation][1],
-            )
-            if given.setdefault(item.name, kind) != kind and not item.kind:
-                raise MistakeError(f"`{item.name}`: say its kind, under `kinds:` in any file")
-    for item in items.values():
-        item.kind = item.kind or given.get(item.name, "class")
+    add_objects(items)
     for kind in sorted({item.kind for item in items.values()} | {"class"}):
         items.setdefault(kind, SampleItem(kind, kind="class"))
     return items
@@ -285,10 +298,10 @@ def snak(relation: str, value: dict[str, Any] | None, datatype: str) -> dict[str
 
 
 def qualifier(name: str, point: SampleTime) -> dict[str, Any]:
-    found = {"snaktype": point.snak, "property": name}
+    snaks = {"snaktype": point.snak, "property": name}
     code = digest(name, f"Point{repr(point).removeprefix('SampleTime')}")[:40]
     if point.snak != "value":
-        return found | {"hash": code, "datatype": "time"}
+        return snaks | {"hash": code, "datatype": "time"}
     value = {
         "time": point.time,
         "timezone": 0,
@@ -298,7 +311,7 @@ def qualifier(name: str, point: SampleTime) -> dict[str, Any]:
         "calendarmodel": f"http://www.wikidata.org/entity/{CALENDARS[point.calendar]}",
     }
     datavalue = {"value": value, "type": "time"}
-    return found | {"hash": code, "datavalue": datavalue, "datatype": "time"}
+    return snaks | {"hash": code, "datavalue": datavalue, "datatype": "time"}
 
 
 def claim(
@@ -326,20 +339,20 @@ def claims_of(item: SampleItem, snapshot: str, ids: dict[str, str]) -> dict[str,
             del date["hash"]
             claims[relation] = [claim(date, statement_id(entity, relation))]
     seen: Counter[tuple[str, str]] = Counter()
-    for one in item.statements:
-        key = (one.relation, one.value or "")
+    for statement in item.statements:
+        key = (statement.relation, statement.value or "")
         seen[key] += 1
-        stated = one.on(snapshot)
+        stated = statement.on(snapshot)
         if stated is None:
             continue
         value, datatype = None, "wikibase-item"
-        if one.text:
-            value, datatype = {"value": one.value, "type": "string"}, "string"
-        elif one.value is not None:
-            value = item_value(ids[one.value], one.numeric_only)
+        if statement.text:
+            value, datatype = {"value": statement.value, "type": "string"}, "string"
+        elif statement.value is not None:
+            value = item_value(ids[statement.value], statement.numeric_only)
         code = statement_id(entity, *key, str(seen[key]))
-        written = claim(snak(one.relation, value, datatype), code, one.rank, stated)
-        claims.setdefault(one.relation, []).append(written)
+        written = claim(snak(statement.relation, value, datatype), code, statement.rank, stated)
+        claims.setdefault(statement.relation, []).append(written)
     return claims
 
 
@@ -434,10 +447,10 @@ def in_snapshot(items: dict[str, SampleItem], snapshot: str) -> set[str]:
     """Items with a statement in this snapshot, and all that these and other items point to."""
     names = {item.name for item in items.values() if item.redirect or item.bare or item.labels}
     for item in items.values():
-        stated = [one for one in item.statements if one.on(snapshot) is not None]
+        stated = [statement for statement in item.statements if statement.on(snapshot) is not None]
         if stated or (item.declared and not item.statements):
             names.add(item.name)
-        names |= {one.value for one in stated if one.value and not one.text}
+        names |= {statement.value for statement in stated if statement.value and not statement.text}
     names |= {items[name].kind for name in names}
     return names | {"class"}
 

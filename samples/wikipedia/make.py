@@ -52,8 +52,8 @@ class SamplePage:
     def namespace(self) -> int:
         """The number of the namespace that the title's prefix names; 0 for articles."""
         prefix, colon, _ = self.title.partition(":")
-        found = (number for number, name in NAMESPACES.items() if name == prefix)
-        return next(found, 0) if colon else 0
+        match = (number for number, name in NAMESPACES.items() if name == prefix)
+        return next(match, 0) if colon else 0
 
     @property
     def redirect(self) -> str:
@@ -150,7 +150,7 @@ def dump(folder: Path = HERE / "text") -> dict[str, bytes]:
     index = ""
     for start in range(0, len(pages), PAGES_IN_A_STREAM):
         group = pages[start : start + PAGES_IN_A_STREAM]
-        index += "".join(f"{len(packed)}:{one.page}:{quoted(one.title)}\n" for one in group)
+        index += "".join(f"{len(packed)}:{page.page}:{quoted(page.title)}\n" for page in group)
         packed += bz2.compress("".join(map(page_xml, group)).encode())
     packed += bz2.compress(FOOTER.encode())
     return {f"{NAME}.xml.bz2": packed, f"{NAME}-index.txt.bz2": bz2.compress(index.encode())}

@@ -80,11 +80,11 @@ class MyDataset(DatasetBuilder):
 
     def build(self, run: Run) -> Dataset:
         """One step; its table is the config `all`."""
-        made = run.folder(FactQuestions(facts=run.inputs["facts"]))
-        questions = {"test": FromParquet(made / "questions.parquet")}
+        step_folder = run.folder(FactQuestions(facts=run.inputs["facts"]))
+        questions = {"test": FromParquet(step_folder / "questions.parquet")}
         return Dataset(
             tables=(Table("all", FactQuestion, "A question a fact.", questions),),
-            dropped=(FromParquet(made / "dropped.parquet"),),
+            dropped=(FromParquet(step_folder / "dropped.parquet"),),
         )
 
 

@@ -1,0 +1,164 @@
+"""Addresses of services and inputs, parsed once: what is checked is what is called.
+
+Parsers of addresses disagree. In `https://evil.example\\@api.example` some take the host before the
+backslash and some the one behind the `@`, so a check by one parser says nothing of a call by
+another. An address that two parsers could read in two ways is refused here, and everything that
+asks for a host, sends a key or follows a redirect goes through `parse_address`.
+"""
+
+import base64
+import re
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
+from urllib.parse import quote, unquote, urlsplit
+
+from urllib3.exceptions import LocationParseError
+from urllib3.util import parse_url
+
+from factdrift.builders.core.errors import UserError
+
+__outside_step_keys__ = True
+
+WEB_SCHEMES = ("https", "http")
+"""What `requests` calls."""
+BUCKET_SCHEMES = ("s3", "gs", "az")
+"""Object stores that fsspec reads with a package for each. Its other protocols are refused: some
+of them (`local`, `dir`, `reference`) name files of this machine or lead on to further addresses."""
+_DEFAULT_PORTS = {"https": 443, "http": 80}
+_HOST = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
+"""`api.example.org` and `[::1]`; not `-a`, `a..`, `bücher.example` (written `xn--bcher-kva.…`)."""
+_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""`my-bucket`; not `my:bucket`, `user@bucket`."""
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+"""`https://`, `s3://`; not `//host` or `C:\\`."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """One address, in the parts that both parsers agree on.
+
+    `url` has no user and no password: they are sent as a header or not at all. `origin` is what a
+    key is granted to: scheme, host, and the port unless it is the usual one.
+    """
+
+    scheme: str
+    host: str
+    port: int | None
+    user: str | None
+    password: str | None
+    url: str
+
+    @property
+    def origin(self) -> str:
+        """`https://api.example.org`, or with a port of its own `http://localhost:8000`."""
+        if self.port is None or self.port == _DEFAULT_PORTS.get(self.scheme):
+            return f"{self.scheme}://{self.host}"
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+    @property
+    def display(self) -> str:
+        """The address as messages show it: without credentials, query and fragment."""
+        return re.split(r"[?#]", self.url, maxsplit=1)[0]
+
+    def mask(self, text: str) -> str:
+        """A text, such as a server's message, without the credentials in any form they are sent."""
+        if not self.password:
+            return text
+        pair = f"{self.user or ''}:{self.password}"
+        encoded = base64.b64encode(pair.encode()).decode()
+        for secret in (encoded, encoded.rstrip("="), quote(self.password, safe=""), self.password):
+            text = text.replace(secret, "…")
+        return text
+
+
+def parse_address(text: str, schemes: Collection[str] = WEB_SCHEMES) -> Address:
+    """The address that a text is, of one of these schemes.
+
+    `UserError`: it is of another scheme, names no host, or could be read in two ways.
+    """
+    match = _SCHEME.match(text)
+    if match is None:
+        raise UserError("not an address", where=_shown(text), hint=f"write {_examples(schemes)}")
+    scheme = match[1].lower()
+    if scheme not in schemes:
+        raise UserError(
+            f"{scheme}:// is not read here", where=_shown(text), hint=f"write {_examples(schemes)}"
+        )
+    _refuse_characters(text)
+    authority = re.split(r"[/?#]", text[match.end() :], maxsplit=1)[0]
+    remainder = text[match.end() + len(authority) :]
+    credentials, at_sign, location = authority.rpartition("@")
+    if "@" in credentials:
+        hint = "write an @ in a user's name or password as %40"
+        raise UserError("an address with two @ before its path", where=_shown(text), hint=hint)
+    user, colon, password = credentials.partition(":")
+    if scheme in BUCKET_SCHEMES:
+        host, port = _bucket(text, location, remainder), None
+    else:
+        host, port = _web_host(text, location, remainder)
+    return Address(
+        scheme=scheme,
+        host=host,
+        port=port,
+        user=unquote(user) if at_sign else None,
+        password=unquote(password) if colon else None,
+        url=f"{scheme}://{location}{remainder}",
+    )
+
+
+def _refuse_characters(text: str) -> None:
+    """Refuse what parsers strip, fold or take for a slash."""
+    for character in text:
+        if character == "\\" or unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Cs"):
+            name = unicodedata.name(character, "").lower() or f"character U+{ord(character):04X}"
+            raise UserError(f"an address with a {name}", where=_shown(text), hint="leave it out")
+
+
+def _bucket(text: str, location: str, remainder: str) -> str:
+    """The name of a bucket. fsspec takes `::` anywhere for a chain of addresses."""
+    if not _BUCKET.fullmatch(location) or "::" in remainder:
+        hint = "write s3://bucket/path; keys come from the environment"
+        raise UserError("not the address of a file in a bucket", where=_shown(text), hint=hint)
+    return location
+
+
+def _web_host(text: str, location: str, remainder: str) -> tuple[str, int | None]:
+    """Host and port, where the parser of the standard library and that of urllib3 agree."""
+    if "@" in remainder:
+        raise UserError("an address with an @ in its path", where=_shown(text), hint="write %40")
+    host_text = location.lower()
+    host, colon, port_text = host_text.rpartition(":")
+    if not colon or host_text.endswith("]"):
+        host, port_text = host_text, ""
+    valid_port = not port_text or (port_text.isascii() and port_text.isdigit())
+    if not _HOST.fullmatch(host) or not valid_port or (colon and not port_text and host):
+        hint = "a host has ASCII letters, digits, dots and hyphens (xn--… for others)"
+        raise UserError("not an address with a proper host", where=_shown(text), hint=hint)
+    port = int(port_text) if port_text else None
+    if port is not None and not 0 < port < 65536:
+        raise UserError(f"an address with the port {port_text}", where=_shown(text))
+    try:
+        by_library, by_urllib3 = urlsplit(text), parse_url(text)
+        readings = {
+            (by_library.hostname or "", by_library.port),
+            ((by_urllib3.host or "").strip("[]"), by_urllib3.port),
+            (host.strip("[]"), port),
+        }
+    except (ValueError, LocationParseError):
+        readings = set()
+    if len(readings) != 1:
+        raise UserError("an address that can be read in two ways", where=_shown(text))
+    return host, port
+
+
+def _shown(text: str) -> str:
+    """An address that was refused, in one line, without what may be a password or a key."""
+    line = "".join(character if character.isprintable() else "�" for character in text)
+    scheme, separator, rest = line.partition("://")
+    rest = re.split(r"[?#]", rest, maxsplit=1)[0].rpartition("@")[2]
+    return f"{scheme}{separator}{rest}"[:160]
+
+
+def _examples(schemes: Collection[str]) -> str:
+    return " or ".join(f"{scheme}://…" for scheme in schemes)

@@ -1,0 +1,1 @@
+"""The backend my-backend for factdrift."""

@@ -1,0 +1,1 @@
+"""The filter my-filter for factdrift."""

@@ -1,0 +1,1 @@
+"""The platform my-platform for factdrift."""
