@@ -66,8 +66,8 @@ class Hub:
                 del commit_files[commit_part.path_in_repo]
         self.commits.append(commit_files)
 
-    def create_tag(self, repo_name: str, *, tag_name: str, repo_type: str) -> None:
-        self.tags[tag_name] = len(self.commits) - 1
+    def create_tag(self, repo_name: str, *, tag: str, repo_type: str) -> None:
+        self.tags[tag] = len(self.commits) - 1
 
 
 @pytest.fixture
