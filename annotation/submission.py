@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from factdrift.builders.core.dataset import Json as Json
 
-FORMAT = "factdrift-submission/1"
+SUBMISSION_FORMAT = "factdrift-submission/1"
 # Characters that one submission may have.
 LONGEST = 4 << 20
 _Text = Annotated[str, Meta(max_length=200)]
@@ -67,8 +67,8 @@ def submission_from_value(
     json_value: object, where: str, line: int, **by_platform: str
 ) -> Submission | Refused:
     """A submission from decoded JSON; ids that the platform tells replace those that it names."""
-    if not isinstance(json_value, dict) or json_value.get("format") != FORMAT:
-        return Refused(where, line, "not a submission", f"no format {FORMAT}")
+    if not isinstance(json_value, dict) or json_value.get("format") != SUBMISSION_FORMAT:
+        return Refused(where, line, "not a submission", f"no format {SUBMISSION_FORMAT}")
     places = {"where": where, "line": line}
     given_values = {
         name: field_value for name, field_value in json_value.items() if field_value is not None

@@ -50,7 +50,7 @@ FILTERS: Mapping[str, type[Filter]] = {
 FILTER_POINT: ExtensionPoint[type[Filter]] = ExtensionPoint(
     kind="filter",
     ours=FILTERS,
-    accepts=lambda found: isinstance(found, type) and issubclass(found, Filter),
+    accepts=lambda value: isinstance(value, type) and issubclass(value, Filter),
     expected="a Filter (a subclass of factdrift.filters.base.Filter)",
 )
 """Our filters and those of installed packages."""

@@ -1,4 +1,4 @@
-"""What a filter is: it gets questions with their articles and gives a verdict on each.
+"""The base of all filters: a filter gets questions with their articles and judges each of them.
 
 A filter of one question alone subclasses `ItemFilter`, any other one `Filter`. Both work the same
 in `factdrift.filters` and in a package that offers them as `factdrift.filters` entry points.
@@ -67,19 +67,19 @@ class Search(Protocol):
     """A search engine over the corpus; `filters.search_index.Index` is one."""
 
     def search(self, query: str, until: date, k: int) -> list[SearchResult]:
-        """The `k` best passages published on `until` or before, best first."""
+        """Return the `k` best passages published on `until` or before, best first."""
 
 
 class NameFinder(Protocol):
     """A finder of named entities, such as a spaCy pipeline."""
 
     def names(self, texts: Sequence[str]) -> Sequence[Sequence[str]]:
-        """The named entities in each text."""
+        """Return the named entities in each text."""
 
 
 @dataclass(frozen=True)
 class FilterContext:
-    """What a run gives to its filters. Each filter gets a `memory` of its own."""
+    """The resources that a run gives to its filters. Each filter gets a `memory` of its own."""
 
     answering: AnsweringModel | None = None
     search: Search | None = None
@@ -93,15 +93,15 @@ class FilterContext:
         default_factory=dict
     )
 
-    def answering_model(self, own: AnyModel | None) -> AnsweringModel | None:
+    def answering_model(self, own_model: AnyModel | None) -> AnsweringModel | None:
         """Return a filter's own model, or without one the model that wrote the questions."""
-        if own is None:
+        if own_model is None:
             return self.answering
-        return self.model(own) if self.model else None
+        return self.model(own_model) if self.model else None
 
 
 Need = Literal["answering", "search", "names", "model"]
-"""What a filter can take of its context: the name of a field of `FilterContext`."""
+"""The name of a resource that a filter may need: a field of `FilterContext`."""
 
 
 class Filter(Strict, ABC):
@@ -112,7 +112,7 @@ class Filter(Strict, ABC):
     """
 
     needs: ClassVar[frozenset[Need]] = frozenset()
-    """What of the context it cannot do without."""
+    """The resources of the context that it cannot do without."""
     cheap: ClassVar[bool] = False
     """Whether it costs next to nothing and looks at each question by itself. Such filters run
     first, while questions are still being written, so that a bad question is replaced."""
@@ -142,7 +142,7 @@ class ItemFilter(Filter):
 
 
 def missing_resource(need: Need, description: str, filter_name: str) -> UserError:
-    """The error of a filter whose run was not given what it needs."""
+    """Return the error of a filter whose run lacks a resource that it needs."""
     return UserError(
         f"the filter {filter_name!r} needs {description}",
         hint=f"give the run one (`{need}`), or leave {filter_name!r} out of the recipe's filters",
@@ -150,5 +150,5 @@ def missing_resource(need: Need, description: str, filter_name: str) -> UserErro
 
 
 def drop_if(reason: str | None, detail: str | None = None) -> FilterVerdict:
-    """The verdict of a filter that measures nothing: it keeps the item where `reason` is None."""
+    """Return the verdict of a filter without a score: the item is kept where `reason` is None."""
     return KEEP if reason is None else FilterVerdict(False, reason, detail=detail)

@@ -10,10 +10,10 @@ from factdrift.filters.base import Filter, FilterContext, Items, QuestionItem, V
 
 
 class DuplicateQuestion(Filter):
-    """An earlier row asks the same: the same words, folded, but for determiners.
+    """An earlier row asks the same question: the same folded words, without determiners.
 
-    Their answers agree, too (the last word of each, so that `Cook` is `Tim Cook`). Earlier is what
-    stands before it in the archive; about 160 bytes a question are held in memory, never its text.
+    Their answers agree, too (the last word of each, so that `Cook` is `Tim Cook`). The rows are in
+    the order of the archive. About 160 bytes a question are held in memory, never its text.
     """
 
     reasons: ClassVar[Mapping[str, str]] = {
@@ -26,13 +26,13 @@ class DuplicateQuestion(Filter):
         """Keep the first row of those that ask the same."""
         verdicts = []
         for item in items:
-            own_id = item.question.id
-            first_id = context.memory.setdefault(_key(item), own_id)
-            reason = None if own_id == first_id else "duplicate_question"
+            question_id = item.question.id
+            first_id = context.memory.setdefault(_key(item), question_id)
+            reason = None if question_id == first_id else "duplicate_question"
             verdicts.append(drop_if(reason, f"the same as {first_id}"))
         return verdicts
 
 
 def _key(item: QuestionItem) -> bytes:
-    words = " ".join(folded_tokens(item.question.question))
-    return fast_hash(f"{words}\t{answer_key(item.question.answer.text)}".encode(), 16)
+    question_words = " ".join(folded_tokens(item.question.question))
+    return fast_hash(f"{question_words}\t{answer_key(item.question.answer.text)}".encode(), 16)

@@ -32,10 +32,12 @@ class EntityRequired(Filter):
         """Drop a question without an entity where the answer's type asks for one."""
         if context.names is None:
             raise missing_resource("names", "a pipeline that finds names", self.filter)
-        phrases = [item for item in items if item.question.answer.type == "phrase"]
-        names = context.names.names([item.question.question for item in phrases])
+        phrase_items = [item for item in items if item.question.answer.type == "phrase"]
+        names_by_question = context.names.names([item.question.question for item in phrase_items])
         nameless_ids = set()
-        for item, question_names in zip(phrases, names, strict=True):
+        for item, question_names in zip(phrase_items, names_by_question, strict=True):
             if not question_names:
                 nameless_ids.add(item.question.id)
-        return [drop_if("no_entity" if i.question.id in nameless_ids else None) for i in items]
+        return [
+            drop_if("no_entity" if item.question.id in nameless_ids else None) for item in items
+        ]

@@ -17,7 +17,7 @@ from factdrift.filters.base import (
     missing_resource,
 )
 
-# What a model answers (`builders.generate.prompts.parse_verdict`), and the drop reason of it.
+# A model's verdict (see `builders.generate.prompts.parse_verdict`), and its drop reason.
 _REASONS = {
     "no: answerable": "not_answerable",
     "no: one_answer": "several_answers",
@@ -29,8 +29,8 @@ class LMJudge(Filter):
     """A language model says whether the article answers the question, with this answer alone, and
     whether the question can be understood without the article.
 
-    By default the model that wrote the question. Its prompt is `judge` of the prompt file, or the
-    project's own. What it says is kept by content.
+    By default it is the model that wrote the question. Its prompt is `judge` of the prompt file, or
+    the project's own. Its verdicts are cached by content.
     """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"model"})
@@ -46,8 +46,8 @@ class LMJudge(Filter):
 
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop what the model rejects, and what it gives no clear verdict on."""
-        model = context.answering_model(self.backend)
-        if not isinstance(model, CachedModel):
+        judging_model = context.answering_model(self.backend)
+        if not isinstance(judging_model, CachedModel):
             raise missing_resource("model", "a language model", self.filter)
         if not items:
             return []
@@ -58,7 +58,7 @@ class LMJudge(Filter):
                 item.article, question.question, question.draw.question_day, question.answer
             )
             queries.append(query)
-        return [self._verdict(result) for result in model.judge(queries)]
+        return [self._verdict(result) for result in judging_model.judge(queries)]
 
     def _verdict(self, result: Result) -> FilterVerdict:
         if result.text is None:

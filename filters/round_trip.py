@@ -47,8 +47,8 @@ class RoundTrip(Filter):
 
     def judge(self, items: Items, context: FilterContext) -> Verdicts:
         """Drop where the backend answers otherwise; `detail` has its answer."""
-        answering = context.answering_model(self.backend)
-        if answering is None:
+        answering_model = context.answering_model(self.backend)
+        if answering_model is None:
             raise missing_resource("answering", "a backend that answers questions", self.filter)
         if not items:
             return []
@@ -56,37 +56,41 @@ class RoundTrip(Filter):
         for item in items:
             question = item.question
             queries.append(Query(item.article, question.question, question.draw.question_day))
-        results = answering.answer(queries)
+        results = answering_model.answer(queries)
         return [self._verdict(item, result) for item, result in zip(items, results, strict=True)]
 
     def _verdict(self, item: QuestionItem, result: Result) -> FilterVerdict:
-        expected, answer = item.question.answer, result.text
-        score = agreement(expected.text, answer, expected.type)
-        detail = f"{expected.text!r} is wanted, the answer was {answer!r}"
-        if answer is None or not answer.strip():
-            why = ": ".join(part for part in (result.reason, result.detail) if part)
-            return FilterVerdict(False, "no_answer", 0.0, why or detail)
-        if score >= (self.overlap if expected.type == "phrase" else 1.0) and score > 0:
-            return FilterVerdict(True, "", score)
-        return FilterVerdict(False, "other_answer", score, detail)
+        expected_answer, model_answer = item.question.answer, result.text
+        agreement_score = agreement(expected_answer.text, model_answer, expected_answer.type)
+        drop_detail = f"{expected_answer.text!r} is wanted, the answer was {model_answer!r}"
+        if model_answer is None or not model_answer.strip():
+            failure = ": ".join(part for part in (result.reason, result.detail) if part)
+            return FilterVerdict(False, "no_answer", 0.0, failure or drop_detail)
+        if (
+            agreement_score >= (self.overlap if expected_answer.type == "phrase" else 1.0)
+            and agreement_score > 0
+        ):
+            return FilterVerdict(True, "", agreement_score)
+        return FilterVerdict(False, "other_answer", agreement_score, drop_detail)
 
 
-def agreement(answer: str, other: str | None, kind: AnswerType) -> float:
-    """How far two answers agree, from 0 to 1.
+def agreement(answer: str, other_answer: str | None, answer_type: AnswerType) -> float:
+    """Return how far two answers agree, from 0 to 1.
 
     Entities and dates agree wholly or not at all, after normalisation: `4 June 2017` is
-    `on June 4th, 2017`, `Bob Iger` is `Iger`, and `Apple Inc.` is `Apple`. RelationWording by the
-    share of words they have in common, of the longer one's; prepositions and determiners count only
-    where a phrase has no other words, so that `in Paris` and `in London` have nothing in common.
+    `on June 4th, 2017`, `Bob Iger` is `Iger`, and `Apple Inc.` is `Apple`. Phrases agree
+    by the share of words that they have in common, of the longer one's words; prepositions and
+    determiners count only where a phrase has no other words, so that `in Paris` and `in London`
+    have nothing in common.
     """
-    if other is None:
+    if other_answer is None:
         return 0.0
-    if kind == "date":
-        return float(bool(_date(answer)) and _date(answer) == _date(other))
-    if kind == "entity":
-        short, long = sorted((_content(answer), _content(other)), key=len)
-        return float(bool(short) and long[-len(short) :] == short)
-    return _overlap(answer, other)
+    if answer_type == "date":
+        return float(bool(_date(answer)) and _date(answer) == _date(other_answer))
+    if answer_type == "entity":
+        shorter_name, longer_name = sorted((_content(answer), _content(other_answer)), key=len)
+        return float(bool(shorter_name) and longer_name[-len(shorter_name) :] == shorter_name)
+    return _overlap(answer, other_answer)
 
 
 def _content(name: str) -> list[str]:
@@ -98,31 +102,40 @@ def _content(name: str) -> list[str]:
     ]
 
 
-def _overlap(answer: str, other: str) -> float:
+def _overlap(answer: str, other_answer: str) -> float:
     """Share of words that two phrases have in common, of the longer one's words."""
-    ignore = (
+    ignored_words = (
         SMALL_WORDS
-        if folded_tokens(answer, SMALL_WORDS) and folded_tokens(other, SMALL_WORDS)
+        if folded_tokens(answer, SMALL_WORDS) and folded_tokens(other_answer, SMALL_WORDS)
         else DETERMINERS
     )
-    a, b = Counter(folded_tokens(answer, ignore)), Counter(folded_tokens(other, ignore))
-    longer = max(a.total(), b.total())
-    return (a & b).total() / longer if longer else 0.0
+    answer_words, other_words = (
+        Counter(folded_tokens(answer, ignored_words)),
+        Counter(folded_tokens(other_answer, ignored_words)),
+    )
+    longer_count = max(answer_words.total(), other_words.total())
+    return (answer_words & other_words).total() / longer_count if longer_count else 0.0
 
 
 def _date(text: str) -> tuple[str, ...]:
     """Words of a date in one order and one spelling."""
     words = [_plain(word) for word in folded_tokens(text, SMALL_WORDS)]
-    without = [word for word in words if word not in _WEEKDAYS]
-    dated = any(word.startswith("month:") for word in without) or len(without) > 1
-    chosen = without if dated else words
-    return tuple(sorted(chosen)) if any(c.isdigit() for c in text) else tuple(chosen)
+    without_weekdays = [word for word in words if word not in _WEEKDAYS]
+    has_date = (
+        any(word.startswith("month:") for word in without_weekdays) or len(without_weekdays) > 1
+    )
+    date_words = without_weekdays if has_date else words
+    return (
+        tuple(sorted(date_words))
+        if any(character.isdigit() for character in text)
+        else tuple(date_words)
+    )
 
 
 def _plain(word: str) -> str:
-    number = MONTH_NUMBER.get(word)
-    if number:
-        return f"month:{number:02}"
+    month_number = MONTH_NUMBER.get(word)
+    if month_number:
+        return f"month:{month_number:02}"
     if word[0].isdigit() and word[-2:] in ORDINALS:
         word = word[:-2]
     return word.lstrip("0") or word

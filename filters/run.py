@@ -1,4 +1,4 @@
-"""Run the filters of a recipe over questions, in batches; count and keep examples of what goes.
+"""Run the filters of a recipe over questions, in batches, and keep examples of dropped ones.
 
 Cheap filters come first. Where questions are still being written they are screened one by one, so
 that a bad question can be replaced; the other filters then see what is left, in batches.
@@ -16,7 +16,7 @@ BATCH = 256
 """Items that a filter is given at once: enough for a scorer or a server to work on in parallel, few
 enough to lie in memory with their articles."""
 EXAMPLES = 3
-"""Dropped items that are shown for each reason of a filter."""
+"""Dropped items that the card shows for each reason of a filter: enough to see what it means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,14 @@ class Tally:
     def drop(self, item: QuestionItem, verdict: FilterVerdict) -> Dropped:
         """Count a dropped item, and return its row."""
         detail = verdict.detail or item.question.question
-        dropped = Dropped(
+        dropped_row = Dropped(
             self.filter, verdict.reason, item.question.id, score=verdict.score, detail=detail
         )
         self.dropped += 1
         examples = self.examples.setdefault(verdict.reason, [])
         if len(examples) < EXAMPLES:
-            examples.append(dropped)
-        return dropped
+            examples.append(dropped_row)
+        return dropped_row
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,16 @@ class _RunningFilter:
     context: FilterContext
     tally: Tally
 
-    def judge(self, kept: Sequence[KeptItem]) -> tuple[list[KeptItem], list[Dropped]]:
+    def judge(self, kept_items: Sequence[KeptItem]) -> tuple[list[KeptItem], list[Dropped]]:
         """Return the items that the filter keeps, and rows for those that it drops.
 
         `LookupError`: the filter gives a reason that it does not explain, which is a bug in it.
         """
         still_kept: list[KeptItem] = []
-        dropped: list[Dropped] = []
-        items = [passed.item for passed in kept]
+        dropped_rows: list[Dropped] = []
+        items = [passed.item for passed in kept_items]
         verdicts = self.filter.judge(items, self.context) if items else ()
-        for passed, verdict in zip(kept, verdicts, strict=True):
+        for passed, verdict in zip(kept_items, verdicts, strict=True):
             self.tally.seen += 1
             if verdict.keep:
                 still_kept.append(KeptItem(passed.item, (*passed.verdicts, verdict)))
@@ -78,13 +78,13 @@ class _RunningFilter:
                     f"the filter {self.filter.filter!r} drops for {verdict.reason!r}, "
                     "which its `reasons` do not explain"
                 )
-            dropped.append(self.tally.drop(passed.item, verdict))
-        return still_kept, dropped
+            dropped_rows.append(self.tally.drop(passed.item, verdict))
+        return still_kept, dropped_rows
 
 
 def cheap_first(filters: Iterable[Filter]) -> tuple[Filter, ...]:
     """Return the filters in the order in which they run: cheap ones first, else as given."""
-    return tuple(sorted(filters, key=lambda chosen: not chosen.cheap))
+    return tuple(sorted(filters, key=lambda chosen_filter: not chosen_filter.cheap))
 
 
 class FilterRun:
@@ -97,36 +97,40 @@ class FilterRun:
     def __init__(self, filters: Sequence[Filter], context: FilterContext | None = None) -> None:
         shared = context or FilterContext()
         self._filters = [
-            _RunningFilter(chosen, replace(shared, memory={}), Tally(chosen.filter))
-            for chosen in cheap_first(filters)
+            _RunningFilter(chosen_filter, replace(shared, memory={}), Tally(chosen_filter.filter))
+            for chosen_filter in cheap_first(filters)
         ]
-        self.tallies = [running.tally for running in self._filters]
-        for running in self._filters:
+        self.tallies = [running_filter.tally for running_filter in self._filters]
+        for running_filter in self._filters:
             # a filter that lacks something says so now, and not after an hour
-            running.filter.judge([], running.context)
+            running_filter.filter.judge([], running_filter.context)
 
     def run(
-        self, items: Iterable[QuestionItem], size: int = BATCH, *, screened: bool = False
+        self, items: Iterable[QuestionItem], batch_size: int = BATCH, *, screened: bool = False
     ) -> Iterator[KeptItem | Dropped]:
         """Yield a `KeptItem` for what all filters keep and a `Dropped` for the rest.
 
         `size` items are judged at a time. Where they are `screened` they have passed the cheap
         filters before, and those do not run again.
         """
-        filters = [one for one in self._filters if not (screened and one.filter.cheap)]
-        for batch in batches(items, size):
-            kept = [KeptItem(item) for item in batch]
-            for running in filters:
-                kept, dropped = running.judge(kept)
-                yield from dropped
-            yield from kept
+        running_filters = [
+            running_filter
+            for running_filter in self._filters
+            if not (screened and running_filter.filter.cheap)
+        ]
+        for batch in batches(items, batch_size):
+            kept_items = [KeptItem(item) for item in batch]
+            for running_filter in running_filters:
+                kept_items, dropped_rows = running_filter.judge(kept_items)
+                yield from dropped_rows
+            yield from kept_items
 
     def screen(self, question: Question, article: Article) -> Dropped | None:
         """Judge one question by the cheap filters; return its row if one of them drops it."""
-        kept = [KeptItem(QuestionItem(question, article))]
-        for running in self._filters:
-            if running.filter.cheap:
-                kept, dropped = running.judge(kept)
-                if dropped:
-                    return dropped[0]
+        kept_items = [KeptItem(QuestionItem(question, article))]
+        for running_filter in self._filters:
+            if running_filter.filter.cheap:
+                kept_items, dropped_rows = running_filter.judge(kept_items)
+                if dropped_rows:
+                    return dropped_rows[0]
         return None

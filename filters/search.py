@@ -47,14 +47,14 @@ class SearchFinds(Filter):
 
     def _verdict(self, item: QuestionItem, search: Search) -> FilterVerdict:
         question, draw = item.question, item.question.draw
-        query = f"{question.question} {day_in_words(draw.article_day)}"
-        answer = question.answer.text
-        hits = search.search(query, draw.question_day, self.k)
+        search_query = f"{question.question} {day_in_words(draw.article_day)}"
+        answer_text = question.answer.text
+        hits = search.search(search_query, draw.question_day, self.k)
         for rank, hit in enumerate(hits, 1):
-            if names_answer(hit.text.removeprefix(f"{day_in_words(hit.day)}. "), answer):
+            if names_answer(hit.text.removeprefix(f"{day_in_words(hit.day)}. "), answer_text):
                 return FilterVerdict(True, "", rank)
         if not hits:
             return FilterVerdict(False, "no_results")
         return FilterVerdict(
-            False, "answer_not_found", detail=f"{question.answer.text!r}, query {query}"
+            False, "answer_not_found", detail=f"{question.answer.text!r}, query {search_query}"
         )

@@ -32,90 +32,99 @@ class Index:
         self._analyzer = _analyzer()
 
     @classmethod
-    def build(cls, articles: Iterable[Article], folder: Path, every: int = EVERY) -> "Index":
+    def build(cls, articles: Iterable[Article], folder: Path, commit_every: int = EVERY) -> "Index":
         """Index `articles` into `folder`; memory is bounded by the writer's 64 MB.
 
         A killed build goes on from its last commit, given the same articles in the same order.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        index = tantivy.Index(_schema(), path=str(folder), reuse=True)
-        index.register_tokenizer("folded", _analyzer())
-        done = _committed(index)
-        writer = index.writer(heap_size=HEAP, num_threads=1)
-        for n, article in enumerate(articles, 1):
-            if n <= done:
+        text_index = tantivy.Index(_schema(), path=str(folder), reuse=True)
+        text_index.register_tokenizer("folded", _analyzer())
+        done_count = _committed(text_index)
+        writer = text_index.writer(heap_size=HEAP, num_threads=1)
+        for article_number, article in enumerate(articles, 1):
+            if article_number <= done_count:
                 continue
-            day = article.day.toordinal()
-            for name, text in passage_texts(article):
-                writer.add_document(tantivy.Document(id=name, text=text, day=day, number=n))
-            if n % every == 0:
+            day_number = article.day.toordinal()
+            for passage_id, passage_text in passage_texts(article):
+                writer.add_document(
+                    tantivy.Document(
+                        id=passage_id, text=passage_text, day=day_number, number=article_number
+                    )
+                )
+            if article_number % commit_every == 0:
                 writer.commit()
         writer.commit()
         writer.wait_merging_threads()
         return cls(folder)
 
     def search(self, query: str, until: date, k: int) -> list[SearchResult]:
-        """The `k` best passages published on `until` or before, best first.
+        """Return the `k` best passages published on `until` or before, best first.
 
         Any text is a query: there is no query syntax. One without a known word finds nothing.
         """
-        words = sorted(set(self._analyzer.analyze(query)))
-        if not words or k < 1:
+        query_words = sorted(set(self._analyzer.analyze(query)))
+        if not query_words or k < 1:
             return []
-        term, both = tantivy.Query.term_query, tantivy.Occur
-        terms = [(both.Should, term(self._schema, "text", w, "freq")) for w in words]
-        in_time = tantivy.Query.range_query(
+        term_query, occur = tantivy.Query.term_query, tantivy.Occur
+        word_queries = [
+            (occur.Should, term_query(self._schema, "text", word, "freq")) for word in query_words
+        ]
+        date_query = tantivy.Query.range_query(
             self._schema, "day", tantivy.FieldType.Integer, None, until.toordinal()
         )
-        filtered = tantivy.Query.const_score_query(in_time, 0.0)
-        wanted = tantivy.Query.boolean_query(
-            [(both.Must, tantivy.Query.boolean_query(terms)), (both.Must, filtered)]
+        date_filter = tantivy.Query.const_score_query(date_query, 0.0)
+        dated_query = tantivy.Query.boolean_query(
+            [(occur.Must, tantivy.Query.boolean_query(word_queries)), (occur.Must, date_filter)]
         )
-        limit = k + 8
+        # a few more than `k`, so that equal scores at the cut show at once
+        row_limit = k + 8
         while True:
-            found = self._searcher.search(wanted, limit, count=False).hits
-            scores = [_rounded(score) for score, _ in found]
-            if len(found) < limit or scores[-1] < scores[k - 1]:
+            raw_hits = self._searcher.search(dated_query, row_limit, count=False).hits
+            scores = [_rounded(score) for score, _ in raw_hits]
+            if len(raw_hits) < row_limit or scores[-1] < scores[k - 1]:
                 break
-            limit *= 4  # the rows at the cut are equal: see all of them before one is left out
+            row_limit *= 4  # the rows at the cut are equal: see all of them before one is left out
         hits = [
-            self._hit(address, score) for score, (_, address) in zip(scores, found, strict=True)
+            self._hit(address, score) for score, (_, address) in zip(scores, raw_hits, strict=True)
         ]
-        return sorted(hits, key=lambda h: (-h.score, -h.day.toordinal(), h.id))[:k]
+        return sorted(hits, key=lambda hit: (-hit.score, -hit.day.toordinal(), hit.id))[:k]
 
     def _hit(self, address: tantivy.DocAddress, score: float) -> SearchResult:
-        doc = self._searcher.doc(address).to_dict()
-        day = date.fromordinal(doc["day"][0])
-        return SearchResult(id=doc["id"][0], day=day, score=score, text=doc["text"][0])
+        stored_fields = self._searcher.doc(address).to_dict()
+        day = date.fromordinal(stored_fields["day"][0])
+        return SearchResult(
+            id=stored_fields["id"][0], day=day, score=score, text=stored_fields["text"][0]
+        )
 
 
 def _committed(index: tantivy.Index) -> int:
     """How many articles a killed build committed: each with all its passages."""
     index.reload()
     searcher = index.searcher()
-    found = searcher.search(tantivy.Query.all_query(), 1, order_by_field="number").hits
-    return int(searcher.doc(found[0][1]).to_dict()["number"][0]) if found else 0
+    hits = searcher.search(tantivy.Query.all_query(), 1, order_by_field="number").hits
+    return int(searcher.doc(hits[0][1]).to_dict()["number"][0]) if hits else 0
 
 
 def _schema() -> tantivy.Schema:
-    fields = tantivy.SchemaBuilder()
-    fields.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
-    fields.add_text_field("text", stored=True, tokenizer_name="folded", index_option="freq")
-    fields.add_integer_field("day", stored=True, indexed=True, fast=True)
-    fields.add_integer_field("number", stored=True, fast=True)
-    return fields.build()
+    schema_builder = tantivy.SchemaBuilder()
+    schema_builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    schema_builder.add_text_field("text", stored=True, tokenizer_name="folded", index_option="freq")
+    schema_builder.add_integer_field("day", stored=True, indexed=True, fast=True)
+    schema_builder.add_integer_field("number", stored=True, fast=True)
+    return schema_builder.build()
 
 
 def _analyzer() -> tantivy.TextAnalyzer:
     """Words in small letters without accents, stemmed, without stop words."""
-    keep = tantivy.Filter
+    token_filter = tantivy.Filter
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     for step in (
-        keep.remove_long(40),
-        keep.lowercase(),
-        keep.ascii_fold(),
-        keep.stopword("english"),
-        keep.stemmer("english"),
+        token_filter.remove_long(40),  # addresses and the like, which nobody asks for
+        token_filter.lowercase(),
+        token_filter.ascii_fold(),
+        token_filter.stopword("english"),
+        token_filter.stemmer("english"),
     ):
         builder = builder.filter(step)
     return builder.build()

@@ -1,4 +1,4 @@
-"""Time specifications of past questions: found where they are, added where they are missing."""
+"""Time specifications of past questions: read where they are, added where they are missing."""
 
 import re
 from dataclasses import dataclass
@@ -26,44 +26,52 @@ class TimedQuestion:
 
 
 def add_time_spec(question: Question, seed: int) -> TimedQuestion:
-    """The question with a time specification where it needs one (StreamingQA, appendix A.5).
+    """Return the question with a time specification if it needs one (StreamingQA, appendix A.5).
 
     Recent questions, questions for a time and questions that say their time stay as they are, but
-    for their tense where that time is past. Of the others half are told the article's month, half
-    how long ago it is; which, is a hash of seed and id. A relative one of less than a week is
-    empty, and its kind is `none`. States and offices are always told the month: nobody knows who
-    held an office ten years ago to the month, and holders change.
+    for their tense where that time is past. Of the others, half get the article's month and half
+    the time since the article; a hash of seed and id decides. Less than a week has no relative
+    time, and the kind is then `none`. Questions about states and offices always get the month:
+    nobody knows who held an office ten years ago to the month, and holders change.
     """
-    text, draw = question.question, question.draw
-    if own := time_in_question(text):
+    question_text, draw = question.question, question.draw
+    if own_time := time_in_question(question_text):
         return TimedQuestion(
-            to_past_tense(text) if _is_past(own, draw.question_day) else text, "own"
+            to_past_tense(question_text)
+            if _is_past(own_time, draw.question_day)
+            else question_text,
+            "own",
         )
-    timeless = asks_time(text) or asks_permanent_fact(text)
+    timeless = asks_time(question_text) or asks_permanent_fact(question_text)
     if draw.subset == "recent" or question.answer.type == "date" or timeless:
-        return TimedQuestion(text, "none")
-    before = time_ago(draw.article_day, draw.question_day)
-    code = seeded_hash(seed, "time_spec", question.id) >> 56
-    if code % 2 or (before and asks_state(text)):
-        month = with_preposition("in", format_date(draw.article_day, "month"))
-        return TimedQuestion(ask_in_past(text, month), "absolute")
+        return TimedQuestion(question_text, "none")
+    time_before = time_ago(draw.article_day, draw.question_day)
+    # one byte of the hash is enough for a choice of two
+    hash_byte = seeded_hash(seed, "time_spec", question.id) >> 56
+    if hash_byte % 2 or (time_before and asks_state(question_text)):
+        month_phrase = with_preposition("in", format_date(draw.article_day, "month"))
+        return TimedQuestion(ask_in_past(question_text, month_phrase), "absolute")
     return (
-        TimedQuestion(ask_in_past(text, before), "relative")
-        if before
-        else TimedQuestion(text, "none")
+        TimedQuestion(ask_in_past(question_text, time_before), "relative")
+        if time_before
+        else TimedQuestion(question_text, "none")
     )
 
 
-def ask_in_past(question: str, time: str) -> str:
-    """A question with a past time: all its verbs in the past, the time in its place."""
-    return insert_time(to_past_tense(question), time)
+def ask_in_past(question: str, time_phrase: str) -> str:
+    """Put a question into the past tense and insert a time at its place."""
+    return insert_time(to_past_tense(question), time_phrase)
 
 
+# `two years ago` and `last week`, not `long agony` or `at last`
 _AGO = re.compile(r"\bago$|^[Ll]ast\b")
+# a time that ends in a year: `in May 2017`, `during the 1990s`, not `in 2017 days` or `since 2017`
 _IN_YEAR = re.compile(r"^(?:in|on|during|at)\b.*?\b((?:1\d|20)\d\d)s?$", re.IGNORECASE)
 
 
-def _is_past(time: str, day: date) -> bool:
+def _is_past(time_phrase: str, day: date) -> bool:
     """Whether a time that a question says is over on a day: `in May 2017`, `two years ago`."""
-    year = _IN_YEAR.search(time)
-    return bool(_AGO.search(time)) or (year is not None and int(year[1]) < day.year)
+    year_match = _IN_YEAR.search(time_phrase)
+    return bool(_AGO.search(time_phrase)) or (
+        year_match is not None and int(year_match[1]) < day.year
+    )

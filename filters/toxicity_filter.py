@@ -42,9 +42,11 @@ class Toxicity(Filter):
         """Drop at a threshold or above; the reason names the attribute, the score is its own."""
         if "scoring" not in context.memory:
             context.memory["scoring"] = self.scorer.start(context.cache, context.say)
-        scoring = cast(Scoring, context.memory["scoring"])
-        question_scores = scoring([item.question.question for item in items])
-        return [self._verdict(i, scores) for i, scores in zip(items, question_scores, strict=True)]
+        score_texts = cast(Scoring, context.memory["scoring"])
+        question_scores = score_texts([item.question.question for item in items])
+        return [
+            self._verdict(item, scores) for item, scores in zip(items, question_scores, strict=True)
+        ]
 
     def _verdict(self, item: QuestionItem, scores: ToxicityScores) -> FilterVerdict:
         if scores.empty:
@@ -52,7 +54,7 @@ class Toxicity(Filter):
         attribute = self.scorer.thresholds.over(scores)
         if attribute is None:
             return FilterVerdict(True, "", scores=scores)
-        detail = f"{scores}: {item.question.question}"
+        drop_detail = f"{scores}: {item.question.question}"
         return FilterVerdict(
-            False, f"toxic_{attribute}", getattr(scores, attribute), detail, scores
+            False, f"toxic_{attribute}", getattr(scores, attribute), drop_detail, scores
         )

@@ -37,8 +37,8 @@ class AnswerNotInArticle(ItemFilter):
             detail = f"{answer.text!r} is wanted, the article has {span_text!r}"
             return drop_if("span_does_not_match", detail)
         if cuts_word(article.text, answer.start, answer.end):
-            around = article.text[max(0, answer.start - 20) : answer.end + 20]
-            return drop_if("span_cuts_word", f"{answer.text!r} in {around!r}")
+            text_around = article.text[max(0, answer.start - 20) : answer.end + 20]
+            return drop_if("span_cuts_word", f"{answer.text!r} in {text_around!r}")
         return KEEP
 
 
@@ -95,11 +95,13 @@ class Length(ItemFilter):
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop what is outside the limits; the score is the number of words."""
         answer_text = item.question.answer.text
-        words = [word for word in item.question.question.split() if any(map(str.isalnum, word))]
-        word_count, answer_count = len(words), len(answer_text.split())
+        question_words = [
+            word for word in item.question.question.split() if any(map(str.isalnum, word))
+        ]
+        word_count, answer_count = len(question_words), len(answer_text.split())
         if word_count < self.fewest:
             return FilterVerdict(False, "too_short", word_count)
-        if word_count > self.most or any(len(word) > self.longest for word in words):
+        if word_count > self.most or any(len(word) > self.longest for word in question_words):
             return FilterVerdict(False, "too_long", word_count)
         if answer_count > self.most_answer:
             return FilterVerdict(False, "answer_too_long", answer_count, answer_text)
@@ -152,14 +154,16 @@ class ContextReference(ItemFilter):
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop where words point outside the question; `detail` has these words."""
         question, draw = item.question, item.question.draw
-        relative = self.relative == "drop" and draw.article_day != draw.question_day
-        reason, words = outside_reference(question.question, relative=relative)
+        drop_relative = self.relative == "drop" and draw.article_day != draw.question_day
+        drop_reason, outside_words = outside_reference(question.question, relative=drop_relative)
         asks_time = question.question.lower().startswith("when ")
-        if reason is None and (question.answer.type == "date" or asks_time):
+        if drop_reason is None and (question.answer.type == "date" or asks_time):
             answer = question.answer.text
-            if reason := article_day_reason(question.question, answer, relative=relative):
-                return drop_if(reason, f"{answer!r} answers {question.question!r}")
-        return drop_if(reason, f"{words!r} in {question.question!r}" if reason else None)
+            if drop_reason := article_day_reason(question.question, answer, relative=drop_relative):
+                return drop_if(drop_reason, f"{answer!r} answers {question.question!r}")
+        return drop_if(
+            drop_reason, f"{outside_words!r} in {question.question!r}" if drop_reason else None
+        )
 
 
 class PronounWithoutAntecedent(ItemFilter):
@@ -180,8 +184,8 @@ class PronounWithoutAntecedent(ItemFilter):
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop where a pronoun has no antecedent; `detail` has the pronoun."""
         question = item.question.question
-        reason, pronoun = unresolved_pronoun(question)
-        return drop_if(reason, f"{pronoun!r} in {question!r}" if reason else None)
+        drop_reason, pronoun = unresolved_pronoun(question)
+        return drop_if(drop_reason, f"{pronoun!r} in {question!r}" if drop_reason else None)
 
 
 class Boilerplate(ItemFilter):
@@ -195,7 +199,15 @@ class Boilerplate(ItemFilter):
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop where the answer's sentence is boilerplate; `detail` has the sentence."""
-        index, sentences = item.question.answer.sentence, item.article.sentences
+        sentence_index, sentences = item.question.answer.sentence, item.article.sentences
         # 0 is the headline, which no answer is taken from
-        kind = boilerplate_kind(sentences[index]) if 0 < index < len(sentences) else None
-        return drop_if("boilerplate", f"{kind}: {sentences[index]}") if kind else KEEP
+        boilerplate_type = (
+            boilerplate_kind(sentences[sentence_index])
+            if 0 < sentence_index < len(sentences)
+            else None
+        )
+        return (
+            drop_if("boilerplate", f"{boilerplate_type}: {sentences[sentence_index]}")
+            if boilerplate_type
+            else KEEP
+        )

@@ -11,7 +11,7 @@ from factdrift.annotation.batch import HitBatch, Item, read_batch
 from factdrift.annotation.hits import make_batch
 from factdrift.annotation.order import BatchOrder, ImportOrder
 from factdrift.annotation.results import ImportReport, import_results
-from factdrift.annotation.submission import FORMAT
+from factdrift.annotation.submission import SUBMISSION_FORMAT
 
 LAYOUT = """\
 title: Is it good?
@@ -56,7 +56,7 @@ def handed_in(
 ) -> dict[str, Any]:
     """What a page hands in."""
     return {
-        "format": FORMAT,
+        "format": SUBMISSION_FORMAT,
         "batch": batch,
         "hit": hit,
         "worker": worker,

@@ -63,8 +63,10 @@ def statement(
     point: str | None = None,
     **more: Any,
 ) -> Json:
-    given = {"P580": start, "P582": end, "P585": point}
-    qualifiers = {p: [time_snak(t)] for p, t in given.items() if t}
+    qualifier_times = {"P580": start, "P582": end, "P585": point}
+    qualifiers = {
+        property_id: [time_snak(time)] for property_id, time in qualifier_times.items() if time
+    }
     out = {"mainsnak": snak(main), "type": "statement", "rank": "normal", **more}
     return {**out, "qualifiers": qualifiers} if qualifiers else out
 
@@ -76,9 +78,9 @@ def item(
     **more: Any,
 ) -> Json:
     """An item; its statements get ids where they have none."""
-    for relation, given in (claims or {}).items():
-        for n, one in enumerate(given):
-            one.setdefault("id", f"{name}${relation}-{n}")
+    for relation, qualifier_times in (claims or {}).items():
+        for statement_number, claim in enumerate(qualifier_times):
+            claim.setdefault("id", f"{name}${relation}-{statement_number}")
     labels = {"en": term(label)} if label else {}
     return {"type": "item", "id": name, "labels": labels, "claims": claims or {}, **more}
 
@@ -92,7 +94,10 @@ def prop(name: str, label: str) -> Json:
 
 
 def lines(entities: Iterable[Json]) -> list[bytes]:
-    return [json.dumps(e, ensure_ascii=False, separators=(",", ":")).encode() for e in entities]
+    return [
+        json.dumps(entity, ensure_ascii=False, separators=(",", ":")).encode()
+        for entity in entities
+    ]
 
 
 def array(entities: Iterable[Json]) -> bytes:
@@ -117,41 +122,56 @@ def shards(entities: Sequence[Json], folder: Path, *forms: str, bad: bytes = b""
     """A dump in so many files of these forms, with a bad line at the end of each, if there is."""
     step, folder = -(-len(entities) // len(forms)), folder / "dump"
     folder.mkdir()
-    found = []
-    for n, form in enumerate(forms):
-        some = [*lines(entities[n * step : (n + 1) * step]), *([bad] if bad else [])]
-        text = b"[\n" + b",\n".join(some) + b"\n]\n"
-        found.append(compressed(text, folder / f"{n}.{form}"))
-    return found
+    entities_found = []
+    for statement_number, form in enumerate(forms):
+        shard_lines = [
+            *lines(entities[statement_number * step : (statement_number + 1) * step]),
+            *([bad] if bad else []),
+        ]
+        text = b"[\n" + b",\n".join(shard_lines) + b"\n]\n"
+        entities_found.append(compressed(text, folder / f"{statement_number}.{form}"))
+    return entities_found
 
 
 def rows(path: Path) -> list[Json]:
-    found: list[Json] = pq.read_table(path).to_pylist()
-    return found
+    entities_found: list[Json] = pq.read_table(path).to_pylist()
+    return entities_found
 
 
-CLUBS = {f"Q{n}": f"Club {n}" for n in range(10, 20)}
+CLUBS = {f"Q{statement_number}": f"Club {statement_number}" for statement_number in range(10, 20)}
 
 
 def world(players: int = 40) -> list[Json]:
     """Players with clubs, clubs after their use, and what else a dump has."""
     names = list(CLUBS)
-    found = [
+    entities_found = [
         item(
-            f"Q{1000 + n}",
-            f"Player {n}",
+            f"Q{1000 + statement_number}",
+            f"Player {statement_number}",
             {
                 "P54": [
-                    statement(names[n % 10], f"{1990 + n % 20}", f"{1995 + n % 20}-06"),
-                    statement(names[(n + 3) % 10], f"{1995 + n % 20}-07-01"),
+                    statement(
+                        names[statement_number % 10],
+                        f"{1990 + statement_number % 20}",
+                        f"{1995 + statement_number % 20}-06",
+                    ),
+                    statement(
+                        names[(statement_number + 3) % 10], f"{1995 + statement_number % 20}-07-01"
+                    ),
                 ],
                 "P27": [statement("Q10")],
             },
-            sitelinks={"enwiki": {"site": "enwiki", "title": f"Player {n}", "badges": []}},
+            sitelinks={
+                "enwiki": {"site": "enwiki", "title": f"Player {statement_number}", "badges": []}
+            },
         )
-        for n in range(players)
+        for statement_number in range(players)
     ]
-    return [prop("P54", "member of sports team"), *found, *(item(*c) for c in CLUBS.items())]
+    return [
+        prop("P54", "member of sports team"),
+        *entities_found,
+        *(item(*club) for club in CLUBS.items()),
+    ]
 
 
 def facts_of(

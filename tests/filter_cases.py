@@ -135,7 +135,7 @@ def _office_holder_time(row: Row) -> str:
     ends = row["expected end"].replace(" or ", ", ").split(",")
     return (
         row["expected end"]
-        if any(e.strip().casefold() in dated.casefold() for e in ends)
+        if any(error.strip().casefold() in dated.casefold() for error in ends)
         else dated
     )
 

@@ -19,7 +19,7 @@ NO_LIFE = (None, None, None, None)
 def fact(
     subject: str,
     relation: str,
-    thing: str,
+    object_id: str,
     start: Interval = (None, None),
     end: Interval | None = None,
     *,
@@ -29,10 +29,10 @@ def fact(
 ) -> Fact:
     """A fact by hand; no `end` means open."""
     return Fact(
-        statement=statement or f"{subject}${relation}-{thing}-{start[0]}",
+        statement=statement or f"{subject}${relation}-{object_id}-{start[0]}",
         subject=subject,
         relation=relation,
-        object=thing,
+        object=object_id,
         start_first=start[0],
         start_last=start[1],
         end_first=end[0] if end else None,
@@ -47,7 +47,7 @@ def fact(
 
 def day(text: str) -> tuple[date, date]:
     """`2019`, `2019-07` or `2019-07-24` as an interval of days."""
-    year, month, place = ([int(p) for p in text.split("-")] + [0, 0])[:3]
+    year, month, place = ([int(part) for part in text.split("-")] + [0, 0])[:3]
     first = date(year, month or 1, place or 1)
     if place:
         return first, first
@@ -66,11 +66,11 @@ def timelines_with(
     build: Path, relations: set[str], statements: set[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The segments and the gaps of the smallest timelines of a build that have all of these."""
-    found = []
+    rows_found = []
     for path in sorted(build.glob("timelines-*/timelines.parquet")):
         segments = pq.read_table(path).to_pylist()
-        stated = {one for segment in segments for one in segment["statements"]}
+        stated = {statement_id for segment in segments for statement_id in segment["statements"]}
         if statements <= stated and relations <= {segment["relation"] for segment in segments}:
-            found.append((len(segments), path, segments))
-    _, path, segments = min(found, key=lambda one: one[0])
+            rows_found.append((len(segments), path, segments))
+    _, path, segments = min(rows_found, key=lambda statement_id: statement_id[0])
     return segments, pq.read_table(path.with_name("gaps.parquet")).to_pylist()

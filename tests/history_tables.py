@@ -27,28 +27,36 @@ def tables(
     eng: Engine, folder: Path, histories: Iterable[History], snapshot: date
 ) -> tuple[ir.Table, ir.Table, ir.Table, Rules]:
     """The facts, gaps and entities that a dump of that day has of the histories, and the rules."""
-    made: dict[type, dict[str, Any]] = {Fact: {}, Gap: {}, Entity: {}}
+    rows_by_type: dict[type, dict[str, Any]] = {Fact: {}, Gap: {}, Entity: {}}
     rules = {}
     for history in histories:
         told = history.relation
         rules[told.id] = TimeRule.model_validate(
-            {c: getattr(told, c) for c in ("exclusive", "ends_with", "undated", "open_for")}
+            {
+                column: getattr(told, column)
+                for column in ("exclusive", "ends_with", "undated", "open_for")
+            }
         )
-        for one in (history.subject, *history.objects.values()):
-            known = ([date.fromordinal(d) for d in life or ()] for life in (one.born, one.died))
-            life = [day for days in known for day in days or (None, None)]
-            if one.labelled or one.born or one.died:
-                label = one.id if one.labelled else ""
+        for entity in (history.subject, *history.objects.values()):
+            life_days = (
+                [date.fromordinal(day_number) for day_number in life or ()]
+                for life in (entity.born, entity.died)
+            )
+            life = [day for days in life_days for day in days or (None, None)]
+            if entity.labelled or entity.born or entity.died:
+                label = entity.id if entity.labelled else ""
                 days = life[0], life[1], life[2], life[3]
-                made[Entity][one.id] = Entity(one.id, label, (), one.id, 1, 1, 1, *days)
+                rows_by_type[Entity][entity.id] = Entity(
+                    entity.id, label, (), entity.id, 1, 1, 1, *days
+                )
         for number, said in enumerate(history.facts):
             name = f"{history.subject.id}${number}"
             row = _row(history, name, said, snapshot)
-            made[type(row)][name] = row
+            rows_by_type[type(row)][name] = row
     folder.mkdir(exist_ok=True, parents=True)
     facts, gaps, entities = (
-        eng.read(parquet(folder / f"{row.__name__}.parquet", row, [*some.values()]), row)
-        for row, some in made.items()
+        eng.read(parquet(folder / f"{row.__name__}.parquet", row, [*type_rows.values()]), row)
+        for row, type_rows in rows_by_type.items()
     )
     return facts, gaps, entities, rules
 
@@ -65,29 +73,29 @@ def _row(history: History, name: str, said: spec_oracle.Fact, snapshot: date) ->
         **_dates(said.start, said.end),
         "end_open": said.end is None,
     }
-    kept = said.reason == "undated" and labelled and history.relation.undated == "keep"
-    if kept or (labelled and not said.reason):
+    keeps_undated = said.reason == "undated" and labelled and history.relation.undated == "keep"
+    if keeps_undated or (labelled and not said.reason):
         return Fact(**place, point=said.kind == "point", sighting=said.kind == "sighting")
     return Gap(**place, reason=REASONS[said.reason or "unlabelled"])
 
 
 def segment_rows(history: History, line: Timeline, snapshot: date) -> Iterator[Segment]:
     """The segments of a timeline as rows, all of the statement `s`."""
-    for one in line.segments:
+    for held in line.segments:
         yield Segment(
-            history.subject.id, history.relation.id, one.object, **_dates(one.start, one.end),
-            end_open=one.end_open, end_inferred=one.end_inferred, rival=one.doubtful,
+            history.subject.id, history.relation.id, held.object, **_dates(held.start, held.end),
+            end_open=held.end_open, end_inferred=held.end_inferred, rival=held.doubtful,
             statements=("s",), snapshot=snapshot,
         )  # fmt: skip
 
 
 def gap_rows(history: History, line: Timeline, snapshot: date) -> Iterator[Gap]:
     """The gaps of a timeline as rows, all of the statement `s`."""
-    for one in line.gaps:
-        days = _dates(Point(one.first, MAX_DAY), Point(MIN_DAY, one.last))
+    for entity in line.gaps:
+        days = _dates(Point(entity.first, MAX_DAY), Point(MIN_DAY, entity.last))
         yield Gap(
-            "s", history.subject.id, history.relation.id, one.object, **days,
-            end_open=False, reason=REASONS[one.reason], rank="normal", snapshot=snapshot,
+            "s", history.subject.id, history.relation.id, entity.object, **days,
+            end_open=False, reason=REASONS[entity.reason], rank="normal", snapshot=snapshot,
         )  # fmt: skip
 
 
@@ -96,7 +104,7 @@ def _dates(start: Point, end: Point | None) -> dict[str, date | None]:
     return dict(zip(names, [*_days(start), *_days(end or UNKNOWN)], strict=True))
 
 
-def _days(of: Point) -> Iterator[date | None]:
+def _days(point: Point) -> Iterator[date | None]:
     """Its first and last day; None: unknown."""
-    for day, edge in zip(of, UNKNOWN, strict=True):
+    for day, edge in zip(point, UNKNOWN, strict=True):
         yield None if day == edge else date.fromordinal(day)

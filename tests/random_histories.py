@@ -56,19 +56,19 @@ def late_day(rng: random.Random) -> date:
 
 def dated(rng: random.Random, day: date) -> Point:
     """A day told to the day, month, year or decade, or vaguely, or by one bound alone."""
-    known = day.toordinal()
+    ordinal = day.toordinal()
     first, last = date(day.year, 1, 1).toordinal(), last_of_month(day.year, 12)
     month = Point(day.replace(day=1).toordinal(), last_of_month(day.year, day.month))
     decade = Point(date(day.year // 10 * 10, 1, 1).toordinal(), last + 366 * (9 - day.year % 10))
-    vague = Point(known - rng.randint(0, 500), known + rng.randint(0, 200))
+    vague = Point(ordinal - rng.randint(0, 500), ordinal + rng.randint(0, 200))
     kinds = {
-        Point(known, known): 40,
+        Point(ordinal, ordinal): 40,
         month: 19,
         Point(first, last): 34,
         decade: 1,
         vague: 2,
-        Point(known, MAX_DAY): 0.5,
-        Point(MIN_DAY, known): 0.5,
+        Point(ordinal, MAX_DAY): 0.5,
+        Point(MIN_DAY, ordinal): 0.5,
         UNKNOWN: 3,
     }
     return rng.choices([*kinds], [*kinds.values()])[0]
@@ -76,10 +76,10 @@ def dated(rng: random.Random, day: date) -> Point:
 
 def term(name: str, start: Point, end: Point | None, rank: str = "normal") -> Fact:
     """A fact, or a contradiction."""
-    left = end and narrowed(start, end)
-    if end and not left:
+    known_end = end and narrowed(start, end)
+    if end and not known_end:
         return Fact(name, rank=rank, reason="contradictory")
-    first, last = left or (start, None)
+    first, last = known_end or (start, None)
     return Fact(name, first, last, rank=rank)
 
 
@@ -101,16 +101,16 @@ class Spells:
     def facts(self, rng: random.Random, names: list[str]) -> list[Fact]:
         first = rng.choice(names)
         day = any_day(rng) - timedelta(days=rng.randint(0, 1100))
-        found = []
+        facts_found = []
         for _ in range(rng.randint(1 + (self.most < 4), self.most)):
             end = day + timedelta(days=rng.choice(self.lasts))
             name = first if rng.random() < self.same else rng.choice(names)
             until = dated(rng, end) if rng.random() < self.ended else None
             start = dated(rng, day) if rng.random() < 0.93 else UNKNOWN
             rank = "preferred" if rng.random() < self.preferred else "normal"
-            found.append(term(name, start, until, rank))
+            facts_found.append(term(name, start, until, rank))
             day = end + timedelta(days=rng.choice(self.steps))
-        return found
+        return facts_found
 
 
 SPELLS = (
@@ -126,14 +126,17 @@ SPELLS = (
 def sightings(rng: random.Random, names: list[str]) -> list[Fact]:
     """A series of points in time, with terms beside."""
     name, year = rng.choice(names), rng.randint(FIRST_YEAR, LAST_YEAR - 3)
-    points = [Point(date(y, 1, 1).toordinal(), last_of_month(y, 12)) for y in range(year, year + 3)]
+    points = [
+        Point(date(point_year, 1, 1).toordinal(), last_of_month(point_year, 12))
+        for point_year in range(year, year + 3)
+    ]
     if rng.random() < 0.4:
         points = [dated(rng, any_day(rng)) for _ in points]
-    found = [
-        Fact(name, Point(MIN_DAY, p.last), Point(p.first, MAX_DAY), "sighting")
-        for p in points[: rng.randint(1, 3)]
+    facts_found = [
+        Fact(name, Point(MIN_DAY, point.last), Point(point.first, MAX_DAY), "sighting")
+        for point in points[: rng.randint(1, 3)]
     ]
-    return found + SPELLS[0].facts(rng, [name, rng.choice(names)])[: rng.randint(0, 1)]
+    return facts_found + SPELLS[0].facts(rng, [name, rng.choice(names)])[: rng.randint(0, 1)]
 
 
 def no_facts(rng: random.Random, names: list[str]) -> list[Fact]:
@@ -146,7 +149,7 @@ def no_facts(rng: random.Random, names: list[str]) -> list[Fact]:
     ]
 
 
-SCENES = (*(one.facts for one in SPELLS), sightings, no_facts)
+SCENES = (*(spell.facts for spell in SPELLS), sightings, no_facts)
 SCENE_WEIGHTS = (24, 20, 16, 14, 8, 10, 12)
 
 
@@ -192,23 +195,30 @@ def random_history(rng: random.Random, pool: dict[str, Entity], number: int) -> 
         facts += scene(rng, names)
     relation = rng.choices(RELATIONS, WEIGHTS)[0]
     if relation.id in POINTWISE:
-        facts = [as_point(rng, one) for one in facts]
+        facts = [as_point(rng, spell) for spell in facts]
     rng.shuffle(facts)
-    used = {one.object: pool[one.object] for one in facts}
+    used = {spell.object: pool[spell.object] for spell in facts}
     return History(subject_of(rng, number), relation, tuple(facts), used)
 
 
 def histories(seed: int, count: int) -> Iterator[History]:
     """Random histories of subjects Q10000001 and up: the same ones for the same seed."""
     pool = object_pool(random.Random(f"{seed} objects"))
-    for i in range(count):
-        yield random_history(random.Random(f"{seed} {i}"), pool, FIRST_SUBJECT + i)
+    for history_number in range(count):
+        yield random_history(
+            random.Random(f"{seed} {history_number}"), pool, FIRST_SUBJECT + history_number
+        )
 
 
 def earlier(history: History, seed: int, day: date) -> History:
     """What an older dump, of `day`, may have said: fewer facts, and ends not yet there."""
     rng = random.Random(f"{seed} {history.subject.id}")
-    begun = [one for one in history.facts if one.start.first <= day.toordinal()]
-    kept = [one for one in begun if rng.random() > 0.15]
-    opened = [replace(f, end=None) if f.kind == "term" and rng.random() < 0.3 else f for f in kept]
+    begun = [spell for spell in history.facts if spell.start.first <= day.toordinal()]
+    kept_facts = [spell for spell in begun if rng.random() > 0.15]
+    opened = [
+        replace(kept_fact, end=None)
+        if kept_fact.kind == "term" and rng.random() < 0.3
+        else kept_fact
+        for kept_fact in kept_facts
+    ]
     return replace(history, facts=tuple(opened))

@@ -51,7 +51,7 @@ def _handler(server: Server) -> type[QuietHandler]:
         def post(self, body: bytes) -> None:
             query = parse_qs(body.decode())["query"][0]
             names = {"agent": "User-Agent", "form": "Content-Type", "login": "Authorization"}
-            entry: dict[str, Any] = {name: self.headers[of] for name, of in names.items()}
+            entry: dict[str, Any] = {name: self.headers[header] for name, header in names.items()}
             entry |= {"query": query, "time": time.monotonic(), "status": 200}
             server.log.append(entry)
             time.sleep(server.delay)
@@ -64,9 +64,9 @@ def _handler(server: Server) -> type[QuietHandler]:
                 text, after = fault.get("body", "told to fail"), fault.get("after", "")
                 self.send(entry["status"], text.encode(), {"Retry-After": after})
             else:
-                found = server.store.query(query)
-                assert isinstance(found, QuerySolutions)
-                answer = found.serialize(format=QueryResultsFormat.JSON) or b""
+                query_result = server.store.query(query)
+                assert isinstance(query_result, QuerySolutions)
+                answer = query_result.serialize(format=QueryResultsFormat.JSON) or b""
                 if server.limit and len(json.loads(answer)["results"]["bindings"]) > server.limit:
                     entry["status"] = 504
                     self.give_up(server.how, answer)
@@ -100,9 +100,9 @@ def serve(
     store = Store()
     for line in (line for path in paths for line in b"".join(pieces(path)).splitlines()):
         if line.startswith(b"{"):
-            some = {*relations, "P31"} if relations else None
+            served_relations = {*relations, "P31"} if relations else None
             entity = json.loads(line.rstrip(b", "))
-            store.bulk_extend(wikibase_rdf.entity_rdf(entity, flavour, some))
+            store.bulk_extend(wikibase_rdf.entity_rdf(entity, flavour, served_relations))
     if dated:
         store.add(wikibase_rdf.dataset(dated))
     server = Server(store)

@@ -26,7 +26,7 @@ import json
 
 from factdrift.annotation.platforms.base import Certainty, Platform
 from factdrift.annotation.reading import read_head
-from factdrift.annotation.submission import FORMAT, submission_from_value
+from factdrift.annotation.submission import SUBMISSION_FORMAT, submission_from_value
 
 
 class Crowd(Platform):
@@ -47,7 +47,7 @@ class Crowd(Platform):
     def submission(self, value, where, line, *, table):
         batch, hit = value["crowd_task"].split()
         ids = {"batch": batch, "hit": hit, "worker": value["who"], "assignment": value["who"]}
-        submission = {"format": FORMAT, "answers": value["answers"], **ids}
+        submission = {"format": SUBMISSION_FORMAT, "answers": value["answers"], **ids}
         return submission_from_value(submission, where, line)
 
     def excluded_by(self, participants):

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from factdrift.annotation.submission import (
-    FORMAT,
     LONGEST,
+    SUBMISSION_FORMAT,
     Refused,
     Submission,
     decode_json,
@@ -68,7 +68,7 @@ def test_limits_belong_to_what_is_taken() -> None:
 @pytest.mark.parametrize("text", ["[]", "5", '"x"', "null", "{}"])
 def test_other_json(text: str) -> None:
     assert submission_from_text(text, "f", 1) == Refused(
-        "f", 1, "not a submission", f"no format {FORMAT}"
+        "f", 1, "not a submission", f"no format {SUBMISSION_FORMAT}"
     )
 
 

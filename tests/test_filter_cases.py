@@ -26,7 +26,10 @@ def test_table(table: str, tmp_path: Path) -> None:
 
 
 def test_every_filter_has_a_table() -> None:
-    assert FILTERS.keys() - WITHOUT_TABLE == {t.partition("-")[0] for t in TABLES} & FILTERS.keys()
+    assert (
+        FILTERS.keys() - WITHOUT_TABLE
+        == {table_path.partition("-")[0] for table_path in TABLES} & FILTERS.keys()
+    )
 
 
 def test_every_filter_explains_itself() -> None:

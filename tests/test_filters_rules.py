@@ -13,8 +13,8 @@ from factdrift.filters.wording import AnswerNotInArticle, ContextReference, Leng
 from tests.test_filters_run import item, question
 
 
-def why(one: Filter, made: QuestionItem) -> str:
-    (verdict,) = one.judge([made], FilterContext())
+def why(question_filter: Filter, question_item: QuestionItem) -> str:
+    (verdict,) = question_filter.judge([question_item], FilterContext())
     assert verdict.keep == (not verdict.reason)
     return verdict.reason
 
@@ -33,11 +33,11 @@ def test_tokens() -> None:
     ],
 )
 def test_answer_not_in_article(start: int, answer: str, article: str, reason: str) -> None:
-    made = question(answer=answer, start=start)
-    body = Article("a1", made.draw.article_day, (article,), article)
-    assert why(AnswerNotInArticle(), QuestionItem(made, body)) == reason
-    other = Article("a2", made.draw.article_day, (article,), article)
-    assert why(AnswerNotInArticle(), QuestionItem(made, other)) == "other_article"
+    made_question = question(answer=answer, start=start)
+    own_article = Article("a1", made_question.draw.article_day, (article,), article)
+    assert why(AnswerNotInArticle(), QuestionItem(made_question, own_article)) == reason
+    other_article = Article("a2", made_question.draw.article_day, (article,), article)
+    assert why(AnswerNotInArticle(), QuestionItem(made_question, other_article)) == "other_article"
 
 
 def test_length_by_its_settings() -> None:
@@ -48,10 +48,10 @@ def test_length_by_its_settings() -> None:
 
 
 def test_a_relative_day_is_none_of_a_question_of_its_own_day() -> None:
-    asked = "Who resigned last week?"
-    assert why(ContextReference(), item(asked, past=True)) == "relative_day"
-    assert why(ContextReference(), item(asked)) == ""
-    assert why(ContextReference(relative="keep"), item(asked, past=True)) == ""
+    question_text = "Who resigned last week?"
+    assert why(ContextReference(), item(question_text, past=True)) == "relative_day"
+    assert why(ContextReference(), item(question_text)) == ""
+    assert why(ContextReference(relative="keep"), item(question_text, past=True)) == ""
 
 
 def test_duplicates() -> None:
@@ -62,7 +62,7 @@ def test_duplicates() -> None:
         item("Who won the vote?", id="d", past=True),
     ]
     verdicts = DuplicateQuestion().judge(items, FilterContext())
-    assert [v.keep for v in verdicts] == [True, False, True, False]
+    assert [verdict.keep for verdict in verdicts] == [True, False, True, False]
 
 
 def test_a_score_is_the_share_of_words() -> None:

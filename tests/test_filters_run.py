@@ -29,51 +29,65 @@ def question(
     start: int = 0,
 ) -> Question:
     """A question of 20 May 2019 on an article of 20 May, or of 2017 where it is past."""
-    day, asked = date(2017 if past else 2019, 5, 20), date(2019, 5, 20)
-    draw = Draw("d1", "a1", "eval", "past" if past else "recent", day, asked, "2019Q2")
+    day, question_day = date(2017 if past else 2019, 5, 20), date(2019, 5, 20)
+    draw = Draw("d1", "a1", "eval", "past" if past else "recent", day, question_day, "2019Q2")
     span = Candidate(start, start + len(answer), answer, kind, None, 0)
     return Question(id, draw, text, span, "parse")
 
 
 def item(text: str = "", article: str = "", **rest: object) -> QuestionItem:
-    made = question(**({"text": text} if text else {}), **rest)  # type: ignore[arg-type]
-    body = article or made.answer.text
-    return QuestionItem(made, Article("a1", made.draw.article_day, tuple(body.split("\n")), body))
+    made_question = question(**({"text": text} if text else {}), **rest)  # type: ignore[arg-type]
+    body = article or made_question.answer.text
+    return QuestionItem(
+        made_question, Article("a1", made_question.draw.article_day, tuple(body.split("\n")), body)
+    )
 
 
 def test_order_counts_and_examples() -> None:
-    items = [item(id=f"q{n}", text="Who?" if n % 2 else "Who won it then") for n in range(20)]
+    items = [
+        item(id=f"q{number}", text="Who?" if number % 2 else "Who won it then")
+        for number in range(20)
+    ]
     items.append(item(id="good"))
     for batch in (1, 3, 100):
-        done = FilterRun([QuestionMark(), Length()])
-        rows = list(done.run(items, batch))
-        kept = [r for r in rows if isinstance(r, KeptItem)]
-        dropped = [r for r in rows if isinstance(r, Dropped)]
-        assert [k.item.question.id for k in kept] == ["good"] and len(kept[0].verdicts) == 2
-        assert {(d.step, d.reason) for d in dropped} == {
+        filter_run = FilterRun([QuestionMark(), Length()])
+        rows = list(filter_run.run(items, batch))
+        kept_items = [outcome for outcome in rows if isinstance(outcome, KeptItem)]
+        dropped = [outcome for outcome in rows if isinstance(outcome, Dropped)]
+        assert [kept_item.item.question.id for kept_item in kept_items] == ["good"] and len(
+            kept_items[0].verdicts
+        ) == 2
+        assert {(dropped_row.step, dropped_row.reason) for dropped_row in dropped} == {
             ("question_mark", "no_question_mark"),
             ("length", "too_short"),
         }
-        assert [(t.filter, t.seen, t.dropped) for t in done.tallies] == [
+        assert [(tally.filter, tally.seen, tally.dropped) for tally in filter_run.tallies] == [
             ("question_mark", 21, 10),
             ("length", 11, 10),
         ]
-        assert [d.item for d in done.tallies[0].examples["no_question_mark"]] == ["q0", "q2", "q4"]
-        assert done.tallies[1].examples["too_short"][0].score == 1
+        assert [
+            dropped_row.item for dropped_row in filter_run.tallies[0].examples["no_question_mark"]
+        ] == ["q0", "q2", "q4"]
+        assert filter_run.tallies[1].examples["too_short"][0].score == 1
 
 
 def test_the_first_of_equal_questions_stays_with_its_scores() -> None:
     items = [
-        item(id=f"q{n:02}", text=f"Who won the {'vote' if n % 3 else 'race'}?") for n in range(9)
+        item(id=f"q{number:02}", text=f"Who won the {'vote' if number % 3 else 'race'}?")
+        for number in range(9)
     ]
     orders: list[list[Filter]] = [
         [DuplicateQuestion(), Toxicity()],
         [Toxicity(), DuplicateQuestion()],
     ]
     for filters in orders:
-        kept = [r for r in FilterRun(filters).run(items, 2) if isinstance(r, KeptItem)]
-        assert [k.item for k in kept] == items[:2]
-        assert all(any(v.scores for v in k.verdicts) for k in kept)
+        kept_items = [
+            outcome for outcome in FilterRun(filters).run(items, 2) if isinstance(outcome, KeptItem)
+        ]
+        assert [kept_item.item for kept_item in kept_items] == items[:2]
+        assert all(
+            any(verdict.scores for verdict in kept_item.verdicts) for kept_item in kept_items
+        )
 
 
 @pytest.mark.parametrize("needy", [RoundTrip(), SearchFinds()])

@@ -12,16 +12,18 @@ from factdrift.filters.search_index import Index
 FIRST = date(2019, 1, 1)
 
 
-def article(n: int, text: str) -> Article:
-    return Article(f"id{n:04}", FIRST + timedelta(n), (text,), text)
+def article(article_number: int, text: str) -> Article:
+    return Article(f"id{article_number:04}", FIRST + timedelta(article_number), (text,), text)
 
 
 def test_ranking_ties_and_days(tmp_path: Path) -> None:
     texts = ["Croatia votes", "Croatia votes", "Serbia votes", "Croatia votes"]
-    index = Index.build((article(n, t) for n, t in enumerate(texts)), tmp_path / "index")
+    index = Index.build(
+        (article(number, text) for number, text in enumerate(texts)), tmp_path / "index"
+    )
 
-    def ids(query: str, day: int, k: int = 10) -> list[str]:
-        return [h.id for h in index.search(query, FIRST + timedelta(day), k)]
+    def ids(query: str, day: int, limit: int = 10) -> list[str]:
+        return [hit.id for hit in index.search(query, FIRST + timedelta(day), limit)]
 
     assert ids("croatia", 9) == ["id0003_0", "id0001_0", "id0000_0"]
     assert ids("croatia", 9, 1) == ["id0003_0"]
@@ -35,23 +37,25 @@ def test_ranking_ties_and_days(tmp_path: Path) -> None:
 
 
 def test_many_equal_at_the_cut(tmp_path: Path) -> None:
-    index = Index.build((article(n, "all alike") for n in range(200)), tmp_path / "index")
+    index = Index.build((article(number, "all alike") for number in range(200)), tmp_path / "index")
     hits = index.search("alike", date(2030, 1, 1), 5)
-    assert [h.id for h in hits] == [f"id{n:04}_0" for n in range(199, 194, -1)]
+    assert [hit.id for hit in hits] == [f"id{number:04}_0" for number in range(199, 194, -1)]
 
 
-@pytest.mark.parametrize("at", [0, 5, 10, 25, 40])
-def test_a_killed_build_goes_on(tmp_path: Path, at: int) -> None:
-    articles = [article(n, "all alike") for n in range(40)]
+@pytest.mark.parametrize("killed_after", [0, 5, 10, 25, 40])
+def test_a_killed_build_goes_on(tmp_path: Path, killed_after: int) -> None:
+    articles = [article(number, "all alike") for number in range(40)]
 
     def killed() -> Iterator[Article]:
-        yield from articles[:at]
+        yield from articles[:killed_after]
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Index.build(killed(), tmp_path / "index", every=10)
-    hits = Index.build(articles, tmp_path / "index", every=10).search("alike", date(2030, 1, 1), 99)
-    assert [h.id for h in hits] == [f"id{n:04}_0" for n in range(39, -1, -1)]
+        Index.build(killed(), tmp_path / "index", commit_every=10)
+    hits = Index.build(articles, tmp_path / "index", commit_every=10).search(
+        "alike", date(2030, 1, 1), 99
+    )
+    assert [hit.id for hit in hits] == [f"id{number:04}_0" for number in range(39, -1, -1)]
 
 
 def test_empty_corpus(tmp_path: Path) -> None:

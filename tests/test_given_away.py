@@ -25,14 +25,20 @@ def test_modes(text: str, answer: str, modes: str) -> None:
 
 @pytest.mark.parametrize(("text", "answer", "modes"), CASES)
 def test_names_made_ready_say_what_the_modes_say(text: str, answer: str, modes: str) -> None:
-    own, said, named = object_names(answer, ()), word_tokens(text), "name" in modes.split()
+    answer_names, said, has_name = (
+        object_names(answer, ()),
+        word_tokens(text),
+        "name" in modes.split(),
+    )
     subject, there = significant_words(said), padded_words(said)
-    assert own.given_away(subject, there) == (named or (bool(own.words) and own.words <= subject))
-    assert own.given_away(frozenset(), there) == named
+    assert answer_names.given_away(subject, there) == (
+        has_name or (bool(answer_names.words) and answer_names.words <= subject)
+    )
+    assert answer_names.given_away(frozenset(), there) == has_name
 
 
 @pytest.mark.parametrize(
-    ("subject", "label", "given"),
+    ("subject", "label", "is_given_away"),
     [
         ("Manchester United", "Manchester", True),
         ("Chicago Blackhawks", "Chicago Stadium", False),
@@ -41,11 +47,11 @@ def test_names_made_ready_say_what_the_modes_say(text: str, answer: str, modes: 
     ],
 )
 def test_a_subject_gives_away_what_it_has_all_words_of(
-    subject: str, label: str, given: bool
+    subject: str, label: str, is_given_away: bool
 ) -> None:
     words = significant_words(word_tokens(subject))
-    asked = padded_words(word_tokens(f"Where was {subject}?"))
-    assert object_names(label, ()).given_away(words, asked) == given
+    question_words = padded_words(word_tokens(f"Where was {subject}?"))
+    assert object_names(label, ()).given_away(words, question_words) == is_given_away
 
 
 def test_an_alias_of_two_letters_is_no_name() -> None:
@@ -55,8 +61,8 @@ def test_an_alias_of_two_letters_is_no_name() -> None:
 
 def test_over_tables_as_over_texts() -> None:
     """Accents aside, which are folded in texts alone."""
-    cases = [c for c in CASES if c[0].isascii() and c[1]]
-    columns = {"text": [c[0] for c in cases], "answer": [c[1] for c in cases]}
+    cases = [case for case in CASES if case[0].isascii() and case[1]]
+    columns = {"text": [case[0] for case in cases], "answer": [case[1] for case in cases]}
     answers = ibis.memtable(columns)
     found = over_tables.labels_overlap(answers.text, answers.answer)
     rows = answers.mutate(found=found).to_pyarrow().to_pylist()

@@ -26,13 +26,13 @@ def read(data: bytes, tmp_path: Path, name: str = "x.xml", **more: Any) -> int:
 
 
 def dropped(tmp_path: Path) -> list[tuple[str, str, str | None]]:
-    found = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
-    return [(d["reason"], d["item"], d["detail"]) for d in found]
+    page_rows = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
+    return [(drop["reason"], drop["item"], drop["detail"]) for drop in page_rows]
 
 
 def titles(tmp_path: Path) -> list[str]:
-    found: list[str] = pq.read_table(tmp_path / "out/pages.parquet")["title"].to_pylist()
-    return found
+    page_rows: list[str] = pq.read_table(tmp_path / "out/pages.parquet")["title"].to_pylist()
+    return page_rows
 
 
 BAD = page("Bad", "TEXT", number=3)
@@ -65,8 +65,10 @@ def test_entities_are_never_defined(tmp_path: Path) -> None:
 def test_the_last_revision_is_read(tmp_path: Path) -> None:
     more = "<revision><id>9</id><text>newer</text></revision>\n  </page>"
     read(export([BAD.replace("</page>", more), GOOD]), tmp_path)
-    found = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
-    assert [(f["revision"], f["paragraphs"][0]["text"]) for f in found] == [
+    page_rows = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
+    assert [
+        (page_row["revision"], page_row["paragraphs"][0]["text"]) for page_row in page_rows
+    ] == [
         (1007, "good text"),
         (9, "newer"),
     ]
@@ -87,7 +89,7 @@ def test_pages_too_long(pack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     }[pack]
     read(data, tmp_path)
     assert titles(tmp_path) == ["Good"]
-    assert [d[:2] for d in dropped(tmp_path)] == [("too_long", "x.xml:3"), ("no_page", "Q2")]
+    assert [drop[:2] for drop in dropped(tmp_path)] == [("too_long", "x.xml:3"), ("no_page", "Q2")]
 
 
 def test_a_line_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,8 +107,8 @@ def test_two_megabytes_in_one_page(tmp_path: Path) -> None:
     """Wikipedia's own limit of a page."""
     text = "a [[B]] {{nowrap|c}} ''d''\n\n" * 72_000
     read(export([page("Good", text)]), tmp_path)
-    found = pq.read_table(tmp_path / "out/pages.parquet")["paragraphs"].combine_chunks()
-    assert len(found.flatten()) == 72_000
+    page_rows = pq.read_table(tmp_path / "out/pages.parquet")["paragraphs"].combine_chunks()
+    assert len(page_rows.flatten()) == 72_000
 
 
 def test_a_second_page_of_an_item(tmp_path: Path) -> None:
@@ -120,8 +122,8 @@ def test_a_second_page_of_an_item(tmp_path: Path) -> None:
 
 
 def test_titles_of_two_items_and_of_none(tmp_path: Path) -> None:
-    wanted = [("Good", "Q3"), ("good", "Q1"), ("a|b", "Q4")]
-    read(export([GOOD]), tmp_path, wanted=wanted)
+    titles_and_items = [("Good", "Q3"), ("good", "Q1"), ("a|b", "Q4")]
+    read(export([GOOD]), tmp_path, wanted=titles_and_items)
     assert pq.read_table(tmp_path / "out/pages.parquet")["item"].to_pylist() == ["Q1"]
     assert dropped(tmp_path) == [("same_title", "Q3", None), ("bad_title", "Q4", None)]
 
@@ -131,7 +133,7 @@ ENGLISH = "The town is one of the oldest in the county, and it has a museum. "
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "is_kept"),
     [
         (GERMAN * 9, False),
         (GERMAN * 2, True),
@@ -142,11 +144,11 @@ ENGLISH = "The town is one of the oldest in the county, and it has a museum. "
     ids=["German", "too short to tell", "English", "English with a long quotation", "a list"],
 )
 def test_a_page_in_another_language_is_dropped_and_counted(
-    text: str, kept: bool, tmp_path: Path
+    text: str, is_kept: bool, tmp_path: Path
 ) -> None:
     read(export([page("Bad", text, number=3), GOOD]), tmp_path)
-    assert titles(tmp_path) == (["Good", "Bad"] if kept else ["Good"])
-    assert (("not_english", "x.xml:3", "Bad") in dropped(tmp_path)) == (not kept)
+    assert titles(tmp_path) == (["Good", "Bad"] if is_kept else ["Good"])
+    assert (("not_english", "x.xml:3", "Bad") in dropped(tmp_path)) == (not is_kept)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +158,7 @@ def test_bad_line(line: str, reason: str, tmp_path: Path) -> None:
     good = b'{"title": "Good", "text": "g"}\n'
     read(b"\n".join((good, line.encode("latin-1"), good)), tmp_path, "x.jsonl")
     assert titles(tmp_path) == ["Good"]
-    assert (reason, "x.jsonl:3") in [d[:2] for d in dropped(tmp_path)]
+    assert (reason, "x.jsonl:3") in [drop[:2] for drop in dropped(tmp_path)]
 
 
 @pytest.mark.parametrize(
@@ -195,6 +197,6 @@ def test_what_is_wanted_is_wrong(item: str, tmp_path: Path) -> None:
 
 
 def test_two_files_of_one_name(tmp_path: Path) -> None:
-    files = [exports.write(tmp_path / d / "x.xml", export([GOOD])) for d in "ab"]
+    files = [exports.write(tmp_path / drop / "x.xml", export([GOOD])) for drop in "ab"]
     with pytest.raises(UserError, match="two files have the name"):
         read_pages(files, WANTED, tmp_path / "out")

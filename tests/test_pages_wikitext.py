@@ -17,15 +17,18 @@ from tests.tables import read_table
 
 def shown(text: str) -> list[str]:
     """Each paragraph with its links as `[shown→target]`, and its kind where it is no text."""
-    return [_marked(p) for p in paragraphs(text, "The Page")]
+    return [_marked(paragraph) for paragraph in paragraphs(text, "The Page")]
 
 
-def _marked(p: Paragraph) -> str:
-    out, at = "", 0
-    for link in p.links:
-        out += f"{p.text[at : link.start]}[{p.text[link.start : link.end]}→{link.target}]"
-        at = link.end
-    return ("" if p.kind == "text" else p.kind + " ") + out + p.text[at:]
+def _marked(paragraph: Paragraph) -> str:
+    out, position = "", 0
+    for link in paragraph.links:
+        link_text = paragraph.text[link.start : link.end]
+        out += f"{paragraph.text[position : link.start]}[{link_text}→{link.target}]"
+        position = link.end
+    return (
+        ("" if paragraph.kind == "text" else paragraph.kind + " ") + out + paragraph.text[position:]
+    )
 
 
 @pytest.mark.parametrize(("text", "expected"), read_table("wikitext_cases"))
@@ -34,14 +37,16 @@ def test_what_a_person_reads(text: str, expected: str) -> None:
 
 
 def test_templates_in_templates() -> None:
-    [found] = shown("{{nowrap|" * 60 + "x" + "}}" * 60)
-    assert "x" in found
+    [paragraphs_found] = shown("{{nowrap|" * 60 + "x" + "}}" * 60)
+    assert "x" in paragraphs_found
 
 
 def test_sections_and_lists() -> None:
     text = "lead\n==A==\n* x\n** [[Y]]\n:z\n; t : d\n=== ''B'' [[c]] ===\nb\n== D ==\n# n\nt"
-    found = [(p.kind, p.section, p.text) for p in paragraphs(text)]
-    assert found == [
+    paragraphs_found = [
+        (paragraph.kind, paragraph.section, paragraph.text) for paragraph in paragraphs(text)
+    ]
+    assert paragraphs_found == [
         ("text", "", "lead"),
         ("list", "A", "x"),
         ("list", "A", "Y"),
@@ -83,17 +88,20 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(PIECES, max_size=60))
-def test_whatever_the_text_lines_are_plain_and_links_lie_in_them(given: list[str]) -> None:
-    for p in paragraphs("".join(given)):
-        assert p.text == " ".join(p.text.split()) != ""
-        assert p.section == " ".join(p.section.split())
+def test_whatever_the_text_lines_are_plain_and_links_lie_in_them(pieces: list[str]) -> None:
+    for paragraph in paragraphs("".join(pieces)):
+        assert paragraph.text == " ".join(paragraph.text.split()) != ""
+        assert paragraph.section == " ".join(paragraph.section.split())
         end = 0
-        for link in p.links:
-            assert end <= link.start < link.end <= len(p.text)
+        for link in paragraph.links:
+            assert end <= link.start < link.end <= len(paragraph.text)
             end = link.end
-            assert not p.text[link.start].isspace() and not p.text[link.end - 1].isspace()
+            assert (
+                not paragraph.text[link.start].isspace()
+                and not paragraph.text[link.end - 1].isspace()
+            )
             assert link.target == normalise_title(link.target) != ""
-        assert not set("\x00\x01\x02\x03\x04") & set(p.text)
+        assert not set("\x00\x01\x02\x03\x04") & set(paragraph.text)
 
 
 LINKS = st.tuples(st.sampled_from("A Bc Déf 😀".split()), st.sampled_from("x yz 'é &amp;".split()))
@@ -102,12 +110,20 @@ WORDS = st.sampled_from([" ", "word", "&ndash;", "''", "<br>", "\xa0", "'''b'''"
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(WORDS | LINKS, max_size=25))
-def test_links_show_their_label_in_order(given: list[str | tuple[str, str]]) -> None:
+def test_links_show_their_label_in_order(pieces: list[str | tuple[str, str]]) -> None:
     # a word after each link, so that nothing trails it
-    text = "".join(w if isinstance(w, str) else f"[[{w[0]}|{w[1]}]]," for w in given)
-    want = [(w[1].replace("&amp;", "&"), w[0]) for w in given if not isinstance(w, str)]
-    found = paragraphs("Z" + text)
-    assert [(p.text[x.start : x.end], x.target) for p in found for x in p.links] == want
+    text = "".join(
+        piece if isinstance(piece, str) else f"[[{piece[0]}|{piece[1]}]]," for piece in pieces
+    )
+    want = [
+        (piece[1].replace("&amp;", "&"), piece[0]) for piece in pieces if not isinstance(piece, str)
+    ]
+    paragraphs_found = paragraphs("Z" + text)
+    assert [
+        (paragraph.text[link.start : link.end], link.target)
+        for paragraph in paragraphs_found
+        for link in paragraph.links
+    ] == want
 
 
 @pytest.mark.parametrize(
@@ -134,9 +150,9 @@ def test_mwparserfromhell_sees_the_same_links_on_whole_pages(
         code = parser.parse(text)
         for ref in code.filter_tags(matches=lambda tag: tag.tag == "ref", recursive=False):
             code.remove(ref)
-        links = [normalise_title(str(x.title)) for x in code.filter_wikilinks()]
+        links = [normalise_title(str(link.title)) for link in code.filter_wikilinks()]
         want = [title for title in links if ":" not in title]
-        same = [x.target for p in paragraphs(text) for x in p.links] == want
+        same = [link.target for paragraph in paragraphs(text) for link in paragraph.links] == want
         equal, unlike = equal + same, unlike + (not same)
     assert equal > 70
     assert unlike < 12

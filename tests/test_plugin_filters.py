@@ -79,14 +79,16 @@ class EchoModel(PromptedModel):
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of `sys.path` with the package `echo_kit`, as pip would install it."""
     folder = tmp_path / "site"
-    package, about = folder / "echo_kit", folder / "echo_kit-0.1.0.dist-info"
+    package, about_package = folder / "echo_kit", folder / "echo_kit-0.1.0.dist-info"
     package.mkdir(parents=True)
-    about.mkdir()
+    about_package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "filters.py").write_text(FILTER)
     (package / "backends.py").write_text(BACKEND)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: echo-kit\nVersion: 0.1.0\n")
-    (about / "entry_points.txt").write_text(
+    (about_package / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: echo-kit\nVersion: 0.1.0\n"
+    )
+    (about_package / "entry_points.txt").write_text(
         "[factdrift.filters]\nno-acronyms = echo_kit.filters:NoAcronyms\n"
         "broken = echo_kit.missing:Broken\nother = echo_kit.filters:NoAcronyms\n"
         "[factdrift.backends]\necho = echo_kit.backends:Echo\n"

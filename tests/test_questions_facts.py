@@ -37,12 +37,12 @@ def day(text: str) -> date:
     return date.fromisoformat(text)
 
 
-def segment(subject: str, relation: str, thing: str, start: str, end: str) -> Segment:
+def segment(subject: str, relation: str, object_id: str, start_days: str, end_days: str) -> Segment:
     """Days that are not known are `earliest/latest`."""
-    starts, ends = (tuple(map(day, days.split("/"))) for days in (start, end))
+    starts, ends = (tuple(map(day, days.split("/"))) for days in (start_days, end_days))
     days = (starts[0], starts[-1], ends[0], ends[-1])
-    stated = (f"{subject}${thing}",)
-    return Segment(subject, relation, thing, *days, False, False, False, stated, NEWEST)
+    statement_ids = (f"{subject}${object_id}",)
+    return Segment(subject, relation, object_id, *days, False, False, False, statement_ids, NEWEST)
 
 
 TERMS = [
@@ -63,22 +63,38 @@ GAPS = [
 
 @pytest.fixture(scope="module")
 def relations() -> dict[str, NewsWording]:
-    every = load_relations(ROOT / "templates")
-    return {r: one.news for r, one in every.items() if one.news is not None}
+    all_relations = load_relations(ROOT / "templates")
+    return {
+        relation_id: relation.news
+        for relation_id, relation in all_relations.items()
+        if relation.news is not None
+    }
 
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     folder = tmp_path_factory.mktemp("facts")
-    named = [
-        Entity(f"Q{n}", label, ALIASES.get(f"Q{n}", ()), label, 1, 1, 1, None, None, None, None)
-        for n, label in enumerate(NAMES, 1)
+    entities = [
+        Entity(
+            f"Q{number}",
+            label,
+            ALIASES.get(f"Q{number}", ()),
+            label,
+            1,
+            1,
+            1,
+            None,
+            None,
+            None,
+            None,
+        )
+        for number, label in enumerate(NAMES, 1)
     ]
-    for name, kind, made in (
-        ("timelines", Segment, TERMS), ("gaps", Gap, GAPS), ("entities", Entity, named),
+    for table_name, kind, table_rows in (
+        ("timelines", Segment, TERMS), ("gaps", Gap, GAPS), ("entities", Entity, entities),
     ):  # fmt: skip
-        with writing(folder / f"{name}.parquet", kind) as out:
-            for row in made:
+        with writing(folder / f"{table_name}.parquet", kind) as out:
+            for row in table_rows:
                 out.append(row)
     return folder / "timelines.parquet", folder / "gaps.parquet", folder / "entities.parquet"
 
@@ -90,22 +106,26 @@ Ask = Callable[..., list[Question]]
 def ask(tables: tuple[Path, Path, Path], relations: dict[str, NewsWording]) -> Ask:
     """The questions that an article gives; its day, its text, the day and kind of the draw."""
 
-    def asked(published: str, text: str, later: str = "", subset: Any = "past") -> list[Question]:
-        article = written(published, text)
-        draw = Draw("d", "a", "eval", subset, article.day, day(later or published), "")
+    def ask_article(
+        article_day: str, article_text: str, question_day: str = "", subset: Any = "past"
+    ) -> list[Question]:
+        article = written(article_day, article_text)
+        draw = Draw("d", "a", "eval", subset, article.day, day(question_day or article_day), "")
         with duck.connect() as db:
-            ((_, found, known),) = StatedFacts(db, *tables, relations).find([article])
-            made = grounded.questions(article, found, draw, known, NEWEST, relations)
-        for one in made:
-            assert article.text[one.answer.start : one.answer.end] == one.answer.text
-        return made
+            ((_, stated_facts, known_terms),) = StatedFacts(db, *tables, relations).find([article])
+            article_questions = grounded.questions(
+                article, stated_facts, draw, known_terms, NEWEST, relations
+            )
+        for question in article_questions:
+            assert article.text[question.answer.start : question.answer.end] == question.answer.text
+        return article_questions
 
-    return asked
+    return ask_article
 
 
-def written(published: str, text: str, headline: str = "A headline") -> Article:
-    lines = (headline, *text.split("\n"))
-    return Article("a", day(published), lines, "\n".join(lines))
+def written(article_day: str, article_text: str, headline: str = "A headline") -> Article:
+    lines = (headline, *article_text.split("\n"))
+    return Article("a", day(article_day), lines, "\n".join(lines))
 
 
 @pytest.mark.parametrize(("text", "questions"), CASES["evidence"])
@@ -116,23 +136,36 @@ def test_a_sentence_states_a_fact(ask: Ask, text: str, questions: int) -> None:
 CONTE = "Chelsea manager Antonio Conte praised his team."
 
 
-@pytest.mark.parametrize(("published", "text", "later", "subset", "wanted"), CASES["asked"])
+@pytest.mark.parametrize(
+    ("published", "text", "later", "subset", "expected_answers"), CASES["asked"]
+)
 def test_what_is_asked(
-    ask: Ask, published: str, text: str, later: str, subset: str, wanted: dict[str, list[str]]
+    ask: Ask,
+    published: str,
+    text: str,
+    later: str,
+    subset: str,
+    expected_answers: dict[str, list[str]],
 ) -> None:
-    made = ask(published, text, later, subset)
-    found = {one.question: [*one.grounding.answers] for one in made if one.grounding}
-    assert found == wanted
+    article_questions = ask(published, text, later, subset)
+    accepted_answers = {
+        question.question: [*question.grounding.answers]
+        for question in article_questions
+        if question.grounding
+    }
+    assert accepted_answers == expected_answers
 
 
 def test_an_event_is_asked_when_where_the_sentence_says_it(ask: Ask) -> None:
     text = "On 4 July 2016 Chelsea appointed Antonio Conte as head coach."
-    made = {q.question: q for q in ask("2016-07-05", text)}
-    one = made["When did Antonio Conte become the head coach of Chelsea F.C.?"]
-    assert one.answer.text == "4 July 2016" and one.time_spec == "none"
-    assert one.grounding is not None
-    assert one.grounding.answers == ("4 July 2016", "July 4, 2016", "July 2016")
-    assert one.grounding.statements == ("Q1$Q2",)
+    questions_by_text = {question.question: question for question in ask("2016-07-05", text)}
+    date_question = questions_by_text[
+        "When did Antonio Conte become the head coach of Chelsea F.C.?"
+    ]
+    assert date_question.answer.text == "4 July 2016" and date_question.time_spec == "none"
+    assert date_question.grounding is not None
+    assert date_question.grounding.answers == ("4 July 2016", "July 4, 2016", "July 2016")
+    assert date_question.grounding.statements == ("Q1$Q2",)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +173,12 @@ def test_an_event_is_asked_when_where_the_sentence_says_it(ask: Ask) -> None:
     [("2017-06-01", True), ("2019-01-01", False), ("2018-02-01", None), ("2025-01-01", None)],
 )
 def test_whether_it_still_holds(ask: Ask, later: str, holds: bool | None) -> None:
-    (one,) = (q for q in ask("2017-05-12", CONTE, later) if q.question.startswith("Who"))
-    assert one.grounding is not None and one.grounding.holds is holds
+    (who_question,) = (
+        question
+        for question in ask("2017-05-12", CONTE, later)
+        if question.question.startswith("Who")
+    )
+    assert who_question.grounding is not None and who_question.grounding.holds is holds
 
 
 @pytest.mark.parametrize(("past", "now"), CASES["present"])
@@ -151,59 +188,81 @@ def test_present(past: str, now: str) -> None:
 
 def test_captions_and_headlines_are_no_evidence() -> None:
     text = "FILE PHOTO: Chelsea manager Antonio Conte.\nHe won. He laughed."
-    found = news_sentences(written("2017-01-01", text, "Chelsea manager Antonio Conte wins"))
-    assert [one.text for one in found][-2:] == ["He won.", "He laughed."]
-    assert all(one.line > 0 for one in found)
+    sentences = news_sentences(written("2017-01-01", text, "Chelsea manager Antonio Conte wins"))
+    assert [sentence.text for sentence in sentences][-2:] == ["He won.", "He laughed."]
+    assert all(sentence.line > 0 for sentence in sentences)
 
 
 def test_names(tables: tuple[Path, Path, Path]) -> None:
     text = "Mr Conte of Chelsea.\nGiuseppe Conte met Antonio Conte.\nConte left."
     article = written("2017-01-01", text)
     with duck.connect() as db:
-        ids = "select unnest(['Q1', 'Q2', 'Q6'])"
-        (found,) = EntityNames(db, tables[2], ids).find([(article, news_sentences(article))])
+        id_query = "select unnest(['Q1', 'Q2', 'Q6'])"
+        (mentions,) = EntityNames(db, tables[2], id_query).find(
+            [(article, news_sentences(article))]
+        )
     # two Contes: the last word stands for neither
-    assert [m.ids for m in found] == [("Q1",), ("Q6",), ("Q2",)]
+    assert [mention.ids for mention in mentions] == [("Q1",), ("Q6",), ("Q2",)]
 
 
-def _question(n: int, line: int, relation: str | None, words: str, year: int = 2020) -> Question:
-    draw = Draw(f"d{n}", f"a{n}", "eval", "past", date(year, 5, 1), date(year, 5, 2), "")
-    answer = rows.Candidate(0, 1, "x", "entity", None, line)
-    of = rows.Grounding(relation or "", "Q1", f"Q{n}", "state", ("x",), (), (), None)
-    known = of if relation else None
-    return Question(f"{n:03}{line}", draw, words, answer, "facts", "none", None, known)
+def _question(
+    number: int, line_index: int, relation: str | None, question_text: str, year: int = 2020
+) -> Question:
+    draw = Draw(f"d{number}", f"a{number}", "eval", "past", date(year, 5, 1), date(year, 5, 2), "")
+    answer = rows.Candidate(0, 1, "x", "entity", None, line_index)
+    grounding = rows.Grounding(relation or "", "Q1", f"Q{number}", "state", ("x",), (), (), None)
+    question_grounding = grounding if relation else None
+    return Question(
+        f"{number:03}{line_index}",
+        draw,
+        question_text,
+        answer,
+        "facts",
+        "none",
+        None,
+        question_grounding,
+    )
 
 
 def test_one_question_a_line_and_every_word_in_turn() -> None:
-    found = [
-        _question(n, line, None, f"{word} {n} {line}?")
-        for n in range(30)
-        for line in range(2)
-        for word in ("Who", "When")
+    all_questions = [
+        _question(number, line_index, None, f"{first_word} {number} {line_index}?")
+        for number in range(30)
+        for line_index in range(2)
+        for first_word in ("Who", "When")
     ]
-    chosen, dropped = select_questions(found, 1, kept=4, share=1)
+    chosen, dropped = select_questions(all_questions, 1, draw_cap=4, share=1)
     assert len(chosen) == 60 and not dropped
-    assert {sum(q.question.startswith(w) for q in chosen) for w in ("Who", "When")} == {30}
-    assert len(select_questions(found, 1, kept=1, share=1)[0]) == 30
+    assert {
+        sum(question.question.startswith(first_word) for question in chosen)
+        for first_word in ("Who", "When")
+    } == {30}
+    assert len(select_questions(all_questions, 1, draw_cap=1, share=1)[0]) == 30
 
 
-@pytest.mark.parametrize(("counts", "share", "wanted"), CASES["shares"])
+@pytest.mark.parametrize(("counts", "share", "chosen_counts"), CASES["shares"])
 def test_a_relation_has_at_most_its_share(
-    counts: dict[str | None, int], share: float, wanted: dict[str | None, int]
+    counts: dict[str | None, int], share: float, chosen_counts: dict[str | None, int]
 ) -> None:
-    spread = [relation for relation, n in counts.items() for _ in range(n)]
-    found = [_question(n, 1, relation, f"Who {n}?") for n, relation in enumerate(spread)]
-    chosen, dropped = select_questions(found, 1, kept=4, share=share)
-    assert Counter(q.grounding and q.grounding.relation for q in chosen) == counts | wanted
-    assert len(dropped) == len(found) - len(chosen)
-    assert {row.reason for row in dropped} <= {"relation_share"}
+    question_relations = [relation for relation, number in counts.items() for _ in range(number)]
+    all_questions = [
+        _question(number, 1, relation, f"Who {number}?")
+        for number, relation in enumerate(question_relations)
+    ]
+    chosen, dropped = select_questions(all_questions, 1, draw_cap=4, share=share)
+    assert (
+        Counter(question.grounding and question.grounding.relation for question in chosen)
+        == counts | chosen_counts
+    )
+    assert len(dropped) == len(all_questions) - len(chosen)
+    assert {drop_row.reason for drop_row in dropped} <= {"relation_share"}
 
 
 def test_a_pair_is_asked_once_a_year() -> None:
-    def same(n: int, year: int) -> Question:
-        one = _question(n, 1, "P6", f"Who {n}?", year)
-        assert one.grounding is not None
-        return replace(one, grounding=replace(one.grounding, object="Q5"))
+    def same(number: int, year: int) -> Question:
+        question = _question(number, 1, "P6", f"Who {number}?", year)
+        assert question.grounding is not None
+        return replace(question, grounding=replace(question.grounding, object="Q5"))
 
     chosen, dropped = select_questions([same(1, 2020), same(2, 2020), same(3, 2021)], 1, 4, 1)
     assert len(chosen) == 2 and [row.reason for row in dropped] == ["same_pair"]

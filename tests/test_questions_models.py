@@ -34,13 +34,13 @@ ARTICLE = article(
 
 @cache
 def requests() -> list[Request]:
-    return [Request(ARTICLE, c, date(2020, 1, 9)) for c in FINDER.find(ARTICLE)]
+    return [Request(ARTICLE, candidate, date(2020, 1, 9)) for candidate in FINDER.find(ARTICLE)]
 
 
 @pytest.fixture(scope="module", params=["causal", "seq2seq"])
 def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder: Path = tmp_path_factory.mktemp(request.param)
-    return getattr(tiny_model, request.param)(folder, [ARTICLE.text] * 3)  # type: ignore[no-any-return]
+    model_folder: Path = tmp_path_factory.mktemp(request.param)
+    return getattr(tiny_model, request.param)(model_folder, [ARTICLE.text] * 3)  # type: ignore[no-any-return]
 
 
 def backend(model: Path, **more: object) -> TransformersBackend:
@@ -50,48 +50,52 @@ def backend(model: Path, **more: object) -> TransformersBackend:
     return TransformersBackend(settings, 5)
 
 
-def raw(b: TransformersBackend) -> list[str | None]:
+def raw(model_backend: TransformersBackend) -> list[str | None]:
     """Whatever a random model writes is no question; its text is in the detail."""
-    return [r.text or r.detail for r in b.generate(requests())]
+    return [result.text or result.detail for result in model_backend.generate(requests())]
 
 
 def test_it_runs_and_repeats_itself(model: Path) -> None:
-    one = backend(model, batch=1)
-    results = one.generate(requests())
+    single_backend = backend(model, batch=1)
+    results = single_backend.generate(requests())
     assert len(results) == len(requests())
-    assert all(r.reason in ("empty", "no_question") for r in results)
-    assert raw(one) == raw(backend(model, batch=8)), "float32 leaves no doubt here"
-    (answer,) = one.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
+    assert all(result.reason in ("empty", "no_question") for result in results)
+    assert raw(single_backend) == raw(backend(model, batch=8)), "float32 leaves no doubt here"
+    (answer,) = single_backend.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
     assert answer.text is None or len(answer.text.split()) <= 8
 
 
 def test_results_of_one_batch_size_serve_no_other(model: Path, tmp_path: Path) -> None:
     """Padding can decide between words that are about as likely; a sampled request is alone."""
-    names = {backend(model, batch=n).identity for n in (1, 2, 8)}
-    assert len(names) == 3 and backend(model, device="cpu").identity in names
-    sampled = {backend(model, batch=n, temperature=1.0).identity for n in (1, 2, 8)}
-    assert len(sampled) == 1
-    two = CachedModel(backend(model, batch=2), tmp_path)
-    two.generate(requests()[:2])
+    identities = {backend(model, batch=batch_size).identity for batch_size in (1, 2, 8)}
+    assert len(identities) == 3 and backend(model, device="cpu").identity in identities
+    sampled_identities = {
+        backend(model, batch=batch_size, temperature=1.0).identity for batch_size in (1, 2, 8)
+    }
+    assert len(sampled_identities) == 1
+    cached_model = CachedModel(backend(model, batch=2), tmp_path)
+    cached_model.generate(requests()[:2])
     with pytest.raises(UserError, match="not in the cache"):
         CachedModel(backend(model, batch=1), tmp_path, offline=True).generate(requests()[:2])
 
 
 def test_sampling_depends_on_the_seed_and_the_request_alone(model: Path) -> None:
-    warm = backend(model, temperature=1.0)
-    assert raw(warm) == raw(backend(model, temperature=1.0))
-    assert [r.text or r.detail for r in warm.generate(requests()[1:])] == raw(warm)[1:]
-    other = TransformersBackend(warm.settings, 6)
-    assert raw(other) != raw(warm) and other.identity != warm.identity
+    warm_backend = backend(model, temperature=1.0)
+    assert raw(warm_backend) == raw(backend(model, temperature=1.0))
+    assert [
+        result.text or result.detail for result in warm_backend.generate(requests()[1:])
+    ] == raw(warm_backend)[1:]
+    other_seed = TransformersBackend(warm_backend.settings, 6)
+    assert raw(other_seed) != raw(warm_backend) and other_seed.identity != warm_backend.identity
 
 
 def test_results_are_kept(model: Path, tmp_path: Path) -> None:
-    first = CachedModel(backend(model), tmp_path)
-    results = first.generate(requests())
-    offline = CachedModel(backend(Path(str(model))), tmp_path, offline=True)
-    assert offline.generate(requests()) == results and offline.hits == len(requests())
+    first_model = CachedModel(backend(model), tmp_path)
+    results = first_model.generate(requests())
+    offline_model = CachedModel(backend(Path(str(model))), tmp_path, offline=True)
+    assert offline_model.generate(requests()) == results and offline_model.hits == len(requests())
     with pytest.raises(UserError, match="not in the cache"):
-        offline.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
+        offline_model.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
 
 
 CHATML = (
@@ -105,28 +109,34 @@ CHATML = (
 def test_a_chat_model_reads_its_own_template(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
-    folder = tiny_model.causal(tmp_path / "chat", [ARTICLE.text] * 3)
-    load: Any = AutoTokenizer.from_pretrained
-    tokenizer = load(folder)
+    model_folder = tiny_model.causal(tmp_path / "chat", [ARTICLE.text] * 3)
+    load_tokenizer: Any = AutoTokenizer.from_pretrained
+    tokenizer = load_tokenizer(model_folder)
     tokenizer.chat_template = CHATML
-    tokenizer.save_pretrained(folder)
-    told = chat_prompt("Who?", load(folder), {"enable_thinking": False})
-    assert told.startswith("<|im_start|>user\nWho?<|im_end|>\n<|im_start|>assistant\n<think>")
-    plain, chat = backend(folder), backend(folder, chat=True)
-    quick = backend(folder, chat=True, template={"enable_thinking": False})
-    assert len({plain.identity, chat.identity, quick.identity}) == 3
-    assert raw(chat) == raw(backend(folder, chat=True)) != raw(plain)
-    assert raw(quick) != raw(chat)
+    tokenizer.save_pretrained(model_folder)
+    prompt_text = chat_prompt("Who?", load_tokenizer(model_folder), {"enable_thinking": False})
+    assert prompt_text.startswith(
+        "<|im_start|>user\nWho?<|im_end|>\n<|im_start|>assistant\n<think>"
+    )
+    plain_backend, chat_backend = backend(model_folder), backend(model_folder, chat=True)
+    quick_backend = backend(model_folder, chat=True, template={"enable_thinking": False})
+    assert len({plain_backend.identity, chat_backend.identity, quick_backend.identity}) == 3
+    assert raw(chat_backend) == raw(backend(model_folder, chat=True)) != raw(plain_backend)
+    assert raw(quick_backend) != raw(chat_backend)
     with pytest.raises(UserError, match="none of the first 10 answers"):
-        backend(folder, chat=True, stop_after=10).generate(requests() * 3)
+        backend(model_folder, chat=True, stop_after=10).generate(requests() * 3)
 
 
 def test_a_folder_is_known_by_its_content(tmp_path: Path) -> None:
-    one = tiny_model.causal(tmp_path / "a/m", [ARTICLE.text] * 3)
-    other = tiny_model.causal(tmp_path / "b/m", ["something else"] * 3)
-    moved = tmp_path / "c/m"
-    shutil.copytree(one, moved)
-    assert backend(one).identity == backend(moved).identity != backend(other).identity
+    first_folder = tiny_model.causal(tmp_path / "a/m", [ARTICLE.text] * 3)
+    other_folder = tiny_model.causal(tmp_path / "b/m", ["something else"] * 3)
+    moved_folder = tmp_path / "c/m"
+    shutil.copytree(first_folder, moved_folder)
+    assert (
+        backend(first_folder).identity
+        == backend(moved_folder).identity
+        != backend(other_folder).identity
+    )
 
 
 def test_a_model_that_is_not_there(tmp_path: Path) -> None:
@@ -135,9 +145,9 @@ def test_a_model_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_prompt() -> None:
-    text = p.question_prompt(p.load_prompts(None), requests()[0], 4000)
-    assert text.endswith("Answer: Zoran Milanović\nQuestion:")
-    assert "Article (Monday, 6 January 2020): " in text and "<" not in text
+    prompt_text = p.question_prompt(p.load_prompts(None), requests()[0], 4000)
+    assert prompt_text.endswith("Answer: Zoran Milanović\nQuestion:")
+    assert "Article (Monday, 6 January 2020): " in prompt_text and "<" not in prompt_text
 
 
 TOO_LONG = ("x" * 400 + "?", None, "too_long")
@@ -161,15 +171,15 @@ def test_verdicts(written: str, text: str | None) -> None:
 
 @pytest.mark.parametrize(("old", "new", "said"), CASES["prompt_mistakes"])
 def test_mistakes_of_a_prompt_file(tmp_path: Path, old: str, new: str, said: str) -> None:
-    bad = tmp_path / "mine.yaml"
-    text = p.DEFAULT_PROMPTS.read_text("utf-8")
-    assert old in text
-    bad.write_text(text.replace(old, new, 1), "utf-8")
+    prompt_path = tmp_path / "mine.yaml"
+    prompt_text = p.DEFAULT_PROMPTS.read_text("utf-8")
+    assert old in prompt_text
+    prompt_path.write_text(prompt_text.replace(old, new, 1), "utf-8")
     with pytest.raises(UserError, match=said):
-        p.load_prompts(bad)
+        p.load_prompts(prompt_path)
 
 
 def test_window() -> None:
-    long = article(*(f"Sentence number {n}." for n in range(50)))
-    shown = p.article_excerpt(long, 25, 100)
-    assert len(shown) <= 100 and long.sentences[25] in shown
+    long_article = article(*(f"Sentence number {number}." for number in range(50)))
+    excerpt = p.article_excerpt(long_article, 25, 100)
+    assert len(excerpt) <= 100 and long_article.sentences[25] in excerpt

@@ -27,56 +27,65 @@ CASES = read_table("question_cases")
 CHAT = {"choices": [{"message": {"content": "Who won?"}, "finish_reason": "stop"}]}
 
 
-@pytest.mark.parametrize(("reply", "whole", "wanted"), CASES["replies"])
-def test_what_a_reply_says(reply: Any, whole: bool, wanted: list[Any] | None) -> None:
-    said = parse_completion(reply)
-    assert (said.result(said.text, whole=whole) if said else None) == (
-        Result(*wanted) if wanted else None
+@pytest.mark.parametrize(("reply", "whole", "expected_result"), CASES["replies"])
+def test_what_a_reply_says(reply: Any, whole: bool, expected_result: list[Any] | None) -> None:
+    completion = parse_completion(reply)
+    assert (completion.result(completion.text, whole=whole) if completion else None) == (
+        Result(*expected_result) if expected_result else None
     )
 
 
-@pytest.mark.parametrize(("text", "kind", "good"), CASES["can_be_answers"])
-def test_what_can_be_an_answer(text: str, kind: Any, good: bool) -> None:
-    assert can_be_answer(Candidate(0, len(text), text, kind, None, 1)) is good
+@pytest.mark.parametrize(("text", "kind", "is_possible"), CASES["can_be_answers"])
+def test_what_can_be_an_answer(text: str, kind: Any, is_possible: bool) -> None:
+    assert can_be_answer(Candidate(0, len(text), text, kind, None, 1)) is is_possible
 
 
 def test_what_is_not_asked_for() -> None:
-    text = article("Ada Lovelace spoke today of 10.")
-    draw = Draw("d", text.id, "eval", "past", text.day, date(2021, 1, 1), "2021Q1")
-    name = Candidate(11, 23, "Ada Lovelace", "entity", "PERSON", 1)
-    today = Candidate(30, 35, "today", "date", "RELATIVE", 1)
-    number = Candidate(39, 41, "10", "phrase", "CARDINAL", 1)
-    assert rank_candidates([name, today, number], text, draw, 9, 1) == (name,)
+    news_article = article("Ada Lovelace spoke today of 10.")
+    draw = Draw("d", news_article.id, "eval", "past", news_article.day, date(2021, 1, 1), "2021Q1")
+    name_span = Candidate(11, 23, "Ada Lovelace", "entity", "PERSON", 1)
+    relative_date = Candidate(30, 35, "today", "date", "RELATIVE", 1)
+    bare_number = Candidate(39, 41, "10", "phrase", "CARDINAL", 1)
+    assert rank_candidates([name_span, relative_date, bare_number], news_article, draw, 9, 1) == (
+        name_span,
+    )
 
 
-@pytest.mark.parametrize(("answer", "again"), CASES["failed"])
+@pytest.mark.parametrize(("batch_answer", "asked_again"), CASES["failed"])
 def test_what_failed_in_a_batch_is_asked_again(
-    tmp_path: Path, answer: dict[str, Any], again: bool
+    tmp_path: Path, batch_answer: dict[str, Any], asked_again: bool
 ) -> None:
     settings = BatchChat(model="m", folder=tmp_path)
     assert settings.open(1).complete(["T"])[0].reason == WAITING
-    name = json.loads((tmp_path / "requests-001.jsonl").read_text("utf-8"))["custom_id"]
-    (tmp_path / "results.jsonl").write_text(json.dumps({"custom_id": name} | answer) + "\n")
-    second = settings.open(1)
-    (result,) = second.complete(["T"])
-    assert result.reason == (WAITING if again else "server_refused")
-    (tmp_path / "more.jsonl").write_text(
-        json.dumps({"custom_id": name, "response": {"status_code": 200, "body": CHAT}}) + "\n"
+    call_id = json.loads((tmp_path / "requests-001.jsonl").read_text("utf-8"))["custom_id"]
+    (tmp_path / "results.jsonl").write_text(
+        json.dumps({"custom_id": call_id} | batch_answer) + "\n"
     )
-    if again:
+    second_model = settings.open(1)
+    (result,) = second_model.complete(["T"])
+    assert result.reason == (WAITING if asked_again else "server_refused")
+    (tmp_path / "more.jsonl").write_text(
+        json.dumps({"custom_id": call_id, "response": {"status_code": 200, "body": CHAT}}) + "\n"
+    )
+    if asked_again:
         (tmp_path / "results.jsonl").rename(tmp_path / "a.jsonl")
         assert settings.open(1).complete(["T"]) == [Result("Who won?")]
         with pytest.raises(UserError, match="1 calls wait"):
-            second.finish()
+            second_model.finish()
 
 
 def test_one_round_of_a_batch_asks_for_all_it_may_need(tmp_path: Path) -> None:
-    met = "Ada Lovelace{0} met Charles Babbage in London in 18{0}."
-    text = article(*(met.format(n) for n in range(20, 40)))
-    draw = Draw("d", text.id, "eval", "past", text.day, date(2021, 1, 1), "2021Q1")
-    model = BatchChat(model="m", folder=tmp_path).open(1)
-    made = generate_questions(
-        [text], {text.id: [draw]}, GenerateSettings(kept=2), 1, finder=FINDER, backend=model
+    sentence_form = "Ada Lovelace{0} met Charles Babbage in London in 18{0}."
+    news_article = article(*(sentence_form.format(number) for number in range(20, 40)))
+    draw = Draw("d", news_article.id, "eval", "past", news_article.day, date(2021, 1, 1), "2021Q1")
+    batch_model = BatchChat(model="m", folder=tmp_path).open(1)
+    outcomes = generate_questions(
+        [news_article],
+        {news_article.id: [draw]},
+        GenerateSettings(kept=2),
+        1,
+        finder=FINDER,
+        backend=batch_model,
     )
-    assert list(made) == []
+    assert list(outcomes) == []
     assert len((tmp_path / "requests-001.jsonl").read_text("utf-8").splitlines()) == 4

@@ -21,8 +21,12 @@ from tests.json_server import Reply, chat_reply, serve_json
 from tests.test_questions_candidates import article
 
 KEY = "sk-secret-0123456789"
-ARTICLE = article(*(f"Zoran Milanović{n} won in Croatia in May 20{n}." for n in range(10, 40)))
-REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in FINDER.find(ARTICLE)][:40]
+ARTICLE = article(
+    *(f"Zoran Milanović{number} won in Croatia in May 20{number}." for number in range(10, 40))
+)
+REQUESTS = [Request(ARTICLE, candidate, date(2020, 1, 9)) for candidate in FINDER.find(ARTICLE)][
+    :40
+]
 
 LOG: list[Any] = []
 """Of every call that is understood: fault, key, body, and the time."""
@@ -40,30 +44,37 @@ def answer(request: BaseHTTPRequestHandler, body: Any) -> Reply:
         return refused(400, "response_format is not supported")
     if fault == "picky" and ("max_tokens" in body or "temperature" in body):
         return refused(400, "Unsupported parameter: use max_completion_tokens")
-    first = not any(row[2]["messages"][0]["content"] == prompt for row in logged(fault))
+    first_time = not any(row[2]["messages"][0]["content"] == prompt for row in logged(fault))
     LOG.append((fault, key, body, time.time()))
-    if fault == "slow" and first:
+    if fault == "slow" and first_time:
         request.connection.recv(1)  # until the caller has had enough of it
-    if fault in ("slow", "drop") and first:
+    if fault in ("slow", "drop") and first_time:
         return None
     if fault == "refuses-key":
-        own = key.split()[-1]
-        return refused(401, f"Incorrect API key '{own}', or key={own}, see our site")
+        bare_key = key.split()[-1]
+        return refused(401, f"Incorrect API key '{bare_key}', or key={bare_key}, see our site")
     if fault == "strict" and "May 2011" in prompt[-40:]:
         return refused(400, "content filter")
     if fault == "dies" and len(logged(fault)) > 10:
         return 503, "no"
-    if fault == "htmlonce" and first:
+    if fault == "htmlonce" and first_time:
         fault = "html"
-    passing: dict[str, Reply] = {"busy": (429, "{}", {"Retry-After": "1"}), "broken": (500, "oops")}
-    always: dict[str, Reply] = {
+    passing_faults: dict[str, Reply] = {
+        "busy": (429, "{}", {"Retry-After": "1"}),
+        "broken": (500, "oops"),
+    }
+    lasting_faults: dict[str, Reply] = {
         "echo": (200, "sent: " + key),
         "tell": (200, {"sent": key}),
         "html": (200, "<html>login</html>", {"Content-Type": "text/html"}),
         "garbage": (200, "not json"),
         "down": (503, "no"),
     }
-    return (passing if first else {}).get(fault) or always.get(fault) or (200, says(fault, prompt))
+    return (
+        (passing_faults if first_time else {}).get(fault)
+        or lasting_faults.get(fault)
+        or (200, says(fault, prompt))
+    )
 
 
 def refused(status: int, message: str) -> Reply:
@@ -72,21 +83,21 @@ def refused(status: int, message: str) -> Reply:
 
 def says(fault: str, prompt: str) -> object:
     question = "Who is asked in call of " + prompt[-40:-10].replace("\n", " ") + "?"
-    held = json.dumps({"question": question})
-    said: dict[str, object] = {
+    json_text = json.dumps({"question": question})
+    contents: dict[str, object] = {
         "empty": "",
         "refuses": "I'm sorry, no.",
-        "good": held,
+        "good": json_text,
         "chatty": f"Sure! Here is a question:\n\n**{question}**",
         "reasoning": f"<think>Who? What?\nHm.</think>{question}",
         "half": f"Hm. Who? What?</think>\n{question}",
         "endless": "<think>Who? What?\nHm.",
-        "lies": f"Sure, here is the JSON: ```json\n{held}\n```",
+        "lies": f"Sure, here is the JSON: ```json\n{json_text}\n```",
         "renames": json.dumps({"q": question}),
-        "truncated": held[: len(held) // 2],
-        "parts": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": held}],
+        "truncated": json_text[: len(json_text) // 2],
+        "parts": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": json_text}],
     }
-    return chat_reply(said.get(fault, question))
+    return chat_reply(contents.get(fault, question))
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +107,9 @@ def server() -> Iterator[str]:
 
 
 def backend(server: str, fault: str, **more: object) -> OpenAIBackend:
-    values = {"base_url": f"{server}/{fault}/v1", "model": "m", "retries": 2}
-    values["timeout"] = 3 if fault == "slow" else 60
-    return OpenAIBackend(OpenAI.model_validate(values | {"longest_wait": 2} | more), 3)
+    setting_values = {"base_url": f"{server}/{fault}/v1", "model": "m", "retries": 2}
+    setting_values["timeout"] = 3 if fault == "slow" else 60
+    return OpenAIBackend(OpenAI.model_validate(setting_values | {"longest_wait": 2} | more), 3)
 
 
 @pytest.fixture(autouse=True)
@@ -112,11 +123,11 @@ def allowed(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_fault_that_passes_is_tried_again(server: str, fault: str) -> None:
     results = backend(server, fault).generate(REQUESTS[:4])
-    assert all(r.text and r.text.startswith("Who is asked") for r in results)
-    log = logged(fault)
-    assert len(log) == 8 and {row[1] for row in log} == {f"Bearer {KEY}"}
+    assert all(result.text and result.text.startswith("Who is asked") for result in results)
+    fault_log = logged(fault)
+    assert len(fault_log) == 8 and {row[1] for row in fault_log} == {f"Bearer {KEY}"}
     if fault == "busy":
-        assert log[-1][3] - log[0][3] >= 1, "Retry-After is honoured"
+        assert fault_log[-1][3] - fault_log[0][3] >= 1, "Retry-After is honoured"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +143,7 @@ def test_a_fault_that_passes_is_tried_again(server: str, fault: str) -> None:
 )
 def test_nonsense_is_a_counted_drop(server: str, fault: str, reason: str) -> None:
     results = backend(server, fault, retries=1, longest_wait=0.1).generate(REQUESTS[:3])
-    assert [(r.text, r.reason) for r in results] == [(None, reason)] * 3
+    assert [(result.text, result.reason) for result in results] == [(None, reason)] * 3
 
 
 @pytest.mark.parametrize(
@@ -142,41 +153,46 @@ def test_nonsense_is_a_counted_drop(server: str, fault: str, reason: str) -> Non
 def test_whatever_its_manner_the_question_is_found(server: str, fault: str) -> None:
     results = backend(server, fault).generate(REQUESTS[:7])
     assert len(results) == 7
-    assert all(r.text and "Who is asked" in r.text and r.text.endswith("?") for r in results)
-    assert not any("think" in str(r.text) or "{" in str(r.text) for r in results)
-    calls = [body for _, _, body, _ in logged(fault)]
+    assert all(
+        result.text and "Who is asked" in result.text and result.text.endswith("?")
+        for result in results
+    )
+    assert not any("think" in str(result.text) or "{" in str(result.text) for result in results)
+    call_bodies = [body for _, _, body, _ in logged(fault)]
     if fault == "noschema":
-        assert all("response_format" not in call for call in calls)
+        assert all("response_format" not in call for call in call_bodies)
     elif fault == "good":
-        assert all(call["response_format"]["type"] == "json_schema" for call in calls)
+        assert all(call["response_format"]["type"] == "json_schema" for call in call_bodies)
 
 
 def test_other_fields_of_a_call(server: str) -> None:
     with pytest.raises(UserError, match=r"no answer is of use \(server_refused.*Unsupported"):
         backend(server, "picky").generate(REQUESTS[:1])
-    request = {"max_completion_tokens": 500, "temperature": None, "reasoning_effort": "low"}
-    (result,) = backend(server, "picky", request=request).generate(REQUESTS[:1])
+    request_fields = {"max_completion_tokens": 500, "temperature": None, "reasoning_effort": "low"}
+    (result,) = backend(server, "picky", request=request_fields).generate(REQUESTS[:1])
     assert result.text
-    sent = logged("picky")[-1][2]
-    assert sent["reasoning_effort"] == "low" and "max_tokens" not in sent
+    sent_body = logged("picky")[-1][2]
+    assert sent_body["reasoning_effort"] == "low" and "max_tokens" not in sent_body
 
 
-@pytest.mark.parametrize(("fault", "said"), [("refuses", "I'm sorry, no"), ("empty", "nothing")])
+@pytest.mark.parametrize(
+    ("fault", "last_detail"), [("refuses", "I'm sorry, no"), ("empty", "nothing")]
+)
 def test_the_first_answers_end_a_run_that_is_of_no_use(
-    server: str, tmp_path: Path, fault: str, said: str
+    server: str, tmp_path: Path, fault: str, last_detail: str
 ) -> None:
-    kept = CachedModel(backend(server, fault, concurrency=1), tmp_path)
-    with pytest.raises(UserError, match=f"none of the first 10 answers .*{said}"):
-        kept.generate(REQUESTS)
-    assert kept_in(kept.path) == [], "a run that is mended asks again"
+    cached_model = CachedModel(backend(server, fault, concurrency=1), tmp_path)
+    with pytest.raises(UserError, match=f"none of the first 10 answers .*{last_detail}"):
+        cached_model.generate(REQUESTS)
+    assert kept_in(cached_model.path) == [], "a run that is mended asks again"
     assert 10 <= len(logged(fault)) < 40
 
 
 def test_a_prompt_that_is_refused_alone_is_a_counted_drop(server: str) -> None:
     results = backend(server, "strict", concurrency=1).generate(REQUESTS[:12])
-    refused = [r for r in results if r.reason == "server_refused"]
+    refused = [result for result in results if result.reason == "server_refused"]
     assert 1 <= len(refused) < 6
-    assert {r.detail for r in refused} == {"HTTP 400: content filter"}
+    assert {result.detail for result in refused} == {"HTTP 400: content filter"}
 
 
 def test_a_server_that_stays_down_ends_the_run(server: str) -> None:
@@ -210,28 +226,28 @@ def kept_in(path: Path) -> list[tuple[str, str]]:
 
 
 def test_the_cache_goes_on_where_a_run_died(server: str, tmp_path: Path) -> None:
-    broken = CachedModel(backend(server, "dies", longest_wait=0.1), tmp_path)
+    broken_model = CachedModel(backend(server, "dies", longest_wait=0.1), tmp_path)
     with pytest.raises(UserError, match="run again to go on"):
-        broken.generate(REQUESTS)
-    kept = kept_in(broken.path)
-    assert 5 <= len(kept) < len(REQUESTS)
+        broken_model.generate(REQUESTS)
+    kept_rows = kept_in(broken_model.path)
+    assert 5 <= len(kept_rows) < len(REQUESTS)
     assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.iterdir())
-    ok = backend(server, "dies")
-    whole = CachedModel(ok, tmp_path)
-    whole.model = backend(server, "ok")
-    results = whole.generate(REQUESTS)
-    assert all(r.text for r in results)
-    assert whole.prompt_counts["writing"] - whole.misses == len(kept)
-    again = CachedModel(ok, tmp_path, offline=True)
-    assert again.generate([*REQUESTS, REQUESTS[0]]) == [*results, results[0]]
-    assert again.misses == 0
+    working_backend = backend(server, "dies")
+    whole_model = CachedModel(working_backend, tmp_path)
+    whole_model.model = backend(server, "ok")
+    results = whole_model.generate(REQUESTS)
+    assert all(result.text for result in results)
+    assert whole_model.prompt_counts["writing"] - whole_model.misses == len(kept_rows)
+    offline_model = CachedModel(working_backend, tmp_path, offline=True)
+    assert offline_model.generate([*REQUESTS, REQUESTS[0]]) == [*results, results[0]]
+    assert offline_model.misses == 0
     with pytest.raises(UserError, match="1 of 1 results"):
-        again.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
+        offline_model.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
 
 
 def test_a_file_that_is_no_cache(tmp_path: Path) -> None:
-    b = backend("http://127.0.0.1:9", "x")
-    path = tmp_path / CachedModel(b, tmp_path / "other").path.name
-    path.write_bytes(b"something else, and more of it than a header" * 9)
+    server_backend = backend("http://127.0.0.1:9", "x")
+    cache_path = tmp_path / CachedModel(server_backend, tmp_path / "other").path.name
+    cache_path.write_bytes(b"something else, and more of it than a header" * 9)
     with pytest.raises(UserError, match="cache cannot be opened: file is not a database"):
-        CachedModel(b, tmp_path)
+        CachedModel(server_backend, tmp_path)

@@ -14,32 +14,32 @@ def cut(path: Path, size: int, longest: int) -> tuple[list[bytes | int], BlockCu
     shard = open_shard(path)
     cutter = BlockCutter(shard, size, longest)
     buffer = memoryview(bytearray(size + longest))
-    found: list[bytes | int] = []
+    spans: list[bytes | int] = []
     number = 0
     while block := cutter.fill(buffer):
         assert block.number == number
         number += 1
         text = buffer[: block.end]
-        found += [block.too_long] if block.too_long else []
-        found += [bytes(text[a:b]) for a, b in line_spans(text)]
+        spans += [block.too_long] if block.too_long else []
+        spans += [bytes(text[span_start:span_end]) for span_start, span_end in line_spans(text)]
     shard.close()
     assert cutter.number == number
-    return found, cutter
+    return spans, cutter
 
 
 @given(
-    st.lists(st.binary(max_size=40).map(lambda b: b.replace(b"\n", b" ")), min_size=1),
+    st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b" ")), min_size=1),
     st.integers(1, 100),
     st.booleans(),
 )
 def test_every_line_once(
-    tmp_path_factory: pytest.TempPathFactory, given: list[bytes], size: int, end: bool
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], size: int, end: bool
 ) -> None:
     path = tmp_path_factory.mktemp("blocks") / "dump"
-    text = b"{" + b"\n".join(given) + (b"\n" if end else b"")
+    text = b"{" + b"\n".join(lines) + (b"\n" if end else b"")
     path.write_bytes(text)
     assert cut(path, size, 1000)[0] == text.removesuffix(b"\n").split(b"\n") or not end
-    assert b"\n".join(x for x in cut(path, size, 1000)[0] if isinstance(x, bytes)) in (
+    assert b"\n".join(line for line in cut(path, size, 1000)[0] if isinstance(line, bytes)) in (
         text,
         text.removesuffix(b"\n"),
     )

@@ -23,27 +23,33 @@ def read(*entities: Any) -> DumpRows:
 LINES = case_lists("dump_lines")
 
 
-def written(part: str, given: Any, language: str = "") -> Any:
+def written(part: str, source: Any, language: str = "") -> Any:
     """A part of an entity, with terms and statements for the texts that stand for them."""
-    if isinstance(given, dict) and part != "sitelinks":
-        return {key: written(part, one, key) for key, one in given.items()}
-    if isinstance(given, list):
-        return [written(part, one, language) for one in given]
-    if not isinstance(given, str):
-        return given
+    if isinstance(source, dict) and part != "sitelinks":
+        return {key: written(part, part_value, key) for key, part_value in source.items()}
+    if isinstance(source, list):
+        return [written(part, part_value, language) for part_value in source]
+    if not isinstance(source, str):
+        return source
     if part != "claims":
-        return term(given, language)
-    form, *rank = given.split()
+        return term(source, language)
+    form, *rank = source.split()
     return statement(snak(form), rank=rank[0] if rank else "normal")
 
 
-@pytest.mark.parametrize(("given", "expected"), LINES["entities"])
-def test_an_entity(given: Json, expected: Json) -> None:
-    parts = {part: one if one is None else written(part, one) for part, one in given.items()}
-    found = asdict(read({"id": "Q1", "type": "item", **parts}).entities[0])
-    found |= {k: found[k] and " to ".join(map(str, found[k])) for k in ("began", "ended")}
-    found["aliases"] = list(found["aliases"])
-    assert expected.items() <= found.items()
+@pytest.mark.parametrize(("source", "expected"), LINES["entities"])
+def test_an_entity(source: Json, expected: Json) -> None:
+    parts = {
+        part: part_value if part_value is None else written(part, part_value)
+        for part, part_value in source.items()
+    }
+    entity_columns = asdict(read({"id": "Q1", "type": "item", **parts}).entities[0])
+    entity_columns |= {
+        column: entity_columns[column] and " to ".join(map(str, entity_columns[column]))
+        for column in ("began", "ended")
+    }
+    entity_columns["aliases"] = list(entity_columns["aliases"])
+    assert expected.items() <= entity_columns.items()
 
 
 @pytest.mark.parametrize(("claim", "expected"), LINES["statements"])
@@ -68,9 +74,9 @@ def test_a_statement(claim: Json, expected: str) -> None:
 
 @pytest.mark.parametrize("broken", [{}, {"mainsnak": 5}, {"mainsnak": {"snaktype": 1}}, [], "x"])
 def test_a_broken_statement_is_dropped_alone(broken: Any) -> None:
-    given = {"id": "Q1", "type": "item", "claims": {"P6": [broken, statement("Q2", "2019")]}}
-    rows = read(given)
-    assert [f.object for f in rows.statements] == ["Q2"]
+    source = {"id": "Q1", "type": "item", "claims": {"P6": [broken, statement("Q2", "2019")]}}
+    rows = read(source)
+    assert [statement_row.object for statement_row in rows.statements] == ["Q2"]
     [dropped] = rows.dropped
     assert (dropped.step, dropped.reason, dropped.item) == ("mine", "malformed_statement", "Q1/P6")
 
@@ -88,9 +94,10 @@ def test_a_statement_that_contradicts_itself_is_dropped() -> None:
     [dropped] = rows.dropped
     assert (dropped.reason, dropped.item, dropped.relation) == ("contradictory", "Q1$x", "P6")
     assert dropped.detail == "P580 2020-01-01/2020-12-31, P582 2019-01-01/2019-12-31"
-    assert [(s.reason, s.start_first, s.end_open) for s in rows.statements] == [
-        ("contradictory", None, True)
-    ]
+    assert [
+        (statement_row.reason, statement_row.start_first, statement_row.end_open)
+        for statement_row in rows.statements
+    ] == [("contradictory", None, True)]
 
 
 def test_undated_statements_are_kept_beside_dated_ones_and_where_the_relation_asks_for_it() -> None:
@@ -100,7 +107,7 @@ def test_undated_statements_are_kept_beside_dated_ones_and_where_the_relation_as
         "P19": [statement("Q7")],
     }
     rows = read(item("Q1", "A", claims))
-    statements = [(s.object, s.reason) for s in rows.statements]
+    statements = [(statement_row.object, statement_row.reason) for statement_row in rows.statements]
     assert statements == [("Q2", None), ("Q3", "undated"), ("Q7", "undated")]
     assert rows.counts == {"items": 1, "P6/deprecated": 1, "P17/undated": 2}
 
@@ -111,16 +118,19 @@ def test_undated_statements_are_kept_beside_dated_ones_and_where_the_relation_as
 def test_an_unreadable_time_is_an_unknown_one(broken: Any) -> None:
     qualifiers = {"P580": [value("time", broken)], "P582": [time_snak("2019")]}
     rows = read(item("Q1", "A", {"P6": [statement("Q2", qualifiers=qualifiers)]}))
-    assert [(f.start_first, str(f.end_last)) for f in rows.statements] == [(None, "2019-12-31")]
+    assert [
+        (statement_row.start_first, str(statement_row.end_last))
+        for statement_row in rows.statements
+    ] == [(None, "2019-12-31")]
     assert rows.counts["P6/coarse_time"] == 1
 
 
 def test_a_statement_without_an_id_gets_one_of_what_it_says() -> None:
     def ids(*claims: dict[str, Any]) -> list[str]:
-        given = {"id": "Q1", "type": "item", "claims": {"P6": list(claims)}}
-        return [f.statement for f in read(given).statements]
+        source = {"id": "Q1", "type": "item", "claims": {"P6": list(claims)}}
+        return [statement_row.statement for statement_row in read(source).statements]
 
-    first, second, third = ids(*(statement("Q2", y) for y in ("2019", "2019", "2020")))
+    first, second, third = ids(*(statement("Q2", year) for year in ("2019", "2019", "2020")))
     assert first == second != third
     assert first.startswith("Q1$")
     assert len(first) == 35
@@ -139,7 +149,7 @@ def test_other_kinds_of_entities() -> None:
     assert [entity.id for entity in rows.entities] == ["P6", "Q9"]
     assert not rows.statements
     kinds = ("properties", "lexemes", "other_entities", "items")
-    assert [rows.counts[k] for k in kinds] == [1, 2, 1, 1]
+    assert [rows.counts[column] for column in kinds] == [1, 2, 1, 1]
 
 
 DEEP = '{"id":"Q1","x":' + "[" * 100_000 + "]" * 100_000 + "}"

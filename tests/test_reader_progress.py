@@ -19,7 +19,7 @@ def test_a_quick_step_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("total", "unit", "done", "line"),
+    ("total", "unit", "lines_read", "line"),
     [
         (4_000_000, "B", 1_000_000, "reading: 1.00M of 4.00MB (25%) in 00:00, 00:00 left"),
         (None, "B", 1500, "reading: 1.50kB in 00:00"),
@@ -29,14 +29,14 @@ def test_a_quick_step_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_line(
     total: int | None,
     unit: str,
-    done: int,
+    lines_read: int,
     line: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "EVERY", 0.0)
     with progress(total, unit, "reading", (lambda: "odd") if "odd" in line else None) as bar:
-        bar.advance(done)
+        bar.advance(lines_read)
     out, err = capsys.readouterr()
     assert not out
     assert err.splitlines()[-1] == line
@@ -50,12 +50,12 @@ def test_a_terminal_gets_a_bar() -> None:
     )
     ours, theirs = os.openpty()
     termios.tcsetwinsize(theirs, (24, 80))  # a new one has no columns, so no room for a bar
-    done = subprocess.run([sys.executable, "-c", code], stderr=theirs, stdout=subprocess.PIPE)
+    lines_read = subprocess.run([sys.executable, "-c", code], stderr=theirs, stdout=subprocess.PIPE)
     assert select.select([ours], [], [], 5)[0]
-    shown = os.read(ours, 10_000).decode()
+    terminal_text = os.read(ours, 10_000).decode()
     os.close(theirs)
     os.close(ours)
-    assert done.returncode == 0
-    assert not done.stdout
-    assert "reading" in shown
-    assert "%|" in shown
+    assert lines_read.returncode == 0
+    assert not lines_read.stdout
+    assert "reading" in terminal_text
+    assert "%|" in terminal_text

@@ -16,9 +16,9 @@ def test_find_shards(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"x")
     (tmp_path / "empty").mkdir()
     names = ["a.json", "b.json.gz", "c.jsonl.bz2", "d.ndjson.zst"]
-    assert [p.name for p in find_shards(tmp_path)] == names
-    assert [p.name for p in find_shards(str(tmp_path / "*.json*"))] == names[:3]
-    assert [p.name for p in find_shards([tmp_path / "b.json.gz", tmp_path])] == [
+    assert [shard_path.name for shard_path in find_shards(tmp_path)] == names
+    assert [shard_path.name for shard_path in find_shards(str(tmp_path / "*.json*"))] == names[:3]
+    assert [shard_path.name for shard_path in find_shards([tmp_path / "b.json.gz", tmp_path])] == [
         "b.json.gz",
         *(n for n in names if n != "b.json.gz"),
     ]
@@ -33,11 +33,11 @@ def test_find_shards(tmp_path: Path) -> None:
         find_shards([])
 
 
-@pytest.mark.parametrize(("names", "given", "expected"), table_cases("dump_days"))
-def test_snapshot_of(names: str, given: str, expected: str) -> None:
-    paths = [Path(n) for n in names.split()]
+@pytest.mark.parametrize(("names", "snapshot_text", "expected"), table_cases("dump_days"))
+def test_snapshot_of(names: str, snapshot_text: str, expected: str) -> None:
+    paths = [Path(name) for name in names.split()]
     if re.fullmatch(r"\d{4}-\d\d-\d\d", expected):
-        assert snapshot_day(paths, given or None) == date.fromisoformat(expected)
+        assert snapshot_day(paths, snapshot_text or None) == date.fromisoformat(expected)
     else:
         with pytest.raises(UserError, match=expected):
-            snapshot_day(paths, given or None)
+            snapshot_day(paths, snapshot_text or None)

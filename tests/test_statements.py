@@ -65,35 +65,40 @@ def times(text: str) -> dict[str, list[Snak]]:
     return snaks_by_property
 
 
-@pytest.mark.parametrize(("given", "expected"), read_table("statement_times"))
-def test_what_a_statement_says(given: str, expected: str) -> None:
-    stated_times = stated_intervals(times(given))
+@pytest.mark.parametrize(("snak_text", "expected"), read_table("statement_times"))
+def test_what_a_statement_says(snak_text: str, expected: str) -> None:
+    stated_times = stated_intervals(times(snak_text))
     if expected == "@/2005-12-31!":  # seen in 2005, and ended in 2007 at the earliest
-        one = Validity(None, date(2005, 12, 31), date(2007, 1, 1), None, False, True)
-        assert stated_times == StatedTimes([one], False)
+        time_text = Validity(None, date(2005, 12, 31), date(2007, 1, 1), None, False, True)
+        assert stated_times == StatedTimes([time_text], False)
     elif expected == "!":
         assert stated_times == StatedTimes([], True)
     else:
-        assert stated_times == StatedTimes([interval(e) for e in expected.split()], False)
+        assert stated_times == StatedTimes(
+            [interval(expected_text) for expected_text in expected.split()], False
+        )
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("snak_text", "expected"),
     [("s 2019; e 2020", False), ("s ?; e -", False), ("s *; e 2020", True), ("p *", True)],
 )
-def test_unusable_times_are_counted(given: str, expected: bool) -> None:
+def test_unusable_times_are_counted(snak_text: str, expected: bool) -> None:
     claims = StatementRows()
-    claims.add("Q1$a", "Q1", "P6", "Q2", None, times(given))
+    claims.add("Q1$a", "Q1", "P6", "Q2", None, times(snak_text))
     assert claims.counts["P6/coarse_time"] == expected
 
 
-@pytest.mark.parametrize(("given", "began", "ended"), read_table("life_dates"))
-def test_when_something_began_or_ended(given: str, began: str, ended: str) -> None:
+@pytest.mark.parametrize(("snak_text", "began", "ended"), read_table("life_dates"))
+def test_when_something_began_or_ended(snak_text: str, began: str, ended: str) -> None:
     """Dates of two properties; `!` is a preferred one, `~` a deprecated one."""
     ranks = {"!": "preferred", "~": "deprecated"}
     dates = [
-        [LifeDate(ranks.get(one[-1], "normal"), snaks(one.rstrip("!~"))[0]) for one in some.split()]
-        for some in given.split(";")
+        [
+            LifeDate(ranks.get(time_text[-1], "normal"), snaks(time_text.rstrip("!~"))[0])
+            for time_text in group.split()
+        ]
+        for group in snak_text.split(";")
     ]
     life_day = [life_boundary(dates, latest) for latest in (True, False)]
     assert life_day == [None if text == "-" else day(text) for text in (began, ended)]

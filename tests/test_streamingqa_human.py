@@ -33,7 +33,11 @@ class Run:
         self.a = folder / "releases/streamingqa/1.0.0"
         self.dates = sample / "releases/wmt-question-dates/1.0.0"
         self.wrote: list[Gold] = []
-        self.draws = {r["id"]: r for s in ("recent", "past") for r in config_rows(self.dates, s)}
+        self.draws = {
+            row["id"]: row
+            for subset in ("recent", "past")
+            for row in config_rows(self.dates, subset)
+        }
         self.write_questions()
         self.b = self.release("1.1.0")
         self.judged: dict[str, Decision] = {}
@@ -42,108 +46,135 @@ class Run:
         self.c = self.release("2.0.0")
 
     def release(self, version: str) -> Path:
-        words = ("--gold", self.folder / "judgments", "--out", self.folder / "releases")
-        run_cli("release", RECIPE, *words, "--build", self.build)
+        cli_words = ("--gold", self.folder / "judgments", "--out", self.folder / "releases")
+        run_cli("release", RECIPE, *cli_words, "--build", self.build)
         return self.folder / "releases/streamingqa" / version
 
     def write_questions(self) -> None:
         """Questions like those of the backend, one in own words, one that says too little."""
-        told: dict[str, list[Row]] = {}
+        rows_by_article: dict[str, list[Row]] = {}
         for row in config_rows(self.a, "all"):
-            told.setdefault(row["evidence_id"], []).append(row)
-        more: dict[str, Any] = {"out": self.folder / "hits", "number": 150}
-        drawn = [
-            batch_items("write_questions", self.dates, config=c, **more) for c in ("recent", "past")
+            rows_by_article.setdefault(row["evidence_id"], []).append(row)
+        batch_options: dict[str, Any] = {"out": self.folder / "hits", "number": 150}
+        items_by_config = [
+            batch_items("write_questions", self.dates, config=config, **batch_options)
+            for config in ("recent", "past")
         ]
-        made = [item for some in drawn for item in some]
-        for item in made:
-            known = told.get(self.draws[item.row]["article"], [])
-            entries = [{"question": r["question"], "answer": r["answers"][0]} for r in known[:2]]
+        items = [item for config_items in items_by_config for item in config_items]
+        for item in items:
+            article_rows = rows_by_article.get(self.draws[item.row]["article"], [])
+            entries = [
+                {"question": row["question"], "answer": row["answers"][0]}
+                for row in article_rows[:2]
+            ]
             if entries:
-                both = [*entries, {"question": VAGUE, "answer": "home"}]
+                two_workers = [*entries, {"question": VAGUE, "answer": "home"}]
                 again = [{**entries[0], "answer": OWN}]
-                answers = {"questions": [both, again]}
+                answers = {"questions": [two_workers, again]}
                 self.wrote.append(gold_row(*shown(item), answers, judgments=2, dataset=WRITTEN))
-        one, other, *_ = made
-        right = {"questions": [{"question": "Who was it in Paris?", "answer": "Ann"}]}
-        days = {**other.fields, "question_day": "2020-01-01"}
-        taken = {one.row for one in self.wrote}
-        free = [item.row for item in made if item.row not in taken]
-        useless = [
-            gold_row("write_questions", "0" * 16, one.fields, right),
-            gold_row("write_questions", free[0], days, right),
-            gold_row("write_questions", free[1], one.fields, {"questions": [7, []]}),
-            gold_row("write_questions", free[2], one.fields, right, "open"),
+        first_item, second_item, *_ = items
+        right_answers = {"questions": [{"question": "Who was it in Paris?", "answer": "Ann"}]}
+        other_days = {**second_item.fields, "question_day": "2020-01-01"}
+        written_ids = {first_item.row for first_item in self.wrote}
+        free_ids = [item.row for item in items if item.row not in written_ids]
+        useless_rows = [
+            gold_row("write_questions", "0" * 16, first_item.fields, right_answers),
+            gold_row("write_questions", free_ids[0], other_days, right_answers),
+            gold_row("write_questions", free_ids[1], first_item.fields, {"questions": [7, []]}),
+            gold_row("write_questions", free_ids[2], first_item.fields, right_answers, "open"),
         ]
-        write_gold(self.folder / "judgments/write_questions", [*self.wrote, *useless])
+        write_gold(self.folder / "judgments/write_questions", [*self.wrote, *useless_rows])
 
     def review(self) -> None:
         """Of those drawn from release B every third is bad; of answers every kind is there."""
-        judge = batch_items("judge_question", self.b, self.folder / "hits", number=200)
-        found = []
-        for number, item in enumerate(judge):
+        judge_items = batch_items("judge_question", self.b, self.folder / "hits", number=200)
+        gold_rows = []
+        for number, item in enumerate(judge_items):
             decision = DECISIONS[number % len(DECISIONS)]
             self.judged[item.row] = decision
             verdict = {"verdict": "good" if decision == "accepted" else "bad"}
-            found.append(gold_row(*shown(item), verdict, decision, 3, 3))
-        stale = {**judge[0].fields, "question": "Who else?"}
-        row = next(r["id"] for r in config_rows(self.b, "all") if r["id"] not in self.judged)
-        found.append(gold_row("judge_question", row, stale, {"verdict": "bad"}, "rejected", 3, 3))
-        found.append(
-            gold_row("judge_question", "0" * 16, stale, {"verdict": "bad"}, "rejected", 3, 3)
+            gold_rows.append(gold_row(*shown(item), verdict, decision, 3, 3))
+        stale_fields = {**judge_items[0].fields, "question": "Who else?"}
+        row = next(
+            question_row["id"]
+            for question_row in config_rows(self.b, "all")
+            if question_row["id"] not in self.judged
         )
-        write_gold(self.folder / "judgments/judge_question", found)
-        known = {row["id"]: row for row in config_rows(self.b, "all")}
-        found = []
-        answer = batch_items("answer_question", self.b, self.folder / "hits", number=90)
-        for number, item in enumerate(answer):
-            right = known[item.row]["answers"][0]
-            every = [[right, "the " + right, "Nobody"], [right] * 3, ["No", right], []]
-            given = self.answered[item.row] = every[number % 4]
-            said = {"answer": right if number % 4 == 1 else given} if given else {}
-            answers = {"answerable": "yes" if given else "no", **said}
-            settled: Decision = "accepted" if given else "rejected"
-            found.append(gold_row(*shown(item), answers, settled, 3, len(given) or 2))
-        found.append(gold_row("answer_question", "0" * 16, item.fields, {"answer": ["Who"]}))
-        write_gold(self.folder / "judgments/answer_question", found)
+        gold_rows.append(
+            gold_row("judge_question", row, stale_fields, {"verdict": "bad"}, "rejected", 3, 3)
+        )
+        gold_rows.append(
+            gold_row("judge_question", "0" * 16, stale_fields, {"verdict": "bad"}, "rejected", 3, 3)
+        )
+        write_gold(self.folder / "judgments/judge_question", gold_rows)
+        rows_by_id = {row["id"]: row for row in config_rows(self.b, "all")}
+        gold_rows = []
+        answer_items = batch_items("answer_question", self.b, self.folder / "hits", number=90)
+        for number, item in enumerate(answer_items):
+            right_answer = rows_by_id[item.row]["answers"][0]
+            answer_variants = [
+                [right_answer, "the " + right_answer, "Nobody"],
+                [right_answer] * 3,
+                ["No", right_answer],
+                [],
+            ]
+            given_answers = self.answered[item.row] = answer_variants[number % 4]
+            answer_fields = (
+                {"answer": right_answer if number % 4 == 1 else given_answers}
+                if given_answers
+                else {}
+            )
+            answers = {"answerable": "yes" if given_answers else "no", **answer_fields}
+            answer_decision: Decision = "accepted" if given_answers else "rejected"
+            gold_rows.append(
+                gold_row(*shown(item), answers, answer_decision, 3, len(given_answers) or 2)
+            )
+        gold_rows.append(gold_row("answer_question", "0" * 16, item.fields, {"answer": ["Who"]}))
+        write_gold(self.folder / "judgments/answer_question", gold_rows)
 
 
 def shown(item: Any) -> tuple[str, str, Mapping[str, Any]]:
     layout = {"article_day": "write_questions", "article_date": "answer_question"}
-    name = next((layout[f] for f in item.fields if f in layout), "judge_question")
+    name = next(
+        (layout[field_name] for field_name in item.fields if field_name in layout), "judge_question"
+    )
     return name, item.row, item.fields
 
 
 @pytest.fixture(scope="module")
-def done(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def annotated_run(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(sample, tmp_path_factory.mktemp("people"))
 
 
 @pytest.mark.slow
-def test_written_questions_are_added_and_nothing_else_changes(done: Run) -> None:
-    changed = compare(done.a, done.b)
+def test_written_questions_are_added_and_nothing_else_changes(annotated_run: Run) -> None:
+    changed = compare(annotated_run.a, annotated_run.b)
     assert changed.level == "minor"
     assert set(changed.totals()) == {"added"}
-    old = {row["id"]: row for row in config_rows(done.a, "all")}
-    new = {row["id"]: row for row in config_rows(done.b, "all")}
-    assert {id_: new[id_] for id_ in old} == old
-    wanted = {}
-    for one in done.wrote:
-        both, again = json.loads(one.answers)["questions"]
-        for entry in both:
-            given = [e["answer"] for e in (entry, *again) if e["question"] == entry["question"]]
-            wanted[one.row, entry["question"]] = given
-    written = [row for id_, row in new.items() if id_ not in old]
+    rows_before = {row["id"]: row for row in config_rows(annotated_run.a, "all")}
+    rows_after = {row["id"]: row for row in config_rows(annotated_run.b, "all")}
+    assert {id_: rows_after[id_] for id_ in rows_before} == rows_before
+    expected_answers = {}
+    for written_row in annotated_run.wrote:
+        two_workers, again = json.loads(written_row.answers)["questions"]
+        for entry in two_workers:
+            given_answers = [
+                worker_entry["answer"]
+                for worker_entry in (entry, *again)
+                if worker_entry["question"] == entry["question"]
+            ]
+            expected_answers[written_row.row, entry["question"]] = given_answers
+    written = [row for id_, row in rows_after.items() if id_ not in rows_before]
     assert len(written) > 100
     assert {row["recent_or_past"] for row in written} == {"recent", "past"}
     for row in written:
         (draw,) = (
-            d
-            for (draw_id, question), given in wanted.items()
+            draw_row
+            for (draw_id, question), given_answers in expected_answers.items()
             if question == row["question"]
-            and given == list(row["answers"])
-            and (d := done.draws[draw_id])["article"] == row["evidence_id"]
-            and seconds(d["question_day"]) == row["question_ts"]
+            and given_answers == list(row["answers"])
+            and (draw_row := annotated_run.draws[draw_id])["article"] == row["evidence_id"]
+            and seconds(draw_row["question_day"]) == row["question_ts"]
         )
         assert row["question"] != VAGUE
         assert (row["written_or_generated"], row["generator"]) == ("written", "people")
@@ -154,12 +185,20 @@ def test_written_questions_are_added_and_nothing_else_changes(done: Run) -> None
         assert not SKIPPED & set(row["filters"])
         assert "toxicity" in row["filters"]
         assert row["toxicity_profanity"] is not None
-    dropped = {r["filter"]: r["dropped"] for r in figure_rows(done.b, "written_filters")}
-    assert sum(dropped.values()) == len(wanted) - len(written)
-    outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure_rows(done.b, "gold")}
+    dropped = {
+        figure_row["filter"]: figure_row["dropped"]
+        for figure_row in figure_rows(annotated_run.b, "written_filters")
+    }
+    assert sum(dropped.values()) == len(expected_answers) - len(written)
+    outcomes = {
+        (figure_row["layout"], figure_row["outcome"]): figure_row["rows"]
+        for figure_row in figure_rows(annotated_run.b, "gold")
+    }
     expected = dict.fromkeys(("changed", "no_such_row", "not_understood", "open"), 1)
-    expected["taken"] = len(done.wrote)
-    assert outcomes == {("write_questions", name): n for name, n in expected.items()}
+    expected["taken"] = len(annotated_run.wrote)
+    assert outcomes == {
+        ("write_questions", name): row_count for name, row_count in expected.items()
+    }
 
 
 def seconds(day: Any) -> int:
@@ -167,47 +206,73 @@ def seconds(day: Any) -> int:
 
 
 @pytest.mark.slow
-def test_judged_and_answered_rows_are_what_changes(done: Run) -> None:
-    old = {row["id"]: row for row in config_rows(done.b, "all")}
-    new = {row["id"]: row for row in config_rows(done.c, "all")}
-    gone = {row for row, decision in done.judged.items() if decision in ("rejected", "disputed")}
-    unanswerable = {row for row, given in done.answered.items() if not given}
-    assert gone - unanswerable
-    assert unanswerable - gone
-    assert set(new) == set(old) - gone - unanswerable
-    judged_written = [row for row in done.judged if old[row]["written_or_generated"] == "written"]
+def test_judged_and_answered_rows_are_what_changes(annotated_run: Run) -> None:
+    rows_before = {row["id"]: row for row in config_rows(annotated_run.b, "all")}
+    rows_after = {row["id"]: row for row in config_rows(annotated_run.c, "all")}
+    judged_bad = {
+        row
+        for row, decision in annotated_run.judged.items()
+        if decision in ("rejected", "disputed")
+    }
+    unanswerable = {
+        row for row, given_answers in annotated_run.answered.items() if not given_answers
+    }
+    assert judged_bad - unanswerable
+    assert unanswerable - judged_bad
+    assert set(rows_after) == set(rows_before) - judged_bad - unanswerable
+    judged_written = [
+        row for row in annotated_run.judged if rows_before[row]["written_or_generated"] == "written"
+    ]
     assert judged_written
-    baseline = {row["id"]: row for row in config_rows(done.c, "human_baseline")}
-    assert check(done.c)["all"] == len(new)
-    for id_, row in new.items():
-        given = list(done.answered.get(id_, []))
-        differ = {name for name in row if row[name] != old[id_][name]}
-        if not given:
+    baseline = {row["id"]: row for row in config_rows(annotated_run.c, "human_baseline")}
+    assert check(annotated_run.c)["all"] == len(rows_after)
+    for row_id, row in rows_after.items():
+        given_answers = list(annotated_run.answered.get(row_id, []))
+        differ = {name for name in row if row[name] != rows_before[row_id][name]}
+        if not given_answers:
             assert not differ
-            assert id_ not in baseline
+            assert row_id not in baseline
             continue
         assert differ <= {"answers_additional", "targets"}
-        before = old[id_]["answers_additional"]
-        own, others = baseline[id_], list(row["answers_additional"])[len(before) :]
-        assert sorted(given) == sorted([*others, *([own["answer"]] if own["answer"] else [])])
-        known = [*row["answers"], *before, *others]
-        assert own["exact_match"] == (own["answer"] in known or own["answer"] == "the " + known[0])
-        assert own["exact_match"] <= own["f1"]
-    assert set(baseline) == {i for i in new if done.answered.get(i)}
-    more = {len(new[i]["answers_additional"]) - len(old[i]["answers_additional"]) for i in baseline}
-    assert more == {1, 2}
+        before = rows_before[row_id]["answers_additional"]
+        baseline_row, new_references = (
+            baseline[row_id],
+            list(row["answers_additional"])[len(before) :],
+        )
+        assert sorted(given_answers) == sorted(
+            [*new_references, *([baseline_row["answer"]] if baseline_row["answer"] else [])]
+        )
+        references = [*row["answers"], *before, *new_references]
+        assert baseline_row["exact_match"] == (
+            baseline_row["answer"] in references or baseline_row["answer"] == "the " + references[0]
+        )
+        assert baseline_row["exact_match"] <= baseline_row["f1"]
+    assert set(baseline) == {row_id for row_id in rows_after if annotated_run.answered.get(row_id)}
+    added_counts = {
+        len(rows_after[row_id]["answers_additional"])
+        - len(rows_before[row_id]["answers_additional"])
+        for row_id in baseline
+    }
+    assert added_counts == {1, 2}
     assert any(row["answer"] is None for row in baseline.values())
 
 
 @pytest.mark.slow
-def test_only_judged_rows_where_that_is_asked(done: Run, tmp_path: Path) -> None:
+def test_only_judged_rows_where_that_is_asked(annotated_run: Run, tmp_path: Path) -> None:
     text = RECIPE.read_text("utf-8").replace("../../samples", str(ROOT / "samples"))
-    recipe = tmp_path / "streamingqa.yaml"
-    recipe.write_text(text.replace("  people:\n", "  people:\n    judged: [written]\n"), "utf-8")
-    words = ("--gold", done.folder / "judgments", "--build", done.build)
-    run_cli("release", recipe, *words, "--out", tmp_path / "two")
-    kept, every = (config_rows(r, "all") for r in (tmp_path / "two/streamingqa/1.0.0", done.c))
-    written = [r for r in kept if r["written_or_generated"] == "written"]
-    assert {done.judged.get(r["id"]) for r in written} == {"accepted"}
-    others = [[r for r in some if r["written_or_generated"] != "written"] for some in (kept, every)]
-    assert others[0] == others[1]
+    recipe_path = tmp_path / "streamingqa.yaml"
+    recipe_path.write_text(
+        text.replace("  people:\n", "  people:\n    judged: [written]\n"), "utf-8"
+    )
+    cli_words = ("--gold", annotated_run.folder / "judgments", "--build", annotated_run.build)
+    run_cli("release", recipe_path, *cli_words, "--out", tmp_path / "two")
+    kept_rows, all_rows = (
+        config_rows(row, "all") for row in (tmp_path / "two/streamingqa/1.0.0", annotated_run.c)
+    )
+    written_rows = [row for row in kept_rows if row["written_or_generated"] == "written"]
+    assert {annotated_run.judged.get(row["id"]) for row in written_rows} == {"accepted"}
+    generated_rows = [
+        [row for row in release_rows if row["written_or_generated"] != "written"]
+        for release_rows in (kept_rows, all_rows)
+    ]
+    assert generated_rows[0] == generated_rows[1]

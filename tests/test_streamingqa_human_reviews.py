@@ -39,20 +39,25 @@ CASES = read_table("streamingqa_human")
 
 @pytest.mark.parametrize(("answer", "kind", "text"), CASES["placed"])
 def test_answers_are_found_in_the_article(answer: str, kind: str, text: str | None) -> None:
-    found = annotators.locate_answer(answer, ARTICLE, FINDER.find(ARTICLE))
-    assert found.type == kind
+    located = annotators.locate_answer(answer, ARTICLE, FINDER.find(ARTICLE))
+    assert located.type == kind
     if text is None:
-        assert (found.start, found.end, found.text) == (-1, -1, answer)
+        assert (located.start, located.end, located.text) == (-1, -1, answer)
         return
-    assert ARTICLE.text[found.start : found.end] == found.text == text
-    assert text in SENTENCES[found.sentence]
+    assert ARTICLE.text[located.start : located.end] == located.text == text
+    assert text in SENTENCES[located.sentence]
 
 
 @pytest.mark.parametrize("case", CASES["written"])
 def test_written_questions_are_read(case: str) -> None:
-    given, expected = CASES["written"][case]
-    found = read_written_questions(gold_row("write_questions", "d1", SHOWN, {"questions": given}))
-    assert (found and {q: [*answers] for q, answers in found.questions}) == expected
+    worker_entries, expected = CASES["written"][case]
+    written_questions = read_written_questions(
+        gold_row("write_questions", "d1", SHOWN, {"questions": worker_entries})
+    )
+    assert (
+        written_questions
+        and {question: [*answers] for question, answers in written_questions.questions}
+    ) == expected
 
 
 WRITTEN = {"question": ROW.question, "answer": "Kofi Annan"}
@@ -60,85 +65,126 @@ WRITTEN = {"question": ROW.question, "answer": "Kofi Annan"}
 
 @pytest.mark.parametrize("change", [{}, *({name: "2001-01-01"} for name in SHOWN)])
 def test_what_people_saw_must_be_what_is_there(change: dict[str, str]) -> None:
-    one = read_written_questions(
+    written_questions = read_written_questions(
         gold_row("write_questions", "d1", SHOWN | change, {"questions": [WRITTEN]})
     )
-    assert one
-    counts: Counter[str] = Counter()
-    some = annotators.written_items([ARTICLE], {"a1": [DRAW]}, {"d1": one}, FINDER, counts)
-    made = list(some)
-    assert counts == {"changed" if change else "taken": 1}
-    assert [item.question.question for item, _ in made] == ([] if change else [WRITTEN["question"]])
+    assert written_questions
+    outcome_counts: Counter[str] = Counter()
+    question_items = annotators.written_items(
+        [ARTICLE], {"a1": [DRAW]}, {"d1": written_questions}, FINDER, outcome_counts
+    )
+    item_list = list(question_items)
+    assert outcome_counts == {"changed" if change else "taken": 1}
+    assert [item.question.question for item, _ in item_list] == (
+        [] if change else [WRITTEN["question"]]
+    )
 
 
 def answered(answer: Any, decision: Decision = "accepted", agreeing: int = 3) -> Gold:
-    said = {"answer": answer, "answerable": "yes"}
+    answer_fields = {"answer": answer, "answerable": "yes"}
     return gold_row(
-        "answer_question", "q1", {"question": ROW.question}, said, decision, 3, agreeing
+        "answer_question", "q1", {"question": ROW.question}, answer_fields, decision, 3, agreeing
     )
 
 
-def reviewed(given: Any) -> Gold:
+def reviewed(case_row: Any) -> Gold:
     """A gold row as the table has it: a decision on the question, or an answer to it."""
-    if "answer" in given:
-        return answered(**given)
-    one = gold_row("judge_question", "q1", {"question": ROW.question}, {}, "open", 3, 3)
-    return replace(one, **({"decision": given} if isinstance(given, str) else given))
+    if "answer" in case_row:
+        return answered(**case_row)
+    judged_row = gold_row("judge_question", "q1", {"question": ROW.question}, {}, "open", 3, 3)
+    return replace(
+        judged_row, **({"decision": case_row} if isinstance(case_row, str) else case_row)
+    )
 
 
 def review(
-    *given: Gold, required: Sequence[Kind] = (), seed: int = 0, row: NewsQuestion = ROW
+    *gold_rows: Gold, required: Sequence[Kind] = (), seed: int = 0, row: NewsQuestion = ROW
 ) -> tuple[NewsQuestion | Dropped, rows.HumanAnswer | None, dict[str, int]]:
-    counts: dict[str, Counter[str]] = {n: Counter() for n in ("judge_question", "answer_question")}
-    reviews = Reviews(counts)
-    for one in given:
-        reviews.add(one)
-    after, answer = reviews.review(row, required, seed)
+    counts_by_layout: dict[str, Counter[str]] = {
+        count: Counter() for count in ("judge_question", "answer_question")
+    }
+    reviews = Reviews(counts_by_layout)
+    for row_of_gold in gold_rows:
+        reviews.add(row_of_gold)
+    reviewed_row, answer = reviews.review(row, required, seed)
     reviews.finish()
-    return after, answer, {k: n for c in counts.values() for k, n in c.items() if n}
+    return (
+        reviewed_row,
+        answer,
+        {
+            outcome: count
+            for layout_counts in counts_by_layout.values()
+            for outcome, count in layout_counts.items()
+            if count
+        },
+    )
 
 
 @pytest.mark.parametrize("case", CASES["reviewed"])
 def test_what_reviews_leave_out(case: str) -> None:
-    given, required, reason, expected = CASES["reviewed"][case]
-    after, answer, counts = review(*map(reviewed, given), required=required)
+    case_rows, required, reason, expected = CASES["reviewed"][case]
+    reviewed_row, answer, counts = review(*map(reviewed, case_rows), required=required)
     assert counts == expected
     assert answer is None
     if reason is None:
-        assert after == ROW
+        assert reviewed_row == ROW
     else:
-        assert isinstance(after, Dropped)
-        assert (after.step, after.reason, after.item) == ("people", reason, "q1")
+        assert isinstance(reviewed_row, Dropped)
+        assert (reviewed_row.step, reviewed_row.reason, reviewed_row.item) == (
+            "people",
+            reason,
+            "q1",
+        )
 
 
 def test_one_answer_is_the_baseline_and_the_others_are_references() -> None:
-    seen = set()
+    baseline_scores = set()
     for seed in range(40):
-        after, own, _ = review(answered(["Kofi Annan", "the Annan", "Mr Ban"]), seed=seed)
-        assert isinstance(after, NewsQuestion)
-        assert own
-        assert own.answer
-        assert {own.answer, *after.answers_additional} == {"Kofi Annan", "the Annan", "Mr Ban"}
-        assert replace(after, targets=ROW.targets, answers_additional=()) == ROW
-        assert after.targets == tuple(dict.fromkeys(ROW.answers + after.answers_additional))
-        seen.add((own.answer, own.exact_match, round(own.f1, 3)))
-    assert seen == {("Kofi Annan", 1.0, 1.0), ("the Annan", 0.0, 0.667), ("Mr Ban", 0.0, 0.0)}
+        reviewed_row, human_answer, _ = review(
+            answered(["Kofi Annan", "the Annan", "Mr Ban"]), seed=seed
+        )
+        assert isinstance(reviewed_row, NewsQuestion)
+        assert human_answer
+        assert human_answer.answer
+        assert {human_answer.answer, *reviewed_row.answers_additional} == {
+            "Kofi Annan",
+            "the Annan",
+            "Mr Ban",
+        }
+        assert replace(reviewed_row, targets=ROW.targets, answers_additional=()) == ROW
+        assert reviewed_row.targets == tuple(
+            dict.fromkeys(ROW.answers + reviewed_row.answers_additional)
+        )
+        baseline_scores.add(
+            (human_answer.answer, human_answer.exact_match, round(human_answer.f1, 3))
+        )
+    assert baseline_scores == {
+        ("Kofi Annan", 1.0, 1.0),
+        ("the Annan", 0.0, 0.667),
+        ("Mr Ban", 0.0, 0.0),
+    }
 
 
 def test_who_found_no_answer_may_be_the_baseline() -> None:
-    found = [review(answered(["Annan", "Kofi Annan"], agreeing=2), seed=s) for s in range(60)]
-    owns = [(own.answer, own.exact_match) for _, own, _ in found if own]
-    assert set(owns) == {("Annan", 0.0), ("Kofi Annan", 1.0), (None, 0.0)}
-    assert 8 <= owns.count((None, 0.0)) <= 32
-    for after, own, _ in found:
-        assert isinstance(after, NewsQuestion) and own
-        assert len(after.answers_additional) == (1 if own.answer else 2)
+    outcomes = [
+        review(answered(["Annan", "Kofi Annan"], agreeing=2), seed=seed) for seed in range(60)
+    ]
+    human_scores = [
+        (human_answer.answer, human_answer.exact_match)
+        for _, human_answer, _ in outcomes
+        if human_answer
+    ]
+    assert set(human_scores) == {("Annan", 0.0), ("Kofi Annan", 1.0), (None, 0.0)}
+    assert 8 <= human_scores.count((None, 0.0)) <= 32
+    for reviewed_row, human_answer, _ in outcomes:
+        assert isinstance(reviewed_row, NewsQuestion) and human_answer
+        assert len(reviewed_row.answers_additional) == (1 if human_answer.answer else 2)
 
 
 def test_one_text_stands_for_all_who_agree_on_it() -> None:
-    after, own, _ = review(answered("Annan"))
-    assert isinstance(after, NewsQuestion) and own
-    assert (own.answer, after.answers_additional) == ("Annan", ("Annan", "Annan"))
+    reviewed_row, human_answer, _ = review(answered("Annan"))
+    assert isinstance(reviewed_row, NewsQuestion) and human_answer
+    assert (human_answer.answer, reviewed_row.answers_additional) == ("Annan", ("Annan", "Annan"))
 
 
 def test_filters_that_are_skipped_are_known() -> None:

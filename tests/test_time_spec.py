@@ -10,9 +10,11 @@ from tests.tables import read_table
 from tests.test_filters_run import question
 
 
-@pytest.mark.parametrize(("article", "asked", "said"), read_table("time_ago"))
-def test_ago(article: str, asked: str, said: str) -> None:
-    assert time_ago(date.fromisoformat(article), date.fromisoformat(asked)) == said
+@pytest.mark.parametrize(("article_day", "question_day", "expected_text"), read_table("time_ago"))
+def test_ago(article_day: str, question_day: str, expected_text: str) -> None:
+    assert (
+        time_ago(date.fromisoformat(article_day), date.fromisoformat(question_day)) == expected_text
+    )
 
 
 @pytest.mark.parametrize(("question", "expected"), read_table("time_put"))
@@ -38,23 +40,30 @@ def test_a_question_for_a_time_is_given_none(text: str) -> None:
 
 
 def test_specify() -> None:
-    past = [
-        question(id=f"q{n}", text="Who won the vote in Croatia?", past=True) for n in range(400)
+    past_questions = [
+        question(id=f"q{number}", text="Who won the vote in Croatia?", past=True)
+        for number in range(400)
     ]
-    made = [add_time_spec(q, seed=1) for q in past]
-    absolute = sum(m.kind == "absolute" for m in made)
-    assert 160 < absolute < 240
-    assert {m.text for m in made} == {
+    timed_questions = [add_time_spec(past_question, seed=1) for past_question in past_questions]
+    absolute_count = sum(timed_question.kind == "absolute" for timed_question in timed_questions)
+    assert 160 < absolute_count < 240
+    assert {timed_question.text for timed_question in timed_questions} == {
         "Who won the vote in Croatia in May 2017?",
         "Who won the vote in Croatia 2 years ago?",
     }
-    assert [add_time_spec(q, seed=1) for q in reversed(past)] == made[::-1]
-    assert [add_time_spec(q, seed=2) for q in past] != made
-    own = question(text="Who won the vote in 2016?", past=True)
-    assert add_time_spec(own, 1).kind == "own"
+    assert [
+        add_time_spec(past_question, seed=1) for past_question in reversed(past_questions)
+    ] == timed_questions[::-1]
+    assert [
+        add_time_spec(past_question, seed=2) for past_question in past_questions
+    ] != timed_questions
+    own_time = question(text="Who won the vote in 2016?", past=True)
+    assert add_time_spec(own_time, 1).kind == "own"
     assert add_time_spec(question(text="Who won the vote?"), 1).kind == "none", "recent"
     assert (
         add_time_spec(question(text="Who won the vote?", past=True, kind="date"), 1).kind == "none"
     )
-    long = question(text="For how long did Frank Lampard sign a contract?", past=True)
-    assert add_time_spec(long, 1).kind in ("absolute", "relative"), "he signed more than one"
+    long_question = question(text="For how long did Frank Lampard sign a contract?", past=True)
+    assert add_time_spec(long_question, 1).kind in ("absolute", "relative"), (
+        "he signed more than one"
+    )

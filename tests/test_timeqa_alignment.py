@@ -33,7 +33,7 @@ from tests.histories import Interval, day, parquet
 from tests.tables import read_table
 
 ALIGNMENT = Alignment()
-BASE = [f.name for f in fields(rows.Segment)]
+BASE = [column.name for column in fields(rows.Segment)]
 UNKNOWN: Interval = (None, None)
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"
 KINDS: dict[str, rows.ParagraphKind] = {"*": "list", "|": "table", "!": "infobox"}
@@ -51,9 +51,9 @@ def page(text: str, item: str = "Q1") -> rows.Page:
         body, plain, links = line[2:] if kind != "text" else line, "", []
         for piece in re.split(r"(\[\[.*?\]\])", body):
             if piece.startswith("[["):
-                target, _, shown = piece[2:-2].partition("|")
-                links.append(rows.Link(len(plain), len(plain + (shown or target)), target))
-                piece = shown or target
+                target, _, link_text = piece[2:-2].partition("|")
+                links.append(rows.Link(len(plain), len(plain + (link_text or target)), target))
+                piece = link_text or target
             plain += piece
         paragraphs.append(rows.Paragraph(kind, section, plain, tuple(links)))
     return rows.Page(item, "Subject", 7, 8, tuple(paragraphs))
@@ -83,8 +83,8 @@ def align(
     return align_page(page(text), [_named(*pair) for pair in pairs], settings)
 
 
-def _named(one: rows.Segment, names: Names) -> rows.NamedSegment:
-    base = {name: getattr(one, name) for name in BASE}
+def _named(segment_row: rows.Segment, names: Names) -> rows.NamedSegment:
+    base = {name: getattr(segment_row, name) for name in BASE}
     more = {"object_label": names.label, "aliases": names.aliases, "object_title": names.title}
     return rows.NamedSegment(**base, **more)  # type: ignore[arg-type]
 
@@ -96,20 +96,20 @@ TIERS: tuple[rows.EvidenceTier, ...] = ("none", "one", "both")
 
 def _names(text: str) -> Names:
     """`label | alias | alias → title`."""
-    every, _, title = text.partition(" → ")
-    label, *aliases = every.split(" | ")
+    label_and_aliases, _, title = text.partition(" → ")
+    label, *aliases = label_and_aliases.split(" | ")
     return Names(label, tuple(aliases), title or None)
 
 
 @pytest.mark.parametrize("case", read_table("alignment_cases"), ids=lambda case: case[0] or case[4])
 def test_one_segment_and_its_page(case: tuple[str, ...]) -> None:
-    _, names, start, end, text, *wanted = case
-    one = segment(start or None, None if end == "open" else end)
-    [row] = align(text, [(one, _names(names) if names else LEEDS)])
+    _, names, start, end, text, *expected = case
+    segment_row = segment(start or None, None if end == "open" else end)
+    [row] = align(text, [(segment_row, _names(names) if names else LEEDS)])
     stated = [ANSWERS[row.start_stated], ANSWERS[row.end_stated]]
     place = "" if row.paragraph is None else str(row.paragraph)
-    found = [row.rule, place, row.mention or "", *stated, ANSWERS[row.contradicted]]
-    assert found == wanted
+    results = [row.rule, place, row.mention or "", *stated, ANSWERS[row.contradicted]]
+    assert results == expected
     assert row.evidence == TIERS[stated.count("yes")]
     assert (row.page, row.revision, row.verification) == (7, 8, "automatic")
     assert (row.score is not None) == (row.rule == "similar")
@@ -133,10 +133,10 @@ SEVERAL: dict[str, tuple[str, list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "wanted"), SEVERAL.values(), ids=SEVERAL)
-def test_two_segments_of_one_object(text: str, wanted: list[str]) -> None:
+@pytest.mark.parametrize(("text", "expected"), SEVERAL.values(), ids=SEVERAL)
+def test_two_segments_of_one_object(text: str, expected: list[str]) -> None:
     both = [(segment("2003", "2005"), LEEDS), (segment("2012", "2014"), LEEDS)]
-    assert [f"{r.paragraph}:{r.start}" for r in align(text, both)] == wanted
+    assert [f"{row.paragraph}:{row.start}" for row in align(text, both)] == expected
 
 
 NAMING: list[tuple[str, str, str, Names, set[int]]] = [
@@ -158,13 +158,15 @@ NAMING: list[tuple[str, str, str, Names, set[int]]] = [
 
 
 @pytest.mark.parametrize(
-    ("text", "subject", "names", "wanted"), [n[1:] for n in NAMING], ids=[n[0] for n in NAMING]
+    ("text", "subject", "names", "expected"),
+    [name[1:] for name in NAMING],
+    ids=[name[0] for name in NAMING],
 )
 def test_paragraphs_that_may_name_an_object(
-    text: str, subject: str, names: Names, wanted: set[int]
+    text: str, subject: str, names: Names, expected: set[int]
 ) -> None:
     [row] = align(text, [(segment("2003", "2005"), names)])
-    assert PageStates(PageText(page(text))).naming(ObjectWords(row, subject)) == wanted
+    assert PageStates(PageText(page(text))).naming(ObjectWords(row, subject)) == expected
 
 
 def test_the_days_that_a_page_states() -> None:
@@ -192,16 +194,16 @@ def test_a_name_of_two_objects_is_no_name() -> None:
         (leeds, Names("Leeds United F.C.", ("United",), None)),
         (hull, Names("Hull United F.C.", ("United",), None)),
     ]
-    found = align("He joined United.", both)
-    assert [r.rule for r in found] == ["none", "none"]
+    results = align("He joined United.", both)
+    assert [row.rule for row in results] == ["none", "none"]
     [alone] = align("He joined United.", both[:1])
     assert alone.rule == "name"
 
 
 def test_similarity_has_a_threshold() -> None:
-    text, named = "* University of Upper Leuna", Names("University of Lower Leuna", (), None)
-    low = align(text, [(segment(), named)], Alignment(min_similarity=0.1))[0]
-    high = align(text, [(segment(), named)], Alignment(min_similarity=0.99))[0]
+    text, object_names = "* University of Upper Leuna", Names("University of Lower Leuna", (), None)
+    low = align(text, [(segment(), object_names)], Alignment(min_similarity=0.1))[0]
+    high = align(text, [(segment(), object_names)], Alignment(min_similarity=0.99))[0]
     assert (low.rule, high.rule) == ("similar", "none")
     assert low.score is not None
     assert 0.5 < low.score < 1
@@ -241,33 +243,46 @@ def test_the_measure_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert re.search(r"exact span +\d+ +[\d.]+% +\d+ +[\d.]+% +1 100\.0%", printed)
 
 
-@pytest.mark.parametrize(("label", "text", "wanted"), read_table("names_in_pages"))
-def test_names(label: str, text: str, wanted: str) -> None:
+@pytest.mark.parametrize(("label", "text", "expected"), read_table("names_in_pages"))
+def test_names(label: str, text: str, expected: str) -> None:
     paragraphs = (rows.Paragraph("text", "", "Não é.", ()), rows.Paragraph("text", "", text, ()))
-    found = PageText(rows.Page("Q1", "T", 1, 1, paragraphs)).named_mentions(
+    results = PageText(rows.Page("Q1", "T", 1, 1, paragraphs)).named_mentions(
         all_names(label, (), None), None
     )
-    assert all(m.paragraph == 1 for m in found)
-    assert "; ".join(text[m.start : m.end] for m in found) == wanted
+    assert all(mention.paragraph == 1 for mention in results)
+    assert "; ".join(text[mention.start : mention.end] for mention in results) == expected
 
 
 def test_folding_keeps_the_length() -> None:
     text = "".join(
         map(chr, [*range(32, 0x3000), *range(0xFB00, 0x10000), *range(0x1D400, 0x1D800)])
     )
-    text = "".join(c for c in text if not "\ud800" <= c <= "\udfff")
+    text = "".join(character for character in text if not "\ud800" <= character <= "\udfff")
     assert len(fold_in_place(text)) == len(text)
     assert fold_in_place("Łódź ÉCOLE İstanbul") == "lodz ecole istanbul"
 
 
-@pytest.mark.parametrize(("text", "wanted", "stretches"), read_table("date_cases"))
-def test_dates(text: str, wanted: str, stretches: str) -> None:
-    found = dates_in(f"It was {text}.")
-    assert " ".join(written(w.first, w.last) for w in found.written) == wanted
-    assert all(f"It was {text}."[w.start : w.end].strip() for w in found.written)
-    first = {w.first: written(*w[2:]) for w in reversed(found.written)}
-    last = {w.last: written(*w[2:]) for w in reversed(found.written)}
-    ends = [f"{first.get(s.first, '..')}/{last.get(s.last, '..')}" for s in found.stretches]
+@pytest.mark.parametrize(("text", "expected", "stretches"), read_table("date_cases"))
+def test_dates(text: str, expected: str, stretches: str) -> None:
+    results = dates_in(f"It was {text}.")
+    assert (
+        " ".join(written(date_mention.first, date_mention.last) for date_mention in results.written)
+        == expected
+    )
+    assert all(
+        f"It was {text}."[date_mention.start : date_mention.end].strip()
+        for date_mention in results.written
+    )
+    first = {
+        date_mention.first: written(*date_mention[2:]) for date_mention in reversed(results.written)
+    }
+    last = {
+        date_mention.last: written(*date_mention[2:]) for date_mention in reversed(results.written)
+    }
+    ends = [
+        f"{first.get(stretch.first, '..')}/{last.get(stretch.last, '..')}"
+        for stretch in results.stretches
+    ]
     assert " ".join(ends) == stretches
 
 
@@ -275,31 +290,37 @@ def written(first: date, last: date) -> str:
     """A date at its precision; `199X` is a decade."""
     if (last - first).days > 366:
         return f"{first.year // 10}X"
-    return next(t for t in (f"{first:%Y}", f"{first:%Y-%m}", str(first)) if day(t) == (first, last))
+    return next(
+        form for form in (f"{first:%Y}", f"{first:%Y-%m}", str(first)) if day(form) == (first, last)
+    )
 
 
 def test_sentences() -> None:
     text = "He met Dr. A. Smith at U.S. Steel. Then he left! It ended in Jan. 2003."
     starts = sentence_starts(text)
-    assert [text[s:].split()[0] for s in starts] == ["He", "Then", "It"]
+    assert [text[stretch:].split()[0] for stretch in starts] == ["He", "Then", "It"]
 
 
-def named(subject: str, of: str, label: str) -> rows.NamedSegment:
-    one = _named(segment("2003", "2009", of), Names(label, (), None))
-    return replace(one, subject=subject, statements=(f"{subject}${of}",))
+def named(subject: str, object_id: str, label: str) -> rows.NamedSegment:
+    segment_row = _named(segment("2003", "2009", object_id), Names(label, (), None))
+    return replace(segment_row, subject=subject, statements=(f"{subject}${object_id}",))
 
 
 def made(folder: Path, count: int) -> tuple[Path, Path]:
     """Pages of some of `count` subjects, of Q9 before Q10, and segments of others too."""
     rng = random.Random(3)
     pages, segments = [], []
-    for n in range(1, count + 1):
+    for name in range(1, count + 1):
         clubs = rng.sample(["Leeds United", "Hull City", "Aston Villa", "Bury"], 3)
         if rng.random() < 0.8:
-            text = f"Subject {n}.\nHe was with {clubs[0]} from 2003 to 2009.\n* {clubs[1]} (2003)"
-            pages.append(page(text, f"Q{n}"))
+            text = (
+                f"Subject {name}.\nHe was with {clubs[0]} from 2003 to 2009.\n* {clubs[1]} (2003)"
+            )
+            pages.append(page(text, f"Q{name}"))
         if rng.random() < 0.8:
-            segments += [named(f"Q{n}", f"Q{k}", club) for k, club in enumerate(clubs)]
+            segments += [
+                named(f"Q{name}", f"Q{club_number}", club) for club_number, club in enumerate(clubs)
+            ]
     return (
         parquet(folder / "pages.parquet", rows.Page, pages, 7),
         parquet(folder / "segments.parquet", rows.NamedSegment, segments, 11),
@@ -311,19 +332,27 @@ def test_the_same_bytes_in_two_processes(tmp_path: Path) -> None:
     for jobs in (1, 2):
         align_file(pages, segments, tmp_path / str(jobs), Alignment(), jobs)
     for name in ("aligned.parquet", "dropped.parquet"):
-        one, two = ((tmp_path / str(j) / name).read_bytes() for j in (1, 2))
-        assert one == two
-    found, dropped = (read(tmp_path / "1" / f"{n}.parquet") for n in ("aligned", "dropped"))
-    known, wanted = {p["item"] for p in read(pages)}, read(segments)
-    assert [{n: r[n] for n in BASE} for r in found] == [
-        {n: s[n] for n in BASE} for s in wanted if s["subject"] in known
+        segment_row, two = ((tmp_path / str(j) / name).read_bytes() for j in (1, 2))
+        assert segment_row == two
+    results, dropped = (read(tmp_path / "1" / f"{n}.parquet") for n in ("aligned", "dropped"))
+    known_subjects, expected = {page_row["item"] for page_row in read(pages)}, read(segments)
+    assert [{n: row[n] for n in BASE} for row in results] == [
+        {n: stretch[n] for n in BASE}
+        for stretch in expected
+        if stretch["subject"] in known_subjects
     ]
-    left = [s for s in wanted if s["subject"] not in known]
-    assert [(d["step"], d["reason"], d["item"], d["detail"]) for d in dropped] == [
-        ("align", "no_page", f"{s['subject']}/P54/{s['object']}", s["statements"][0]) for s in left
+    left_segments = [stretch for stretch in expected if stretch["subject"] not in known_subjects]
+    assert [(drop["step"], drop["reason"], drop["item"], drop["detail"]) for drop in dropped] == [
+        (
+            "align",
+            "no_page",
+            f"{stretch['subject']}/P54/{stretch['object']}",
+            stretch["statements"][0],
+        )
+        for stretch in left_segments
     ]
-    assert min(len(found), len(dropped)) > 20
-    assert [r["rule"] for r in found] == ["name", "name", "none"] * (len(found) // 3)
+    assert min(len(results), len(dropped)) > 20
+    assert [row["rule"] for row in results] == ["name", "name", "none"] * (len(results) // 3)
 
 
 EDGES: list[tuple[str, list[str], list[str], list[str], list[str]]] = [
@@ -335,29 +364,40 @@ EDGES: list[tuple[str, list[str], list[str], list[str], list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("items", "subjects", "met", "left"), [e[1:] for e in EDGES])
+@pytest.mark.parametrize(
+    ("items", "subjects", "aligned_subjects", "left_segments"),
+    [edge_case[1:] for edge_case in EDGES],
+)
 def test_edges(
-    tmp_path: Path, items: list[str], subjects: list[str], met: list[str], left: list[str]
+    tmp_path: Path,
+    items: list[str],
+    subjects: list[str],
+    aligned_subjects: list[str],
+    left_segments: list[str],
 ) -> None:
-    pages = parquet(tmp_path / "p", rows.Page, [page("Text.", i) for i in items])
-    ones = [named(s, "Q1", "Hull") for s in subjects]
+    pages = parquet(tmp_path / "p", rows.Page, [page("Text.", item_id) for item_id in items])
+    ones = [named(stretch, "Q1", "Hull") for stretch in subjects]
     segments = parquet(tmp_path / "s", rows.NamedSegment, ones)
     align_file(pages, segments, tmp_path / "out", Alignment())
-    assert [r["subject"] for r in read(tmp_path / "out/aligned.parquet")] == met
-    assert [r["subject"] for r in read(tmp_path / "out/dropped.parquet")] == left
+    assert [row["subject"] for row in read(tmp_path / "out/aligned.parquet")] == aligned_subjects
+    assert [row["subject"] for row in read(tmp_path / "out/dropped.parquet")] == left_segments
 
 
 def kept(
     duck: Engine, folder: Path, pairs: dict[tuple[str, str], str], cap: int | None, seed: int = 1
 ) -> tuple[set[tuple[str, str]], dict[str, tuple[str, float, str]]]:
     """Pairs that stay and drops, of pairs given by the first letters of their segments' rules."""
-    names = {"l": "link", "n": "name", "s": "similar", "-": "none"}
+    names: dict[str, rows.AlignmentRule] = {
+        "l": "link", "n": "name", "s": "similar", "-": "none",
+    }  # fmt: skip
     path = folder / "aligned.parquet"
     [bare] = align("Nothing.", [(segment(), LEEDS)])
     some = [
-        replace(bare, subject=subject, relation=relation, object=f"Q{k}", rule=names[letter])  # type: ignore[arg-type]
+        replace(
+            bare, subject=subject, relation=relation, object=f"Q{club_number}", rule=names[letter]
+        )
         for (subject, relation), rules in pairs.items()
-        for k, letter in enumerate(rules)
+        for club_number, letter in enumerate(rules)
     ]
     parquet(path, rows.AlignedSegment, some)
     settings = Alignment(pairs_per_relation=cap)
@@ -365,17 +405,21 @@ def kept(
     duck.write(dropped, folder / "d.parquet", rows.Dropped, DROPPED_ORDER)
     order = ("subject", "relation", "object")
     duck.write(segments, folder / "k.parquet", rows.AlignedSegment, order)
-    left = {(r["subject"], r["relation"]) for r in read(folder / "k.parquet")}
-    assert sum(len(pairs[p]) for p in left) == len(read(folder / "k.parquet"))
+    left_segments = {(row["subject"], row["relation"]) for row in read(folder / "k.parquet")}
+    assert sum(len(pairs[page_row]) for page_row in left_segments) == len(
+        read(folder / "k.parquet")
+    )
     drops = read(folder / "d.parquet")
-    assert {d["step"] for d in drops} <= {"align"}
-    return left, {d["item"]: (d["reason"], d["score"], d["detail"]) for d in drops}
+    assert {drop["step"] for drop in drops} <= {"align"}
+    return left_segments, {
+        drop["item"]: (drop["reason"], drop["score"], drop["detail"]) for drop in drops
+    }
 
 
 def test_more_than_half_missing(duck: Engine, tmp_path: Path) -> None:
     pairs = {("Q1", "P54"): "l-", ("Q2", "P54"): "n--", ("Q3", "P54"): "-", ("Q4", "P6"): "sln"}
-    left, drops = kept(duck, tmp_path, pairs, None)
-    assert left == {("Q1", "P54"), ("Q4", "P6")}
+    left_segments, drops = kept(duck, tmp_path, pairs, None)
+    assert left_segments == {("Q1", "P54"), ("Q4", "P6")}
     assert drops == {
         "Q2/P54": ("not_in_page", pytest.approx(2 / 3), "2 of 3 segments are not in the page"),
         "Q3/P54": ("not_in_page", 1.0, "1 of 1 segments are not in the page"),
@@ -383,15 +427,20 @@ def test_more_than_half_missing(duck: Engine, tmp_path: Path) -> None:
 
 
 def test_a_relation_is_cut_to_its_cap_by_hash(duck: Engine, tmp_path: Path) -> None:
-    pairs = {(f"Q{n}", "P54"): "l" for n in range(40)} | {("Q7", "P6"): "n", ("Q8", "P54"): "--"}
-    left, drops = kept(duck, tmp_path, pairs, 10, seed=5)
+    pairs = {(f"Q{name}", "P54"): "l" for name in range(40)} | {
+        ("Q7", "P6"): "n",
+        ("Q8", "P54"): "--",
+    }
+    left_segments, drops = kept(duck, tmp_path, pairs, 10, seed=5)
 
     def chance(subject: str) -> str:
         return hashlib.sha256(f"5\t{subject}\tP54".encode()).hexdigest()
 
-    good = [f"Q{n}" for n in range(40) if n != 8]
-    assert left == {(s, "P54") for s in sorted(good, key=chance)[:10]} | {("Q7", "P6")}
+    good = [f"Q{name}" for name in range(40) if name != 8]
+    assert left_segments == {(stretch, "P54") for stretch in sorted(good, key=chance)[:10]} | {
+        ("Q7", "P6")
+    }
     assert drops["Q8/P54"][0] == "not_in_page"
-    assert [r for r, *_ in drops.values()].count("over_cap") == 29
-    other, _ = kept(duck, tmp_path, pairs, 10, seed=6)
-    assert other != left
+    assert [row for row, *_ in drops.values()].count("over_cap") == 29
+    other_pairs, _ = kept(duck, tmp_path, pairs, 10, seed=6)
+    assert other_pairs != left_segments

@@ -26,14 +26,14 @@ TOWN = replace(SEGMENT, **NOWHERE, id="4", object="Q4", object_label="Bay Town",
 HISTORY = (MADRID, TOWN)
 
 
-def shown(one: ReleasedAlignedSegment, **more: Any) -> Mapping[str, Any]:
+def shown(segment_row: ReleasedAlignedSegment, **more: Any) -> Mapping[str, Any]:
     """The fields that people see of it."""
     labels = {name: f"{name}_label" for name in ("subject", "relation")}
     names = labels | {"suggested": "object_label"}
     names |= {name: name for name in ("valid_from", "valid_to", "mention")}
-    fields = {name: getattr(one, column) for name, column in names.items()}
+    fields = {name: getattr(segment_row, column) for name, column in names.items()}
     page = [{"text": text, "heading": "", "kind": "text"} for text in TEXTS]
-    return {n: v for n, v in (fields | {"page": page} | more).items() if v is not None}
+    return {n: value for n, value in (fields | {"page": page} | more).items() if value is not None}
 
 
 def other(*marks: str) -> Mapping[str, Any]:
@@ -43,20 +43,32 @@ def other(*marks: str) -> Mapping[str, Any]:
 @pytest.mark.parametrize("case", CASES["revised"])
 def test_a_segment_becomes_what_people_said(case: str) -> None:
     name, answers, expected = CASES["revised"][case]
-    one = {"MADRID": MADRID, "TOWN": TOWN}[name]
-    found, lost = read_verdicts([gold_row("verify_facts", one.id, shown(one), answers)])
+    segment_row = {"MADRID": MADRID, "TOWN": TOWN}[name]
+    verdicts, lost = read_verdicts(
+        [gold_row("verify_facts", segment_row.id, shown(segment_row), answers)]
+    )
     assert not lost
-    (became,) = (r for r in revise(HISTORY, found, PAGE) if r)
+    (became,) = (outcome for outcome in revise(HISTORY, verdicts, PAGE) if outcome)
     if isinstance(became, str):
         assert became == expected
         return
-    assert [[s.object_label, s.rule, s.mention, [*s.revisions]] for s in became] == expected
-    for s in became:
-        assert (s.segment, s.suggested, s.verification) == (one.id, one.object_label, "human")
-        assert not s.complete
-        assert (s.start_first, s.end_last) == (one.start_first, one.end_last)
-        if s.paragraph is not None:
-            assert TEXTS[s.paragraph][s.start : s.end] == s.mention
+    assert [
+        [revised.object_label, revised.rule, revised.mention, [*revised.revisions]]
+        for revised in became
+    ] == expected
+    for revised in became:
+        assert (revised.segment, revised.suggested, revised.verification) == (
+            segment_row.id,
+            segment_row.object_label,
+            "human",
+        )
+        assert not revised.complete
+        assert (revised.start_first, revised.end_last) == (
+            segment_row.start_first,
+            segment_row.end_last,
+        )
+        if revised.paragraph is not None:
+            assert TEXTS[revised.paragraph][revised.start : revised.end] == revised.mention
 
 
 def test_the_same_words_are_the_same_object_and_other_words_another() -> None:
@@ -64,13 +76,15 @@ def test_the_same_words_are_the_same_object_and_other_words_another() -> None:
         gold_row("verify_facts", "3", shown(MADRID), other("northside")),
         gold_row("verify_facts", "4", shown(TOWN), other("northside", "madrid")),
     ]
-    one, two = revise(HISTORY, read_verdicts(said)[0], PAGE)
-    assert isinstance(one, tuple) and isinstance(two, tuple)
-    assert [s.object for s in two] == ["Q3", one[0].object]
-    assert one[0].object.startswith("text-")
-    assert {s.complete for s in (*one, *two)} == {True}
-    assert {(s.start_stated, s.end_stated) for s in one} == {(False, False)}  # looked for again
-    assert len({s.id for s in (*one, *two)}) == 3
+    segment_row, two = revise(HISTORY, read_verdicts(said)[0], PAGE)
+    assert isinstance(segment_row, tuple) and isinstance(two, tuple)
+    assert [revised.object for revised in two] == ["Q3", segment_row[0].object]
+    assert segment_row[0].object.startswith("text-")
+    assert {revised.complete for revised in (*segment_row, *two)} == {True}
+    assert {(revised.start_stated, revised.end_stated) for revised in segment_row} == {
+        (False, False)
+    }  # looked for again
+    assert len({revised.id for revised in (*segment_row, *two)}) == 3
 
 
 def test_what_people_saw_must_be_what_is_there() -> None:
@@ -96,8 +110,12 @@ def test_what_people_saw_must_be_what_is_there() -> None:
 def test_what_cannot_be_taken_is_counted(case: str) -> None:
     changes, expected = CASES["lost"][case]
     right = gold_row("verify_facts", "3", shown(MADRID), CORRECT)
-    for one in changes:
-        one |= {name: json.dumps(v) for name, v in one.items() if isinstance(v, Mapping)}
-    found, lost = read_verdicts([replace(right, **one) for one in changes])
+    for segment_row in changes:
+        segment_row |= {
+            name: json.dumps(value)
+            for name, value in segment_row.items()
+            if isinstance(value, Mapping)
+        }
+    verdicts, lost = read_verdicts([replace(right, **segment_row) for segment_row in changes])
     assert dict(lost) == expected
-    assert bool(found) == (not expected)
+    assert bool(verdicts) == (not expected)

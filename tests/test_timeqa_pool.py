@@ -20,15 +20,21 @@ TEXTS = {
 
 @pytest.fixture
 def pages(tmp_path: Path) -> Path:
-    some = [
-        rows.Page(q, f"Page {q}", 1, 1, tuple(rows.Paragraph("text", "", t, ()) for t in texts))
-        for q, texts in TEXTS.items()
+    page_rows = [
+        rows.Page(
+            item_id,
+            f"Page {item_id}",
+            1,
+            1,
+            tuple(rows.Paragraph("text", "", text, ()) for text in texts),
+        )
+        for item_id, texts in TEXTS.items()
     ]
-    return parquet(tmp_path / "pages.parquet", rows.Page, some)
+    return parquet(tmp_path / "pages.parquet", rows.Page, page_rows)
 
 
 @pytest.mark.parametrize(
-    ("count", "own", "never", "wanted"),
+    ("count", "own_item", "never", "expected"),
     [
         (2, "Q9", "?", ["Page Q2/0", "Page Q3/0"]),
         (1, "Q9", "?", ["Page Q2/0"]),
@@ -38,20 +44,25 @@ def pages(tmp_path: Path) -> Path:
     ],
 )
 def test_the_closest_paragraphs_that_may_be_taken(
-    pages: Path, count: int, own: str, never: str, wanted: list[str], tmp_path: Path
+    pages: Path, count: int, own_item: str, never: str, expected: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / "index").mkdir()
     pool = Pool(pages, tmp_path / "index")
     question = "Who coached the team of Hull, and in (which) AND year?"
-    found = pool.search(question, count, lambda item, text: item != own and never not in text)
-    named = [f"{one.title}/{one.paragraph}" for one in found]
-    assert named == wanted
-    assert all(one.text == TEXTS[one.title[5:]][one.paragraph] for one in found)
+    paragraphs = pool.search(
+        question, count, lambda item, text: item != own_item and never not in text
+    )
+    place_names = [f"{paragraph.title}/{paragraph.paragraph}" for paragraph in paragraphs]
+    assert place_names == expected
+    assert all(
+        paragraph.text == TEXTS[paragraph.title[5:]][paragraph.paragraph]
+        for paragraph in paragraphs
+    )
 
 
 def test_a_pool_is_made_only_where_it_is_asked_for() -> None:
-    made = TimeQA.model_validate({"builder": "timeqa", "context": {"pool": 3}})
-    assert made.context != "page" and made.context.pool == 3
+    config = TimeQA.model_validate({"builder": "timeqa", "context": {"pool": 3}})
+    assert config.context != "page" and config.context.pool == 3
     assert TimeQA.model_validate({"builder": "timeqa", "text": False}).context == "page"
     with pytest.raises(ValidationError, match="a `pool` needs `text: true`"):
         TimeQA.model_validate({"builder": "timeqa", "text": False, "context": {"pool": 3}})

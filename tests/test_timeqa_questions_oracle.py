@@ -42,24 +42,30 @@ POOL = random_histories.object_pool(Random("objects"))
 NO_SHRINK = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
-def aligned(one: Segment, rule: AlignmentRule) -> ReleasedAlignedSegment:
+def aligned(segment_row: Segment, rule: AlignmentRule) -> ReleasedAlignedSegment:
     """A segment with names, the rule that found it, and what the page states, by its dates."""
-    number = (one.start_first or one.end_last or one.snapshot).toordinal() + len(one.object)
+    number = (
+        segment_row.start_first or segment_row.end_last or segment_row.snapshot
+    ).toordinal() + len(segment_row.object)
     return ReleasedAlignedSegment(
-        **{name: getattr(one, name) for name in Segment.__slots__}, id=f"{number}",
+        **{name: getattr(segment_row, name) for name in Segment.__slots__}, id=f"{number}",
         subject_label="Ann Lee", relation_label="team", valid_from=None, valid_to=None,
-        object_label=f"Club {one.object}", aliases=(), page=1, revision=2, rule=rule, paragraph=0,
-        start=0, end=4, mention="Club", score=None, start_stated=number % 3 > 0,
+        object_label=f"Club {segment_row.object}", aliases=(), page=1, revision=2, rule=rule,
+        paragraph=0, start=0, end=4, mention="Club", score=None, start_stated=number % 3 > 0,
         end_stated=number % 4 > 0, contradicted=number % 7 == 0,
         evidence="none" if rule == "none" else TIERS[number % 5 % 3],
         verification="human" if number % 2 else "automatic",
     )  # fmt: skip
 
 
-def is_proved(one: AlignedSegment) -> bool:
+def is_proved(segment_row: AlignedSegment) -> bool:
     """Whether people checked a segment, or the page states a boundary of it and nothing else."""
-    stated = one.rule != "none" and one.evidence in ("both", "one") and not one.contradicted
-    return one.verification == "human" or stated
+    stated = (
+        segment_row.rule != "none"
+        and segment_row.evidence in ("both", "one")
+        and not segment_row.contradicted
+    )
+    return segment_row.verification == "human" or stated
 
 
 def near(seed: int) -> Pair:
@@ -68,7 +74,10 @@ def near(seed: int) -> Pair:
     snapshot = date(2019, 1, 1) + timedelta(chance.randint(0, 1500))
     history = random_histories.random_history(chance, POOL, 1)
     line = spec_oracle.timeline(history, snapshot.toordinal())
-    segments = [aligned(s, chance.choice(RULES)) for s in segment_rows(history, line, snapshot)]
+    segments = [
+        aligned(segment_item, chance.choice(RULES))
+        for segment_item in segment_rows(history, line, snapshot)
+    ]
     return Pair("Q1", "Ann Lee", "P54", tuple(segments), tuple(gap_rows(history, line, snapshot)))
 
 
@@ -76,80 +85,97 @@ def career(seed: int) -> Pair:
     """One thing after another over decades, at changing precision; some overlap."""
     chance = Random(seed)
     snapshot = date(2021, 3, 9)
-    at = date(1960 + chance.randint(0, 55), chance.randint(1, 12), chance.randint(1, 28))
-    made = []
-    for n in range(chance.randint(1, 6)):
-        start = at + timedelta(chance.choice((0, 0, 1, 30, 400, -200)))
-        at = start + timedelta(chance.choice((0, 10, 50, 300, 900, 4000)))
-        is_open = at >= snapshot or chance.random() < 0.1
-        begins, ends = _known(chance, start), _known(chance, at)
+    start_day = date(1960 + chance.randint(0, 55), chance.randint(1, 12), chance.randint(1, 28))
+    segments_made = []
+    for segment_number in range(chance.randint(1, 6)):
+        start = start_day + timedelta(chance.choice((0, 0, 1, 30, 400, -200)))
+        start_day = start + timedelta(chance.choice((0, 10, 50, 300, 900, 4000)))
+        is_open = start_day >= snapshot or chance.random() < 0.1
+        begins, ends = _known(chance, start), _known(chance, start_day)
         if is_open:
             ends = snapshot, snapshot
         if begins[0] and begins[1] and ends[0] and ends[1]:
             begins, ends = (begins[0], min(begins[1], ends[1])), (max(ends[0], begins[0]), ends[1])
             if begins[0] > begins[1] or ends[0] > ends[1]:
                 continue
-        one = Segment(
+        segment_row = Segment(
             "Q1", "P54", f"Q{chance.randint(2, 5)}", *begins, *ends,
-            is_open, False, False, (f"Q1${n}",), snapshot,
+            is_open, False, False, (f"Q1${segment_number}",), snapshot,
         )  # fmt: skip
-        made.append(aligned(one, chance.choice(RULES)))
-    return Pair("Q1", "Ann Lee", "P54", tuple(made), ())
+        segments_made.append(aligned(segment_row, chance.choice(RULES)))
+    return Pair("Q1", "Ann Lee", "P54", tuple(segments_made), ())
 
 
-def _known(chance: Random, at: date) -> Interval:
+def _known(chance: Random, start_day: date) -> Interval:
     kind = chance.choices(("%Y-%m-%d", "%Y-%m", "%Y", ""), (40, 20, 38, 2))[0]
-    return day(at.strftime(kind)) if kind else (None, None)
+    return day(start_day.strftime(kind)) if kind else (None, None)
 
 
-def check(a: PairQuestion, pair: Pair) -> AskedTime:
+def check(pair_question: PairQuestion, pair: Pair) -> AskedTime:
     """One row against its own text and all readings of its pair."""
-    template = ASKS[int(a.template.removeprefix("P54/")) - 1].replace("<subject>", "Ann Lee")
+    template = ASKS[int(pair_question.template.removeprefix("P54/")) - 1].replace(
+        "<subject>", "Ann Lee"
+    )
     head, _, tail = template.partition("<time>")
-    text = a.text.removeprefix(head).removesuffix(tail)
+    text = pair_question.text.removeprefix(head).removesuffix(tail)
     text = text[0].lower() + text[1:]
     time = asked_time(text)
-    assert a.text == f"{head}{text if head else text[0].upper() + text[1:]}{tail}"
-    assert time.kind == a.time.specifier
-    assert time.days() == a.time.days()
+    assert pair_question.text == f"{head}{text if head else text[0].upper() + text[1:]}{tail}"
+    assert time.kind == pair_question.time.specifier
+    assert time.days() == pair_question.time.days()
     snapshot = pair.segments[0].snapshot
-    assert all(u.last <= snapshot for u in time.units)
-    assert all(u.first > v.last for u, v in zip(time.units[1:], time.units, strict=False))
+    assert all(time_unit.last <= snapshot for time_unit in time.units)
+    assert all(
+        time_unit.first > unit_before.last
+        for time_unit, unit_before in zip(time.units[1:], time.units, strict=False)
+    )
     judged = time
-    if time.kind == "between" and a.difficulty == "hard":
+    if time.kind == "between" and pair_question.difficulty == "hard":
         judged = AskedTime("in", (Unit(time.units[0].first, time.units[1].last, YEAR),))
-    found = answers(pair.segments, pair.gaps, judged, snapshot)
-    assert found is not None, f"{a.text} is in doubt"
-    things = {pair.segments[i].object for i in found}
-    assert [s.object for s in a.answers] == sorted(things, key=lambda q: int(q[1:]))
-    assert list(a.chosen) == sorted(found) and all(is_proved(pair.segments[i]) for i in found)
-    best = {
-        q: min((pair.segments[i].rule for i in found if pair.segments[i].object == q),
-               key=RULES.index)
-        for q in things
-    }  # fmt: skip
-    assert {s.object: s.rule for s in a.answers} == best
-    missing = "not_in_page" if things else "nothing_holds"
-    assert a.answerable == ("yes" if {*best.values()} - {"none"} and not a.cut else missing)
+    answer_indexes = answers(pair.segments, pair.gaps, judged, snapshot)
+    assert answer_indexes is not None, f"{pair_question.text} is in doubt"
+    object_ids = {pair.segments[segment_index].object for segment_index in answer_indexes}
+    assert [segment_item.object for segment_item in pair_question.answers] == sorted(
+        object_ids, key=lambda object_id: int(object_id[1:])
+    )
+    assert list(pair_question.chosen) == sorted(answer_indexes) and all(
+        is_proved(pair.segments[segment_index]) for segment_index in answer_indexes
+    )
+    rules_by_object: dict[str, list[AlignmentRule]] = {}
+    for segment_index in answer_indexes:
+        answer = pair.segments[segment_index]
+        rules_by_object.setdefault(answer.object, []).append(answer.rule)
+    best = {object_id: min(rules, key=RULES.index) for object_id, rules in rules_by_object.items()}
+    assert {
+        segment_item.object: segment_item.rule for segment_item in pair_question.answers
+    } == best
+    missing = "not_in_page" if object_ids else "nothing_holds"
+    assert pair_question.answerable == (
+        "yes" if {*best.values()} - {"none"} and not pair_question.cut else missing
+    )
     if time.kind in ("before", "after"):
-        assert len(things) == 1
-    if a.segment is None:
-        assert a.difficulty == "hard" and not things
+        assert len(object_ids) == 1
+    if pair_question.segment is None:
+        assert pair_question.difficulty == "hard" and not object_ids
     else:
-        assert a.segment in found and is_proved(pair.segments[a.segment])
-        assert a.evidence == pair.segments[a.segment].evidence
+        assert pair_question.segment in answer_indexes and is_proved(
+            pair.segments[pair_question.segment]
+        )
+        assert pair_question.evidence == pair.segments[pair_question.segment].evidence
     return time
 
 
 def ask_all(
     pair: Pair, pointwise: bool, seed: int
 ) -> tuple[list[PairQuestion], list[PairQuestion]]:
-    about = relation(*ASKS, mode="pointwise" if pointwise else "accumulate")
+    templates = relation(*ASKS, mode="pointwise" if pointwise else "accumulate")
     how = Questions(several=1, unanswerable={"hard": 0.3}, windows=1, probes=2)
-    asked, probes, dropped = ask_pair(pair, about, how, seed)
-    unproved = [d for d in dropped if d.reason in ("contradicted", "not_found", "not_stated")]
-    assert len(unproved) == sum(not is_proved(s) for s in pair.segments)
-    return asked, probes
+    questions, probes, dropped = ask_pair(pair, templates, how, seed)
+    unproved = [
+        drop for drop in dropped if drop.reason in ("contradicted", "not_found", "not_stated")
+    ]
+    assert len(unproved) == sum(not is_proved(segment_item) for segment_item in pair.segments)
+    return questions, probes
 
 
 SEEDS = st.integers(0, 2**32)
@@ -161,39 +187,49 @@ def test_every_row_is_so_under_every_reading(
     seed: int, make: Callable[[int], Pair], pointwise: bool
 ) -> None:
     pair = make(seed)
-    asked, moved = ask_all(pair, pointwise, seed)
-    origins = {a.id: a for a in asked}
-    assert len(origins) == len(asked)
-    time_of = {a.id: check(a, pair) for a in asked}
-    for p in moved:
-        origin = origins[p.original or ""]
-        assert check(p, pair) != time_of[origin.id]
-        assert ({s.object for s in p.answers}, p.segment, p.time.specifier) == (
-            {s.object for s in origin.answers}, origin.segment, origin.time.specifier,
-        )  # fmt: skip
-    assert len({p.id for p in moved} | set(origins)) == len(moved) + len(origins)
+    questions, moved = ask_all(pair, pointwise, seed)
+    origins = {pair_question.id: pair_question for pair_question in questions}
+    assert len(origins) == len(questions)
+    time_of = {pair_question.id: check(pair_question, pair) for pair_question in questions}
+    for probe in moved:
+        origin = origins[probe.original or ""]
+        assert check(probe, pair) != time_of[origin.id]
+        probe_objects = {answer.object for answer in probe.answers}
+        assert probe_objects == {answer.object for answer in origin.answers}
+        assert probe.segment == origin.segment
+        assert probe.time.specifier == origin.time.specifier
+    assert len({probe.id for probe in moved} | set(origins)) == len(moved) + len(origins)
 
 
 def test_the_generators_reach_every_kind_of_row() -> None:
     seen: Counter[tuple[str, ...]] = Counter()
     for seed in range(400):
         for make in (near, career):
-            asked, moved = ask_all(make(seed), seed % 5 == 0, seed)
-            seen.update((a.difficulty, a.time.specifier, a.answerable) for a in asked)
-            seen.update(("probe", p.time.specifier) for p in moved)
-            seen.update(("several",) for a in asked if len(a.answers) > 1)
+            questions, moved = ask_all(make(seed), seed % 5 == 0, seed)
+            seen.update(
+                (pair_question.difficulty, pair_question.time.specifier, pair_question.answerable)
+                for pair_question in questions
+            )
+            seen.update(("probe", probe.time.specifier) for probe in moved)
+            seen.update(
+                ("several",) for pair_question in questions if len(pair_question.answers) > 1
+            )
     kinds = {
-        *(("easy", s, a) for s in ("in", "between", "after") for a in ("yes", "not_in_page")),
         *(
-            ("hard", s, a)
-            for s in ("in", "between", "before", "after")
-            for a in ("yes", "not_in_page")
+            ("easy", segment_item, pair_question)
+            for segment_item in ("in", "between", "after")
+            for pair_question in ("yes", "not_in_page")
         ),
-        *(("hard", s, "nothing_holds") for s in ("in", "between")),
-        *(("probe", s) for s in ("in", "between", "before", "after")),
+        *(
+            ("hard", segment_item, pair_question)
+            for segment_item in ("in", "between", "before", "after")
+            for pair_question in ("yes", "not_in_page")
+        ),
+        *(("hard", segment_item, "nothing_holds") for segment_item in ("in", "between")),
+        *(("probe", segment_item) for segment_item in ("in", "between", "before", "after")),
         ("several",),
     }
-    assert {k for k in kinds if seen[k] < 5} == set()
+    assert {kind_key for kind_key in kinds if seen[kind_key] < 5} == set()
 
 
 @pytest.mark.parametrize("kind", ["in", "between", "before", "after"])
@@ -207,43 +243,51 @@ def test_select_on_a_small_calendar(kind: str) -> None:
         if chance.random() < 0.5:
             points[1], points[2] = points[2], points[1]
         days = points[0], points[1], points[2], points[3]
-        one = aligned(
+        segment_row = aligned(
             Segment("Q1", "P54", "Q2", *days, False, False, False, ("s",), snapshot), "link"
         )
         if chance.random() < 0.2:
             first = chance.random() < 0.5
-            one = replace(one, start_first=None) if first else replace(one, end_last=None)
+            segment_row = (
+                replace(segment_row, start_first=None)
+                if first
+                else replace(segment_row, end_last=None)
+            )
         if chance.random() < 0.2 and points[1] <= snapshot:
-            one = replace(one, end_first=snapshot, end_last=snapshot, end_open=True)
+            segment_row = replace(segment_row, end_first=snapshot, end_last=snapshot, end_open=True)
         grain = chance.choice((DAY, MONTH, YEAR))
         numbers = sorted(
             unit_index(grain, (date(2010, 1, 1) + timedelta(chance.randint(0, 1400))).toordinal())
             for _ in range(2)
         )
-        a, b = (unit(grain, n) for n in numbers)
-        if kind == "between" and a == b:
+        pair_question, second_unit = (unit(grain, segment_number) for segment_number in numbers)
+        if kind == "between" and pair_question == second_unit:
             continue
         time = {
-            "in": Time("in", a, a),
-            "between": Time("between", a, b),
-            "before": Time("before", None, a),
-            "after": Time("after", a, None),
+            "in": Time("in", pair_question, pair_question),
+            "between": Time("between", pair_question, second_unit),
+            "before": Time("before", None, pair_question),
+            "after": Time("after", pair_question, None),
         }[kind]
-        units = (a, b) if kind == "between" else (a,)
-        words = asked_time(_text(kind, [(date.fromordinal(u.first), u.grain) for u in units]))
-        found = select(time, [day_interval(one)], snapshot.toordinal())
-        ours = None if found is None else bool(found)
-        theirs = verdict(one, words, snapshot)
-        assert ours is None or ours == theirs, (one, time)
+        units = (pair_question, second_unit) if kind == "between" else (pair_question,)
+        words = asked_time(
+            _text(
+                kind, [(date.fromordinal(time_unit.first), time_unit.grain) for time_unit in units]
+            )
+        )
+        answer_indexes = select(time, [day_interval(segment_row)], snapshot.toordinal())
+        ours = None if answer_indexes is None else bool(answer_indexes)
+        theirs = verdict(segment_row, words, snapshot)
+        assert ours is None or ours == theirs, (segment_row, time)
         if kind != "between":
-            assert ours == theirs, (one, time)
+            assert ours == theirs, (segment_row, time)
         settled[ours] += 1
-    assert min(settled[x] for x in (True, False, None)) > 50
+    assert min(settled[outcome] for outcome in (True, False, None)) > 50
 
 
 def _text(kind: str, units: Sequence[tuple[date, int]]) -> str:
     form = {DAY: "%-d %B %Y", MONTH: "%B %Y", YEAR: "%Y"}
-    words = [d.strftime(form[grain]) for d, grain in units]
+    words = [drop.strftime(form[grain]) for drop, grain in units]
     if kind == "between":
         return f"between {words[0]} and {words[1]}"
     return f"{'on' if kind == 'in' and units[0][1] == DAY else kind} {words[0]}"
@@ -251,7 +295,7 @@ def _text(kind: str, units: Sequence[tuple[date, int]]) -> str:
 
 def test_a_gap_is_in_doubt_wherever_it_may_be() -> None:
     pair = career(3)
-    about = relation(*ASKS)
+    templates = relation(*ASKS)
     with_gap = replace(pair, gaps=(gap("", None),))
-    asked, _, dropped = ask_pair(with_gap, about, Questions(), 1)
-    assert asked == [] and "in_doubt" in {d.reason for d in dropped}
+    questions, _, dropped = ask_pair(with_gap, templates, Questions(), 1)
+    assert questions == [] and "in_doubt" in {drop.reason for drop in dropped}

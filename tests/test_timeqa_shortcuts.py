@@ -25,15 +25,16 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("objects", "answerable", "day", "wanted"), RIGHT)
+@pytest.mark.parametrize(("objects", "answerable", "day", "expected"), RIGHT)
 def test_which_shortcuts_are_right(
-    objects: list[str], answerable: str, day: date, wanted: tuple[str, ...], tmp_path: Path
+    objects: list[str], answerable: str, day: date, expected: tuple[str, ...], tmp_path: Path
 ) -> None:
     answers = {"text": ["Hull"] * (answerable == "yes"), "answer_start": []}
     question = {
         "id": "a", "difficulty": "hard", "subject": "Q1", "relation": "P54",
-        "answerable": answerable, "objects": [{"id": o} for o in objects], "time_first": day,
-        "time_last": None, "question": "Who played in Hull?", "context": "A. He was in Hull.",
+        "answerable": answerable, "time_first": day,
+        "objects": [{"id": object_id} for object_id in objects], "time_last": None,
+        "question": "Who played in Hull?", "context": "A. He was in Hull.",
         "answers": answers,
     }  # fmt: skip
     row = pa.struct([("id", pa.string())])
@@ -44,24 +45,24 @@ def test_which_shortcuts_are_right(
     pq.write_table(
         pa.Table.from_pylist(
             [
-                {"subject": "Q1", "relation": "P54", "object": o, "start_first": a,
-                 "end_first": b, "end_last": b, "snapshot": date(2019, 1, 1)}
-                for o, a, b in SEGMENTS
+                {"subject": "Q1", "relation": "P54", "object": object_id, "start_first": start_day,
+                 "end_first": end_day, "end_last": end_day, "snapshot": date(2019, 1, 1)}
+                for object_id, start_day, end_day in SEGMENTS
             ]
         ),
         tmp_path / "s.parquet",
     )  # fmt: skip
-    [found] = shortcuts(tmp_path / "q.parquet", tmp_path / "s.parquet").rows
+    [figures] = shortcuts(tmp_path / "q.parquet", tmp_path / "s.parquet").rows
     names = ("first", "last", "most frequent", "nearest year", "latest begun", "longest held")
-    assert {name for name in names if found[name]} == set(wanted)
-    assert found["rows"] == 1
+    assert {name for name in names if figures[name]} == set(expected)
+    assert figures["rows"] == 1
     share = len(objects) / 3 if answerable == "yes" else 0
-    assert found["random"] == pytest.approx(share)
-    assert found["best sentence"] == (answerable == "yes")
+    assert figures["random"] == pytest.approx(share)
+    assert figures["best sentence"] == (answerable == "yes")
 
 
 @pytest.mark.parametrize(
-    ("question", "context", "wanted"),
+    ("question", "context", "expected"),
     [
         ("Who led Hull in 2003?", "Leeds won.\nIn 2003 Ann led Hull. It rained.",
          "In 2003 Ann led Hull. "),
@@ -69,5 +70,5 @@ def test_which_shortcuts_are_right(
         ("Where is the rare word?", "Nobody ran.\nA rare thing.", "A rare thing."),
     ],
 )  # fmt: skip
-def test_the_most_similar_sentence(question: str, context: str, wanted: str) -> None:
-    assert most_similar(question, context) == wanted
+def test_the_most_similar_sentence(question: str, context: str, expected: str) -> None:
+    assert most_similar(question, context) == expected

@@ -9,7 +9,7 @@ from factdrift.builders.wikidata.times import possible_days, rdf_possible_days
 from tests.dumps import GREGORIAN, JULIAN
 from tests.tables import read_table
 
-T = "T00:00:00Z"
+MIDNIGHT = "T00:00:00Z"
 
 
 def days_of(days_text: str) -> PartialDate | None:
@@ -22,11 +22,13 @@ def days_of(days_text: str) -> PartialDate | None:
 @pytest.mark.parametrize(("form", "time", "precision", "days"), read_table("time_values"))
 def test_a_value(form: str, time: str, precision: str, days: str) -> None:
     calendar = {"G": GREGORIAN, "J": JULIAN, "R": ""}[form]
-    read = rdf_possible_days(time + T, int(precision))
-    possible_range = read if form == "R" else possible_days(time + T, int(precision), calendar)
+    read = rdf_possible_days(time + MIDNIGHT, int(precision))
+    possible_range = (
+        read if form == "R" else possible_days(time + MIDNIGHT, int(precision), calendar)
+    )
     assert possible_range == days_of(days)
 
 
 @pytest.mark.parametrize("time", ["", "last summer", "+" + "9" * 5000 + "-01-01"])
 def test_no_date(time: str) -> None:
-    assert possible_days(time + T, 9, GREGORIAN) is None
+    assert possible_days(time + MIDNIGHT, 9, GREGORIAN) is None

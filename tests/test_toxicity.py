@@ -35,8 +35,8 @@ HARMLESS, TOXIC = CASES["harmless"], CASES["toxic"]
 
 def dropped(scorer: AnyScorer, texts: list[str]) -> list[str]:
     scores = scorer.start(None, print)(texts)
-    found = zip(texts, scores, strict=True)
-    return [text for text, score in found if scorer.thresholds.over(score)]
+    scored_texts = zip(texts, scores, strict=True)
+    return [text for text, score in scored_texts if scorer.thresholds.over(score)]
 
 
 def test_local_false_positives() -> None:
@@ -47,27 +47,35 @@ def test_local_false_positives() -> None:
 
 
 def test_the_local_threshold_and_what_the_rule_finds() -> None:
-    toxic, clean = CALIBRATION["toxic"], CALIBRATION["clean"]
-    assert (len(toxic), len(clean)) == (40, 48)
-    assert not {*toxic, *clean} & {*HARMLESS, *TOXIC}, "what is held out is not judged"
+    toxic_texts, clean_texts = CALIBRATION["toxic"], CALIBRATION["clean"]
+    assert (len(toxic_texts), len(clean_texts)) == (40, 48)
+    assert not {*toxic_texts, *clean_texts} & {*HARMLESS, *TOXIC}, "what is held out is not judged"
 
     def rule(*ordinary: str) -> tuple[float | None, tuple[JudgedBand, ...]]:
-        texts = [*toxic, *clean, *ordinary]
-        scored = [one.profanity or 0 for one in Local().start(None, print)(texts)]
-        return threshold_by_bands(((s, n < len(toxic)) for n, s in enumerate(scored)), BandRule())
+        texts = [*toxic_texts, *clean_texts, *ordinary]
+        profanity_scores = [scores.profanity or 0 for scores in Local().start(None, print)(texts)]
+        return threshold_by_bands(
+            ((score, index < len(toxic_texts)) for index, score in enumerate(profanity_scores)),
+            BandRule(),
+        )
 
     threshold, bands = rule(*news())
     assert threshold == 0.35, "in bands of five rows: the default stays higher"
     assert Local().thresholds.profanity == 0.5
-    assert len([b for b in bands if b.low >= 0.5 and b.judged < 50]) == 7, "too few rows"
+    assert len([band for band in bands if band.low >= 0.5 and band.judged < 50]) == 7, (
+        "too few rows"
+    )
     assert rule()[0] == 0.1, "half of the table is toxic, so alone it ends too low"
-    assert len(dropped(Local(), toxic)) == 33 and len(dropped(Local(), clean)) == 2
+    assert len(dropped(Local(), toxic_texts)) == 33 and len(dropped(Local(), clean_texts)) == 2
     assert dropped(Local(), news()) == []
 
 
 def news() -> list[str]:
     """Every sentence of the sample news: written for this project, none is toxic."""
-    texts = [p.read_text("utf-8") for p in sorted((ROOT / "samples/news/text").glob("*.txt"))]
+    texts = [
+        text_path.read_text("utf-8")
+        for text_path in sorted((ROOT / "samples/news/text").glob("*.txt"))
+    ]
     lines = [line.strip() for text in texts for line in text.splitlines()]
     return [line for line in lines if line and not line.startswith("==")]
 
@@ -75,11 +83,16 @@ def news() -> list[str]:
 def test_what_the_local_scorer_gets_wrong() -> None:
     """False positives by kind, and hate that it cannot see, of 80 judged questions."""
     judged = read_table("toxicity_judged")
-    gone = {kind: len(dropped(Local(), some)) for kind, some in judged["clean"].items()}
-    seen = {kind: number for kind, number in gone.items() if number}
-    assert seen == {"words_with_two_senses": 2, "reported_insults": 1}
-    left = {kind: len(some) - len(dropped(Local(), some)) for kind, some in judged["toxic"].items()}
-    assert (left["hate"], left["threats"]) == (6, 5)
+    dropped_counts = {
+        kind: len(dropped(Local(), kind_texts)) for kind, kind_texts in judged["clean"].items()
+    }
+    false_positives = {kind: number for kind, number in dropped_counts.items() if number}
+    assert false_positives == {"words_with_two_senses": 2, "reported_insults": 1}
+    missed_counts = {
+        kind: len(kind_texts) - len(dropped(Local(), kind_texts))
+        for kind, kind_texts in judged["toxic"].items()
+    }
+    assert (missed_counts["hate"], missed_counts["threats"]) == (6, 5)
 
 
 def test_local_fills_one_score() -> None:
@@ -94,34 +107,38 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch = pytest.importorskip("torch")
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
-    folder = tmp_path_factory.mktemp("tiny")
-    words = sorted({w.strip("?").lower() for t in HARMLESS + TOXIC for w in t.split()})
+    model_folder = tmp_path_factory.mktemp("tiny")
+    words = sorted({word.strip("?").lower() for text in HARMLESS + TOXIC for word in text.split()})
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "?", *words]
-    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", "utf-8")
-    BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
+    (model_folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", "utf-8")
+    BertTokenizer(str(model_folder / "vocab.txt")).save_pretrained(model_folder)
     torch.manual_seed(1)
     config = BertConfig(
         vocab_size=len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
         intermediate_size=16, id2label={0: "Insult", 1: "obscene"},
     )  # fmt: skip
-    BertForSequenceClassification(config).save_pretrained(folder)
-    return folder
+    BertForSequenceClassification(config).save_pretrained(model_folder)
+    return model_folder
 
 
 def test_transformers(tiny: Path) -> None:
-    half = Thresholds(insult=0.5)
+    half_threshold = Thresholds(insult=0.5)
     labels = {"insult": "insult", "profanity": "obscene"}
-    scorer = TransformersScorer(model=str(tiny), labels=labels, thresholds=half, batch=4)
-    whole = scorer.model_copy(update={"batch": 100}).start(None, print)
+    scorer = TransformersScorer(model=str(tiny), labels=labels, thresholds=half_threshold, batch=4)
+    score_whole = scorer.model_copy(update={"batch": 100}).start(None, print)
     scores = scorer.start(None, print)(HARMLESS)
-    assert len(scores) == len(HARMLESS) and all(0 < (s.insult or 0) < 1 for s in scores)
-    assert all(s.threat is None and s.profanity is not None for s in scores)
-    for a, b in zip(scores, whole(HARMLESS), strict=True):
-        assert a.insult == pytest.approx(b.insult, abs=1e-3)
+    assert len(scores) == len(HARMLESS) and all(
+        0 < (text_scores.insult or 0) < 1 for text_scores in scores
+    )
+    assert all(
+        text_scores.threat is None and text_scores.profanity is not None for text_scores in scores
+    )
+    for batch_scores, whole_scores in zip(scores, score_whole(HARMLESS), strict=True):
+        assert batch_scores.insult == pytest.approx(whole_scores.insult, abs=1e-3)
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "expected_text"),
     [
         ({"labels": {"insult": "rude"}}, "no label 'rude', it has Insult, obscene"),
         ({"labels": {"insults": "insult"}}, "did you mean 'insult'"),
@@ -131,10 +148,14 @@ def test_transformers(tiny: Path) -> None:
         ({"model": "/nowhere/at/all"}, "cannot be loaded"),
     ],
 )
-def test_transformers_mistakes(tiny: Path, settings: dict[str, object], said: str) -> None:
-    given = {"model": str(tiny), "labels": {"insult": "insult"}, "thresholds": {"insult": 0.5}}
-    with pytest.raises(Exception, match=said):
-        TransformersScorer.model_validate(given | settings).start(None, print)
+def test_transformers_mistakes(tiny: Path, settings: dict[str, object], expected_text: str) -> None:
+    valid_settings = {
+        "model": str(tiny),
+        "labels": {"insult": "insult"},
+        "thresholds": {"insult": 0.5},
+    }
+    with pytest.raises(Exception, match=expected_text):
+        TransformersScorer.model_validate(valid_settings | settings).start(None, print)
 
 
 def test_presets(tmp_path: Path) -> None:
@@ -143,15 +164,21 @@ def test_presets(tmp_path: Path) -> None:
     assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER_THRESHOLDS
     with pytest.raises(ValidationError):
         recipe.validate_python({"scorer": "transformers", "model": "x", "labels": {}})
-    given = {"scorer": "transformers", "preset": "detoxify", "thresholds": {"insult": 0.5}}
-    hub = recipe.validate_python(given)
-    assert isinstance(hub, TransformersScorer) and hub.model == "unitary/toxic-bert"
-    assert len(hub.revision or "") == 40 and hub.labels["profanity"] == "obscene"
-    assert set(hub.labels) == set(ATTRIBUTES) - {"sexually_explicit"}
-    here = recipe.validate_python(given | {"model": str(tmp_path)})
-    assert isinstance(here, TransformersScorer) and here.revision is None
-    unbiased = recipe.validate_python(given | {"preset": "detoxify-unbiased"})
-    assert isinstance(unbiased, TransformersScorer) and set(unbiased.labels) == set(ATTRIBUTES)
+    preset_settings = {
+        "scorer": "transformers",
+        "preset": "detoxify",
+        "thresholds": {"insult": 0.5},
+    }
+    hub_scorer = recipe.validate_python(preset_settings)
+    assert isinstance(hub_scorer, TransformersScorer) and hub_scorer.model == "unitary/toxic-bert"
+    assert len(hub_scorer.revision or "") == 40 and hub_scorer.labels["profanity"] == "obscene"
+    assert set(hub_scorer.labels) == set(ATTRIBUTES) - {"sexually_explicit"}
+    local_scorer = recipe.validate_python(preset_settings | {"model": str(tmp_path)})
+    assert isinstance(local_scorer, TransformersScorer) and local_scorer.revision is None
+    unbiased_scorer = recipe.validate_python(preset_settings | {"preset": "detoxify-unbiased"})
+    assert isinstance(unbiased_scorer, TransformersScorer) and set(unbiased_scorer.labels) == set(
+        ATTRIBUTES
+    )
 
 
 @pytest.mark.parametrize(("scores", "over"), CASES["over"])
@@ -161,30 +188,34 @@ def test_thresholds(scores: dict[str, float], over: str | None) -> None:
 
 def test_filter_keeps_scores() -> None:
     with serve() as service:
-        one = Toxicity(scorer=Perspective(endpoint=service.url, rate=1000))
-        said: list[str] = []
+        toxicity_filter = Toxicity(scorer=Perspective(endpoint=service.url, rate=1000))
+        said_lines: list[str] = []
         items = [item(), item("Which idiot won?"), item(" "), item(answer="idiot")]
-        fine, bad, none, answer = one.judge(items, FilterContext(say=said.append))
+        fine, bad, none, answer = toxicity_filter.judge(items, FilterContext(say=said_lines.append))
     assert (fine.keep, bad.reason, bad.score) == (True, "toxic_insult", 0.95)
     assert none.reason == "no_scores" and answer.keep
     assert bad.detail and "insult=0.95" in bad.detail
     assert fine.scores and fine.scores.insult == 0.05 and bad.scores
-    assert len(said) == 1 and "31 December 2026" in said[0]
+    assert len(said_lines) == 1 and "31 December 2026" in said_lines[0]
 
 
 @pytest.mark.parametrize(("judgments", "threshold"), CASES["bands"])
 def test_threshold_by_bands(judgments: str, threshold: float | None) -> None:
     bands = re.findall(r"([0-9.]+) (\d+)/(\d+)", judgments)
-    judged = [(float(low), n < int(toxic)) for low, toxic, many in bands for n in range(int(many))]
-    found, given = threshold_by_bands(judged, BandRule())
-    assert (found, len(given)) == (threshold, len(bands))
-    assert threshold_by_bands(judged[::-1], BandRule()) == (found, given)
+    judged = [
+        (float(low), row_number < int(toxic))
+        for low, toxic, row_count in bands
+        for row_number in range(int(row_count))
+    ]
+    band_threshold, judged_bands = threshold_by_bands(judged, BandRule())
+    assert (band_threshold, len(judged_bands)) == (threshold, len(bands))
+    assert threshold_by_bands(judged[::-1], BandRule()) == (band_threshold, judged_bands)
 
 
 def test_band_places_and_samples() -> None:
     scores = (1.0, 0.95, 0.9499, 0.15, 0.3, 0.05, 0.0)
-    assert [band_number(s, 0.05) for s in scores] == [19, 19, 18, 3, 6, 1, 0]
-    rows = [(f"r{n}", n / 1000) for n in range(1001)]
+    assert [band_number(score, 0.05) for score in scores] == [19, 19, 18, 3, 6, 1, 0]
+    rows = [(f"r{number}", number / 1000) for number in range(1001)]
     chosen = rows_to_judge(rows, 1, BandRule())
     assert next(iter(chosen)) == 0.95 and len(chosen) == 20
     assert all(len(ids) == 50 for ids in chosen.values())

@@ -27,7 +27,7 @@ class Service:
     key: str = "right-key"
     url: str = ""
     faults: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    asked_texts: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
 
 
@@ -39,7 +39,7 @@ def serve() -> Iterator[Service]:
     def answer(request: BaseHTTPRequestHandler, body: Any) -> Reply:
         text, key = body["comment"]["text"], request.headers.get("X-Goog-Api-Key")
         service.paths.append(request.path)
-        service.asked.append(text)
+        service.asked_texts.append(text)
         fault = service.faults.pop(0) if service.faults else ""
         if key != service.key:
             return error(403, f"key {key} is blocked")
@@ -51,10 +51,13 @@ def serve() -> Iterator[Service]:
             return error(400, "Comment must be non-empty.", {"errorType": "COMMENT_EMPTY"})
         if body["languages"] != ["en"] or body["doNotStore"] is not True:
             return error(400, "wrong call")
-        worst = {BAD[w] for w in text.lower().replace("?", "").split() if w in BAD}
-        wanted = set(body["requestedAttributes"]) & {name.upper() for name in ATTRIBUTES}
-        found = {n: {"summaryScore": {"value": 0.95 if n in worst else 0.05}} for n in wanted}
-        return 200, {"attributeScores": found}
+        bad_names = {BAD[word] for word in text.lower().replace("?", "").split() if word in BAD}
+        requested_names = set(body["requestedAttributes"]) & {name.upper() for name in ATTRIBUTES}
+        attribute_scores = {
+            name: {"summaryScore": {"value": 0.95 if name in bad_names else 0.05}}
+            for name in requested_names
+        }
+        return 200, {"attributeScores": attribute_scores}
 
     with serve_json(answer) as address, pytest.MonkeyPatch.context() as patch:
         service.url = f"{address}/v1alpha1/comments:analyze"
@@ -82,7 +85,7 @@ def start(service: Service, cache: Path | None = None) -> Scoring:
 def test_faults_are_tried_again(service: Service, fault: str) -> None:
     service.faults[:] = [fault] * 3
     (score,) = start(service)(["Who is this idiot?"])
-    assert score.insult == 0.95 and len(service.asked) == 4
+    assert score.insult == 0.95 and len(service.asked_texts) == 4
     assert Perspective().rate == 1.0
 
 
@@ -90,23 +93,25 @@ def test_gives_up_and_goes_on(service: Service, tmp_path: Path) -> None:
     service.faults[:] = ["", "", *["503"] * 6]
     with pytest.raises(UserError, match="HTTP 503"):
         start(service, tmp_path)(["a", "b", "c", "d"])
-    assert service.asked == ["a", "b", *["c"] * 6]
-    del service.asked[:]
+    assert service.asked_texts == ["a", "b", *["c"] * 6]
+    del service.asked_texts[:]
     scores = start(service, tmp_path)(["a", "b", "c", "d", "a"])
-    assert service.asked == ["c", "d"] and len(scores) == 5
+    assert service.asked_texts == ["c", "d"] and len(scores) == 5
     assert scores[0] == scores[4] != ToxicityScores()
 
 
 def test_refused_text_is_remembered(service: Service, tmp_path: Path) -> None:
     for _ in range(2):
         assert start(service, tmp_path)([" "]) == [ToxicityScores()]
-    assert len(service.asked) == 1
+    assert len(service.asked_texts) == 1
 
 
-@pytest.mark.parametrize(("key", "said"), [("", "no key"), ("a b", "no key|is no key")])
-def test_no_key(service: Service, monkeypatch: pytest.MonkeyPatch, key: str, said: str) -> None:
+@pytest.mark.parametrize(("key", "expected_text"), [("", "no key"), ("a b", "no key|is no key")])
+def test_no_key(
+    service: Service, monkeypatch: pytest.MonkeyPatch, key: str, expected_text: str
+) -> None:
     monkeypatch.setenv("PERSPECTIVE_API_KEY", key)
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=expected_text):
         start(service)
 
 
@@ -122,9 +127,9 @@ def test_key_is_seen_nowhere(
     with pytest.raises(UserError, match="refuses") as caught:
         start(service, tmp_path)(["a"])
     monkeypatch.setenv("PERSPECTIVE_API_KEY", "right-key")
-    running = start(service, tmp_path)
-    running(["a"])
-    told = ["".join(traceback.format_exception(caught.value)), caplog.text, repr(running)]
-    told += [*capfd.readouterr(), *service.paths, Perspective().model_dump_json()]
-    told += [p.read_bytes().decode("latin-1") for p in tmp_path.iterdir()]
-    assert not [text for text in told if "wrong-key" in text or "right-key" in text]
+    score_texts = start(service, tmp_path)
+    score_texts(["a"])
+    all_texts = ["".join(traceback.format_exception(caught.value)), caplog.text, repr(score_texts)]
+    all_texts += [*capfd.readouterr(), *service.paths, Perspective().model_dump_json()]
+    all_texts += [cache_path.read_bytes().decode("latin-1") for cache_path in tmp_path.iterdir()]
+    assert not [text for text in all_texts if "wrong-key" in text or "right-key" in text]

@@ -48,28 +48,31 @@ class AskedTime:
 
 def asked_time(text: str) -> AskedTime:
     """The time that a specifier's text means."""
-    found = TIME.fullmatch(text)
-    assert found, f"no time: {text!r}"
-    if found["part"]:
-        year = int(found["decade"])
-        first, last = (year, year + 3) if found["part"] == "early" else (year + 7, year + 9)
+    outcomes = TIME.fullmatch(text)
+    assert outcomes, f"no time: {text!r}"
+    if outcomes["part"]:
+        year = int(outcomes["decade"])
+        first, last = (year, year + 3) if outcomes["part"] == "early" else (year + 7, year + 9)
         return AskedTime("in", (Unit(date(first, 1, 1), date(last, 12, 31), PART),))
-    if found["pair"]:
-        return AskedTime("between", (_unit(found, 2), _unit(found, 3)))
-    one = _unit(found, 1)
-    assert (found["kind"] == "on") == (one.length == DAY) or found["kind"] in ("before", "after")
-    return AskedTime("in" if found["kind"] == "on" else found["kind"], (one,))
+    if outcomes["pair"]:
+        return AskedTime("between", (_unit(outcomes, 2), _unit(outcomes, 3)))
+    segment_row = _unit(outcomes, 1)
+    assert (outcomes["kind"] == "on") == (segment_row.length == DAY) or outcomes["kind"] in (
+        "before",
+        "after",
+    )
+    return AskedTime("in" if outcomes["kind"] == "on" else outcomes["kind"], (segment_row,))
 
 
-def _unit(found: re.Match[str], n: int) -> Unit:
-    year = int(found[f"year{n}"])
-    if not found[f"month{n}"]:
+def _unit(outcomes: re.Match[str], unit_number: int) -> Unit:
+    year = int(outcomes[f"year{unit_number}"])
+    if not outcomes[f"month{unit_number}"]:
         return Unit(date(year, 1, 1), date(year, 12, 31), YEAR)
-    month = MONTHS.index(found[f"month{n}"])
-    if not found[f"day{n}"]:
+    month = MONTHS.index(outcomes[f"month{unit_number}"])
+    if not outcomes[f"day{unit_number}"]:
         last = calendar.monthrange(year, month)[1]
         return Unit(date(year, month, 1), date(year, month, last), MONTH)
-    day = date(year, month, int(found[f"day{n}"]))
+    day = date(year, month, int(outcomes[f"day{unit_number}"]))
     return Unit(day, day, DAY)
 
 
@@ -81,17 +84,19 @@ def precision(first: date | None, last: date | None) -> int:
     return DAY if days == 1 else MONTH if days <= MONTH else YEAR
 
 
-def readings(one: AlignedSegment | Gap, days: Iterable[date]) -> Iterator[tuple[date, date]]:
+def readings(
+    segment_row: AlignedSegment | Gap, days: Iterable[date]
+) -> Iterator[tuple[date, date]]:
     """First and last day of a segment under each reading that could differ on these days."""
     lowest, highest = date(1, 1, 1), date(9999, 12, 31)
-    starts = one.start_first or lowest, one.start_last or highest
-    if one.end_open:
+    starts = segment_row.start_first or lowest, segment_row.start_last or highest
+    if segment_row.end_open:
         # its relation may trust an open one for some years only
-        ends = min(one.end_first or one.snapshot, one.snapshot), highest
-        if one.start_first and one.start_first > one.snapshot:
-            ends = one.start_first, highest
+        ends = min(segment_row.end_first or segment_row.snapshot, segment_row.snapshot), highest
+        if segment_row.start_first and segment_row.start_first > segment_row.snapshot:
+            ends = segment_row.start_first, highest
     else:
-        ends = one.end_first or lowest, one.end_last or highest
+        ends = segment_row.end_first or lowest, segment_row.end_last or highest
     edges = {*starts, *ends}
     for day in days:
         edges |= {day - timedelta(1), day, day + timedelta(1)}
@@ -100,32 +105,39 @@ def readings(one: AlignedSegment | Gap, days: Iterable[date]) -> Iterator[tuple[
             yield start, end
 
 
-def verdict(one: AlignedSegment | Gap, time: AskedTime, snapshot: date) -> bool | None:
+def verdict(segment_row: AlignedSegment | Gap, time: AskedTime, snapshot: date) -> bool | None:
     """Whether a segment answers a time under every reading (True), none, or some (None)."""
-    days = [d for u in time.units for d in (u.first, u.last)] + [snapshot]
-    found = {_answers(s, e, one.end_open, time, snapshot) for s, e in readings(one, days)}
-    if isinstance(one, AlignedSegment) and one.rival:
-        found.add(False)  # another object may have held its place
-    return found.pop() if len(found) == 1 else None
+    days = [
+        unit_day for time_unit in time.units for unit_day in (time_unit.first, time_unit.last)
+    ] + [snapshot]
+    outcomes = {
+        _answers(start_day, end_day, segment_row.end_open, time, snapshot)
+        for start_day, end_day in readings(segment_row, days)
+    }
+    if isinstance(segment_row, AlignedSegment) and segment_row.rival:
+        outcomes.add(False)  # another object may have held its place
+    return outcomes.pop() if len(outcomes) == 1 else None
 
 
 def _answers(start: date, end: date, is_open: bool, time: AskedTime, snapshot: date) -> bool | None:
-    a, b = time.units[0], time.units[-1]
+    first_unit, last_unit = time.units[0], time.units[-1]
     if time.kind == "in":
-        return start <= a.last and end >= a.first
+        return start <= first_unit.last and end >= first_unit.first
     if time.kind == "before":
-        return start < a.first
+        return start < first_unit.first
     if time.kind == "after":
-        if end <= a.last:
+        if end <= first_unit.last:
             return False
-        return True if max(start, a.last + timedelta(1)) <= min(end, snapshot) else None
-    between = max(start, a.last + timedelta(1)) <= min(end, b.first - timedelta(1))
-    same = a.first <= start <= a.last and b.first <= end <= b.last
-    if between or same or (start <= a.first and end >= b.last):
+        return True if max(start, first_unit.last + timedelta(1)) <= min(end, snapshot) else None
+    between = max(start, first_unit.last + timedelta(1)) <= min(end, last_unit.first - timedelta(1))
+    same = first_unit.first <= start <= first_unit.last and last_unit.first <= end <= last_unit.last
+    if between or same or (start <= first_unit.first and end >= last_unit.last):
         return True
-    if end < a.first or start > b.last:
+    if end < first_unit.first or start > last_unit.last:
         return False
-    if (start < a.first and end <= a.last) or (start >= b.first and (end > b.last or is_open)):
+    if (start < first_unit.first and end <= first_unit.last) or (
+        start >= last_unit.first and (end > last_unit.last or is_open)
+    ):
         return False
     return None
 
@@ -134,13 +146,13 @@ def answers(
     segments: Sequence[AlignedSegment], gaps: Sequence[Gap], time: AskedTime, snapshot: date
 ) -> set[int] | None:
     """The places of the segments that surely answer; None: one or a gap is in doubt."""
-    found = set()
-    for i, one in enumerate(segments):
-        holds = verdict(one, time, snapshot)
+    outcomes = set()
+    for segment_index, segment_row in enumerate(segments):
+        holds = verdict(segment_row, time, snapshot)
         if holds is None:
             return None
         if holds:
-            found.add(i)
+            outcomes.add(segment_index)
     if any(verdict(gap, time, snapshot) is not False for gap in gaps):
         return None
-    return found
+    return outcomes

@@ -73,19 +73,19 @@ def _page(entity: Json, node: NamedNode, flavour: Flavour) -> Iterator[Quad]:
     yield _quad(document, SCHEMA + "about", node)
     links = _map(entity.get("sitelinks"))
     counted = node.value if flavour == "wdqs" else document
-    claims = sum(len(s) for s in _map(entity.get("claims")).values())
+    claims = sum(len(statements) for statements in _map(entity.get("claims")).values())
     yield _quad(counted, ONTOLOGY + "statements", _typed(str(claims), "integer"))
     if entity["id"].startswith("Q"):
         yield _quad(counted, ONTOLOGY + "sitelinks", _typed(str(len(links)), "integer"))
     for site, link in links.items():
-        found = WIKI.fullmatch(site)
-        if not found:
+        result = WIKI.fullmatch(site)
+        if not result:
             continue
-        wiki = f"https://{found[1].replace('_', '-')}.wikipedia.org/"
+        wiki = f"https://{result[1].replace('_', '-')}.wikipedia.org/"
         page = wiki + "wiki/" + hashlib.sha256(link["title"].encode()).hexdigest()
         yield _quad(page, SCHEMA + "about", node)
         yield _quad(page, SCHEMA + "isPartOf", NamedNode(wiki))
-        yield _quad(page, SCHEMA + "name", Text(link["title"], language=found[1][:2]))
+        yield _quad(page, SCHEMA + "name", Text(link["title"], language=result[1][:2]))
 
 
 def _statement(
@@ -142,7 +142,7 @@ def _time(node: NamedNode, place: str, relation: str, value: Json) -> Iterator[Q
 def xsd_time(time: str, precision: int, calendar: str) -> Text:
     """The `xsd:dateTime` that Wikibase writes; the text as it is for the year 0."""
     day_text, _, clock = time.partition("T")
-    year, month, day = (int(n) for n in day_text[1:].split("-"))
+    year, month, day = (int(part) for part in day_text[1:].split("-"))
     if not year:
         return Text(time)
     month, day = min(max(month, 1), 12), max(day, 1)
@@ -166,8 +166,8 @@ def _gregorian(year: int, month: int, day: int) -> tuple[int, int, int]:
     if not 1 <= year < 9999:
         return year, month, day
     since = year - (month < 3)
-    found = date(year, month, 1) + timedelta(day - 1 + since // 100 - since // 400 - 2)
-    return found.year, found.month, found.day
+    result = date(year, month, 1) + timedelta(day - 1 + since // 100 - since // 400 - 2)
+    return result.year, result.month, result.day
 
 
 def _map(value: Any) -> Mapping[str, Any]:

@@ -26,8 +26,13 @@ from factdrift.annotation.order import Delivery
 from factdrift.annotation.page import template_environment
 from factdrift.annotation.platforms.base import Certainty, FindItem, Platform
 from factdrift.annotation.reading import json_documents, read_head
-from factdrift.annotation.submission import FORMAT as SUBMISSION
-from factdrift.annotation.submission import Json, Refused, Submission, submission_from_value
+from factdrift.annotation.submission import (
+    SUBMISSION_FORMAT,
+    Json,
+    Refused,
+    Submission,
+    submission_from_value,
+)
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
@@ -290,7 +295,7 @@ def _annotation_submission(
         annotator = annotator.get("id", "")
     seconds = annotation.lead_time
     submission = {
-        "format": SUBMISSION,
+        "format": SUBMISSION_FORMAT,
         "batch": ids.batch,
         "hit": ids.hit,
         "worker": str(annotator),

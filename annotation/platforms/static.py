@@ -20,7 +20,7 @@ from factdrift.annotation.page import hit_file, render_page
 from factdrift.annotation.platforms.base import Certainty, Platform, write_csv
 from factdrift.annotation.reading import read_head
 from factdrift.annotation.submission import (
-    FORMAT,
+    SUBMISSION_FORMAT,
     Refused,
     Submission,
     submission_from_text,
@@ -75,17 +75,19 @@ class Static(Platform):
     def recognises(self, path: Path) -> Certainty:
         """`POSSIBLE` for submissions of our pages, which Prolific's workers use as well."""
         start = read_head(path)
-        is_ours = FORMAT in start or _NAMED_BATCH.search(start) is not None
+        is_ours = SUBMISSION_FORMAT in start or _NAMED_BATCH.search(start) is not None
         return Certainty.POSSIBLE if is_ours else Certainty.NO
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """The submission that the value is, or that is in the only cell of a row that holds one."""
         if not table:
             return submission_from_value(value, where, line)
-        cells = [cell for cell in value.values() if FORMAT in cell]
+        cells = [cell for cell in value.values() if SUBMISSION_FORMAT in cell]
         if len(cells) == 1:
             return submission_from_text(cells[0], where, line)
-        return Refused(where, line, "not a submission", f"{len(cells)} cells hold {FORMAT}")
+        return Refused(
+            where, line, "not a submission", f"{len(cells)} cells hold {SUBMISSION_FORMAT}"
+        )
 
 
 def named_batch(path: Path) -> str | None:

@@ -168,9 +168,9 @@ class GuardedSession(requests.Session):
     ) -> None:
         """Drop the credentials where a redirect leaves the host, and look for none in .netrc."""
         headers = prepared_request.headers
-        if "Authorization" in headers and self.should_strip_auth(
-            response.request.url or "", prepared_request.url or ""
-        ):
+        source_url, target_url = response.request.url or "", prepared_request.url or ""
+        leaves_host = self.should_strip_auth(source_url, target_url)  # type: ignore[no-untyped-call]
+        if "Authorization" in headers and leaves_host:
             del headers["Authorization"]
 
 

@@ -32,18 +32,19 @@ class BatchChat(Chat):
     folder: Annotated[RecipePath, NOT_IN_KEY] = Field(
         description="for requests-*.jsonl and results, beside the recipe"
     )
+    # the most that OpenAI takes in one file
     lines: int = Field(default=50_000, ge=1, description="most calls of a file")
 
     def open(self, seed: int) -> "BatchBackend":
-        """The model; results in the folder are read at the first request."""
+        """Return the model; results in the folder are read at the first request."""
         return BatchBackend(self, seed)
 
 
 class BatchBackend(p.PromptedModel):
-    """Writes what is not answered yet; a run ends with these files until their results are there.
+    """Writes calls without an answer to files; a run ends there until the results have come.
 
-    A call that a batch refused is a counted drop of the reason `server_refused`; one that expired,
-    or failed by the server's fault, is written again.
+    A call that a batch refused is a counted drop of the reason `server_refused`; a call that
+    expired, or failed by the server's fault, is written again.
     """
 
     waits = True
@@ -67,48 +68,54 @@ class BatchBackend(p.PromptedModel):
         shape: Shape | None = None,
         parse: p.ParseText | None = None,
     ) -> list[Result]:
-        """What the results say to each text; the others wait."""
+        """Return the result for each text; a text without one gets a call, and its result waits."""
         if self._known is None:
-            found = _results(self.settings.folder, self.usage)
-            self._known = {name: result for name, result in found if result is not None}
-        out: list[Result] = []
-        for text in texts:
-            body = self.settings.body(text, self.seed, shape)
-            name = digest([self.identity, body])
-            url = _COMPLETION if self.settings.completion else _URL
-            answer = self._known.get(name)
-            result = answer.result(answer.text, whole=shape is not None) if answer else None
+            batch_results = _results(self.settings.folder, self.usage)
+            self._known = {
+                call_id: result for call_id, result in batch_results if result is not None
+            }
+        results: list[Result] = []
+        for prompt_text in texts:
+            call_body = self.settings.body(prompt_text, self.seed, shape)
+            call_id = digest([self.identity, call_body])
+            call_url = _COMPLETION if self.settings.completion else _URL
+            completion = self._known.get(call_id)
+            result = (
+                completion.result(completion.text, whole=shape is not None) if completion else None
+            )
             if result is None:
-                self._write({"custom_id": name, "method": "POST", "url": url, "body": body})
+                self._write(
+                    {"custom_id": call_id, "method": "POST", "url": call_url, "body": call_body}
+                )
                 result = Result(None, WAITING)
             if on_result:
-                on_result(len(out), result)
-            out.append(result)
-        return out
+                on_result(len(results), result)
+            results.append(result)
+        return results
 
-    def _write(self, line: dict[str, Any]) -> None:
+    def _write(self, call: dict[str, Any]) -> None:
         """Write a call, once; the first one takes the place of all that an earlier run wrote."""
-        if line["custom_id"] in self._waiting:
+        if call["custom_id"] in self._waiting:
             return
         folder = self.settings.folder
         if not self._waiting:
             folder.mkdir(parents=True, exist_ok=True)
-            for old in folder.glob("requests-*.jsonl"):
-                old.unlink()
+            for old_path in folder.glob("requests-*.jsonl"):
+                old_path.unlink()
         if len(self._waiting) % self.settings.lines == 0:
             self._paths.append(folder / f"requests-{len(self._paths) + 1:03}.jsonl")
-        self._waiting[line["custom_id"]] = None
+        self._waiting[call["custom_id"]] = None
         with self._paths[-1].open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            file.write(json.dumps(call, ensure_ascii=False) + "\n")
 
     def finish(self) -> None:
-        """`UserError` with the files of the calls that wait."""
+        """Raise a `UserError` with the files of the calls that wait."""
         if self._waiting:
             folder = display_path(self.settings.folder)
-            names = ", ".join(display_path(path) for path in self._paths[:3])
-            more = "…" * (len(self._paths) > 3)
+            path_list = ", ".join(display_path(path) for path in self._paths[:3])
+            ellipsis = "…" * (len(self._paths) > 3)
             raise UserError(
-                f"{len(self._waiting):,} calls wait for their results: {names}{more}",
+                f"{len(self._waiting):,} calls wait for their results: {path_list}{ellipsis}",
                 hint=f"send them as batches, put the results (*.jsonl) into {folder}, run again",
             )
 
@@ -118,29 +125,38 @@ def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Completion | Non
     for path in sorted(folder.glob("*.jsonl")):
         if path.name.startswith("requests-"):
             continue
-        with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
+        with path.open(encoding="utf-8") as result_file:
+            for line_number, line in enumerate(result_file, 1):
                 if line.strip():
-                    yield _result(line, path, number, usage)
+                    yield _result(line, path, line_number, usage)
 
 
-def _result(line: str, path: Path, number: int, usage: Usage) -> tuple[str, Completion | None]:
-    """What a batch says to a call, None: it is to be asked again."""
+def _result(line: str, path: Path, line_number: int, usage: Usage) -> tuple[str, Completion | None]:
+    """The id of a call and its result; None where the call has to be sent again."""
     try:
-        data: Any = json.loads(line)
-        name = str(data["custom_id"])
+        line_data: Any = json.loads(line)
+        call_id = str(line_data["custom_id"])
     except (ValueError, KeyError, TypeError):
         hint = "results of a batch are JSON lines with custom_id and response; is it cut short?"
-        raise UserError("no result of a batch", where=path, line=number, hint=hint) from None
-    response = data.get("response") or {}
-    body = response.get("body") if isinstance(response, dict) else None
-    answer = parse_completion(body)
-    if answer is None:
-        status = response.get("status_code") if isinstance(response, dict) else None
-        if status is None or status == 429 or (isinstance(status, int) and status >= 500):
-            return name, None
-        text = message_in(json.dumps(body or data).encode()) or str(data.get("error"))
-        return name, Completion(text[:160], "server_refused", {})
-    read, written = (answer.tokens.get(f"{name}_tokens") for name in ("prompt", "completion"))
-    usage.add(read=int(read or 0), written=int(written or 0))
-    return name, answer
+        raise UserError("no result of a batch", where=path, line=line_number, hint=hint) from None
+    response = line_data.get("response") or {}
+    answer_body = response.get("body") if isinstance(response, dict) else None
+    completion = parse_completion(answer_body)
+    if completion is None:
+        # no status, too many calls, or the fault of the server: another batch may answer
+        status_code = response.get("status_code") if isinstance(response, dict) else None
+        if (
+            status_code is None
+            or status_code == 429
+            or (isinstance(status_code, int) and status_code >= 500)
+        ):
+            return call_id, None
+        message_text = message_in(json.dumps(answer_body or line_data).encode()) or str(
+            line_data.get("error")
+        )
+        return call_id, Completion(message_text[:160], "server_refused", {})
+    tokens_read, tokens_written = (
+        completion.tokens.get(f"{call_id}_tokens") for call_id in ("prompt", "completion")
+    )
+    usage.add(read=int(tokens_read or 0), written=int(tokens_written or 0))
+    return call_id, completion

@@ -10,57 +10,76 @@ from factdrift.builders.text.pipeline import load_pipeline
 Span = tuple[int, int, AnswerType, str | None]
 
 _LONGEST = 12
-"""Tokens of a prepositional phrase that can be an answer."""
+"""Tokens of a prepositional phrase that can be an answer, at most: longer ones hold clauses."""
 _NUMBERS = frozenset(("CARDINAL", "MONEY", "PERCENT", "QUANTITY"))
+"""The pipeline's labels of amounts, which are phrases: ordinals (`first`) are no answer."""
 _ENTITY_LABELS = frozenset(
     ("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW")
 )
+_NAME_LABELS = _ENTITY_LABELS | {"NORP"}
+"""The labels of names; peoples and religions (NORP) are names, but answer nothing."""
 
 
 def sentence_starts(article: Article) -> list[int]:
-    """Where each sentence starts in the article's text."""
-    return list(accumulate((len(one) + 1 for one in article.sentences[:-1]), initial=0))
+    """Return the offset of each sentence in the article's text."""
+    return list(accumulate((len(sentence) + 1 for sentence in article.sentences[:-1]), initial=0))
 
 
 class SpacyFinder:
-    """Entities of the small pipeline, and its parser's prepositional phrases."""
+    """Finds entities and prepositional phrases with the small pipeline."""
 
     def __init__(self) -> None:
         self.nlp = load_pipeline()
 
     def find(self, article: Article) -> list[Candidate]:
-        """Candidates of every sentence but the headline."""
-        out: list[Candidate] = []
-        starts = sentence_starts(article)
+        """Return the candidates of every sentence but the headline."""
+        candidates: list[Candidate] = []
+        line_starts = sentence_starts(article)
         with self.nlp.memory_zone():
-            for index, doc in enumerate(self.nlp.pipe(article.sentences[1:]), 1):
-                spans = sorted(set(self._spans(doc)), key=lambda s: (s[0], -s[1], s[2]))
-                for start, end, kind, label in spans:
-                    a, b = starts[index] + start, starts[index] + end
-                    out.append(Candidate(a, b, article.text[a:b], kind, label, index))
-        return out
+            for line_index, parsed_line in enumerate(self.nlp.pipe(article.sentences[1:]), 1):
+                line_spans = sorted(
+                    set(self._spans(parsed_line)), key=lambda span: (span[0], -span[1], span[2])
+                )
+                for span_start, span_end, answer_type, entity_label in line_spans:
+                    start, end = (
+                        line_starts[line_index] + span_start,
+                        line_starts[line_index] + span_end,
+                    )
+                    candidates.append(
+                        Candidate(
+                            start,
+                            end,
+                            article.text[start:end],
+                            answer_type,
+                            entity_label,
+                            line_index,
+                        )
+                    )
+        return candidates
 
     def names(self, texts: Sequence[str]) -> list[list[str]]:
-        """The named entities of each text, in order; dates and numbers are none."""
+        """Return the named entities of each text, in order; dates and numbers are none."""
         with self.nlp.memory_zone():
-            return [
-                [e.text for e in doc.ents if e.label_ in _ENTITY_LABELS or e.label_ == "NORP"]
-                for doc in self.nlp.pipe(texts)
-            ]
+            text_names = []
+            for parsed_text in self.nlp.pipe(texts):
+                entities = (entity for entity in parsed_text.ents if entity.label_ in _NAME_LABELS)
+                text_names.append([entity.text for entity in entities])
+            return text_names
 
-    def _spans(self, doc: Any) -> Iterator[Span]:
-        for ent in doc.ents:
-            a, b = ent.start_char, ent.end_char
-            if ent.label_ == "DATE":
-                yield a, b, "date", ent.label_
-            elif ent.label_ in _ENTITY_LABELS:
-                a += 4 if ent.text.lower().startswith("the ") else 0
-                b -= 2 if ent.text.endswith(("'s", "’s")) else 0
-                yield a, b, "entity", ent.label_
-            elif ent.label_ in _NUMBERS:
-                yield ent.start_char, ent.end_char, "phrase", ent.label_
-        for token in doc:
+    def _spans(self, parsed_line: Any) -> Iterator[Span]:
+        for entity in parsed_line.ents:
+            span_start, span_end = entity.start_char, entity.end_char
+            if entity.label_ == "DATE":
+                yield span_start, span_end, "date", entity.label_
+            elif entity.label_ in _ENTITY_LABELS:
+                span_start += 4 if entity.text.lower().startswith("the ") else 0
+                span_end -= 2 if entity.text.endswith(("'s", "’s")) else 0
+                yield span_start, span_end, "entity", entity.label_
+            elif entity.label_ in _NUMBERS:
+                yield entity.start_char, entity.end_char, "phrase", entity.label_
+        for token in parsed_line:
+            # `of` belongs to the noun before it: `of Italy` answers nothing
             if token.dep_ == "prep" and token.lower_ != "of":
-                span = doc[token.left_edge.i : token.right_edge.i + 1]
+                span = parsed_line[token.left_edge.i : token.right_edge.i + 1]
                 if 1 < len(span) <= _LONGEST:
                     yield span.start_char, span.end_char, "phrase", token.text.upper()

@@ -1,16 +1,18 @@
 """The backend `facts`: questions about dated facts that a sentence of an article states.
 
 A sentence that names subject and object of a fact, and the relation by one of its words, is the
-evidence, where the timeline is certain on the article's day. What is asked and what is accepted
-comes from the timeline: all that hold on the day, and nothing where anything is in doubt.
+evidence, where the timeline is certain on the article's day. The questions and their accepted
+answers come from the timeline: every holder on the day is accepted, and no question is asked where
+the holders are in doubt.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from itertools import permutations, product
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import duckdb
 import pyarrow as pa
@@ -30,6 +32,7 @@ from factdrift.builders.generate.mentions import (
     EntityNames,
     Mention,
     Sentence,
+    Span,
     batches,
     news_sentences,
 )
@@ -49,62 +52,80 @@ from factdrift.builders.text.dates import DateMention, dates_in, format_date, wi
 from factdrift.builders.text.en.lexicon import ADJECTIVES, COUNTRIES, DEMONYMS
 from factdrift.builders.text.render import phrase
 
-_AT_ONCE = 2048
-"""Articles that are met with the names at once."""
+_ARTICLES_AT_ONCE = 2048
+"""Articles that are joined with the names at once: many, since each join reads all names, and few
+enough to lie in memory."""
 _EVENT = timedelta(60)
-"""Days before an article in which an event is its news."""
+"""Time before an article in which an event is news: a guess that the samples do not contradict;
+`streamingqa.stated` has the same days for clauses."""
 _RECENT = timedelta(365)
-"""Days before an article since when a state is recent."""
+"""Time before an article since when a state is recent: a guess that the samples do not contradict.
+Of a recent state a question may ask without a time."""
 _DAY = timedelta(1)
+_MONTH_DAYS = 31
+"""Days between the first and the last day on which a term may have begun, at most, for a question
+about its date: the longest month, since a month is the least exact answer."""
 _PEOPLES = frozenset(adjective for adjective, _ in ADJECTIVES)
-_OF_SOMEBODY = re.compile(
+_HAS_COUNTRY = re.compile(
     rf"\b(?:{'|'.join(sorted(_PEOPLES | COUNTRIES | DEMONYMS))}|United (?:States|Kingdom|Nations)"
     r"|European|[A-Z]\w+ (?:Union|Republic))\b"
 )
-"""What an office's name has that tells whose it is."""
-_ANSWERS = 3
-"""Holders at one time beyond which nobody asks for them."""
+"""A country, a people or a union in the name of an office, which tells the office from others.
+
+`Prime Minister of Italy` has one, `Leader of the Opposition` has none.
+"""
+_WHO_DID = re.compile(r"^(who) (\w+?)e?d\b")
+"""A regular past after `who`: in `who chaired <subject>`, not in `who is <subject>`."""
+_MOST_ANSWERS = 3
+"""Holders at one time beyond which nobody asks for them: members of a parliament, for example."""
 
 Side = Literal["object", "subject"]
 
 
 class HeldTerm(NamedTuple):
-    """One side's item id seen from the other, when it held, and the statements that say so."""
+    """One side's item id seen from the other, when it held, and the ids of its statements."""
 
     id: str
     held: Interval[date]
     statements: tuple[str, ...]
 
-    def within(self, first: date, last: date) -> bool:
-        """Whether it surely holds on every day of a stretch."""
-        return self.held.holds_throughout(first, last) is Certainty.CERTAIN
+    def within(self, first_day: date, last_day: date) -> bool:
+        """Whether it certainly holds on every day from `first_day` to `last_day`."""
+        return self.held.holds_throughout(first_day, last_day) is Certainty.CERTAIN
+
+    def certainly_starts_within(self, first_day: date, last_day: date) -> bool:
+        """Whether it certainly began on a day from `first_day` to `last_day`."""
+        return self.held.starts_within(first_day, last_day) is Certainty.CERTAIN
 
 
 @dataclass
 class KnownTerms:
-    """Timelines of the pairs that a batch of articles names, and the names of who is in them."""
+    """Timelines of the pairs that a batch of articles names, and the names of the items in them.
+
+    `terms` has the terms by the side whose items they hold, the relation, and the other side's id.
+    """
 
     terms: dict[tuple[Side, str, str], list[HeldTerm]] = field(default_factory=dict)
     entities: dict[str, Answer] = field(default_factory=dict)
 
 
 class GroundedFact(NamedTuple):
-    """A fact that a sentence states: the spans of both names in it."""
+    """A fact that a sentence states, with the spans of both names in that sentence."""
 
     relation: str
     subject: str
     object: str
     sentence: Sentence
-    subject_at: tuple[int, int]
-    object_at: tuple[int, int]
+    subject_span: Span
+    object_span: Span
     evidence: FactEvidence
 
 
 class StatedFacts:
-    """Facts of a mined folder, met with articles.
+    """Finds the facts of a mined folder that articles state.
 
-    `timelines`, `gaps`, `entities`: Parquet files of the steps of facts; `relations`: those that
-    are asked about.
+    `timelines`, `gaps`, `entities`: Parquet files of the steps of facts; `relations`: the relations
+    that questions are asked about, by id.
     """
 
     def __init__(
@@ -117,308 +138,469 @@ class StatedFacts:
     ) -> None:
         self._db = db
         self.relations = relations
-        wanted = ", ".join(map(duck.text, relations))
-        days = ", ".join(DATES)
-        columns = f"relation, subject, coalesce(object, '') as object, {days}"
+        relation_list = ", ".join(map(duck.text, relations))
+        day_columns = ", ".join(DATES)
+        term_columns = f"relation, subject, coalesce(object, '') as object, {day_columns}"
         db.execute(
-            f"create table terms as select {columns}, not rival as sure, statements "  # noqa: S608
-            f"from {duck.parquet(timelines)} where relation in ({wanted}) union all "
-            f"select {columns}, false, [statement] from {duck.parquet(gaps)} "
-            f"where relation in ({wanted})"
+            f"create table terms as select {term_columns}, not rival as sure, statements "  # noqa: S608
+            f"from {duck.parquet(timelines)} where relation in ({relation_list}) union all "
+            f"select {term_columns}, false, [statement] from {duck.parquet(gaps)} "
+            f"where relation in ({relation_list})"
         )
         self._entities = entities
-        sides = "select subject from terms where sure union select object from terms where sure"
-        self.names = EntityNames(db, entities, sides)
+        item_query = (
+            "select subject from terms where sure union select object from terms where sure"
+        )
+        self.names = EntityNames(db, entities, item_query)
 
     def find(
         self, articles: Iterable[Article]
     ) -> Iterator[tuple[Article, list[GroundedFact], KnownTerms]]:
-        """Each article with the facts that its sentences state, in their order."""
-        for group in batches(articles, _AT_ONCE):
-            parts = [news_sentences(article) for article in group]
-            mentions = self.names.find(list(zip(group, parts, strict=True)))
-            pairs = {
-                (a, b)
-                for one in mentions
-                for first, second in _pairs(one)
-                for a in first.ids
-                for b in second.ids
-            }
-            known, facts = self._known(pairs)
-            for article, texts, one in zip(group, parts, mentions, strict=True):
-                yield article, list(self._stated(article, texts, one, facts, known)), known
+        """Yield each article with the facts that its sentences state, in their order."""
+        for batch in batches(articles, _ARTICLES_AT_ONCE):
+            sentences = [news_sentences(article) for article in batch]
+            mentions = self.names.find(list(zip(batch, sentences, strict=True)))
+            item_pairs: set[tuple[str, str]] = set()
+            for article_mentions in mentions:
+                for first_mention, second_mention in _mention_pairs(article_mentions):
+                    item_pairs.update(product(first_mention.ids, second_mention.ids))
+            known_terms, relation_ids = self._read_terms(item_pairs)
+            for article, article_sentences, article_mentions in zip(
+                batch, sentences, mentions, strict=True
+            ):
+                facts = self._stated(
+                    article, article_sentences, article_mentions, relation_ids, known_terms
+                )
+                yield article, list(facts), known_terms
 
-    def _known(
-        self, pairs: set[tuple[str, str]]
+    def _read_terms(
+        self, item_pairs: set[tuple[str, str]]
     ) -> tuple[KnownTerms, dict[tuple[str, str], list[str]]]:
         """The timelines around pairs of items, and the relations between the items of each."""
-        known, facts = KnownTerms(), dict[tuple[str, str], list[str]]()
-        self._register("pairs", sorted(pairs), "a", "b")
+        known_terms, relation_ids = KnownTerms(), dict[tuple[str, str], list[str]]()
+        self._register("pairs", sorted(item_pairs), "subject_id", "object_id")
         self._db.execute(
             "create or replace temp table joined as select distinct relation, subject, object "
-            "from terms join pairs on a = subject and b = object where sure"
+            "from terms join pairs on subject_id = subject and object_id = object where sure"
         )
-        for relation, *pair in self._rows("from joined order by all"):
-            facts.setdefault((pair[0], pair[1]), []).append(relation)
-        sides: tuple[tuple[Side, Side], ...] = (("object", "subject"), ("subject", "object"))
-        # An unknown first day comes before all others, an unknown last day after them.
-        order = ", ".join(
-            f"{name} nulls {'first' if name.endswith('first') else 'last'}" for name in DATES
-        )
-        for side, of in sides:
-            asked = [r for r, one in self.relations.items() if side == "object" or one.by_object]
-            chosen = ", ".join(map(duck.text, ("", *asked)))
-            query = f"""
-                select relation, {of}, {side}, {", ".join(DATES)}, sure, statements from terms
-                semi join (select distinct relation, {of} from joined) using (relation, {of})
-                where relation in ({chosen}) and {of} <> ''
-                order by relation, {of}, {side}, {order}, sure, statements
-            """  # noqa: S608 - names of columns and of relations
-            for relation, one, *rest in self._rows(query):
-                item, *days, sure, statements = rest
-                held = row_interval(dict(zip(DATES, days, strict=True)), doubtful=not sure)
-                term = HeldTerm(item, held, tuple(statements))
-                known.terms.setdefault((side, relation, one), []).append(term)
-        ids = {key[2] for key in known.terms} | {t.id for ts in known.terms.values() for t in ts}
-        self._register("ids", sorted((i,) for i in ids), "id")
-        query = (
+        for relation, subject, object_id in self._fetch("from joined order by all"):
+            relation_ids.setdefault((subject, object_id), []).append(relation)
+        for side in get_args(Side):
+            self._read_side(side, known_terms)
+        item_ids = {key[2] for key in known_terms.terms}
+        for terms in known_terms.terms.values():
+            item_ids.update(term.id for term in terms)
+        self._register("ids", [(item_id,) for item_id in sorted(item_ids)], "id")
+        entity_query = (
             f"select id, label, aliases from {duck.parquet(self._entities)} "  # noqa: S608
             "semi join ids using (id) where label != ''"
         )
-        for id_, label, aliases in self._rows(query):
-            known.entities[id_] = Answer(id_, label, tuple(aliases or ()))
-        return known, facts
+        for item_id, label, aliases in self._fetch(entity_query):
+            known_terms.entities[item_id] = Answer(item_id, label, tuple(aliases or ()))
+        return known_terms, relation_ids
 
-    def _register(self, name: str, rows: Sequence[tuple[str, ...]], *columns: str) -> None:
-        """A small table of texts under a name."""
-        arrays = [pa.array([row[n] for row in rows], pa.string()) for n in range(len(columns))]
-        self._db.register(name, pa.table(arrays, names=list(columns)))
+    def _read_side(self, side: Side, known_terms: KnownTerms) -> None:
+        """Read the terms of one side of the joined facts, by the items of the other side."""
+        other_side = "subject" if side == "object" else "object"
+        relation_ids = [""]  # a list in SQL has to have an element
+        for relation_id, wording in self.relations.items():
+            if side == "object" or wording.by_object:
+                relation_ids.append(relation_id)
+        # an unknown first day comes before all others, an unknown last day after them
+        date_order = ", ".join(
+            f"{name} nulls {'first' if name.endswith('first') else 'last'}" for name in DATES
+        )
+        term_query = f"""
+            select relation, {other_side}, {side}, {", ".join(DATES)}, sure, statements from terms
+            semi join (select distinct relation, {other_side} from joined)
+                using (relation, {other_side})
+            where relation in ({", ".join(map(duck.text, relation_ids))}) and {other_side} <> ''
+            order by relation, {other_side}, {side}, {date_order}, sure, statements
+        """  # noqa: S608 - names of columns and of relations
+        for relation, other_id, item_id, *days, sure, statements in self._fetch(term_query):
+            held = row_interval(dict(zip(DATES, days, strict=True)), doubtful=not sure)
+            term = HeldTerm(item_id, held, tuple(statements))
+            known_terms.terms.setdefault((side, relation, other_id), []).append(term)
 
-    def _rows(self, query: str) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = self._db.execute(query).fetchall()
-        return found
+    def _register(
+        self, table_name: str, rows: Sequence[tuple[str, ...]], *column_names: str
+    ) -> None:
+        """Register a small table of texts under a name."""
+        arrays = [
+            pa.array([row[index] for row in rows], pa.string())
+            for index in range(len(column_names))
+        ]
+        self._db.register(table_name, pa.table(arrays, names=list(column_names)))
+
+    def _fetch(self, query: str) -> list[tuple[Any, ...]]:
+        result_rows: list[tuple[Any, ...]] = self._db.execute(query).fetchall()
+        return result_rows
 
     def _stated(
         self,
         article: Article,
-        texts: Sequence[Sentence],
+        sentences: Sequence[Sentence],
         mentions: Sequence[Mention],
-        facts: Mapping[tuple[str, str], Sequence[str]],
-        known: KnownTerms,
+        relation_ids: Mapping[tuple[str, str], Sequence[str]],
+        known_terms: KnownTerms,
     ) -> Iterator[GroundedFact]:
-        """The facts that sentences state and that surely hold on the article's day."""
-        for first, second in _pairs(mentions):
-            sentence = texts[first.sentence]
-            for subject in first.ids:
-                for thing in second.ids:
-                    for relation in facts.get((subject, thing), ()):
-                        terms = known.terms["object", relation, subject]
-                        day = article.day
-                        held = [t for t in terms if t.id == thing and t.within(day, day)]
-                        if not held:
-                            continue
-                        spans = (first.start, first.end), (second.start, second.end)
-                        evidence = fact_evidence(
-                            FactPassage(sentence.text, dates_in(sentence.text), names=spans),
-                            FactDates(start_days(held[0]), None),
-                            self.relations[relation],
+        """The facts that sentences state and that certainly hold on the article's day."""
+        for first_mention, second_mention in _mention_pairs(mentions):
+            sentence = sentences[first_mention.sentence]
+            name_spans = (
+                (first_mention.start, first_mention.end),
+                (second_mention.start, second_mention.end),
+            )
+            for subject, object_id in product(first_mention.ids, second_mention.ids):
+                for relation in relation_ids.get((subject, object_id), ()):
+                    terms = known_terms.terms["object", relation, subject]
+                    term = _term_on(terms, object_id, article.day)
+                    if term is None:
+                        continue
+                    evidence = fact_evidence(
+                        FactPassage(sentence.text, dates_in(sentence.text), names=name_spans),
+                        FactDates(start_days(term), None),
+                        self.relations[relation],
+                    )
+                    if evidence.relation is not None:
+                        yield GroundedFact(
+                            relation, subject, object_id, sentence, *name_spans, evidence
                         )
-                        if evidence.relation is not None:
-                            yield GroundedFact(relation, subject, thing, sentence, *spans, evidence)
 
 
-def _pairs(mentions: Sequence[Mention]) -> Iterator[tuple[Mention, Mention]]:
-    """Every two mentions of a sentence, either first."""
-    of: dict[int, list[Mention]] = {}
-    for m in mentions:
-        of.setdefault(m.sentence, []).append(m)
-    for found in of.values():
-        for a in found:
-            for b in found:
-                if a is not b and a.ids != b.ids:
-                    yield a, b
+def _mention_pairs(mentions: Sequence[Mention]) -> Iterator[tuple[Mention, Mention]]:
+    """Every two mentions of a sentence, in both orders."""
+    by_sentence: dict[int, list[Mention]] = {}
+    for mention in mentions:
+        by_sentence.setdefault(mention.sentence, []).append(mention)
+    for sentence_mentions in by_sentence.values():
+        for first_mention, second_mention in permutations(sentence_mentions, 2):
+            if first_mention.ids != second_mention.ids:
+                yield first_mention, second_mention
+
+
+def _term_on(held_terms: Sequence[HeldTerm], item_id: str, day: date) -> HeldTerm | None:
+    """The first term of an item that certainly holds on a day."""
+    for term in held_terms:
+        if term.id == item_id and term.within(day, day):
+            return term
+    return None
 
 
 def questions(
     article: Article,
-    found: Sequence[GroundedFact],
+    facts: Sequence[GroundedFact],
     draw: Draw,
-    known: KnownTerms,
-    snapshot: date,
-    relations: Mapping[str, NewsWording],
+    known_terms: KnownTerms,
+    snapshot_day: date,
+    relation_wordings: Mapping[str, NewsWording],
 ) -> list[Question]:
-    """Every question that may be asked of an article's facts on the day of a draw."""
-    made = [
-        one
-        for fact in found
-        for phrases in (relations[fact.relation],)
-        for one in _Asking(article, fact, draw, known, snapshot, phrases.cues).questions(phrases)
-    ]
-    return list({one.id: one for one in made}.values())
+    """Return every question that may be asked about an article's facts on the day of a draw.
+
+    Each question has its own id: a fact that a sentence states twice is asked about once.
+    """
+    by_id: dict[str, Question] = {}
+    for fact in facts:
+        fact_question = _FactQuestion(
+            article, fact, draw, known_terms, snapshot_day, relation_wordings[fact.relation]
+        )
+        for question in fact_question.questions():
+            by_id[question.id] = question
+    return list(by_id.values())
 
 
-class _Asking(NamedTuple):
-    """One stated fact, asked about on the day of one draw."""
+class _Wording(NamedTuple):
+    """The templates that ask for one side of a fact, and the span of its name in the sentence."""
+
+    side: Side
+    other_id: str
+    span: Span
+    ask_state: str | None
+    ask_event: str | None
+
+
+class _FactQuestion(NamedTuple):
+    """One stated fact that is asked about on the day of one draw."""
 
     article: Article
     fact: GroundedFact
     draw: Draw
-    known: KnownTerms
+    known_terms: KnownTerms
     snapshot: date
-    cues: tuple[str, ...]
+    news_wording: NewsWording
 
-    def questions(self, phrases: NewsWording) -> Iterator[Question]:
-        """In both directions: who is in the state, and who began it."""
-        fact, day = self.fact, self.draw.article_day
-        terms = self.known.terms["object", fact.relation, fact.subject]
-        mine = next(t for t in terms if t.id == fact.object and t.within(day, day))
-        start = mine.held.start_first
-        recent = start is not None and day - _RECENT <= start
-        began_lately = mine.held.starts_within(day - _EVENT, day) is Certainty.CERTAIN
-        new = fact.evidence.is_change and began_lately
-        month = Period.of(start or day, "month")
-        in_one_month = mine.held.starts_within(month.first, month.last) is Certainty.CERTAIN
-        sides: tuple[tuple[Side, str, tuple[int, int], str | None, str | None], ...] = (
-            ("object", fact.subject, fact.object_at, phrases.ask, phrases.became),
-            ("subject", fact.object, fact.subject_at, phrases.ask_subject, phrases.became_subject),
+    def questions(self) -> Iterator[Question]:
+        """Ask for the object and for the subject, and when the fact began."""
+        fact, wording = self.fact, self.news_wording
+        terms = self.known_terms.terms["object", fact.relation, fact.subject]
+        term = _term_on(terms, fact.object, self.draw.article_day)
+        assert term is not None, "the sentence is evidence of it"
+        yield from self._ask_side(
+            _Wording("object", fact.subject, fact.object_span, wording.ask, wording.became), term
         )
-        for side, of, span, ask, became in sides:
-            line = self.known.terms.get((side, fact.relation, of), [])
-            if fact.sentence.text[slice(*span)] in _PEOPLES:
-                continue  # `British` names the United Kingdom, but answers nothing
-            office = self.known.entities[of].label if of in self.known.entities else ""
-            if side == "subject" and not self.cues and not _OF_SOMEBODY.search(office):
-                continue  # many countries have a Leader of the Opposition
-            if became and new and in_one_month:
-                time = with_preposition("in", format_date(month.first, "month"))
-                began = _began(line, month.first, month.last)
-                yield from self._about("event", became, time, began, line, span, recent=True)
-            if ask:
-                time, holders = self._state(line, recent=recent)
-                text = ask if time else in_present_tense(ask)
-                if time or text != ask:
-                    yield from self._about("state", text, time, holders, line, span, recent=recent)
-        once = len([t for t in terms if t.id == fact.object]) == 1
-        named_day = _date_of(fact.evidence, mine) if fact.evidence.is_change and once else None
-        days = start_days(mine)
-        if phrases.when and named_day is not None and days is not None:
-            text, forms = self._text(phrases.when, ""), _day_forms(*days)
-            of_event = Grounding(*fact[:3], "event", forms, (), mine.statements, True)
-            yield self._question(
-                text, (named_day.start, named_day.end), of_event, "none", recent=new
-            )
+        yield from self._ask_side(
+            _Wording(
+                "subject",
+                fact.object,
+                fact.subject_span,
+                wording.ask_subject,
+                wording.became_subject,
+            ),
+            term,
+        )
+        began_once = sum(other_term.id == fact.object for other_term in terms) == 1
+        if wording.when and fact.evidence.is_change and began_once:
+            yield from self._ask_date(wording.when, term)
 
-    def _about(
+    def _is_new(self, term: HeldTerm) -> bool:
+        """Whether the article tells of the beginning of a term as of its news."""
+        article_day = self.draw.article_day
+        began_lately = term.certainly_starts_within(article_day - _EVENT, article_day)
+        return self.fact.evidence.is_change and began_lately
+
+    def _ask_side(self, wording: _Wording, term: HeldTerm) -> Iterator[Question]:
+        """The questions for one side of the fact: who came into the state, and who is in it."""
+        if not self._can_ask(wording):
+            return
+        timeline = self.known_terms.terms.get(
+            (wording.side, self.fact.relation, wording.other_id), []
+        )
+        start_day = term.held.start_first
+        month = Period.of(start_day or self.draw.article_day, "month")
+        in_one_month = term.certainly_starts_within(month.first, month.last)
+        if wording.ask_event and self._is_new(term) and in_one_month:
+            time_phrase = with_preposition("in", format_date(month.first, "month"))
+            newcomers = _began(timeline, month.first, month.last)
+            yield from self._ask(
+                "event",
+                wording.ask_event,
+                time_phrase,
+                newcomers,
+                timeline,
+                wording.span,
+                recent=True,
+            )
+        if wording.ask_state:
+            recent_since = self.draw.article_day - _RECENT
+            is_recent = start_day is not None and recent_since <= start_day
+            time_phrase, holders = self._state(timeline, recent=is_recent)
+            question_template = (
+                wording.ask_state if time_phrase else in_present_tense(wording.ask_state)
+            )
+            # a template without a present tense needs a time
+            if time_phrase or question_template != wording.ask_state:
+                yield from self._ask(
+                    "state",
+                    question_template,
+                    time_phrase,
+                    holders,
+                    timeline,
+                    wording.span,
+                    recent=is_recent,
+                )
+
+    def _can_ask(self, wording: _Wording) -> bool:
+        """Whether the name in the sentence is an answer, and the other side tells who is meant."""
+        if self.fact.sentence.text[slice(*wording.span)] in _PEOPLES:
+            return False  # `British` names the United Kingdom, but answers nothing
+        entities = self.known_terms.entities
+        office_name = entities[wording.other_id].label if wording.other_id in entities else ""
+        # many countries have a Leader of the Opposition
+        named_office = self.news_wording.cues or _HAS_COUNTRY.search(office_name)
+        return wording.side == "object" or bool(named_office)
+
+    def _ask_date(self, question_template: str, term: HeldTerm) -> Iterator[Question]:
+        """The question when the fact began, where the sentence says the day or the month."""
+        date_mention = _date_of(self.fact.evidence, term)
+        days = start_days(term)
+        if date_mention is None or days is None:
+            return
+        grounding = Grounding(
+            *self.fact[:3], "event", _date_forms(*days), (), term.statements, True
+        )
+        answer_span = date_mention.start, date_mention.end
+        question_text, is_recent = self._text(question_template, ""), self._is_new(term)
+        yield self._question(question_text, answer_span, grounding, "none", recent=is_recent)
+
+    def _ask(
         self,
         about: About,
-        template: str,
-        time: str,
+        question_template: str,
+        time_phrase: str,
         holders: Sequence[HeldTerm],
-        line: Sequence[HeldTerm],
-        span: tuple[int, int],
+        timeline: Sequence[HeldTerm],
+        answer_span: Span,
         *,
         recent: bool,
     ) -> Iterator[Question]:
-        """The question for all that hold, where they are few and have names."""
-        ids = list(dict.fromkeys(t.id for t in holders))
-        names = self.known.entities
-        if not 0 < len(ids) <= _ANSWERS or any(i not in names for i in ids):
+        """The question for all holders, where they are few and have names."""
+        entities = self.known_terms.entities
+        item_ids = list(dict.fromkeys(term.id for term in holders))
+        any_nameless = any(item_id not in entities for item_id in item_ids)
+        if any_nameless or not 0 < len(item_ids) <= _MOST_ANSWERS:
             return
-        ids.sort(key=lambda i: i not in self.fact[1:3])
-        labels = tuple(dict.fromkeys(names[i].label for i in ids))
-        aliases = dict.fromkeys(a for i in ids for a in names[i].aliases if a not in labels)
-        statements = tuple(sorted({s for t in holders for s in t.statements}))
-        later = self.draw.question_day
-        now = _holders(line, later, later) if later <= self.snapshot else None
-        holds = None if now is None else {t.id for t in now} == {*ids}
-        of = Grounding(*self.fact[:3], about, labels, tuple(aliases), statements, holds)
-        spec: TimeSpec = "absolute" if time else "none"
-        yield self._question(self._text(template, time), span, of, spec, recent=recent)
+        # the item of the sentence is the first answer
+        item_ids.sort(key=lambda item_id: item_id not in self.fact[1:3])
+        labels = dict.fromkeys(entities[item_id].label for item_id in item_ids)
+        aliases: dict[str, None] = {}
+        for item_id in item_ids:
+            aliases |= dict.fromkeys(entities[item_id].aliases)
+        for label in labels:
+            aliases.pop(label, None)
+        statement_ids: set[str] = set()
+        for term in holders:
+            statement_ids.update(term.statements)
+        holds = self._still_hold(timeline, item_ids)
+        grounding = Grounding(
+            *self.fact[:3],
+            about,
+            tuple(labels),
+            tuple(aliases),
+            tuple(sorted(statement_ids)),
+            holds,
+        )
+        time_spec: TimeSpec = "absolute" if time_phrase else "none"
+        question_text = self._text(question_template, time_phrase)
+        yield self._question(question_text, answer_span, grounding, time_spec, recent=recent)
 
-    def _text(self, template: str, time: str) -> str:
-        names = (self.known.entities[i].label for i in (self.fact.subject, self.fact.object))
-        word = self.fact.evidence.relation or ""
-        cue = next((c for c in self.cues if c.lower() == word.lower()), word)
-        subject, thing = names
-        where = "of which country" if subject in COUNTRIES else "where"
-        text = phrase(template.replace("<cue>", cue).replace("<where>", where), subject, thing)
-        return f"{text[:1].upper()}{text[1:]}{' ' if time else ''}{time}?"
+    def _still_hold(self, timeline: Sequence[HeldTerm], item_ids: Sequence[str]) -> bool | None:
+        """Whether the same items hold on the question's day; None where that is not known."""
+        question_day = self.draw.question_day
+        holders = (
+            _holders(timeline, question_day, question_day)
+            if question_day <= self.snapshot
+            else None
+        )
+        return None if holders is None else {term.id for term in holders} == set(item_ids)
+
+    def _text(self, question_template: str, time_phrase: str) -> str:
+        """The template with the names and the relation's word of the sentence in its places."""
+        entities = self.known_terms.entities
+        subject_name, object_name = (
+            entities[self.fact.subject].label,
+            entities[self.fact.object].label,
+        )
+        cue = self.fact.evidence.relation or ""
+        for known_cue in self.news_wording.cues:
+            if known_cue.lower() == cue.lower():
+                cue = known_cue
+                break
+        place_question = "of which country" if subject_name in COUNTRIES else "where"
+        question_template = question_template.replace("<cue>", cue).replace(
+            "<where>", place_question
+        )
+        question_text = phrase(question_template, subject_name, object_name)
+        question_text = question_text[:1].upper() + question_text[1:]
+        return f"{question_text} {time_phrase}?" if time_phrase else f"{question_text}?"
 
     def _question(
-        self, text: str, span: tuple[int, int], of: Grounding, spec: TimeSpec, *, recent: bool
+        self,
+        question_text: str,
+        answer_span: Span,
+        grounding: Grounding,
+        time_spec: TimeSpec,
+        *,
+        recent: bool,
     ) -> Question:
-        place = self.fact.sentence
-        start, end = place.start + span[0], place.start + span[1]
-        kind: AnswerType = "date" if text.startswith("When ") else "entity"
-        answer = Candidate(start, end, self.article.text[start:end], kind, None, place.line)
-        id_ = row_id(self.draw.id, FACTS, text, start)
-        return Question(id_, self.draw, text, answer, FACTS, spec, recent, of)
+        sentence = self.fact.sentence
+        answer_start, answer_end = sentence.start + answer_span[0], sentence.start + answer_span[1]
+        answer_type: AnswerType = "date" if question_text.startswith("When ") else "entity"
+        answer_text = self.article.text[answer_start:answer_end]
+        answer = Candidate(answer_start, answer_end, answer_text, answer_type, None, sentence.line)
+        question_id = row_id(self.draw.id, FACTS, question_text, answer_start)
+        return Question(
+            question_id, self.draw, question_text, answer, FACTS, time_spec, recent, grounding
+        )
 
-    def _state(self, line: Sequence[HeldTerm], *, recent: bool) -> tuple[str, Sequence[HeldTerm]]:
-        """When a state is asked for, and who is in it then; nobody where no time is certain.
+    def _state(
+        self, timeline: Sequence[HeldTerm], *, recent: bool
+    ) -> tuple[str, Sequence[HeldTerm]]:
+        """The time for which a state is asked, and its holders then; none where nothing is certain.
 
-        Without a time where it is recent, asked soon, and the same on both days; else in the month
-        of the article, or on its day where the month has a change and that day has none.
+        The time is empty where the state is recent, the question is asked soon, and the holders are
+        the same on both days. Else it is the month of the article, or its day where the holders
+        change within the month but not around that day.
         """
-        day, later = self.draw.article_day, self.draw.question_day
-        soon = recent and self.draw.subset == "recent" and later <= self.snapshot
-        if soon and (found := _holders(line, day - _DAY, later)):
-            return "", found
-        month = Period.of(day, "month")
-        if found := _holders(line, month.first, month.last):
-            return with_preposition("in", format_date(day, "month")), found
-        return with_preposition("on", format_date(day)), _holders(
-            line, day - _DAY, day + _DAY
-        ) or []
+        article_day, question_day = self.draw.article_day, self.draw.question_day
+        holders: Sequence[HeldTerm] | None
+        asked_soon = recent and self.draw.subset == "recent" and question_day <= self.snapshot
+        if asked_soon and (holders := _holders(timeline, article_day - _DAY, question_day)):
+            return "", holders
+        month = Period.of(article_day, "month")
+        if holders := _holders(timeline, month.first, month.last):
+            return with_preposition("in", format_date(article_day, "month")), holders
+        holders = _holders(timeline, article_day - _DAY, article_day + _DAY)
+        return with_preposition("on", format_date(article_day)), holders or []
 
 
-def _holders(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm] | None:
-    """All that hold throughout a stretch; None where it is in doubt who does."""
-    sure = [t for t in line if t.within(first, last)]
-    ids = {t.id for t in sure}
-    others = [t for t in line if t.id not in ids]
-    in_doubt = any(t.held.holds_within(first, last) is not Certainty.NO for t in others)
-    return None if in_doubt else sure
+def _holders(
+    timeline: Sequence[HeldTerm], first_day: date, last_day: date
+) -> list[HeldTerm] | None:
+    """All that hold from `first_day` to `last_day`; None where it is in doubt who does."""
+    holders = [term for term in timeline if term.within(first_day, last_day)]
+    item_ids = {term.id for term in holders}
+    for term in timeline:
+        may_hold = term.held.holds_within(first_day, last_day) is not Certainty.NO
+        if may_hold and term.id not in item_ids:
+            return None
+    return holders
 
 
-def _began(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm]:
-    """All that surely began in a stretch; none where another may have."""
-    sure = [t for t in line if t.held.starts_within(first, last) is Certainty.CERTAIN]
-    ids = {t.id for t in sure}
-    others = [t for t in line if t.id not in ids]
-    in_doubt = any(t.held.starts_within(first, last) is not Certainty.NO for t in others)
-    return [] if in_doubt else sure
+def _began(timeline: Sequence[HeldTerm], first_day: date, last_day: date) -> list[HeldTerm]:
+    """All that certainly began in a span of days; none where another may have begun too."""
+    newcomers = [term for term in timeline if term.certainly_starts_within(first_day, last_day)]
+    item_ids = {term.id for term in newcomers}
+    for term in timeline:
+        may_begin = term.held.starts_within(first_day, last_day) is not Certainty.NO
+        if may_begin and term.id not in item_ids:
+            return []
+    return newcomers
 
 
 def start_days(term: HeldTerm) -> tuple[date, date] | None:
-    """The first and the last day on which a term may have begun; None where one is unknown."""
-    first, last = term.held.start_first, term.held.start_last
-    return (first, last) if first is not None and last is not None else None
+    """Return the first and the last day on which a term may have begun; None if one is unknown."""
+    first_day, last_day = term.held.start_first, term.held.start_last
+    return (first_day, last_day) if first_day is not None and last_day is not None else None
 
 
 def _date_of(evidence: FactEvidence, term: HeldTerm) -> DateMention | None:
     """The date in a sentence that says when a term began, to the month at least."""
     days = start_days(term)
-    if days is None or (days[1] - days[0]).days > 31:
+    if days is None or (days[1] - days[0]).days > _MONTH_DAYS:
         return None
-    return next((w for w in evidence.starts or () if (w.last - w.first).days <= 31), None)
+    for date_mention in evidence.starts or ():
+        if (date_mention.last - date_mention.first).days <= _MONTH_DAYS:
+            return date_mention
+    return None
 
 
-def _day_forms(first: date, last: date) -> tuple[str, ...]:
-    """How the day or month on which a term began may be written, the most exact first."""
-    month = format_date(first, "month")
-    if first != last:
+def _date_forms(first_day: date, last_day: date) -> tuple[str, ...]:
+    """The ways to write the day or month on which a term began, the most exact first."""
+    month = format_date(first_day, "month")
+    if first_day != last_day:
         return (month,)
-    return format_date(first), f"{month.split()[0]} {first.day}, {first.year}", month
+    american_form = f"{month.split()[0]} {first_day.day}, {first_day.year}"
+    return format_date(first_day), american_form, month
 
 
-def in_present_tense(ask: str) -> str:
-    """A question about the past as one about today: `who was` as `who is`.
+def in_present_tense(question_template: str) -> str:
+    """Turn a question about the past into one about today; one that it cannot turn stays.
 
     >>> in_present_tense("which team did <subject> play for")
     'which team does <subject> play for'
+    >>> in_present_tense("who chaired <subject>")
+    'who chairs <subject>'
     """
-    for past, now in (("was", "is"), ("were", "are"), ("did", "does"), ("had", "has")):
-        if (text := re.sub(rf"\b{past}\b", now, ask, count=1)) != ask:
-            return text
-    return re.sub(r"^(who) (\w+?)e?d\b", r"\1 \2s", ask, count=1)
+    for past_form, present_form in (
+        ("was", "is"),
+        ("were", "are"),
+        ("did", "does"),
+        ("had", "has"),
+    ):
+        if (
+            present_question := re.sub(
+                rf"\b{past_form}\b", present_form, question_template, count=1
+            )
+        ) != question_template:
+            return present_question
+    return _WHO_DID.sub(r"\1 \2s", question_template, count=1)

@@ -1,8 +1,8 @@
 """Where an article names entities that a dump knows: one pass over capitalised words, then a join.
 
 A name counts where it stands alone: a capitalised word beside it that belongs to no other name
-(Chelsea Clinton for Chelsea) makes another name of it. A name of several words may be told by its
-last word further down (Obama), where no other name of the article ends in it.
+(Chelsea Clinton for Chelsea) makes another name of it. A name of several words may be repeated by
+its last word further down (Obama), where no other name of the article ends in that word.
 """
 
 import re
@@ -24,24 +24,44 @@ from factdrift.builders.text.names import GENERIC_WORDS
 from factdrift.builders.text.sentences import sentence_breaks
 from factdrift.builders.text.words import plain_marks
 
+# Initials with their dots, or a word with the marks inside it:
+# `F.C.`, `O'Neill` and `Jean-Luc` are one token each, `…` is none.
 _TOKEN = re.compile(r"(?:[^\W_]\.)+[^\W_]\.?|[^\W_]+(?:[.'’‑-][^\W_]+)*")
 _JOINING = frozenset(
     "of the and for in de la le van von der den del di da al el y & du des".split()
 )
+"""Words in small letters that stand inside names: Bank of England, Charles de Gaulle."""
 _LONGEST = 8
-"""Tokens of a name."""
-_PARTS = 3
-"""Tokens of a name of which the last may stand for all."""
+"""Tokens of a name at most: a guess; news seldom writes longer names in full."""
+_MOST_REPEATED = 3
+"""Tokens of a name at most whose last word may stand for it: names of people seldom have more,
+those of offices and events do."""
+_SHORTEST = 3
+"""Characters of a name or a last word at least: shorter ones are initials and abbreviations."""
+_LONGEST_TEXT = 100
+"""Characters of a name at most: a guess; longer aliases are descriptions."""
+_WIDEST_GAP = 3
+"""Characters between two words of one name at most: ` & ` has three."""
+_ROWS_AT_ONCE = 20_000
+"""Entities that are read at a time: a few megabytes."""
 _NEVER = COMMON | DEMONYMS | frozenset((*WEEKDAYS, *MONTHS))
+"""Capitalised words that are no name by themselves: they begin sentences, or name days."""
 _NAMES = pa.schema(
     [
-        pa.field(name, pa.string() if name == "name" else pa.int32())
-        for name in ("article", "sentence", "start", "end", "name")
+        pa.field("article", pa.int32()),
+        pa.field("sentence", pa.int32()),
+        pa.field("start", pa.int32()),
+        pa.field("end", pa.int32()),
+        pa.field("name", pa.string()),
     ]
 )
+"""The spans of a batch of articles that may be names, as they are joined with the known names."""
 
 
-T = TypeVar("T")
+Item = TypeVar("Item")
+Span = tuple[int, int]
+Hit = tuple[int, int, tuple[str, ...]]
+"""Start and end of a span in its sentence, and the item ids that it may name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +75,10 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A span of an article's text that may name each of `ids` (item ids, sorted)."""
+    """A span of a sentence that may name each of `ids` (item ids, sorted).
+
+    `sentence` is the index of the sentence; `start` and `end` count from its first character.
+    """
 
     sentence: int
     start: int
@@ -64,177 +87,228 @@ class Mention:
 
 
 def news_sentences(article: Article) -> list[Sentence]:
-    """The sentences after the headline that are news; a line of the split text may hold several."""
-    found = []
-    at = len(article.sentences[0]) + 1
-    for line, text in enumerate(article.sentences[1:], 1):
-        starts = [0, *sentence_breaks(text, "news"), len(text)]
-        for a, b in pairwise(starts):
-            one = text[a:b].rstrip()
-            if one and boilerplate_kind(one) is None:
-                found.append(Sentence(at + a, one, line))
-        at += len(text) + 1
-    return found
+    """Return the sentences after the headline that are news.
+
+    A line of the split text may hold several sentences.
+    """
+    sentences = []
+    line_start = len(article.sentences[0]) + 1
+    for line_index, line_text in enumerate(article.sentences[1:], 1):
+        breaks = [0, *sentence_breaks(line_text, "news"), len(line_text)]
+        for start, end in pairwise(breaks):
+            sentence_text = line_text[start:end].rstrip()
+            if sentence_text and boilerplate_kind(sentence_text) is None:
+                sentences.append(Sentence(line_start + start, sentence_text, line_index))
+        line_start += len(line_text) + 1
+    return sentences
 
 
 class EntityNames:
-    """Labels and aliases of entities in a table that spills to disk, to be met with articles.
+    """Labels and aliases of entities, in a table that spills to disk and is joined with articles.
 
-    Countries have their adjectives too: what stands beside an office says whose it is.
+    Countries have their adjectives too, since `the British prime minister` says whose it is.
 
     `ids`: a query for the item ids that count, one column; `entities`: an `entities.parquet`.
     """
 
-    def __init__(self, db: duckdb.DuckDBPyConnection, entities: Path, ids: str) -> None:
+    def __init__(self, db: duckdb.DuckDBPyConnection, entities: Path, id_query: str) -> None:
         self._db = db
         db.execute("create table names (name varchar, id varchar)")
-        cursor = db.cursor().execute(
-            f"select id, label, aliases from {duck.parquet(entities)} semi join ({ids}) w(id)"  # noqa: S608
+        entity_cursor = db.cursor().execute(
+            f"select id, label, aliases from {duck.parquet(entities)} semi join ({id_query}) w(id)"  # noqa: S608
             " using (id) where label != ''"
         )
-        while batch := cursor.fetchmany(20_000):
-            pairs = sorted(
-                {
-                    (name, id_)
-                    for id_, label, aliases in batch
-                    for name in map(plain_marks, (label, *(aliases or ())))
-                    if is_usable_name(name)
-                }
-                | {
-                    (adjective, id_)
-                    for id_, label, _ in batch
-                    for adjective, country in ADJECTIVES
-                    if label == country
-                }
+        while entity_batch := entity_cursor.fetchmany(_ROWS_AT_ONCE):
+            name_pairs: set[tuple[str, str]] = set()
+            for item_id, label, aliases in entity_batch:
+                name_pairs.update((name, item_id) for name in _names_of(label, aliases or ()))
+            names, item_ids = zip(*sorted(name_pairs), strict=True) if name_pairs else ((), ())
+            name_table = pa.table(
+                [pa.array(names, pa.string()), pa.array(item_ids, pa.string())],
+                names=["name", "id"],
             )
-            table = pa.table([[p[0] for p in pairs], [p[1] for p in pairs]], names=["name", "id"])
-            db.register("more", table)
+            db.register("more", name_table)
             db.execute("insert into names select * from more")
             db.unregister("more")
 
     def find(self, articles: Sequence[tuple[Article, Sequence[Sentence]]]) -> list[list[Mention]]:
-        """The mentions of each article, in order of their places."""
-        found_spans: list[tuple[int, int, int, int, str]] = []
-        for n, (_, parts) in enumerate(articles):
-            for s, sentence in enumerate(parts):
-                for start, end in _spans(sentence.text):
-                    name = plain_marks(sentence.text[start:end])
-                    found_spans.append((n, s, start, end, name))
-        columns = list(zip(*found_spans, strict=True)) or [()] * len(_NAMES)
-        self._db.register("spans", pa.table([list(one) for one in columns], schema=_NAMES))
-        hits = self._db.execute(
+        """Return the mentions of each article, in order of their places."""
+        span_columns: dict[str, list[int | str]] = {name: [] for name in _NAMES.names}
+        for article_index, (_, sentences) in enumerate(articles):
+            for sentence_index, sentence in enumerate(sentences):
+                for span_start, span_end in _spans(sentence.text):
+                    name = plain_marks(sentence.text[span_start:span_end])
+                    span_place = article_index, sentence_index, span_start, span_end
+                    span_values: tuple[int | str, ...] = (*span_place, name)
+                    for column, value in zip(span_columns.values(), span_values, strict=True):
+                        column.append(value)
+        self._db.register("spans", pa.table(span_columns, schema=_NAMES))
+        joined_rows = self._db.execute(
             'select article, sentence, start, "end", list_sort(list(distinct id))'
             " from spans join names using (name) group by all order by all"
         ).fetchall()
         self._db.unregister("spans")
-        found: list[dict[int, list[tuple[int, int, tuple[str, ...]]]]] = [{} for _ in articles]
-        for n, s, start, end, ids in hits:
-            found[n].setdefault(s, []).append((start, end, tuple(ids)))
-        return [
-            list(_standing(parts, mine)) for (_, parts), mine in zip(articles, found, strict=True)
-        ]
+        hits_by_sentence: list[dict[int, list[Hit]]] = [{} for _ in articles]
+        for article_index, sentence_index, span_start, span_end, item_ids in joined_rows:
+            sentence_hits = hits_by_sentence[article_index].setdefault(sentence_index, [])
+            sentence_hits.append((span_start, span_end, tuple(item_ids)))
+        mentions = []
+        for (_, sentences), article_hits in zip(articles, hits_by_sentence, strict=True):
+            mentions.append(_standing_alone(sentences, article_hits))
+        return mentions
+
+
+def _names_of(label: str, aliases: Sequence[str]) -> Iterator[str]:
+    for name in map(plain_marks, (label, *aliases)):
+        if is_usable_name(name):
+            yield name
+    for country_adjective, country in ADJECTIVES:
+        if label == country:
+            yield country_adjective
 
 
 def is_usable_name(name: str) -> bool:
     """Whether a name can be told from common words: its first and last words are capitalised."""
-    if not 3 <= len(name) <= 100 or not name[0].isupper() or name in _NEVER:
+    if not _SHORTEST <= len(name) <= _LONGEST_TEXT or not name[0].isupper() or name in _NEVER:
         return False
-    parts = name.split()
-    return len(parts) <= _LONGEST and (parts[-1][0].isupper() or parts[-1][0].isdigit())
+    name_words = name.split()
+    return len(name_words) <= _LONGEST and (
+        name_words[-1][0].isupper() or name_words[-1][0].isdigit()
+    )
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
+def _spans(sentence_text: str) -> Iterator[Span]:
     """Every run of up to `_LONGEST` words that begins and ends as a name does."""
-    tokens = list(_TOKEN.finditer(text))
-    for i, first in enumerate(tokens):
-        if not first[0][0].isupper():
+    tokens = list(_TOKEN.finditer(sentence_text))
+    for first_index, first_token in enumerate(tokens):
+        if not first_token[0][0].isupper():
             continue
-        for j in range(i, min(i + _LONGEST, len(tokens))):
-            word = tokens[j][0]
-            if j > i and not _adjacent(text, tokens[j - 1].end(), tokens[j].start()):
+        for index in range(first_index, min(first_index + _LONGEST, len(tokens))):
+            word = tokens[index][0]
+            if index > first_index and not _adjacent(
+                sentence_text, tokens[index - 1].end(), tokens[index].start()
+            ):
                 break
             if word[0].isupper() or word[0].isdigit():
-                end = tokens[j].end()
-                yield first.start(), end
+                end = tokens[index].end()
+                yield first_token.start(), end
                 if word.endswith(("'s", "’s")):
-                    yield first.start(), end - 2
+                    yield first_token.start(), end - 2
             elif word not in _JOINING:
                 break
 
 
-def _adjacent(text: str, end: int, start: int) -> bool:
+def _adjacent(text: str, first_end: int, second_start: int) -> bool:
     """Whether nothing but a blank or the mark of an initial stands between two words."""
-    return text[end:start].strip(" .&") == "" and start - end <= 3
+    return (
+        text[first_end:second_start].strip(" .&") == "" and second_start - first_end <= _WIDEST_GAP
+    )
 
 
-def _standing(
-    parts: Sequence[Sentence], hits: Mapping[int, Sequence[tuple[int, int, tuple[str, ...]]]]
-) -> Iterator[Mention]:
-    """The longest hits that stand alone, and the last words that stand for them."""
-    kept: list[Mention] = []
-    for s, found in hits.items():
-        longest: list[tuple[int, int, tuple[str, ...]]] = []
-        for start, end, ids in sorted(found, key=lambda h: (h[0], -h[1])):
-            if not longest or start >= longest[-1][1]:
-                longest.append((start, end, ids))
-        edges = {edge for start, end, _ in longest for edge in (start, end)}
-        for start, end, ids in longest:
-            if _alone(parts[s].text, start, end, edges):
-                kept.append(Mention(s, start, end, ids))
-    yield from sorted([*kept, *_by_last_word(parts, kept)], key=lambda m: (m.sentence, m.start))
+def _standing_alone(
+    sentences: Sequence[Sentence], hits_by_sentence: Mapping[int, Sequence[Hit]]
+) -> list[Mention]:
+    """The longest hits that stand alone, and the last words that repeat them, in their order."""
+    mentions: list[Mention] = []
+    for sentence_index, sentence_hits in hits_by_sentence.items():
+        longest_hits: list[Hit] = []
+        for hit in sorted(sentence_hits, key=lambda hit: (hit[0], -hit[1])):
+            if not longest_hits or hit[0] >= longest_hits[-1][1]:
+                longest_hits.append(hit)
+        name_edges: set[int] = set()
+        for span_start, span_end, _ in longest_hits:
+            name_edges.update((span_start, span_end))
+        for span_start, span_end, item_ids in longest_hits:
+            if _stands_alone(sentences[sentence_index].text, span_start, span_end, name_edges):
+                mentions.append(Mention(sentence_index, span_start, span_end, item_ids))
+    mentions += _by_last_word(sentences, mentions)
+    return sorted(mentions, key=lambda mention: (mention.sentence, mention.start))
 
 
-def _alone(text: str, start: int, end: int, edges: set[int]) -> bool:
+def _stands_alone(sentence_text: str, span_start: int, span_end: int, name_edges: set[int]) -> bool:
     """Whether no capitalised word beside a span makes a longer name of it."""
-    before = list(_TOKEN.finditer(text, 0, start))[-1:]
-    after = _TOKEN.search(text, end)
-    beside = after and _adjacent(text, end, after.start()) and after.start() not in edges
-    if after and beside and after[0][0].isupper() and after[0] not in TITLES:
+    token_before = list(_TOKEN.finditer(sentence_text, 0, span_start))[-1:]
+    token_after = _TOKEN.search(sentence_text, span_end)
+    is_beside = (
+        token_after
+        and _adjacent(sentence_text, span_end, token_after.start())
+        and token_after.start() not in name_edges
+    )
+    if token_after and is_beside and token_after[0][0].isupper() and token_after[0] not in TITLES:
         return False
-    if before and _adjacent(text, before[0].end(), start) and before[0].end() not in edges:
-        word = before[0][0]
-        opens = before[0].start() == 0 and word in COMMON
-        if word[0].isupper() and not opens and word not in TITLES and word not in DEMONYMS:
+    if (
+        token_before
+        and _adjacent(sentence_text, token_before[0].end(), span_start)
+        and token_before[0].end() not in name_edges
+    ):
+        word_before = token_before[0][0]
+        opens_sentence = token_before[0].start() == 0 and word_before in COMMON
+        no_name = opens_sentence or word_before in TITLES or word_before in DEMONYMS
+        if word_before[0].isupper() and not no_name:
             return False
-    return text[end : end + 1] != "-"
+    return sentence_text[span_end : span_end + 1] != "-"  # `Chelsea-based` names no club
 
 
-def _by_last_word(parts: Sequence[Sentence], kept: Sequence[Mention]) -> Iterator[Mention]:
+def _by_last_word(sentences: Sequence[Sentence], mentions: Sequence[Mention]) -> Iterator[Mention]:
     """Single words that end exactly one of the names before them."""
-    first: dict[str, tuple[int, int, tuple[str, ...]]] = {}
-    shared: set[str] = set()
-    taken: dict[int, list[Mention]] = {}
-    for m in kept:
-        taken.setdefault(m.sentence, []).append(m)
-        name = parts[m.sentence].text[m.start : m.end].split()
-        last = name[-1]
-        if not 1 < len(name) <= _PARTS or not all(w[0].isupper() for w in name):
-            continue
-        if (
-            last in _NEVER
-            or last in GENERIC_WORDS
-            or last.lower() in GENERIC_WORDS
-            or len(last) < 3
-        ):
-            continue
-        if first.setdefault(last, (m.sentence, m.start, m.ids))[2] != m.ids:
-            shared.add(last)
-    for s, sentence in enumerate(parts):
+    first_mentions = _first_by_last_word(sentences, mentions)
+    by_sentence: dict[int, list[Mention]] = {}
+    for mention in mentions:
+        by_sentence.setdefault(mention.sentence, []).append(mention)
+    for sentence_index, sentence in enumerate(sentences):
+        own_mentions = by_sentence.get(sentence_index, ())
+        name_edges: set[int] = set()
+        for mention in own_mentions:
+            name_edges.update((mention.start, mention.end))
         for token in _TOKEN.finditer(sentence.text):
             word = token[0].removesuffix("'s").removesuffix("’s")
-            known = first.get(word)
-            if known is None or word in shared or (s, token.start()) <= known[:2]:
+            full_name = first_mentions.get(word)
+            word_start, word_end = token.start(), token.start() + len(word)
+            if full_name is None or (sentence_index, word_start) <= (
+                full_name.sentence,
+                full_name.start,
+            ):
                 continue
-            start, end = token.start(), token.start() + len(word)
-            mine = taken.get(s, ())
-            if any(m.start < end and start < m.end for m in mine):
+            if _overlaps(own_mentions, word_start, word_end):
                 continue
-            if _alone(sentence.text, start, end, {e for m in mine for e in (m.start, m.end)}):
-                yield Mention(s, start, end, known[2])
+            if _stands_alone(sentence.text, word_start, word_end, name_edges):
+                yield Mention(sentence_index, word_start, word_end, full_name.ids)
 
 
-def batches(found: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of `size`, the last one of what is left."""
-    left = iter(found)
-    while group := list(islice(left, size)):
-        yield group
+def _first_by_last_word(
+    sentences: Sequence[Sentence], mentions: Sequence[Mention]
+) -> dict[str, Mention]:
+    """The first mention for each last word that no name of other items ends in."""
+    first_mentions: dict[str, Mention] = {}
+    shared_words: set[str] = set()
+    for mention in mentions:
+        name_words = sentences[mention.sentence].text[mention.start : mention.end].split()
+        last_word = name_words[-1]
+        if not 1 < len(name_words) <= _MOST_REPEATED or not all(
+            word[0].isupper() for word in name_words
+        ):
+            continue
+        if _is_common_word(last_word):
+            continue
+        if first_mentions.setdefault(last_word, mention).ids != mention.ids:
+            shared_words.add(last_word)
+    for word in shared_words:
+        del first_mentions[word]
+    return first_mentions
+
+
+def _is_common_word(word: str) -> bool:
+    """Whether a last word stands for nobody: `City`, `Monday`, `Jr`."""
+    generic = word in GENERIC_WORDS or word.lower() in GENERIC_WORDS
+    return generic or word in _NEVER or len(word) < _SHORTEST
+
+
+def _overlaps(mentions: Sequence[Mention], start: int, end: int) -> bool:
+    return any(mention.start < end and start < mention.end for mention in mentions)
+
+
+def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield lists of `size` items; the last list has the items that remain."""
+    remaining = iter(items)
+    while batch := list(islice(remaining, size)):
+        yield batch

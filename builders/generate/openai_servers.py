@@ -1,4 +1,4 @@
-"""Questions and answers of any server that speaks the OpenAI chat protocol."""
+"""Questions and answers by any server that speaks the OpenAI chat protocol."""
 
 import json
 import os
@@ -18,15 +18,16 @@ from factdrift.builders.generate.protocol import OnResult, Result, Shape, Usage
 
 _HINT = "what was answered is kept; run again to go on"
 _FIRST_WAIT = 0.5
-"""Seconds before the second attempt."""
+"""Seconds before the second attempt; each further wait is twice as long."""
 _VENDOR = "https://api.openai.com/v1"
 _NOT_ALLOWED = frozenset({401, 403})
-_OF_ONE = frozenset({400, 413, 422})
+"""Statuses of a key that the server does not take: no other prompt would fare better."""
+_PROMPT_ERRORS = frozenset({400, 413, 422})
 """Statuses that may be about one prompt: too long, or against the server's rules."""
 
 
 class Chat(p.ModelSettings):
-    """What calls of the chat protocol have in common, whichever way they are sent."""
+    """Settings of all calls of the chat protocol, whichever way they are sent."""
 
     new_tokens: int = Field(
         default=512,
@@ -44,40 +45,46 @@ class Chat(p.ModelSettings):
         default={}, description="further fields of a call; null leaves one of ours out"
     )
 
-    def body(self, text: str, seed: int, shape: Shape | None) -> dict[str, Any]:
-        """The call for one prompt."""
-        ours: dict[str, Any] = {
+    def body(self, prompt_text: str, seed: int, shape: Shape | None) -> dict[str, Any]:
+        """Return the body of the call for one prompt."""
+        call_fields: dict[str, Any] = {
             "model": self.model,
-            **self._asked(text),
+            **self._asked(prompt_text),
             "max_tokens": self.new_tokens,
             "temperature": self.temperature,
             "seed": seed,
         }
         if "max_completion_tokens" in self.request:  # the same under another name
-            del ours["max_tokens"]
+            del call_fields["max_tokens"]
         if shape and self.structured and not self.completion:
             schema = {"name": shape, "strict": True, "schema": _SCHEMAS[shape]}
-            ours["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return {name: v for name, v in (ours | dict(self.request)).items() if v is not None}
+            call_fields["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return {
+            field_name: value
+            for field_name, value in (call_fields | dict(self.request)).items()
+            if value is not None
+        }
 
-    def identity(self, seed: int, **more: object) -> str:
-        """All that an answer depends on besides its prompt."""
-        names = {"model", "new_tokens", "temperature", "structured", "request"}
-        names |= {"completion", *(["stop"] if self.stop else [])} if self.completion else set()
-        return p.model_identity(**self.model_dump(include=names), seed=seed, **more)
+    def identity(self, seed: int, **more_values: object) -> str:
+        """Return a text with everything that an answer depends on besides its prompt."""
+        field_names = {"model", "new_tokens", "temperature", "structured", "request"}
+        field_names |= (
+            {"completion", *(["stop"] if self.stop else [])} if self.completion else set()
+        )
+        return p.model_identity(**self.model_dump(include=field_names), seed=seed, **more_values)
 
-    def _asked(self, text: str) -> dict[str, Any]:
+    def _asked(self, prompt_text: str) -> dict[str, Any]:
         if self.completion:
-            return {"prompt": text} | ({"stop": list(self.stop)} if self.stop else {})
-        return {"messages": [{"role": "user", "content": text}]}
+            return {"prompt": prompt_text} | ({"stop": list(self.stop)} if self.stop else {})
+        return {"messages": [{"role": "user", "content": prompt_text}]}
 
 
 def _object(**fields: Any) -> dict[str, Any]:
-    names = list(fields)
+    field_names = list(fields)
     return {
         "type": "object",
         "properties": fields,
-        "required": names,
+        "required": field_names,
         "additionalProperties": False,
     }
 
@@ -88,7 +95,7 @@ _SCHEMAS: Mapping[Shape, dict[str, Any]] = {
     "answer": _object(answer=_TEXT),
     "verdict": _object(**{name: {"type": "boolean"} for name in p.VERDICTS}),
 }
-"""What an answer of each form holds."""
+"""The JSON schema of an answer of each form."""
 
 
 class OpenAI(Chat):
@@ -112,29 +119,29 @@ class OpenAI(Chat):
         return url
 
     def check(self, *, offline: bool = False) -> None:
-        """As every model, and the key of the one server that certainly wants one."""
+        """Check what every model checks, and that the vendor's own server has a key."""
         super().check()
         if not offline:
             self.key()
-        wanted = self.base_url.rstrip("/") == _VENDOR and not offline
-        if wanted and not os.environ.get(self.key_variable):
+        needs_key = self.base_url.rstrip("/") == _VENDOR and not offline
+        if needs_key and not os.environ.get(self.key_variable):
             hint = f"export {self.key_variable}=…, or give the base_url of another server"
             raise UserError(f"the variable {self.key_variable} holds no key", hint=hint)
 
     def key(self) -> str | None:
-        """The key, where the user allowed it to go to this server; see `builders.core.keys`."""
-        named = "key_variable" in self.model_fields_set
-        return keys.key_for(self.key_variable, self.base_url, required=named)
+        """Return the key if the user allowed it for this server; see `builders.core.keys`."""
+        variable_given = "key_variable" in self.model_fields_set
+        return keys.key_for(self.key_variable, self.base_url, required=variable_given)
 
     def open(self, seed: int) -> "OpenAIBackend":
-        """The model; nothing is called yet."""
+        """Return the model; nothing is called yet."""
         return OpenAIBackend(self, seed)
 
 
 class OpenAIBackend(p.PromptedModel):
-    """Calls in parallel; every result is handed to `on_result` at once, so a run that dies resumes.
+    """Calls a server in parallel; results go to `on_result` at once, so that a dead run resumes.
 
-    The key is in a header, in no message.
+    The key travels in a header and stands in no message.
     """
 
     def __init__(self, settings: OpenAI, seed: int) -> None:
@@ -158,87 +165,95 @@ class OpenAIBackend(p.PromptedModel):
         shape: Shape | None = None,
         parse: p.ParseText | None = None,
     ) -> list[Result]:
-        """What the server says to each text."""
-        out: list[Result | None] = [None] * len(texts)
-        stopped = Event()
-        client = self._client(stopped)
+        """Return the server's answer to each text."""
+        results: list[Result | None] = [None] * len(texts)
+        stop_event = Event()
+        client = self._client(stop_event)
 
-        def call(n: int) -> None:
-            result = self._ask(client, texts[n], shape, strict=parse is None)
+        def call(index: int) -> None:
+            result = self._ask(client, texts[index], shape, strict=parse is None)
 
             def hand_on() -> None:
-                out[n] = result
+                results[index] = result
                 if on_result:
-                    on_result(n, result)
+                    on_result(index, result)
 
             with self._lock:
                 self._first.see(result, parse or Result, hand_on)
 
-        pool = ThreadPoolExecutor(self.settings.concurrency)
-        calls = [pool.submit(call, n) for n in range(len(texts))]
+        thread_pool = ThreadPoolExecutor(self.settings.concurrency)
+        call_futures = [thread_pool.submit(call, index) for index in range(len(texts))]
         try:
-            for ended in wait(calls, return_when=FIRST_EXCEPTION).done:
-                ended.result()
+            for future in wait(call_futures, return_when=FIRST_EXCEPTION).done:
+                future.result()
         finally:  # after an error, or Ctrl-C: calls under way end, no other begins
-            stopped.set()
-            pool.shutdown(cancel_futures=True)
+            stop_event.set()
+            thread_pool.shutdown(cancel_futures=True)
         self._first.end()
-        return [r for r in out if r is not None]
+        return [result for result in results if result is not None]
 
-    def _client(self, stopped: Event) -> JsonClient:
+    def _client(self, stop_event: Event) -> JsonClient:
         """A client whose waiting ends where the run is stopped."""
-        s = self.settings
+        settings = self.settings
 
         def sleep(seconds: float) -> None:
-            if stopped.wait(seconds):
+            if stop_event.wait(seconds):
                 raise UserError("stopped", where=self._url)
 
-        policy = RetryPolicy(s.timeout, s.retries + 1, _FIRST_WAIT, s.longest_wait)
-        address = f"{self._url}/{'' if s.completion else 'chat/'}completions"
-        return JsonClient(address, policy, key=s.key(), hint=_HINT, sleep=sleep)
+        retry_policy = RetryPolicy(
+            settings.timeout, settings.retries + 1, _FIRST_WAIT, settings.longest_wait
+        )
+        address = f"{self._url}/{'' if settings.completion else 'chat/'}completions"
+        return JsonClient(address, retry_policy, key=settings.key(), hint=_HINT, sleep=sleep)
 
-    def _ask(self, client: JsonClient, text: str, shape: Shape | None, *, strict: bool) -> Result:
+    def _ask(
+        self, client: JsonClient, prompt_text: str, shape: Shape | None, *, strict: bool
+    ) -> Result:
         """The text that the server writes after `text`, or why there is none.
 
         `UserError` when the server refuses or keeps failing; what it refuses about one prompt is
         a result, unless `strict`. A server that does not take the schema is asked without it.
         """
-        held = shape if self._held else None
-        reply = self._post(client, text, held)
-        if reply.status in _OF_ONE and held:
-            free = self._post(client, text, None)
-            if free.status == 200:
+        held_shape = shape if self._held else None
+        reply = self._post(client, prompt_text, held_shape)
+        if reply.status in _PROMPT_ERRORS and held_shape:
+            free_reply = self._post(client, prompt_text, None)
+            if free_reply.status == 200:
                 self._held = False
-                reply = free
+                reply = free_reply
         if reply.status == 200:
-            answer = _text_of(reply)
-            return answer.result(client.redact(answer.text), whole=shape is not None)
+            completion = _text_of(reply)
+            return completion.result(client.redact(completion.text), whole=shape is not None)
         message = f"HTTP {reply.status}: {client.words(reply)}"
         if reply.status in _NOT_ALLOWED:
             hint = f"{self.settings.key_variable} has to hold a key that this server takes"
             raise UserError(message, where=self._url, hint=hint)
-        if strict or reply.status not in _OF_ONE:
+        if strict or reply.status not in _PROMPT_ERRORS:
             raise UserError(message, where=self._url, hint=_HINT)
         return Result(None, "server_refused", message)
 
-    def _post(self, client: JsonClient, text: str, shape: Shape | None) -> Reply:
+    def _post(self, client: JsonClient, prompt_text: str, shape: Shape | None) -> Reply:
         def read(reply: Reply, attempt: int) -> Reply:
             if reply.status == 200:
-                answer = _text_of(reply)
+                completion = _text_of(reply)
                 self.usage.add(  # what is asked again is paid for, too
-                    read=_count(answer.tokens.get("prompt_tokens")),
-                    written=_count(answer.tokens.get("completion_tokens")),
+                    read=_count(completion.tokens.get("prompt_tokens")),
+                    written=_count(completion.tokens.get("completion_tokens")),
                 )
-                if answer.bad and attempt <= self.settings.retries:
-                    raise RetryError(answer.bad)
+                if completion.bad and attempt <= self.settings.retries:
+                    raise RetryError(completion.bad)
             return reply
 
-        spread = 0.5 + seeded_fraction("wait", text)  # so that calls that failed together part
-        return client.post(self.settings.body(text, self.seed, shape), read, spread=spread)
+        wait_spread = 0.5 + seeded_fraction(
+            "wait", prompt_text
+        )  # so that calls that failed together part
+        return client.post(
+            self.settings.body(prompt_text, self.seed, shape), read, spread=wait_spread
+        )
 
 
 class Completion(NamedTuple):
-    """What a server answered: the text, why there is none, its tokens, whether it was cut off."""
+    """A server's answer: text, tokens, and whether it was cut off; `bad` says why it is none."""
 
     text: str
     bad: str | None
@@ -246,7 +261,7 @@ class Completion(NamedTuple):
     cut: bool = False
 
     def result(self, text: str, *, whole: bool) -> Result:
-        """The result; one that was cut off is none where it has to be `whole`, or is empty."""
+        """Return the result of a text; one that was cut off is none if it has to be `whole`."""
         if self.bad:
             return Result(None, self.bad, text[:80])
         if self.cut and (whole or not text.strip()):
@@ -254,39 +269,41 @@ class Completion(NamedTuple):
         return Result(text)
 
 
-def parse_completion(data: Any) -> Completion | None:
-    """What a chat answer or a completion says; None where there is no answer.
+def parse_completion(reply_data: Any) -> Completion | None:
+    """Read a chat answer or a completion; None where there is no answer.
 
-    Without a text, what the model says of its refusal stands for it; parts are joined, those of
-    reasoning left out.
+    Without a text, the model's words of refusal stand for it. Parts of a text are joined, without
+    those of reasoning.
     """
     try:
-        choice = data["choices"][0]
+        choice = reply_data["choices"][0]
         if "message" in choice:
             message = choice["message"]
             content = message["content"]
             if isinstance(content, list):
                 content = "".join(part.get("text") or "" for part in content if "text" in part)
-            text = str(content or message.get("refusal") or "")
+            answer_text = str(content or message.get("refusal") or "")
         else:
-            text = str(choice["text"])
-        cut = choice.get("finish_reason") == "length"
+            answer_text = str(choice["text"])
+        cut_off = choice.get("finish_reason") == "length"
     except (KeyError, IndexError, TypeError, AttributeError):
         return None
-    tokens = data.get("usage")
-    return Completion(text, None, tokens if isinstance(tokens, dict) else {}, cut)
+    token_counts = reply_data.get("usage")
+    return Completion(
+        answer_text, None, token_counts if isinstance(token_counts, dict) else {}, cut_off
+    )
 
 
 def _text_of(reply: Reply) -> Completion:
-    """What a reply says."""
-    text = reply.body.decode("utf-8", "replace")
+    """The completion in a reply; one without a text says why."""
+    body_text = reply.body.decode("utf-8", "replace")
     try:
-        data = json.loads(text)
+        reply_data = json.loads(body_text)
     except (ValueError, RecursionError):
-        html = "html" in reply.headers.get("Content-Type", "") or "<html" in text[:200]
-        return Completion(text, "html" if html else "not_json", {})
-    return parse_completion(data) or Completion(
-        message_in(reply.body) or str(data), "no_choice", {}
+        is_html = "html" in reply.headers.get("Content-Type", "") or "<html" in body_text[:200]
+        return Completion(body_text, "html" if is_html else "not_json", {})
+    return parse_completion(reply_data) or Completion(
+        message_in(reply.body) or str(reply_data), "no_choice", {}
     )
 
 

@@ -1,4 +1,4 @@
-"""Few-shot prompts from an editable YAML file, and the results that a model's texts come to."""
+"""Few-shot prompts from an editable YAML file, and how a model's text becomes a result."""
 
 import json
 import re
@@ -27,7 +27,9 @@ from factdrift.builders.rows import Article
 from factdrift.builders.text.dates import format_date
 
 DEFAULT_PROMPTS = resource("builders/generate/prompts/default.yaml")
+# `<answer>` and `<my slot>`, also misspelt; not `<1>`
 _ANY_SLOT = re.compile(r"<([A-Za-z_ ]{1,24})>")
+# the start of a page, as proxies send for an answer: `<html>`, not `<b>`
 _HTML = re.compile(r"<(?:!doctype|html|head|body|div|p|script)\b", re.IGNORECASE)
 Task = Literal["generate", "answer", "judge"]
 _SLOTS: Mapping[Task, tuple[str, ...]] = {
@@ -36,11 +38,12 @@ _SLOTS: Mapping[Task, tuple[str, ...]] = {
     "judge": ("article", "question", "answer"),
 }
 """The slots that the layout of each task must have, beside the days that it may have."""
+# a slot that is filled: `<today>`, not `<tomorrow>`
 _SLOT = re.compile(r"<(article|date|today|answer|question)>")
 
 
 class PromptExample(Strict):
-    """One article with a question and its answer; `verdict` is what a judge says of them."""
+    """One article with a question and its answer; `verdict` is the judge's answer about them."""
 
     article: str
     date: str
@@ -73,17 +76,25 @@ class Prompts(Strict):
 
     @model_validator(mode="after")
     def _slots(self) -> Self:
-        found: list[tuple[Loc, str]] = []
-        for task, needed in _SLOTS.items():
+        mistake_list: list[tuple[Loc, str]] = []
+        for task, needed_slots in _SLOTS.items():
             if prompt := getattr(self, task):
-                known = (*needed, "date", "today")
-                slots = _ANY_SLOT.findall(prompt.layout)
-                told = [_no_slot(name, known) for name in slots if name not in known]
-                told += [f"the slot <{name}> is missing" for name in needed if name not in slots]
+                known_slots = (*needed_slots, "date", "today")
+                layout_slots = _ANY_SLOT.findall(prompt.layout)
+                task_mistakes = [
+                    _no_slot(slot_name, known_slots)
+                    for slot_name in layout_slots
+                    if slot_name not in known_slots
+                ]
+                task_mistakes += [
+                    f"the slot <{slot_name}> is missing"
+                    for slot_name in needed_slots
+                    if slot_name not in layout_slots
+                ]
                 # a misspelt slot is missing under its own name: said once
-                found += [((task, "layout"), text) for text in told[:1]]
-        if found:
-            raise mistakes(found)
+                mistake_list += [((task, "layout"), text) for text in task_mistakes[:1]]
+        if mistake_list:
+            raise mistakes(mistake_list)
         return self
 
     @property
@@ -92,10 +103,14 @@ class Prompts(Strict):
         return digest(self.model_dump(mode="json"))
 
 
-def _no_slot(name: str, known: Sequence[str]) -> str:
-    near = did_you_mean(name, known)
-    hint = f"did you mean <{near}>?" if near else f"the slots are <{'>, <'.join(known)}>"
-    return f"no slot <{name}>, {hint}"
+def _no_slot(slot_name: str, known_slots: Sequence[str]) -> str:
+    near_slot = did_you_mean(slot_name, known_slots)
+    hint = (
+        f"did you mean <{near_slot}>?"
+        if near_slot
+        else f"the slots are <{'>, <'.join(known_slots)}>"
+    )
+    return f"no slot <{slot_name}>, {hint}"
 
 
 class ModelSettings(Strict, ABC):
@@ -135,7 +150,7 @@ class ModelSettings(Strict, ABC):
         load_prompts(self.prompts)
 
     def kind(self) -> Kind:
-        """What the model does; a server's is taken to continue texts."""
+        """Return the kind of the model; a model of a server is taken to continue texts."""
         return "causal"
 
     @abstractmethod
@@ -144,193 +159,236 @@ class ModelSettings(Strict, ABC):
 
 
 def load_prompts(path: Path | None) -> Prompts:
-    """The prompts of a file, the project's own by default."""
+    """Read the prompts of a file, by default of the project's own."""
     return load(path or DEFAULT_PROMPTS, Prompts)
 
 
 def weekday_and_date(day: date) -> str:
-    """`Tuesday, 12 March 2013`."""
+    """Write a day as `Tuesday, 12 March 2013`."""
     return format_date(day, "day_of_week_day_first")
 
 
-def article_excerpt(article: Article, sentence: int | None, most: int) -> str:
-    """The article's sentences in at most `most` characters, those around `sentence` first."""
-    size = len(article.sentences)
-    centre = min(sentence or 0, size - 1)
-    low = high = centre
-    used = len(article.sentences[centre])
-    while low > 0 or high < size - 1:
-        grown = False
-        for side in (high + 1, low - 1):
-            if 0 <= side < size and used + 1 + len(article.sentences[side]) <= most:
-                used += 1 + len(article.sentences[side])
-                low, high, grown = min(low, side), max(high, side), True
-        if not grown:
+def article_excerpt(article: Article, sentence_index: int | None, character_limit: int) -> str:
+    """Return the sentences around one sentence, as many as fit into `character_limit` characters.
+
+    Without a sentence, they are the article's first ones.
+    """
+    sentence_count = len(article.sentences)
+    centre_index = min(sentence_index or 0, sentence_count - 1)
+    first_index = last_index = centre_index
+    used_characters = len(article.sentences[centre_index])
+    while first_index > 0 or last_index < sentence_count - 1:
+        has_grown = False
+        for neighbour in (last_index + 1, first_index - 1):
+            if (
+                0 <= neighbour < sentence_count
+                and used_characters + 1 + len(article.sentences[neighbour]) <= character_limit
+            ):
+                used_characters += 1 + len(article.sentences[neighbour])
+                first_index, last_index, has_grown = (
+                    min(first_index, neighbour),
+                    max(last_index, neighbour),
+                    True,
+                )
+        if not has_grown:
             break
-    return " ".join(article.sentences[low : high + 1])[:most]
+    return " ".join(article.sentences[first_index : last_index + 1])[:character_limit]
 
 
-def _fill(layout: str, values: Mapping[str, str]) -> str:
-    return _SLOT.sub(lambda m: values.get(m[1], ""), layout)
+def _fill(layout: str, slot_values: Mapping[str, str]) -> str:
+    return _SLOT.sub(lambda match: slot_values.get(match[1], ""), layout)
 
 
-def question_prompt(prompts: Prompts, one: Request, most: int) -> str:
-    """The whole prompt to write a question; of the article at most `most` characters."""
-    values = _values(one.article, one.question_day, one.candidate.sentence, most)
-    return _whole(prompts, "generate", values | {"answer": one.candidate.text})
+def question_prompt(prompts: Prompts, request: Request, character_limit: int) -> str:
+    """Return the whole prompt to write a question.
+
+    It has at most `character_limit` characters of the article.
+    """
+    slot_values = _values(
+        request.article, request.question_day, request.candidate.sentence, character_limit
+    )
+    return _whole(prompts, "generate", slot_values | {"answer": request.candidate.text})
 
 
-def answer_prompt(prompts: Prompts, query: Query, most: int) -> str:
-    """The whole prompt to answer a question; of the article at most `most` characters."""
-    values = _values(query.article, query.question_day, None, most)
-    return _whole(prompts, "answer", values | {"question": query.question})
+def answer_prompt(prompts: Prompts, query: Query, character_limit: int) -> str:
+    """Return the whole prompt to answer a question.
+
+    It has at most `character_limit` characters of the article.
+    """
+    slot_values = _values(query.article, query.question_day, None, character_limit)
+    return _whole(prompts, "answer", slot_values | {"question": query.question})
 
 
-def judge_prompt(prompts: Prompts, one: Query, most: int) -> str:
-    """The whole prompt to judge a question; of the article at most `most` characters."""
-    answer = one.answer
+def judge_prompt(prompts: Prompts, query: Query, character_limit: int) -> str:
+    """Return the whole prompt to judge a question.
+
+    It has at most `character_limit` characters of the article.
+    """
+    answer = query.answer
     assert answer is not None
-    values = _values(one.article, one.question_day, answer.sentence, most)
-    return _whole(prompts, "judge", values | {"question": one.question, "answer": answer.text})
+    slot_values = _values(query.article, query.question_day, answer.sentence, character_limit)
+    return _whole(
+        prompts, "judge", slot_values | {"question": query.question, "answer": answer.text}
+    )
 
 
-def _values(article: Article, today: date, sentence: int | None, most: int) -> dict[str, str]:
-    shown = article_excerpt(article, sentence, most)
+def _values(
+    article: Article, question_day: date, sentence_index: int | None, character_limit: int
+) -> dict[str, str]:
+    excerpt = article_excerpt(article, sentence_index, character_limit)
     return {
-        "article": shown,
+        "article": excerpt,
         "date": weekday_and_date(article.day),
-        "today": weekday_and_date(today),
+        "today": weekday_and_date(question_day),
     }
 
 
 _SOLUTION: Mapping[Task, str] = {"generate": "question", "answer": "answer", "judge": "verdict"}
-"""What of an example a model is to write."""
+"""The field of an example that a model has to write, by task."""
 
 
-def _whole(prompts: Prompts, task: Task, values: Mapping[str, str] | None) -> str:
-    """The instruction, the examples with their solutions, and what the model has to continue.
+def _whole(prompts: Prompts, task: Task, slot_values: Mapping[str, str] | None) -> str:
+    """The instruction, the solved examples, and the layout that the model has to continue.
 
-    Without values, the slots stand unfilled.
+    Without values, the slots stay unfilled.
     """
-    prompt: Prompt | None = getattr(prompts, task) or load_prompts(None).judge
-    assert prompt is not None
-    examples = [
-        f"{_fill(prompt.layout, example.model_dump())} {getattr(example, _SOLUTION[task])}"
-        for example in prompt.examples
+    # a file of the user's may lack the judge: the project's own prompt is used then
+    task_prompt: Prompt | None = getattr(prompts, task) or load_prompts(None).judge
+    assert task_prompt is not None
+    solved_examples = [
+        f"{_fill(task_prompt.layout, example.model_dump())} {getattr(example, _SOLUTION[task])}"
+        for example in task_prompt.examples
     ]
-    asked = prompt.layout if values is None else _fill(prompt.layout, values)
-    return "\n\n".join([prompt.instruction, *examples, asked])
+    last_part = (
+        task_prompt.layout if slot_values is None else _fill(task_prompt.layout, slot_values)
+    )
+    return "\n\n".join([task_prompt.instruction, *solved_examples, last_part])
 
 
-def prompt_template(prompts: Prompts, does: str) -> str:
-    """The prompt of what a model does (`writes questions`, `filter …`), its slots unfilled."""
-    tasks: Mapping[str, Task] = {"writes questions": "generate", "filter lm_judge": "judge"}
-    return _whole(prompts, tasks.get(does, "answer"), None)
+def prompt_template(prompts: Prompts, task_name: str) -> str:
+    """Return the prompt of a task (`writes questions`, `filter …`) with its slots unfilled."""
+    tasks_by_name: Mapping[str, Task] = {"writes questions": "generate", "filter lm_judge": "judge"}
+    return _whole(prompts, tasks_by_name.get(task_name, "answer"), None)
 
 
-# --- What a model wrote ---------------------------------------------------------------------------
+# --- From a model's text to a result --------------------------------------------------------------
 
+# the names of tags that models put around their reasoning
 _TAGS = "think|thinking|thought|reasoning|reflection|scratchpad"
+# whole reasoning: `<think>Who?</think>`, not `<think>Who?`
 _REASONING = re.compile(rf"<({_TAGS})>.*?</\1>", re.DOTALL | re.IGNORECASE)
+# `Hm. Who?</think>` and `Hm. <|message|>`, not `Hm. Who?`
 _ENDED = re.compile(rf"^.*(?:</(?:{_TAGS})>|\[/THINK\]|<\|message\|>)", re.DOTALL | re.IGNORECASE)
-"""Reasoning whose beginning stands in the prompt, or the channels of a model's own format."""
+"""The end of reasoning that began in the prompt or in a channel of the model's own format."""
+# reasoning that was cut off: `<think>Who?`, not `I think`
 _BEGUN = re.compile(rf"(?:<(?:{_TAGS})>|\[THINK\]).*$", re.DOTALL | re.IGNORECASE)
+# tokens of chat formats: `<|im_end|>`, not `<|END|>`
 _SPECIAL = re.compile(r"<\|[a-z_]+\|>")
+# Markdown around code: "```json", not "`json`"
 _FENCE = re.compile(r"```\w*")
+# courtesies: `Sure! `, `Of course, here …`, not `Sure, who won?`
 _POLITE = re.compile(
     r"(?:sure|certainly|of course|okay|absolutely|great|gladly)"
     r"(?: thing| question|, here you go)?(?:[!.:]+(?:\s+|$)|,\s+(?=here|the |i ))",
     re.IGNORECASE,
 )
+# what announces an answer: `Here is a question: `, `The answer is: `, not `The answer`
 _PREFACE = re.compile(
     r"(?:(?:here(?:['’]s| is| are)|the following|based on|according to)\b[^?\n]{0,100}?:(?=\s|$|\W)"
     r"|(?:(?:the|my|a|an|one|possible|final|short|correct|suggested)\s+)*"
     r"(?:question|answer)s?(?:\s*\d+)?\s*(?:(?:is|would be|could be)(?:\s|:)|:)\**)\s*",
     re.IGNORECASE,
 )
+# quotation marks and marks of Markdown, which models put around an answer
 _MARKS = "\"“”'`*_# \t"
+# the mark of a list item: `1. `, `(2) ` and `- `, not `1984 `
 _NUMBER = re.compile(r"\(?(\d{1,2})[.):]\s+|[-*•]\s+")
+# a remark after a question: `Who won? (easy)`, not `Who won? Who lost?`
 _REMARK = re.compile(r"(\?)[\"”*]*\s*(?:\(|\*\*|—|Answer\b).*$")
 _LONGEST = 300
+"""Characters of a question or an answer at most: a guess; a model that writes more has not
+understood its task."""
 
 
-def strip_reasoning(text: str) -> str:
-    """What a model wrote without its reasoning, whether the tags around it are whole or not."""
-    text = _ENDED.sub("", _REASONING.sub("", text))
-    return _SPECIAL.sub("", _BEGUN.sub("", text)).strip()
+def strip_reasoning(model_text: str) -> str:
+    """Remove the reasoning from a model's text, whether the tags around it are whole or not."""
+    model_text = _ENDED.sub("", _REASONING.sub("", model_text))
+    return _SPECIAL.sub("", _BEGUN.sub("", model_text)).strip()
 
 
-def _lines(text: str, layout: str) -> list[str]:
+def _lines(model_text: str, layout: str) -> list[str]:
     """The lines that say something, up to the next example that a model makes up."""
-    head = layout.partition("<")[0].strip()
-    if head:
-        text = text.partition(f"\n{head}")[0]
-    return [line for line in map(_bare, _FENCE.sub("", text).splitlines()) if line]
+    first_label = layout.partition("<")[0].strip()
+    if first_label:
+        model_text = model_text.partition(f"\n{first_label}")[0]
+    return [line for line in map(_bare, _FENCE.sub("", model_text).splitlines()) if line]
 
 
 def _bare(line: str) -> str:
     """A line without courtesies, prefaces, labels and the marks of Markdown."""
-    before, line = None, line.strip(_MARKS)
-    while before != line:
-        before = line
-        for cut in (_POLITE, _PREFACE):
-            if found := cut.match(line):
-                line = line[found.end() :]
+    previous_line, line = None, line.strip(_MARKS)
+    while previous_line != line:
+        previous_line = line
+        for pattern in (_POLITE, _PREFACE):
+            if match := pattern.match(line):
+                line = line[match.end() :]
         line = line.strip(_MARKS)
     return line
 
 
-def _json(text: str) -> Any:
+def _json(model_text: str) -> Any:
     """The first JSON object in a text; None where there is none."""
-    at = text.find("{")
-    if at < 0:
+    json_start = model_text.find("{")
+    if json_start < 0:
         return None
     try:
-        return json.JSONDecoder().raw_decode(text, at)[0]
+        return json.JSONDecoder().raw_decode(model_text, json_start)[0]
     except ValueError:
         return None
 
 
-def _field(data: Any, name: str) -> str | None:
+def _field(json_data: Any, field_name: str) -> str | None:
     """A text in a JSON object: under its name, or its only text where its name is another."""
-    if not isinstance(data, dict):
+    if not isinstance(json_data, dict):
         return None
-    texts = [value for value in data.values() if isinstance(value, str)]
-    value = data.get(name, texts[0] if len(texts) == 1 else None)
+    texts = [value for value in json_data.values() if isinstance(value, str)]
+    value = json_data.get(field_name, texts[0] if len(texts) == 1 else None)
     return value if isinstance(value, str) else None
 
 
-def parse_reply(text: str, prompts: Prompts, *, question: bool) -> Result:
-    """What a model wrote as a question or an answer, or why it is of no use.
+def parse_reply(model_text: str, prompts: Prompts, *, question: bool) -> Result:
+    """Return a model's text as a question or an answer, or the reason why it is of no use.
 
     Reasons: `empty`, `cut_off`, `html`, `refusal`, `too_long`; `no_question` where it has to be a
-    question. Reasoning and prefaces are cut; JSON may hold it, where it was asked for or not.
+    question. Reasoning and prefaces are removed; the text may be JSON, requested or not.
     """
-    unreasoned = strip_reasoning(text)
-    json_text = _field(_json(unreasoned), "question" if question else "answer")
+    visible_text = strip_reasoning(model_text)
+    json_text = _field(_json(visible_text), "question" if question else "answer")
     layout = (prompts.generate if question else prompts.answer).layout
-    lines = _lines(unreasoned if json_text is None else json_text, layout)
-    line = _question_line(lines) if question else next(iter(lines), "")
+    reply_lines = _lines(visible_text if json_text is None else json_text, layout)
+    reply_line = _question_line(reply_lines) if question else next(iter(reply_lines), "")
     reason: str | None
-    if not line or (json_text is None and unreasoned.startswith("{")):  # JSON that was cut off
-        reason = "cut_off" if text.strip() else "empty"
-    elif _HTML.search(unreasoned):
+    if not reply_line or (
+        json_text is None and visible_text.startswith("{")
+    ):  # JSON that was cut off
+        reason = "cut_off" if model_text.strip() else "empty"
+    elif _HTML.search(visible_text):
         reason = "html"
     else:
-        reason = _why_useless(line, prompts, question=question)
+        reason = _why_useless(reply_line, prompts, question=question)
     if reason is None:
-        return Result(line)
-    return Result(None, reason, unreasoned[:80] or text.strip()[:80] or None)
+        return Result(reply_line)
+    return Result(None, reason, visible_text[:80] or model_text.strip()[:80] or None)
 
 
 def _question_line(lines: Sequence[str]) -> str:
-    """The line that asks: the first, or else the first that does once its remarks are cut off."""
-    unnumbered = [_NUMBER.sub("", line, count=1) for line in lines]
-    first = next(iter(unnumbered), "")
-    if first.endswith("?"):
-        return first
-    without_remarks = (_REMARK.sub(r"\1", line) for line in unnumbered)
-    return next((line for line in without_remarks if line.endswith("?")), first)
+    """The first line where it asks, or else the first line that asks without its remarks."""
+    unnumbered_lines = [_NUMBER.sub("", line, count=1) for line in lines]
+    first_line = next(iter(unnumbered_lines), "")
+    if first_line.endswith("?"):
+        return first_line
+    without_remarks = (_REMARK.sub(r"\1", line) for line in unnumbered_lines)
+    return next((line for line in without_remarks if line.endswith("?")), first_line)
 
 
 def _why_useless(line: str, prompts: Prompts, *, question: bool) -> str | None:
@@ -345,38 +403,44 @@ def _why_useless(line: str, prompts: Prompts, *, question: bool) -> str | None:
 
 
 def _refuses(line: str, prompts: Prompts) -> bool:
-    folded = line.casefold().replace("’", "'")
-    return any(folded.startswith(r.casefold()) for r in prompts.refusals)
+    folded_line = line.casefold().replace("’", "'")
+    return any(folded_line.startswith(refusal.casefold()) for refusal in prompts.refusals)
 
 
 YES = "yes"
 VERDICTS = ("answerable", "one_answer", "stands_alone")
-"""What a judge says of a question, each yes or no."""
+"""What a judge decides about a question, each yes or no."""
 
 
-def parse_verdict(text: str) -> Result:
-    """`yes`, or `no: ` and what the question is not; a reason where the judge said neither."""
-    plain = strip_reasoning(text)
-    data = _json(plain)
-    if isinstance(data, dict) and any(name in data for name in VERDICTS):
-        bad = [n for n in VERDICTS if data.get(n) in (False, "no", "false", "No")]
-        return Result(f"no: {bad[0]}" if bad else YES)
-    line = _bare(plain.partition("\n")[0]).casefold()
-    if line.startswith("yes"):
+def parse_verdict(model_text: str) -> Result:
+    """Return `yes`, or `no: ` with the failed verdict; a reason where the judge said neither."""
+    verdict_text = strip_reasoning(model_text)
+    json_data = _json(verdict_text)
+    if isinstance(json_data, dict) and any(verdict_name in json_data for verdict_name in VERDICTS):
+        failed_names = [
+            verdict_name
+            for verdict_name in VERDICTS
+            if json_data.get(verdict_name) in (False, "no", "false", "No")
+        ]
+        return Result(f"no: {failed_names[0]}" if failed_names else YES)
+    first_line = _bare(verdict_text.partition("\n")[0]).casefold()
+    if first_line.startswith("yes"):
         return Result(YES)
-    if line.startswith("no"):
-        told = line.replace(" ", "_").replace("-", "_")
-        named = [n for n in VERDICTS if n in told] or VERDICTS[:1]
-        return Result(f"no: {named[0]}")
-    return Result(None, "empty" if not line else "no_verdict", plain[:80] or None)
+    if first_line.startswith("no"):
+        line_words = first_line.replace(" ", "_").replace("-", "_")
+        failed = [
+            verdict_name for verdict_name in VERDICTS if verdict_name in line_words
+        ] or VERDICTS[:1]
+        return Result(f"no: {failed[0]}")
+    return Result(None, "empty" if not first_line else "no_verdict", verdict_text[:80] or None)
 
 
 ParseText = Callable[[str], Result]
-"""Makes a result of what a model wrote, or says that it is of no use."""
+"""Turns a model's text into a result, which may say that the text is of no use."""
 
 
 class PromptedModel(ABC):
-    """What all language models share: requests become prompts of at most `characters` of article.
+    """The base of all models: requests become prompts with `characters` of an article at most.
 
     A subclass says how prompts are run. `identity` is all that a text depends on besides its
     prompt: backend, model, parameters and seed.
@@ -406,52 +470,66 @@ class PromptedModel(ABC):
         """
 
     def finish(self) -> None:  # noqa: B027 - most models have nothing to do then
-        """Called when a step has asked all that it asks; `UserError` where answers are to come."""
+        """Called after the last request of a step; `UserError` where answers are still to come."""
 
     def generate(self, requests: Sequence[Request]) -> list[Result]:
-        """A question for each request."""
-        texts = [question_prompt(self.prompts, one, self.characters) for one in requests]
-        return self._read(texts, "question", lambda t: parse_reply(t, self.prompts, question=True))
+        """Return a question for each request."""
+        prompt_texts = [
+            question_prompt(self.prompts, request, self.characters) for request in requests
+        ]
+        return self._read(
+            prompt_texts,
+            "question",
+            lambda model_text: parse_reply(model_text, self.prompts, question=True),
+        )
 
     def answer(self, queries: Sequence[Query]) -> list[Result]:
-        """An answer for each query."""
-        texts = [answer_prompt(self.prompts, q, self.characters) for q in queries]
-        return self._read(texts, "answer", lambda t: parse_reply(t, self.prompts, question=False))
+        """Return an answer for each query."""
+        prompt_texts = [answer_prompt(self.prompts, query, self.characters) for query in queries]
+        return self._read(
+            prompt_texts,
+            "answer",
+            lambda model_text: parse_reply(model_text, self.prompts, question=False),
+        )
 
-    def judge(self, judged: Sequence[Query]) -> list[Result]:
-        """`yes` or `no: …` for each question (see `parse_verdict`)."""
-        texts = [judge_prompt(self.prompts, one, self.characters) for one in judged]
-        return self._read(texts, "verdict", parse_verdict)
+    def judge(self, queries: Sequence[Query]) -> list[Result]:
+        """Return `yes` or `no: …` for each question (see `parse_verdict`)."""
+        prompt_texts = [judge_prompt(self.prompts, query, self.characters) for query in queries]
+        return self._read(prompt_texts, "verdict", parse_verdict)
 
     def write(self, texts: Sequence[str]) -> list[Result]:
-        """The first line that the model writes after each text."""
-        return self._read(texts, None, lambda t: parse_reply(t, self.prompts, question=False))
+        """Return the first line that the model writes after each text."""
+        return self._read(
+            texts, None, lambda model_text: parse_reply(model_text, self.prompts, question=False)
+        )
 
-    def _read(self, texts: Sequence[str], shape: Shape | None, parse: ParseText) -> list[Result]:
-        replies = self.complete(texts, shape=shape, parse=parse)
-        return [reply if reply.text is None else parse(reply.text) for reply in replies]
+    def _read(
+        self, prompt_texts: Sequence[str], shape: Shape | None, parse_text: ParseText
+    ) -> list[Result]:
+        replies = self.complete(prompt_texts, shape=shape, parse=parse_text)
+        return [reply if reply.text is None else parse_text(reply.text) for reply in replies]
 
 
 class FirstAnswers:
-    """Ends a run whose first `most` answers are of no use, before the rest is paid for.
+    """Ends a run whose first `patience` answers are of no use, before the rest is paid for.
 
-    Useless answers are handed on as soon as one was of use, so that what a misled run was told is
-    not kept.
+    Useless answers are held back until one answer is of use, so that the cache keeps nothing of a
+    run with wrong settings.
     """
 
-    def __init__(self, most: int, where: str) -> None:
-        self.most, self.where = most, where
+    def __init__(self, patience: int, where: str) -> None:
+        self.patience, self.where = patience, where
         self.worked = False
         self._held: list[Callable[[], None]] = []
         self._seen: list[Result] = []
 
     def see(self, reply: Result, parse: ParseText, hand_on: Callable[[], None]) -> None:
-        """Take an answer; `UserError` where it is the last one of patience."""
+        """Take an answer; `UserError` where `patience` answers were of no use and none was."""
         result = reply if reply.text is None else parse(reply.text)
-        if not self.worked and result.text is None and self.most:
+        if not self.worked and result.text is None and self.patience:
             self._held.append(hand_on)
             self._seen.append(result)
-            if len(self._seen) >= self.most:
+            if len(self._seen) >= self.patience:
                 self._stop()
             return
         self.worked = True
@@ -459,8 +537,8 @@ class FirstAnswers:
         hand_on()
 
     def end(self) -> None:
-        """The end of a round: what was held back is handed on, unless all was refused."""
-        if self._seen and all(one.reason == "server_refused" for one in self._seen):
+        """End a round: hand on the answers held back, unless the server refused them all."""
+        if self._seen and all(result.reason == "server_refused" for result in self._seen):
             self._stop()
         self._release()
 
@@ -470,15 +548,15 @@ class FirstAnswers:
         self._held.clear()
 
     def _stop(self) -> None:
-        last = self._seen[-1]
-        text = f"none of the first {len(self._seen)} answers is of use ({last.reason})"
+        last_result = self._seen[-1]
+        text = f"none of the first {len(self._seen)} answers is of use ({last_result.reason})"
         if len(self._seen) == 1:
-            text = f"no answer is of use ({last.reason})"
-        said = last.detail or "it said nothing"
+            text = f"no answer is of use ({last_result.reason})"
+        last_detail = last_result.detail or "it said nothing"
         hint = "mend the model's settings or its prompts; nothing of this was kept"
-        raise UserError(f"{text}; the last one: {said}", where=self.where, hint=hint)
+        raise UserError(f"{text}; the last one: {last_detail}", where=self.where, hint=hint)
 
 
 def model_identity(**values: object) -> str:
-    """A model's identity, from all that its results depend on."""
+    """Return a model's identity, made from everything that its results depend on."""
     return json.dumps(values, sort_keys=True, default=str)

@@ -1,4 +1,4 @@
-"""What language models are asked, and what comes back."""
+"""Requests to language models, and their results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from typing import Literal
 from factdrift.builders.rows import Article, Candidate
 
 PATTERNS, FACTS = "parse", "facts"
-"""The generators of questions by patterns, and of facts."""
+"""The generators of questions by patterns, and about facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +41,21 @@ class Result:
 
 
 Kind = Literal["causal", "seq2seq", "masked"]
-"""What a model does: it continues a text, writes another one, or fills in masks."""
+"""The kind of a model: it continues a text, writes another one, or fills in masks."""
 
 Shape = Literal["question", "answer", "verdict"]
-"""What a model is to write, where it can be held to a form (JSON by a schema)."""
+"""The form of a model's text, where the model can be held to one (JSON by a schema)."""
 
 WAITING = "waiting"
-"""The reason of a request that stands in a batch file: its answer comes with a later run."""
+"""The reason of a request in a batch file: its answer comes with a later run."""
 
 OnResult = Callable[[int, Result], None]
-"""Called with the place of a request and its result as soon as that is known, in any order."""
+"""Called with the index of a request and its result as soon as that is known, in any order."""
 
 
 @dataclass
 class Usage:
-    """What a model has cost so far; many threads may add to it."""
+    """The cost of a model so far; many threads may add to it."""
 
     calls: int = 0
     """Forward passes, texts written by a model here, or calls of a server."""

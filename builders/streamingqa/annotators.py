@@ -1,6 +1,6 @@
-"""What annotators add to generated questions: questions of their own, judgments and answers.
+"""The work of annotators on generated questions: questions of their own, judgments and answers.
 
-From the gold rows of the layouts `write_questions`, `judge_question` and `answer_question`; after
+They are gold rows of the layouts `write_questions`, `judge_question` and `answer_question`, after
 StreamingQA (paper 000), sections 2.4 and 2.5.
 """
 
@@ -31,19 +31,20 @@ STEP = ANNOTATORS = "people"
 """The step of the rows that annotators' judgments drop, and the `generator` of their questions."""
 _SHOWN = ("question_day", "article_day", "article")
 _SHORT = 3
-"""Letters of a word between those of names: of, the, and, bin."""
+"""Letters of a word inside a name that is not capitalised, at most: of, the, and, bin."""
+# a bare year as an answer: `1999`, not `the year 1999`
 _YEAR = re.compile(whole_date_pattern("year"))
 
 Kind = Literal["written", "generated"]
 
 
 class AnnotatorSettings(Strict):
-    """How annotators' work is used; without gold rows none of it matters.
+    """Settings for the use of annotators' work; they have no effect without gold rows.
 
     `dates`: settings of the release of question dates that annotators wrote for; by default those
     of the recipe. `skip`: filters of the recipe that written questions do not pass through.
-    `judged`: the kinds of questions of which only judged ones are released; of other kinds only
-    those that were judged bad are left out.
+    `judged`: kinds of questions that are released only if annotators judged them good; questions
+    of other kinds are left out only if they were judged bad.
     """
 
     dates: DateSettings | None = None
@@ -52,43 +53,47 @@ class AnnotatorSettings(Strict):
 
     @field_validator("skip")
     @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            if name not in FILTER_POINT.names():
-                near = did_you_mean(name, FILTER_POINT.names())
+    def _known(cls, filter_names: tuple[str, ...]) -> tuple[str, ...]:
+        for filter_name in filter_names:
+            if filter_name not in FILTER_POINT.names():
+                near_name = did_you_mean(filter_name, FILTER_POINT.names())
                 raise ValueError(
-                    f"no filter {name!r}" + (f", did you mean {near}?" if near else "")
+                    f"no filter {filter_name!r}"
+                    + (f", did you mean {near_name}?" if near_name else "")
                 )
-        return names
+        return filter_names
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenQuestions:
-    """What annotators wrote for one draw: each question with the answers that they gave to it.
+    """The questions that annotators wrote for one draw, each with their answers to it.
 
-    `shown`: a checksum of the days and the article that they were shown.
+    `shown_digest`: a digest of the days and the article that they saw.
     """
 
     draw: str
     questions: tuple[tuple[str, tuple[str, ...]], ...]
-    shown: str
+    shown_digest: str
 
 
-def read_written_questions(gold: rows.Gold) -> WrittenQuestions | None:
-    """The questions of a gold row, each once; None where the row is not as the layout has it."""
-    answers, shown = gold_answers(gold)
-    found: dict[str, dict[str, None]] = {}
+def read_written_questions(gold_row: rows.Gold) -> WrittenQuestions | None:
+    """Return the questions of a gold row, each once; None where the row does not fit the layout."""
+    answers, row_shown = gold_answers(gold_row)
+    answers_by_question: dict[str, dict[str, None]] = {}
     for entry in _entries(answers.get("questions")):
-        pair = [entry.get(name) for name in ("question", "answer")]
-        texts = [" ".join(text.split()) for text in pair if isinstance(text, str)]
-        if len(texts) < 2 or not all(texts):
+        entry_texts = [entry.get(name) for name in ("question", "answer")]
+        entry_words = [" ".join(text.split()) for text in entry_texts if isinstance(text, str)]
+        if len(entry_words) < 2 or not all(entry_words):
             return None
-        found.setdefault(texts[0], {})[texts[1]] = None
-    seen = [shown.get(name) for name in _SHOWN]
-    if not found or not all(isinstance(text, str) for text in seen):
+        answers_by_question.setdefault(entry_words[0], {})[entry_words[1]] = None
+    shown_values = [row_shown.get(name) for name in _SHOWN]
+    if not answers_by_question or not all(isinstance(text, str) for text in shown_values):
         return None
-    questions = tuple((question, tuple(given)) for question, given in found.items())
-    return WrittenQuestions(gold.row, questions, digest(seen))
+    questions = tuple(
+        (question, tuple(question_answers))
+        for question, question_answers in answers_by_question.items()
+    )
+    return WrittenQuestions(gold_row.row, questions, digest(shown_values))
 
 
 def _entries(value: object) -> Iterator[Mapping[str, Any]]:
@@ -103,201 +108,251 @@ def _entries(value: object) -> Iterator[Mapping[str, Any]]:
 def written_items(
     articles: Iterable[rows.Article],
     draws: Mapping[str, Iterable[rows.Draw]],
-    written: Mapping[str, WrittenQuestions],
+    written_questions: Mapping[str, WrittenQuestions],
     finder: SpacyFinder,
     counts: Counter[str],
 ) -> Iterator[tuple[QuestionItem, tuple[str, ...]]]:
-    """Each written question with its article, and all its answers.
+    """Yield each written question with its article, and all its answers.
 
     `draws` holds the draws by article id. `counts` takes a `taken` for each draw, or `changed`
     where annotators were shown another day or text than the draw has now.
     """
     for article in articles:
-        found: list[rows.Candidate] | None = None
+        candidates: list[rows.Candidate] | None = None
         for draw in draws[article.id]:
-            work = written[draw.id]
-            days = draw.question_day.isoformat(), draw.article_day.isoformat()
-            if work.shown != digest([*days, article.text]):
+            draw_questions = written_questions[draw.id]
+            shown_days = draw.question_day.isoformat(), draw.article_day.isoformat()
+            if draw_questions.shown_digest != digest([*shown_days, article.text]):
                 counts["changed"] += 1
                 continue
             counts["taken"] += 1
-            found = list(finder.find(article)) if found is None else found
-            for text, answers in work.questions:
-                id_ = row_id(draw.id, "written", text)
-                answer = locate_answer(answers[0], article, found)
+            candidates = list(finder.find(article)) if candidates is None else candidates
+            for question_text, answers in draw_questions.questions:
+                question_id = row_id(draw.id, "written", question_text)
+                answer = locate_answer(answers[0], article, candidates)
                 yield (
-                    QuestionItem(rows.Question(id_, draw, text, answer, ANNOTATORS), article),
+                    QuestionItem(
+                        rows.Question(question_id, draw, question_text, answer, ANNOTATORS), article
+                    ),
                     answers,
                 )
 
 
 def locate_answer(
-    answer: str, article: rows.Article, found: Iterable[rows.Candidate]
+    answer: str, article: rows.Article, candidates: Iterable[rows.Candidate]
 ) -> rows.Candidate:
-    """An answer where the article has it, with its type.
+    """Find an annotator's answer in the article, and its type.
 
-    Where the article does not have it, `start` and `end` are -1 and the text is as it was
+    Where the article does not have the answer, `start` and `end` are -1 and the text is as it was
     written; else it is spelled as in the article. The type is that of a candidate with the same
-    words; else a date is a `date`, capitalised words with short ones between them are an
-    `entity`, and the rest is a `phrase`.
+    words. Without one, a date is a `date`, capitalised words with short words between them are an
+    `entity`, and everything else is a `phrase`.
     """
-    words = folded_tokens(answer)
-    same_words = [c for c in found if words and folded_tokens(c.text) == words]
-    start = _find(answer, article.text)
-    if start < 0 and same_words:
+    answer_words = folded_tokens(answer)
+    same_words = [
+        candidate
+        for candidate in candidates
+        if answer_words and folded_tokens(candidate.text) == answer_words
+    ]
+    answer_start = _find(answer, article.text)
+    if answer_start < 0 and same_words:
         return same_words[0]
-    same = next((c for c in same_words if c.start == start), same_words[0] if same_words else None)
-    end = start + len(answer) if start >= 0 else -1
-    text = article.text[start:end] if start >= 0 else answer
-    sentence = max((n for n, at in enumerate(sentence_starts(article)) if at <= start), default=0)
-    kind = same.type if same else _type(answer)
-    return rows.Candidate(start, end, text, kind, same.label if same else None, sentence)
+    same_span = next(
+        (candidate for candidate in same_words if candidate.start == answer_start),
+        same_words[0] if same_words else None,
+    )
+    answer_end = answer_start + len(answer) if answer_start >= 0 else -1
+    answer_text = article.text[answer_start:answer_end] if answer_start >= 0 else answer
+    sentence_index = max(
+        (
+            index
+            for index, line_start in enumerate(sentence_starts(article))
+            if line_start <= answer_start
+        ),
+        default=0,
+    )
+    answer_type = same_span.type if same_span else _type(answer)
+    return rows.Candidate(
+        answer_start,
+        answer_end,
+        answer_text,
+        answer_type,
+        same_span.label if same_span else None,
+        sentence_index,
+    )
 
 
-def _find(answer: str, text: str) -> int:
+def _find(answer: str, article_text: str) -> int:
     """Where an article has an answer as whole words, else -1."""
-    whole = rf"(?<!\w){re.escape(answer)}(?!\w)"
-    found = re.search(whole, text) or re.search(whole, text, re.IGNORECASE)
-    return found.start() if found else -1
+    whole_words = rf"(?<!\w){re.escape(answer)}(?!\w)"
+    match = re.search(whole_words, article_text) or re.search(
+        whole_words, article_text, re.IGNORECASE
+    )
+    return match.start() if match else -1
 
 
 def _type(answer: str) -> rows.AnswerType:
-    whole = any(start == 0 and end == len(answer) for start, end, _ in date_candidates(answer))
-    if whole or _YEAR.fullmatch(answer):
+    whole_date = any(start == 0 and end == len(answer) for start, end, _ in date_candidates(answer))
+    if whole_date or _YEAR.fullmatch(answer):
         return "date"
-    written = answer.split()
-    named = [any(c.isupper() for c in word) for word in written]
-    between = all(name or len(word) <= _SHORT for name, word in zip(named, written, strict=True))
-    return "entity" if named[0] and named[-1] and between else "phrase"
+    words = answer.split()
+    capitalised = [any(letter.isupper() for letter in word) for word in words]
+    short_between = all(
+        has_capital or len(word) <= _SHORT
+        for has_capital, word in zip(capitalised, words, strict=True)
+    )
+    return "entity" if capitalised[0] and capitalised[-1] and short_between else "phrase"
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionReview:
-    """What annotators say of a question that they were shown.
+    """The annotators' review of a question: a judgment, or their answers.
 
-    A judgment is `good` where three of three say so. Of `asked` people who answered from the
-    article some may have found no answer; it is not `good` where most found none.
+    A judgment is `good` where three of three say so. For answers, `asked_count` people looked for
+    one in the article; the review is not `good` where most of them found none.
     """
 
     question: str
     good: bool
     answers: tuple[str, ...] = ()
-    asked: int = 0
+    asked_count: int = 0
 
 
 @dataclass
 class Reviews:
-    """Judgments and answers by layout and row; `counts` takes what becomes of the gold rows.
+    """Judgments and answers by layout and row; `counts` counts the outcomes of gold rows.
 
-    Counted: `taken`, `open` and of answers `disputed`; `not_understood`; `contradictory` (two of
-    a row that differ; neither is taken); in the end `changed` (annotators saw another question
+    The outcomes are `taken`, `open`, and for answers `disputed`; `not_understood`; `contradictory`
+    (two rows that differ; neither is taken); in the end `changed` (annotators saw another question
     under this id) and `no_such_row`.
     """
 
     counts: Mapping[str, Counter[str]]
-    known: dict[tuple[str, str], QuestionReview] = field(default_factory=dict)
+    known_reviews: dict[tuple[str, str], QuestionReview] = field(default_factory=dict)
     _contradictory: set[tuple[str, str]] = field(default_factory=set)
     _used: set[tuple[str, str]] = field(default_factory=set)
 
-    def add(self, gold: rows.Gold) -> None:
+    def add(self, gold_row: rows.Gold) -> None:
         """Take a gold row of the layouts for judgments and answers."""
-        count = self.counts[gold.layout]
-        if gold.decision == "open" or (gold.decision == "disputed" and gold.layout == ANSWER):
-            count[gold.decision] += 1
+        gold_counts = self.counts[gold_row.layout]
+        if gold_row.decision == "open" or (
+            gold_row.decision == "disputed" and gold_row.layout == ANSWER
+        ):
+            gold_counts[gold_row.decision] += 1
             return
-        answers, shown = gold_answers(gold)
-        question = shown.get("question")
+        answers, row_shown = gold_answers(gold_row)
+        question = row_shown.get("question")
         if not isinstance(question, str):
-            count["not_understood"] += 1
-        elif gold.layout == JUDGE:
-            self._keep(gold, QuestionReview(question, gold.decision == "accepted"))
+            gold_counts["not_understood"] += 1
+        elif gold_row.layout == JUDGE:
+            self._keep(gold_row, QuestionReview(question, gold_row.decision == "accepted"))
         else:
-            given = answers.get("answer") if gold.decision == "accepted" else []
+            given_answer = answers.get("answer") if gold_row.decision == "accepted" else []
             # One text stands for all who agree on it, a list has the text of each.
-            texts = [given] * gold.agreeing if isinstance(given, str) else given
+            answer_texts = (
+                [given_answer] * gold_row.agreeing
+                if isinstance(given_answer, str)
+                else given_answer
+            )
             if (
-                not isinstance(texts, list)
-                or not all(isinstance(text, str) and text.strip() for text in texts)
-                or bool(texts) != (gold.decision == "accepted")
+                not isinstance(answer_texts, list)
+                or not all(isinstance(text, str) and text.strip() for text in answer_texts)
+                or bool(answer_texts) != (gold_row.decision == "accepted")
             ):
-                count["not_understood"] += 1
+                gold_counts["not_understood"] += 1
             else:
-                clean = tuple(" ".join(text.split()) for text in texts)
-                asked = max(gold.judgments, len(clean))
-                self._keep(gold, QuestionReview(question, bool(clean), clean, asked))
+                clean_texts = tuple(" ".join(text.split()) for text in answer_texts)
+                asked_count = max(gold_row.judgments, len(clean_texts))
+                self._keep(
+                    gold_row, QuestionReview(question, bool(clean_texts), clean_texts, asked_count)
+                )
 
-    def _keep(self, gold: rows.Gold, review: QuestionReview) -> None:
-        key = gold.layout, gold.row
-        if key in self._contradictory or self.known.get(key, review) != review:
-            self._contradictory.add(key)
-            self.counts[gold.layout]["contradictory"] += 1 + (self.known.pop(key, None) is not None)
+    def _keep(self, gold_row: rows.Gold, review: QuestionReview) -> None:
+        review_key = gold_row.layout, gold_row.row
+        known_review = self.known_reviews.get(review_key, review)
+        if review_key in self._contradictory or known_review != review:
+            self._contradictory.add(review_key)
+            # the first of two rows that differ is not used either
+            removed = self.known_reviews.pop(review_key, None)
+            self.counts[gold_row.layout]["contradictory"] += 1 + (removed is not None)
         else:
-            self.known[key] = review
+            self.known_reviews[review_key] = review
 
     def review(
-        self, row: rows.NewsQuestion, required: Collection[Kind], seed: int
+        self, question_row: rows.NewsQuestion, required_kinds: Collection[Kind], seed: int
     ) -> tuple[rows.NewsQuestion | rows.Dropped, rows.HumanAnswer | None]:
-        """A question after its reviews, or why it is dropped; and the human baseline for it.
+        """Return a question after its reviews or its drop, and the human baseline for it.
 
-        Dropped: `judged_bad`, `unanswerable`, and `not_judged` for the kinds that are `required`
-        to be judged. One of those who answered, found by a hash of (seed, id), is the baseline;
-        the others' answers are further references. Who found no answer has none and scores 0.
+        Drop reasons are `judged_bad`, `unanswerable`, and `not_judged` for the `required_kinds`. A
+        hash of (seed, id) chooses one of those who answered as the baseline; the answers of the
+        others become further references. A person who found no answer scores 0.
         """
-        judged, answered = self._of(JUDGE, row), self._of(ANSWER, row)
-        if judged is not None and not judged.good:
-            return _dropped(row, "judged_bad"), None
-        if judged is None and row.written_or_generated in required:
-            return _dropped(row, "not_judged"), None
-        if answered is None:
-            return row, None
-        if not answered.good:
-            return _dropped(row, "unanswerable"), None
-        chosen = seeded_index(answered.asked, seed, "baseline", row.id)
-        given = answered.answers
-        answer = given[chosen] if chosen < len(given) else None
-        others = tuple(text for n, text in enumerate(given) if n != chosen)
-        known = row.answers + row.answers_additional + others
-        scored = rows.HumanAnswer(row.id, answer, exact_match(answer, known), f1(answer, known))
-        further = row.answers_additional + others
-        accepted = merge_targets(row.answers, further)
-        return replace(row, targets=accepted, answers_additional=further), scored
+        judgment, answer_review = self._of(JUDGE, question_row), self._of(ANSWER, question_row)
+        if judgment is not None and not judgment.good:
+            return _dropped(question_row, "judged_bad"), None
+        if judgment is None and question_row.written_or_generated in required_kinds:
+            return _dropped(question_row, "not_judged"), None
+        if answer_review is None:
+            return question_row, None
+        if not answer_review.good:
+            return _dropped(question_row, "unanswerable"), None
+        chosen_index = seeded_index(answer_review.asked_count, seed, "baseline", question_row.id)
+        given_answers = answer_review.answers
+        baseline_answer = given_answers[chosen_index] if chosen_index < len(given_answers) else None
+        other_answers = tuple(
+            text for index, text in enumerate(given_answers) if index != chosen_index
+        )
+        references = question_row.answers + question_row.answers_additional + other_answers
+        human_answer = rows.HumanAnswer(
+            question_row.id,
+            baseline_answer,
+            exact_match(baseline_answer, references),
+            f1(baseline_answer, references),
+        )
+        further_answers = question_row.answers_additional + other_answers
+        all_targets = merge_targets(question_row.answers, further_answers)
+        return replace(
+            question_row, targets=all_targets, answers_additional=further_answers
+        ), human_answer
 
-    def _of(self, layout: str, row: rows.NewsQuestion) -> QuestionReview | None:
-        review = self.known.get((layout, row.id))
+    def _of(self, layout: str, question_row: rows.NewsQuestion) -> QuestionReview | None:
+        review = self.known_reviews.get((layout, question_row.id))
         if review is None:
             return None
-        self._used.add((layout, row.id))
-        same = review.question == row.question
-        self.counts[layout]["taken" if same else "changed"] += 1
-        return review if same else None
+        self._used.add((layout, question_row.id))
+        same_question = review.question == question_row.question
+        self.counts[layout]["taken" if same_question else "changed"] += 1
+        return review if same_question else None
 
     def finish(self) -> None:
-        """Count the reviews of rows that never came."""
-        for layout, _ in self.known.keys() - self._used:
+        """Count the reviews of rows that were not among the questions."""
+        for layout, _ in self.known_reviews.keys() - self._used:
             self.counts[layout]["no_such_row"] += 1
 
 
-def _dropped(row: rows.NewsQuestion, reason: str) -> rows.Dropped:
-    return rows.Dropped(STEP, reason, row.id, None, None, None, None, row.question)
+def _dropped(question_row: rows.NewsQuestion, drop_reason: str) -> rows.Dropped:
+    return rows.Dropped(
+        STEP, drop_reason, question_row.id, None, None, None, None, question_row.question
+    )
 
 
 def read_annotations(
-    gold: Sequence[Path], counts: Mapping[str, Counter[str]]
+    gold_paths: Sequence[Path], counts: Mapping[str, Counter[str]]
 ) -> tuple[dict[str, WrittenQuestions], Reviews]:
-    """What annotators wrote, by draw id, and their reviews; `counts` as in `Reviews`.
+    """Read the questions of annotators by draw id, and their reviews; `counts` as in `Reviews`.
 
-    `UserError`: the tables have no gold rows of these layouts.
+    `UserError` where the tables have no gold rows of these layouts.
     """
     reviews = Reviews(counts)
-    written: dict[str, WrittenQuestions] = {}
-    count = counts[WRITE]
-    for row in read_gold(gold, *LAYOUTS):
-        if row.layout != WRITE:
-            reviews.add(row)
-        elif row.decision != "accepted":
-            count[row.decision] += 1
-        elif (work := read_written_questions(row)) is None:
-            count["not_understood"] += 1
-        elif written.setdefault(row.row, work) != work:
-            count["contradictory"] += 1
-    return written, reviews
+    written_by_draw: dict[str, WrittenQuestions] = {}
+    write_counts = counts[WRITE]
+    for gold_row in read_gold(gold_paths, *LAYOUTS):
+        if gold_row.layout != WRITE:
+            reviews.add(gold_row)
+        elif gold_row.decision != "accepted":
+            write_counts[gold_row.decision] += 1
+        elif (written_questions := read_written_questions(gold_row)) is None:
+            write_counts["not_understood"] += 1
+        elif written_by_draw.setdefault(gold_row.row, written_questions) != written_questions:
+            write_counts["contradictory"] += 1
+    return written_by_draw, reviews

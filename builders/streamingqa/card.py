@@ -17,7 +17,7 @@ _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12
 _UNSAID = {"backend", "model", "revision", "base_url", "key_variable", "folder"}
 """Settings with a column of their own, and addresses, which concern nobody else."""
 _LONG = 25
-"""Words from which questions and answers share the last bar."""
+"""Words from which questions and answers share the last bar: few are longer."""
 
 
 _STATED = (
@@ -39,76 +39,93 @@ _PROMPTS = (
 def writers(
     models: Mapping[str, AnyModel], summary: Mapping[str, Any], *, stated: bool
 ) -> tuple[Statistics, ...]:
-    """What wrote the questions: backends, models, parameters and prompts; and the calls a row.
+    """Describe the writers: backends, models, parameters, prompts, and the calls for each row.
 
     `stated`: whether questions were also written without a model.
     """
     without_model: list[Mapping[str, Scalar]] = [
         {"task": "writes questions", "backend": name} for name in ("facts", "parse")
     ]
-    made: list[Mapping[str, Scalar]] = []
-    texts: list[Mapping[str, Scalar]] = []
-    for task, settings in models.items():
-        chosen = settings.model_dump(mode="json", exclude=_UNSAID)
-        asked = load_prompts(settings.prompts)
-        made.append(
+    model_rows: list[Mapping[str, Scalar]] = []
+    prompt_rows: list[Mapping[str, Scalar]] = []
+    for task_name, model_settings in models.items():
+        parameters = model_settings.model_dump(mode="json", exclude=_UNSAID)
+        prompt_file = load_prompts(model_settings.prompts)
+        model_rows.append(
             {
-                "task": task,
-                "backend": settings.backend,
-                "model": settings.model_dump(include={"model"})["model"],
-                "revision": getattr(settings, "revision", None),
-                "prompt": asked.identity,
-                "parameters": json.dumps(chosen, sort_keys=True, ensure_ascii=False),
+                "task": task_name,
+                "backend": model_settings.backend,
+                "model": model_settings.model_dump(include={"model"})["model"],
+                "revision": getattr(model_settings, "revision", None),
+                "prompt": prompt_file.identity,
+                "parameters": json.dumps(parameters, sort_keys=True, ensure_ascii=False),
             }
         )
-        texts.append({"task": task, "prompt": asked.identity, "text": prompt_template(asked, task)})
-    tables = []
+        prompt_rows.append(
+            {
+                "task": task_name,
+                "prompt": prompt_file.identity,
+                "text": prompt_template(prompt_file, task_name),
+            }
+        )
+    statistics_list = []
     if stated:
-        tables.append(Statistics("writers", "What wrote the questions", without_model, _STATED))
-    if made:
-        tables.append(Statistics("models", "Language models", made))
-        tables.append(Statistics("prompts", "Prompts", texts, _PROMPTS))
-        counted = summary["calls"]
-        calls: list[Mapping[str, Scalar]] = [
-            {"calls": name, "number": n, "for each row kept": _ratio(n, summary["kept"])}
-            for name, n in (*counted.items(), ("all", sum(counted.values())))
+        statistics_list.append(
+            Statistics("writers", "What wrote the questions", without_model, _STATED)
+        )
+    if model_rows:
+        statistics_list.append(Statistics("models", "Language models", model_rows))
+        statistics_list.append(Statistics("prompts", "Prompts", prompt_rows, _PROMPTS))
+        counted_calls = summary["calls"]
+        call_rows: list[Mapping[str, Scalar]] = [
+            {
+                "calls": name,
+                "number": call_count,
+                "for each row kept": _ratio(call_count, summary["kept"]),
+            }
+            for name, call_count in (*counted_calls.items(), ("all", sum(counted_calls.values())))
         ]
-        tables.append(Statistics("calls", "Calls of language models", calls, _CALLS))
-    return tuple(tables)
+        statistics_list.append(Statistics("calls", "Calls of language models", call_rows, _CALLS))
+    return tuple(statistics_list)
 
 
-def _ratio(n: int, rows: int) -> float | None:
-    return round(n / rows, 2) if rows else None
+def _ratio(count: int, row_count: int) -> float | None:
+    return round(count / row_count, 2) if row_count else None
 
 
-def statistics(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tuple[Statistics, ...]:
-    """Draws, what generation gave, what each filter dropped, answer types, time specifications.
+def statistics(
+    questions_path: Path, draws_folder: Path, summary: Mapping[str, Any]
+) -> tuple[Statistics, ...]:
+    """Return figures on draws, outcomes of generation, filters, answer types, time specifications.
 
-    `drawn` is the folder of the draws.
+    `draws_folder` is the folder of the draws.
     """
-    made: list[Mapping[str, Scalar]] = [
-        {"outcome": reason, "candidates": n} for reason, n in sorted(summary["generated"].items())
+    outcome_rows: list[Mapping[str, Scalar]] = [
+        {"outcome": reason, "candidates": candidate_count}
+        for reason, candidate_count in sorted(summary["generated"].items())
     ]
-    examples: list[Mapping[str, Scalar]] = [
-        {"filter": tally["filter"], "reason": reason, "dropped": text}
+    example_rows: list[Mapping[str, Scalar]] = [
+        {"filter": tally["filter"], "reason": reason, "dropped": dropped_text}
         for tally in summary["filters"]
-        for reason, text in tally["examples"]
+        for reason, dropped_text in tally["examples"]
     ]
     return (
-        draw_statistics(drawn / "draws.parquet"),
-        Statistics("generated", "What became of the answer candidates", made),
+        draw_statistics(draws_folder / "draws.parquet"),
+        Statistics("generated", "What became of the answer candidates", outcome_rows),
         Statistics("filters", "Filters", _passed(summary), "In the order in which they ran."),
-        Statistics("filter_examples", "What filters dropped", examples, "A few for each reason."),
-        _shares(questions, "answer_type", "Answer types", _PAPER),
-        _shares(questions, "generator", "Generators", "Of all rows."),
-        _shares(questions, "coalesce(relation, 'none')", "Relations", "Of all rows."),
-        _shares(questions, "time_spec", "Time specifications", "Of all rows."),
-        _shares(questions, "split_part(question, ' ', 1)", "First words", "Of all rows."),
+        Statistics(
+            "filter_examples", "What filters dropped", example_rows, "A few for each reason."
+        ),
+        _shares(questions_path, "answer_type", "Answer types", _PAPER),
+        _shares(questions_path, "generator", "Generators", "Of all rows."),
+        _shares(questions_path, "coalesce(relation, 'none')", "Relations", "Of all rows."),
+        _shares(questions_path, "time_spec", "Time specifications", "Of all rows."),
+        _shares(questions_path, "split_part(question, ' ', 1)", "First words", "Of all rows."),
     )
 
 
 def _passed(summary: Mapping[str, Any]) -> list[Mapping[str, Scalar]]:
-    """What each filter saw and dropped."""
+    """The counts of items that each filter saw and dropped."""
     return [
         {
             "filter": tally["filter"],
@@ -120,30 +137,38 @@ def _passed(summary: Mapping[str, Any]) -> list[Mapping[str, Scalar]]:
     ]
 
 
-def plots(questions: Path, drawn: Path) -> tuple[Plot, ...]:
-    """Lengths of questions and answers in words, article years, and article days of the draws."""
-    lengths: dict[str, dict[str, int]] = {}
-    for name, column in (
+def plots(questions_path: Path, draws_folder: Path) -> tuple[Plot, ...]:
+    """Plot the words of questions and answers, article years, and article days of the draws."""
+    length_bars: dict[str, dict[str, int]] = {}
+    for bar_title, column in (
         ("words in the question", "question"),
         ("words in the answer", "answers[1]"),
     ):
-        query = f"""
+        length_query = f"""
             select least(len(string_split({column}, ' ')), {_LONG}) as n, count(*)
             from read_parquet(?) group by 1 order by 1
         """  # noqa: S608 - our own column names
-        counted = dict(duck.query(query, [str(questions)]))
-        lengths[name] = {str(n): counted.get(n, 0) for n in range(1, _LONG)}
-        lengths[name][f"{_LONG}+"] = counted.get(_LONG, 0)
-    days = """
+        length_counts = dict(duck.query(length_query, [str(questions_path)]))
+        length_bars[bar_title] = {
+            str(word_count): length_counts.get(word_count, 0) for word_count in range(1, _LONG)
+        }
+        length_bars[bar_title][f"{_LONG}+"] = length_counts.get(_LONG, 0)
+    year_query = """
         select 'eval, ' || recent_or_past,
             year(make_timestamp(evidence_ts * 1000000))::varchar, count(*)
         from read_parquet(?) where split = 'eval' group by all order by all
     """
-    years = series_data(duck.query(days, [str(questions)]))
-    first = Plot("lengths", "periods", "Lengths", "Words of questions and answers.", lengths)
-    about = "Evaluation questions by the year of their article."
-    by_year = [Plot("years", "periods", "Article years", about, years)] if years else []
-    return (first, *by_year, *day_plots(drawn))
+    year_counts = series_data(duck.query(year_query, [str(questions_path)]))
+    length_plot = Plot(
+        "lengths", "periods", "Lengths", "Words of questions and answers.", length_bars
+    )
+    year_caption = "Evaluation questions by the year of their article."
+    year_plots = (
+        [Plot("years", "periods", "Article years", year_caption, year_counts)]
+        if year_counts
+        else []
+    )
+    return (length_plot, *year_plots, *day_plots(draws_folder))
 
 
 _BASELINE = (
@@ -169,46 +194,48 @@ _SCORES = (
 )
 
 
-def baseline(made: Path) -> tuple[Table, ...]:
-    """The config of the human baseline, where there is one."""
-    query = "select count(*) from read_parquet(?)"
-    if not duck.query(query, [str(made / BASELINE)])[0][0]:
+def baseline(folder: Path) -> tuple[Table, ...]:
+    """Return the config of the human baseline, where there is one."""
+    count_query = "select count(*) from read_parquet(?)"
+    if not duck.query(count_query, [str(folder / BASELINE)])[0][0]:
         return ()
-    source = FromParquet(made / BASELINE)
+    source = FromParquet(folder / BASELINE)
     return (Table("human_baseline", rows.HumanAnswer, _BASELINE, {"full": source}),)
 
 
-def annotation_statistics(made: Path, summary: Mapping[str, Any]) -> tuple[Statistics, ...]:
-    """What became of the gold rows, of judged questions, of written ones; the baseline's scores."""
-    gold: list[Mapping[str, Scalar]] = [
-        {"layout": layout, "outcome": outcome, "rows": n}
-        for layout, counts in summary["gold"].items()
-        for outcome, n in counts.items()
-        if n
+def annotation_statistics(folder: Path, summary: Mapping[str, Any]) -> tuple[Statistics, ...]:
+    """Return the outcomes of gold rows, judged and written questions, and the baseline's scores."""
+    gold_rows: list[Mapping[str, Scalar]] = [
+        {"layout": layout, "outcome": outcome, "rows": row_count}
+        for layout, outcome_counts in summary["gold"].items()
+        for outcome, row_count in outcome_counts.items()
+        if row_count
     ]
-    judged: list[Mapping[str, Scalar]] = [
-        {"question": kind, "outcome": outcome, "rows": n} for kind, outcome, n in summary["judged"]
+    judged_rows: list[Mapping[str, Scalar]] = [
+        {"question": question_kind, "outcome": outcome, "rows": row_count}
+        for question_kind, outcome, row_count in summary["judged"]
     ]
-    query = """
+    score_query = """
         select q.split, q.written_or_generated as question, count(*) as rows,
             avg(b.exact_match) as "share exact match", avg(b.f1) as "share f1"
         from read_parquet(?) b join read_parquet(?) q using (id) group by all order by all
     """
-    scores = duck.records(query, [made / BASELINE, made / QUESTIONS])
+    baseline_scores = duck.records(score_query, [folder / BASELINE, folder / QUESTIONS])
     return (
-        Statistics("gold", "What became of the gold rows", gold, _GOLD),
-        Statistics("judged", "Questions that people judged", judged, _JUDGED),
+        Statistics("gold", "What became of the gold rows", gold_rows, _GOLD),
+        Statistics("judged", "Questions that people judged", judged_rows, _JUDGED),
         Statistics("written_filters", "Filters of written questions", _passed(summary), _FILTERS),
-        Statistics("human_baseline", "The human baseline", scores, _SCORES),
+        Statistics("human_baseline", "The human baseline", baseline_scores, _SCORES),
     )
 
 
-def _shares(questions: Path, column: str, title: str, caption: str) -> Statistics:
-    kind = title.lower().removesuffix("s")
-    query = f"""
-        select {column} as "{kind}", count(*) as rows, count(*) / sum(count(*)) over () as share
+def _shares(questions_path: Path, column_sql: str, title: str, caption: str) -> Statistics:
+    column_title = title.lower().removesuffix("s")
+    share_query = f"""
+        select {column_sql} as "{column_title}", count(*) as rows,
+            count(*) / sum(count(*)) over () as share
         from read_parquet(?) group by 1 order by 2 desc, 1
     """  # noqa: S608 - our own column names
     return Statistics(
-        title.lower().replace(" ", "_"), title, duck.records(query, [questions]), caption
+        title.lower().replace(" ", "_"), title, duck.records(share_query, [questions_path]), caption
     )

@@ -1,4 +1,4 @@
-"""What the steps of `streamingqa` share: names of files, summaries, and the row of a question."""
+"""Shared by the steps of `streamingqa`: names of files, summaries, and the row of a question."""
 
 import json
 from collections import Counter
@@ -50,20 +50,22 @@ def write_dropped(out: Path, dropped: Iterable[rows.Dropped]) -> None:
 
 def write_summary(out: Path, tallies: Sequence[Tally] = (), **counted: Any) -> None:
     """Write `summary.json`: what each filter did, and what else the step counted."""
-    filters = []
+    filter_summaries = []
     for tally in tallies:
-        examples = []
+        example_pairs = []
         for reason in sorted(tally.examples):
-            examples += [[reason, dropped.detail or ""] for dropped in tally.examples[reason]]
-        filters.append(
+            example_pairs += [[reason, dropped.detail or ""] for dropped in tally.examples[reason]]
+        filter_summaries.append(
             {
                 "filter": tally.filter,
                 "seen": tally.seen,
                 "dropped": tally.dropped,
-                "examples": examples,
+                "examples": example_pairs,
             }
         )
-    (out / SUMMARY).write_text(json.dumps({"filters": filters} | counted, indent=1), "utf-8")
+    (out / SUMMARY).write_text(
+        json.dumps({"filters": filter_summaries} | counted, indent=1), "utf-8"
+    )
 
 
 def read_step_summary(folder: Path) -> dict[str, Any]:
@@ -72,35 +74,35 @@ def read_step_summary(folder: Path) -> dict[str, Any]:
     return summary
 
 
-def merge_summaries(folders: Sequence[Path], questions: Path) -> dict[str, Any]:
+def merge_summaries(step_folders: Sequence[Path], questions_path: Path) -> dict[str, Any]:
     """Merge the summaries of the steps that write and filter questions, for the card."""
-    summaries = [read_step_summary(folder) for folder in folders]
-    generated: Counter[str] = Counter()
-    calls: Counter[str] = Counter()
-    filters = []
+    summaries = [read_step_summary(folder) for folder in step_folders]
+    outcome_counts: Counter[str] = Counter()
+    call_counts: Counter[str] = Counter()
+    filter_summaries = []
     for summary in summaries:
-        generated.update(summary.get("generated", {}))
-        calls.update(summary.get("calls", {}))
-        filters += summary["filters"]
+        outcome_counts.update(summary.get("generated", {}))
+        call_counts.update(summary.get("calls", {}))
+        filter_summaries += summary["filters"]
     return {
-        "generated": dict(sorted(generated.items())),
-        "filters": filters,
-        "calls": dict(sorted(calls.items())),
-        "kept": pq.read_metadata(questions).num_rows,
+        "generated": dict(sorted(outcome_counts.items())),
+        "filters": filter_summaries,
+        "calls": dict(sorted(call_counts.items())),
+        "kept": pq.read_metadata(questions_path).num_rows,
     }
 
 
 def format_cost(models: Sequence[CachedModel]) -> str:
     """Say how many calls and tokens models have cost in this run."""
-    calls = sum(model.misses for model in models)
+    call_count = sum(model.misses for model in models)
     tokens_read = sum(model.usage.tokens_read for model in models)
     tokens_written = sum(model.usage.tokens_written for model in models)
-    return f"{calls:,} calls, {tokens_read:,} tokens read, {tokens_written:,} written"
+    return f"{call_count:,} calls, {tokens_read:,} tokens read, {tokens_written:,} written"
 
 
-def toxicity_of(kept: KeptItem) -> ToxicityScores:
-    """The toxicity scores of an item; empty ones where no filter scored it."""
-    for verdict in kept.verdicts:
+def toxicity_of(kept_item: KeptItem) -> ToxicityScores:
+    """Return the toxicity scores of an item; empty ones where no filter scored it."""
+    for verdict in kept_item.verdicts:
         if verdict.scores:
             return verdict.scores
     return ToxicityScores()
@@ -120,28 +122,28 @@ def released_row(
     for, and it may be given a time specification.
     """
     if answers is not None:
-        dated = TimedQuestion(
+        timed_question = TimedQuestion(
             question.question, "own" if time_in_question(question.question) else "none"
         )
     elif question.time_spec is not None:
-        dated = TimedQuestion(question.question, question.time_spec)
+        timed_question = TimedQuestion(question.question, question.time_spec)
     else:
-        dated = add_time_spec(question, seed)
+        timed_question = add_time_spec(question, seed)
     grounding = question.grounding
-    accepted = answers
-    if accepted is None:
-        accepted = grounding.answers if grounding else (question.answer.text,)
-    additional = grounding.aliases if grounding else ()
+    accepted_answers = answers
+    if accepted_answers is None:
+        accepted_answers = grounding.answers if grounding else (question.answer.text,)
+    further_answers = grounding.aliases if grounding else ()
     subset = question.draw.subset if question.recent is not False else "past"
-    span = question.answer
+    answer_span = question.answer
     return rows.NewsQuestion(
         id=question.id,
-        prompt=question_prefix(question.draw.question_day) + dated.text,
-        targets=merge_targets(accepted, additional),
+        prompt=question_prefix(question.draw.question_day) + timed_question.text,
+        targets=merge_targets(accepted_answers, further_answers),
         qa_id=question.id,
-        question=dated.text,
-        answers=accepted,
-        answers_additional=additional,
+        question=timed_question.text,
+        answers=accepted_answers,
+        answers_additional=further_answers,
         question_ts=_unix_seconds(question.draw.question_day),
         evidence_ts=_unix_seconds(question.draw.article_day),
         evidence_id=question.draw.article,
@@ -155,10 +157,10 @@ def released_row(
         toxicity_threat=scores.threat,
         split=question.draw.split,
         quarter=question.draw.quarter,
-        answer_type=span.type,
-        answer_start=span.start,
-        evidence_sentence=span.sentence,
-        time_spec=dated.kind,
+        answer_type=answer_span.type,
+        answer_start=answer_span.start,
+        evidence_sentence=answer_span.sentence,
+        time_spec=timed_question.kind,
         relation=grounding.relation if grounding else None,
         about=grounding.about if grounding else None,
         statements=grounding.statements if grounding else (),

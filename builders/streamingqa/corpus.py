@@ -1,4 +1,7 @@
-"""The steps that read the whole corpus; no edit of what writes or filters makes them anew."""
+"""The step that reads the whole corpus, apart from those that write and filter questions.
+
+An edit of a writer or a filter does not run it again.
+"""
 
 from pathlib import Path
 from typing import ClassVar
@@ -17,7 +20,7 @@ class SearchIndex(Step):
     articles: Articles
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Index every article; a killed run is gone on from."""
+        """Index every article; the next run continues a killed one."""
         table = workspace.folder(self.articles) / "articles.parquet"
         work = workspace.work(f"search-index-{self.key}")
         Index.build(read_articles(self.articles.news.files, table), work)

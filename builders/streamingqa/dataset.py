@@ -52,57 +52,59 @@ class StreamingQA(DatasetBuilder):
     limit: int | None = Field(default=None, ge=1)
 
     def limited(self, rows: int) -> Self:
-        """The same with at most so many generated rows."""
+        """Return the same dataset with at most `rows` generated rows."""
         return self.model_copy(update={"limit": rows})
 
     def models(self) -> dict[str, AnyModel]:
-        """The language models by what they do."""
-        found: dict[str, AnyModel] = {}
+        """Return the language models by their tasks."""
+        models_by_use: dict[str, AnyModel] = {}
         writer = self.generate.model
         if writer is not None:
-            found["writes questions"] = writer
-        for chosen in self.filters:
-            asks_writer = {"answering", "model"} & chosen.needs
-            model = getattr(chosen, "backend", None) or (writer if asks_writer else None)
+            models_by_use["writes questions"] = writer
+        for chosen_filter in self.filters:
+            asks_writer = {"answering", "model"} & chosen_filter.needs
+            model = getattr(chosen_filter, "backend", None) or (writer if asks_writer else None)
             if model:
-                found[f"filter {chosen.filter}"] = model
-        return found
+                models_by_use[f"filter {chosen_filter.filter}"] = model
+        return models_by_use
 
     def build(self, run: Run) -> Dataset:
-        """Draw, ask, filter, date; configs `recent`, `past`, `all`, `eval_by_quarter`."""
+        """Build the configs `recent`, `past`, `all` and `eval_by_quarter`."""
         models = self.models()
-        for settings in models.values():
-            settings.check(offline=self.offline)
-        articles = news.article_step(run, self.near_duplicates)
-        draws = news.QuestionDates(articles=articles, dates=self.dates, seed=run.seed)
-        questions = self._questions(run, articles, draws)
-        writing = [questions.stated.questions] if questions.stated else []
-        made, dated = run.folder(questions), run.folder(draws)
-        summary = merge_summaries([*map(run.folder, writing), made], made / QUESTIONS)
-        folders = [run.folder(articles), made]
+        for model_settings in models.values():
+            model_settings.check(offline=self.offline)
+        articles_step = news.article_step(run, self.near_duplicates)
+        draws_step = news.QuestionDates(articles=articles_step, dates=self.dates, seed=run.seed)
+        questions_step = self._questions(run, articles_step, draws_step)
+        writing_steps = [questions_step.stated.questions] if questions_step.stated else []
+        question_folder, draws_folder = run.folder(questions_step), run.folder(draws_step)
+        summary = merge_summaries(
+            [*map(run.folder, writing_steps), question_folder], question_folder / QUESTIONS
+        )
+        drop_folders = [run.folder(articles_step), question_folder]
         if "gold" in run.inputs:
-            folders.append(run.folder(self._annotated(run, questions, draws)))
-        path = folders[-1] / QUESTIONS
-        tables = [*_subsets(path), _by_quarter(path)]
+            drop_folders.append(run.folder(self._annotated(run, questions_step, draws_step)))
+        questions_path = drop_folders[-1] / QUESTIONS
+        tables = [*_subsets(questions_path), _by_quarter(questions_path)]
         statistics = (
-            *card.writers(models, summary, stated=questions.stated is not None),
-            *card.statistics(path, dated, summary),
+            *card.writers(models, summary, stated=questions_step.stated is not None),
+            *card.statistics(questions_path, draws_folder, summary),
         )
         if "gold" in run.inputs:
-            summary = read_step_summary(folders[-1])
-            tables += card.baseline(folders[-1])
-            statistics += card.annotation_statistics(folders[-1], summary)
-            for line in outcome_lines(summary["gold"]):
-                run.workspace.say(line)
-        reasons: dict[str, str] = {}
-        for chosen in self.filters:
-            reasons |= chosen.reasons
+            summary = read_step_summary(drop_folders[-1])
+            tables += card.baseline(drop_folders[-1])
+            statistics += card.annotation_statistics(drop_folders[-1], summary)
+            for outcome_line in outcome_lines(summary["gold"]):
+                run.workspace.say(outcome_line)
+        drop_reasons: dict[str, str] = {}
+        for chosen_filter in self.filters:
+            drop_reasons |= chosen_filter.reasons
         return Dataset(
             tables=tuple(tables),
-            dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
+            dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in drop_folders),
             statistics=statistics,
-            plots=card.plots(path, dated),
-            reasons=reasons,
+            plots=card.plots(questions_path, draws_folder),
+            reasons=drop_reasons,
         )
 
     def _questions(
@@ -114,14 +116,14 @@ class StreamingQA(DatasetBuilder):
             writer = ModelWriter(
                 generate=self.generate, seed=run.seed, limit=self.limit, offline=self.offline
             )
-        searches = any("search" in chosen.needs for chosen in self.filters)
+        any_search = any("search" in chosen_filter.needs for chosen_filter in self.filters)
         return NewsQuestions(
             draws=draws,
             stated=self._stated(run, draws),
             writer=writer,
             filters=QuestionFilters(
                 filters=self.filters,
-                index=SearchIndex(articles=articles) if searches else None,
+                index=SearchIndex(articles=articles) if any_search else None,
                 writer=self.generate.model,
                 seed=run.seed,
                 offline=self.offline,
@@ -135,27 +137,27 @@ class StreamingQA(DatasetBuilder):
         backend = self.generate.backend
         if not isinstance(backend, Grounded | Parsed):
             return None
-        relations: dict[str, NewsWording] = {}
-        mined = timelines = None
+        news_wordings: dict[str, NewsWording] = {}
+        facts_step = timelines_step = None
         if isinstance(backend, Grounded) and "dump" in run.inputs:
-            stated = {}
+            news_relations = {}
             for relation_id, relation in facts.all_relations(run).whole().items():
                 if relation.news is not None:
-                    stated[relation_id] = relation
-                    relations[relation_id] = relation.news
-            if stated:
-                mined = facts.facts_step(run, "dump", stated)
-                timelines = facts.timelines_step(mined, stated)
+                    news_relations[relation_id] = relation
+                    news_wordings[relation_id] = relation.news
+            if news_relations:
+                facts_step = facts.facts_step(run, "dump", news_relations)
+                timelines_step = facts.timelines_step(facts_step, news_relations)
         otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
         questions = StatedQuestions(
             draws=draws,
-            facts=mined,
-            timelines=timelines,
-            relations=relations,
+            facts=facts_step,
+            timelines=timelines_step,
+            relations=news_wordings,
             parse=isinstance(otherwise, Parsed),
         )
         share = backend.share if isinstance(backend, Grounded) else 1
-        return StatedChoice(questions=questions, share=share, kept=self.generate.kept)
+        return StatedChoice(questions=questions, share=share, draw_cap=self.generate.kept)
 
     def _annotated(
         self, run: Run, questions: NewsQuestions, draws: news.QuestionDates
@@ -164,31 +166,36 @@ class StreamingQA(DatasetBuilder):
         return AnnotatedQuestions(
             gold=run.inputs["gold"],
             questions=questions,
-            shown=draws.model_copy(update={"dates": self.people.dates or self.dates}),
+            annotator_draws=draws.model_copy(update={"dates": self.people.dates or self.dates}),
             people=self.people,
         )
 
 
-def _subsets(path: Path) -> Iterator[Table]:
+def _subsets(questions_path: Path) -> Iterator[Table]:
     subsets: dict[str, Mapping[str, str]] = {
         "recent": {"recent_or_past": "recent"},
         "past": {"recent_or_past": "past"},
         "all": {},
     }
-    for name, where in subsets.items():
+    for table_name, row_filter in subsets.items():
         splits = {
-            split: FromParquet(path, {**where, "split": split})
+            split: FromParquet(questions_path, {**row_filter, "split": split})
             for split in ("train", "valid", "eval")
         }
-        yield Table(name, rows.NewsQuestion, _ABOUT[name], splits)
+        yield Table(table_name, rows.NewsQuestion, _ABOUT[table_name], splits)
 
 
-def _by_quarter(path: Path) -> Table:
+def _by_quarter(questions_path: Path) -> Table:
     """The evaluation questions, each quarter in which they are asked a split."""
-    name, where = "eval_by_quarter", [("split", "=", "eval")]
-    found = pq.read_table(path, columns=["quarter"], filters=where)["quarter"].to_pylist()
-    splits = {q: FromParquet(path, {"split": "eval", "quarter": q}) for q in sorted({*found})}
-    return Table(name, rows.NewsQuestion, _ABOUT[name], splits)
+    table_name, row_filter = "eval_by_quarter", [("split", "=", "eval")]
+    quarters = pq.read_table(questions_path, columns=["quarter"], filters=row_filter)[
+        "quarter"
+    ].to_pylist()
+    splits = {
+        quarter: FromParquet(questions_path, {"split": "eval", "quarter": quarter})
+        for quarter in sorted({*quarters})
+    }
+    return Table(table_name, rows.NewsQuestion, _ABOUT[table_name], splits)
 
 
 _ABOUT = {

@@ -1,4 +1,4 @@
-"""How a language model writes questions for draws, in rounds, until enough of them may pass."""
+"""A language model writes questions for draws, in rounds, until enough of them may pass."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _MANY_DRAWS = 3
 
 @dataclass
 class WrittenByModel:
-    """What a model wrote: questions that may pass, drops, and counts."""
+    """The work of a model: questions that may pass, drops, and counts."""
 
     questions: list[rows.Question] = field(default_factory=list)
     dropped: list[rows.Dropped] = field(default_factory=list)
@@ -39,8 +39,8 @@ class WrittenByModel:
 class ModelWriter(Strict):
     """A language model that writes questions.
 
-    `limit`: of so many rows, so that only twice as many draws are asked about, chosen by hash, one
-    question each; `offline`: from kept answers alone.
+    `limit`: the rows of a limited release; a hash chooses twice as many draws, and the model writes
+    one question for each; `offline`: use cached answers alone.
     """
 
     generate: GenerateSettings
@@ -56,22 +56,22 @@ class ModelWriter(Strict):
         accept: Accept,
         say: Callable[[str], None],
     ) -> WrittenByModel:
-        """Ask about every draw, but those of `done_articles`; `accept` says what cannot pass."""
+        """Ask about every draw, but those of `done_articles`; `accept` drops what cannot pass."""
         settings = self.generate
         assert settings.model is not None
         model = open_model(
             settings.model, self.seed, workspace.work("answers"), offline=self.offline
         )
-        draws, total = self._choose_draws(
+        draws, total_draws = self._choose_draws(
             draws_by_article(workspace, question_dates), done_articles
         )
         draw_count = sum(map(len, draws.values()))
         if self.limit:
             settings = settings.model_copy(update={"kept": 1})
         if draw_count > _MANY_DRAWS * len(draws):
-            text = f"  {draw_count:,} draws of {len(draws):,} articles: about"
-            times = draw_count / len(draws)
-            say(f"{text} {times:,.0f} times each; fewer `dates` ask fewer times")
+            draw_text = f"  {draw_count:,} draws of {len(draws):,} articles: about"
+            draws_each = draw_count / len(draws)
+            say(f"{draw_text} {draws_each:,.0f} times each; fewer `dates` ask fewer times")
         written = WrittenByModel(calls=model.prompt_counts)
 
         def cost() -> str:
@@ -79,10 +79,10 @@ class ModelWriter(Strict):
 
         with progress(draw_count, "draws", "asking", cost) as bar:
             model.on_answer = lambda: bar.advance(0)
-            files = question_dates.articles.news.files
+            news_files = question_dates.articles.news.files
 
             def articles() -> Iterator[rows.Article]:
-                for article in read_articles(files, sorted(draws), jobs=workspace.jobs):
+                for article in read_articles(news_files, sorted(draws), jobs=workspace.jobs):
                     yield article
                     bar.advance(len(draws[article.id]))
 
@@ -104,7 +104,7 @@ class ModelWriter(Strict):
                         written.dropped.append(outcome)
         model.finish()
         written.questions.sort(key=lambda question: question.id)
-        self._report(model, len(written.questions), draw_count, total, say)
+        self._report(model, len(written.questions), draw_count, total_draws, say)
         return written
 
     def _report(
@@ -112,29 +112,34 @@ class ModelWriter(Strict):
         model: CachedModel,
         question_count: int,
         draw_count: int,
-        total: int,
+        total_draws: int,
         say: Callable[[str], None],
     ) -> None:
         """Say what it cost; of a limited run also what the whole recipe would cost."""
         cost = format_cost([model])
         say(f"  models: {cost}; {question_count:,} questions of {draw_count:,} draws")
-        if self.limit and draw_count and draw_count < total:
-            times = total / draw_count * self.generate.kept
-            text = f"{total:,} draws: about {model.prompt_counts.total() * times:,.0f} calls"
-            say(f"  the whole recipe, {text}, {question_count * times:,.0f} questions")
+        if self.limit and draw_count and draw_count < total_draws:
+            cost_factor = total_draws / draw_count * self.generate.kept
+            call_count = model.prompt_counts.total() * cost_factor
+            call_text = f"{total_draws:,} draws: about {call_count:,.0f} calls"
+            say(f"  the whole recipe, {call_text}, {question_count * cost_factor:,.0f} questions")
 
     def _choose_draws(
         self, draws: Mapping[str, Sequence[rows.Draw]], done_articles: Collection[str]
     ) -> tuple[dict[str, list[rows.Draw]], int]:
         """The draws that are asked about, by article, and how many there are without a limit."""
-        left = {name: list(own) for name, own in draws.items() if name not in done_articles}
-        every = [draw for own in left.values() for draw in own]
+        draws_left = {
+            article_id: list(article_draws)
+            for article_id, article_draws in draws.items()
+            if article_id not in done_articles
+        }
+        all_draws = [draw for article_draws in draws_left.values() for draw in article_draws]
         if not self.limit:
-            return left, len(every)
-        every.sort(key=lambda draw: seeded_hash(self.seed, "limit", draw.id))
-        chosen_ids = {draw.id for draw in every[: _DRAWS_PER_ROW * self.limit]}
+            return draws_left, len(all_draws)
+        all_draws.sort(key=lambda draw: seeded_hash(self.seed, "limit", draw.id))
+        chosen_ids = {draw.id for draw in all_draws[: _DRAWS_PER_ROW * self.limit]}
         chosen: dict[str, list[rows.Draw]] = {}
-        for name, own in left.items():
-            if some := [draw for draw in own if draw.id in chosen_ids]:
-                chosen[name] = some
-        return chosen, len(every)
+        for article_id, article_draws in draws_left.items():
+            if chosen_draws := [draw for draw in article_draws if draw.id in chosen_ids]:
+                chosen[article_id] = chosen_draws
+        return chosen, len(all_draws)

@@ -1,4 +1,4 @@
-"""The filters of a recipe with all that they are given; one place runs them for every question."""
+"""The filters of a recipe with their resources; every question passes them here."""
 
 from dataclasses import dataclass, replace
 from typing import Annotated, Self
@@ -16,7 +16,7 @@ from factdrift.filters.search_index import Index
 
 @dataclass(frozen=True)
 class StartedFilters:
-    """Filters at work, and the language models that they have opened so far."""
+    """Running filters, and the language models that they have opened so far."""
 
     run: FilterRun
     models: list[CachedModel]
@@ -28,10 +28,10 @@ class StartedFilters:
 
 
 class QuestionFilters(Strict):
-    """The filters of a recipe, and what they are given.
+    """The filters of a recipe, and their resources.
 
     `index`: None where no filter searches; `writer`: the model that wrote the questions, if one
-    did; `offline`: from kept answers alone.
+    did; `offline`: use cached answers alone.
     """
 
     filters: tuple[AnyFilter, ...]
@@ -43,29 +43,35 @@ class QuestionFilters(Strict):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the filters, in the order in which they run."""
-        return tuple(chosen.filter for chosen in cheap_first(self.filters))
+        return tuple(chosen_filter.filter for chosen_filter in cheap_first(self.filters))
 
-    def without(self, names: tuple[str, ...]) -> Self:
-        """The same, but for filters of these names."""
-        left = tuple(chosen for chosen in self.filters if chosen.filter not in names)
-        return self.model_copy(update={"filters": left})
+    def without(self, filter_names: tuple[str, ...]) -> Self:
+        """Return the same without the filters of these names."""
+        remaining = tuple(
+            chosen_filter
+            for chosen_filter in self.filters
+            if chosen_filter.filter not in filter_names
+        )
+        return self.model_copy(update={"filters": remaining})
 
     def start(self, workspace: Workspace, finder: SpacyFinder | None = None) -> StartedFilters:
-        """Give the filters what they need. `UserError` where one lacks something.
+        """Give the filters the resources that they need; `UserError` where one lacks something.
 
-        Two filters that ask the same model share it. `finder`: where one is loaded already.
+        Filters that use the same model share it. `finder`: one that is loaded already.
         """
-        models: list[CachedModel] = []
+        opened_models: list[CachedModel] = []
 
         def open_once(settings: AnyModel) -> CachedModel:
-            new = open_model(settings, self.seed, workspace.work("answers"), offline=self.offline)
-            for model in models:
-                if (model.identity, model.prompts) == (new.identity, new.prompts):
+            new_model = open_model(
+                settings, self.seed, workspace.work("answers"), offline=self.offline
+            )
+            for model in opened_models:
+                if (model.identity, model.prompts) == (new_model.identity, new_model.prompts):
                     return model
-            models.append(new)
-            return new
+            opened_models.append(new_model)
+            return new_model
 
-        needs = frozenset[str]().union(*(chosen.needs for chosen in self.filters))
+        needs = frozenset[str]().union(*(chosen_filter.needs for chosen_filter in self.filters))
         context = FilterContext(
             model=open_once,
             search=Index(workspace.folder(self.index) / "index") if self.index else None,
@@ -76,4 +82,4 @@ class QuestionFilters(Strict):
             context = replace(context, answering=open_once(self.writer))
         if "names" in needs:  # the pipeline takes seconds to load
             context = replace(context, names=finder or SpacyFinder())
-        return StartedFilters(FilterRun(self.filters, context), models)
+        return StartedFilters(FilterRun(self.filters, context), opened_models)

@@ -1,4 +1,4 @@
-"""The step that asks, filters and releases generated questions."""
+"""The step that chooses, writes, filters and releases generated questions."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,18 +33,18 @@ from factdrift.filters.run import FilterRun
 
 
 class StatedChoice(Strict):
-    """The questions without a model, and how many of them are asked.
+    """The questions without a model, and the limits of their choice.
 
-    `share`, `kept`: see `generate.selection.select_questions`.
+    `share`, `draw_cap`: see `generate.selection.select_questions`.
     """
 
     questions: StatedQuestions
     share: float
-    kept: int
+    draw_cap: int
 
 
 class NewsQuestions(Step):
-    """The released questions: those written that all filters of the recipe keep.
+    """The released questions: those that all filters of the recipe keep.
 
     Writes `questions.parquet` (`rows.NewsQuestion`), `dropped.parquet`, and `summary.json` with
     what each filter did. This is the one place where generated questions pass filters: the cheap
@@ -62,89 +62,100 @@ class NewsQuestions(Step):
     limit: int | None
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Choose, write and filter questions; say when, where a question does not."""
-        started = self.filters.start(workspace)
-        dropped: list[rows.Dropped] = []
-        generated: Counter[str] = Counter()
-        calls: Counter[str] = Counter()
-        asked = self._choose_stated(workspace, started.run, dropped, generated)
+        """Choose, write and filter questions, and add the time to those that need one."""
+        started_filters = self.filters.start(workspace)
+        dropped_rows: list[rows.Dropped] = []
+        outcome_counts: Counter[str] = Counter()
+        call_counts: Counter[str] = Counter()
+        asked_questions = self._choose_stated(
+            workspace, started_filters.run, dropped_rows, outcome_counts
+        )
         if self.writer is not None:
             written = self.writer.write(
                 workspace,
                 self.draws,
-                {question.draw.article for question in asked if question.grounding is not None},
-                started.run.screen,
+                {
+                    question.draw.article
+                    for question in asked_questions
+                    if question.grounding is not None
+                },
+                started_filters.run.screen,
                 workspace.say,
             )
-            asked += written.questions
-            dropped += written.dropped
-            generated += written.outcomes
-            calls += written.calls
-        kept: list[rows.NewsQuestion] = []
-        items = self._items(workspace, questions_by_article(asked))
-        for passed in started.run.run(items, screened=True):
-            if isinstance(passed, rows.Dropped):
-                dropped.append(passed)
+            asked_questions += written.questions
+            dropped_rows += written.dropped
+            outcome_counts += written.outcomes
+            call_counts += written.calls
+        kept_rows: list[rows.NewsQuestion] = []
+        items = self._items(workspace, questions_by_article(asked_questions))
+        for filter_outcome in started_filters.run.run(items, screened=True):
+            if isinstance(filter_outcome, rows.Dropped):
+                dropped_rows.append(filter_outcome)
             else:
-                question, scores = passed.item.question, toxicity_of(passed)
-                kept.append(released_row(question, scores, self.filters.names, self.seed))
-        started.finish()
-        dropped += self._cut(kept)
-        for model in started.models:
-            calls += model.prompt_counts
-        write_sorted(out / QUESTIONS, rows.NewsQuestion, kept, *ORDER)
-        write_dropped(out, dropped)
+                question, scores = filter_outcome.item.question, toxicity_of(filter_outcome)
+                kept_rows.append(released_row(question, scores, self.filters.names, self.seed))
+        started_filters.finish()
+        dropped_rows += self._cut(kept_rows)
+        for model in started_filters.models:
+            call_counts += model.prompt_counts
+        write_sorted(out / QUESTIONS, rows.NewsQuestion, kept_rows, *ORDER)
+        write_dropped(out, dropped_rows)
         write_summary(
-            out, started.run.tallies, generated=generated, calls=dict(sorted(calls.items()))
+            out,
+            started_filters.run.tallies,
+            generated=outcome_counts,
+            calls=dict(sorted(call_counts.items())),
         )
-        if started.models:
-            workspace.say(f"  models of filters: {format_cost(started.models)}")
+        if started_filters.models:
+            workspace.say(f"  models of filters: {format_cost(started_filters.models)}")
         draw_count = sum(map(len, draws_by_article(workspace, self.draws).values()))
-        text = f"  {len(kept):,} rows of {draw_count:,} draws"
-        workspace.say(f"{text}; more draws (`dates`) give more rows")
+        row_text = f"  {len(kept_rows):,} rows of {draw_count:,} draws"
+        workspace.say(f"{row_text}; more draws (`dates`) give more rows")
 
     def _choose_stated(
         self,
         workspace: Workspace,
-        run: FilterRun,
-        dropped: list[rows.Dropped],
-        generated: Counter[str],
+        filter_run: FilterRun,
+        dropped_rows: list[rows.Dropped],
+        outcome_counts: Counter[str],
     ) -> list[rows.Question]:
         """The questions without a model that pass the cheap filters and are chosen."""
         if self.stated is None:
             return []
-        path = workspace.folder(self.stated.questions) / QUESTIONS
-        candidates = list(typed_rows(path, rows.Question))
-        passing: list[rows.Question] = []
+        questions_path = workspace.folder(self.stated.questions) / QUESTIONS
+        candidates = list(typed_rows(questions_path, rows.Question))
+        passing_questions: list[rows.Question] = []
         # one generator after the other, as they were written: the card shows the first drops
         for generator in (FACTS, PATTERNS):
-            own = [question for question in candidates if question.generator == generator]
-            for item in self._items(workspace, questions_by_article(own)):
-                refused = run.screen(item.question, item.article)
+            own_questions = [question for question in candidates if question.generator == generator]
+            for item in self._items(workspace, questions_by_article(own_questions)):
+                refused = filter_run.screen(item.question, item.article)
                 if refused:
-                    dropped.append(refused)
+                    dropped_rows.append(refused)
                 else:
-                    passing.append(item.question)
-        chosen, left = select_questions(passing, self.seed, self.stated.kept, self.stated.share)
-        dropped += left
-        generated["questions that could be asked"] += len(passing)
-        generated["question"] += len(chosen)
+                    passing_questions.append(item.question)
+        chosen, unchosen = select_questions(
+            passing_questions, self.seed, self.stated.draw_cap, self.stated.share
+        )
+        dropped_rows += unchosen
+        outcome_counts["questions that could be asked"] += len(passing_questions)
+        outcome_counts["question"] += len(chosen)
         return chosen
 
     def _items(
         self, workspace: Workspace, questions: Mapping[str, Sequence[rows.Question]]
     ) -> Iterator[QuestionItem]:
         """Each question with its article, in the order of the articles' ids."""
-        files = self.draws.articles.news.files
-        for article in read_articles(files, sorted(questions), jobs=workspace.jobs):
+        news_files = self.draws.articles.news.files
+        for article in read_articles(news_files, sorted(questions), jobs=workspace.jobs):
             for question in questions[article.id]:
                 yield QuestionItem(question, article)
 
-    def _cut(self, kept: list[rows.NewsQuestion]) -> Iterator[rows.Dropped]:
-        """Cut the rows to the limit, and give those that go."""
-        kept.sort(key=lambda row: seeded_hash(self.seed, "limit", row.id))
-        limit = self.limit or len(kept)
-        over_limit = kept[limit:]
-        del kept[limit:]
+    def _cut(self, kept_rows: list[rows.NewsQuestion]) -> Iterator[rows.Dropped]:
+        """Cut the rows to the limit, and yield a drop for each row over it."""
+        kept_rows.sort(key=lambda row: seeded_hash(self.seed, "limit", row.id))
+        row_limit = self.limit or len(kept_rows)
+        over_limit = kept_rows[row_limit:]
+        del kept_rows[row_limit:]
         for row in over_limit:
             yield rows.Dropped(self.name, "over_limit", row.id, detail=row.question)

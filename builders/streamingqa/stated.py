@@ -26,11 +26,11 @@ _ARTICLES_AT_ONCE = 64
 """Articles that a process parses at a time: a second or so of work, so that handing them over costs
 little."""
 _RECENT_DAYS = 60
-"""Days before an article in which what it tells is recent, as for events in `generate.grounded`."""
+"""Days before an article in which its news is recent, as for events in `generate.grounded`."""
 
 
 class StatedQuestions(Step):
-    """All questions that could be asked about facts that sentences state and about dated clauses.
+    """All candidates for questions about facts that sentences state, and about dated clauses.
 
     Writes `questions.parquet` (`rows.Question`) and `summary.json`; nothing is filtered or chosen
     yet. `facts`, `timelines`: of the dump beside the news, if any; `relations`: how news states
@@ -70,33 +70,42 @@ class StatedQuestions(Step):
         """The questions of facts of each drawn article."""
         if self.facts is None or self.timelines is None:
             return
-        mined, timelines = workspace.folder(self.facts), workspace.folder(self.timelines)
+        facts_folder, timelines_folder = (
+            workspace.folder(self.facts),
+            workspace.folder(self.timelines),
+        )
         articles = read_articles(self.draws.articles.news.files, sorted(draws), jobs=workspace.jobs)
-        segments = timelines / "timelines.parquet"
-        paths = segments, timelines / "gaps.parquet", mined / "entities.parquet"
-        query = "select max(snapshot) from read_parquet(?)"
-        newest_day = duck.query(query, [str(segments)])[0][0]
+        segments_path = timelines_folder / "timelines.parquet"
+        table_paths = (
+            segments_path,
+            timelines_folder / "gaps.parquet",
+            facts_folder / "entities.parquet",
+        )
+        day_query = "select max(snapshot) from read_parquet(?)"
+        newest_day = duck.query(day_query, [str(segments_path)])[0][0]
         if newest_day is None:  # no segment
             return
         with duck.connect(workspace.work("spill"), workspace.memory) as db:
-            for article, stated, known in StatedFacts(db, *paths, self.relations).find(articles):
-                counts["articles that state a fact"] += bool(stated)
-                counts["facts stated"] += len(stated)
-                questions: list[rows.Question] = []
+            for article, stated_facts, known_terms in StatedFacts(
+                db, *table_paths, self.relations
+            ).find(articles):
+                counts["articles that state a fact"] += bool(stated_facts)
+                counts["facts stated"] += len(stated_facts)
+                article_questions: list[rows.Question] = []
                 for draw in draws[article.id]:
-                    questions += grounded.questions(
-                        article, stated, draw, known, newest_day, self.relations
+                    article_questions += grounded.questions(
+                        article, stated_facts, draw, known_terms, newest_day, self.relations
                     )
-                yield questions
+                yield article_questions
 
     def _about_clauses(
         self, workspace: Workspace, draws: Mapping[str, Sequence[rows.Draw]]
     ) -> Iterator[list[rows.Question]]:
         """The questions of clauses of each drawn article."""
-        files = self.draws.articles.news.files
-        articles = read_articles(files, sorted(draws), jobs=workspace.jobs)
-        groups = batches(articles, _ARTICLES_AT_ONCE)
-        for parsed_articles in ordered_map(_parse_articles, groups, jobs=workspace.jobs):
+        news_files = self.draws.articles.news.files
+        articles = read_articles(news_files, sorted(draws), jobs=workspace.jobs)
+        article_batches = batches(articles, _ARTICLES_AT_ONCE)
+        for parsed_articles in ordered_map(_parse_articles, article_batches, jobs=workspace.jobs):
             for article_id, clauses in parsed_articles:
                 yield list(_clause_questions(clauses, draws[article_id]))
 
@@ -113,8 +122,8 @@ def _clause_questions(
     """The questions of an article's clauses for each of its draws."""
     for draw in draws:
         for clause in clauses:
-            age = (draw.article_day - clause.time.last).days
-            length = (clause.time.last - clause.time.first).days
+            age_days = (draw.article_day - clause.time.last).days
+            length_days = (clause.time.last - clause.time.first).days
             yield rows.Question(
                 row_id(draw.id, PATTERNS, clause.question, clause.answer.start),
                 draw,
@@ -122,5 +131,5 @@ def _clause_questions(
                 clause.answer,
                 PATTERNS,
                 "own" if clause.has_time else "none",
-                recent=0 <= age <= _RECENT_DAYS and length < _RECENT_DAYS,
+                recent=0 <= age_days <= _RECENT_DAYS and length_days < _RECENT_DAYS,
             )

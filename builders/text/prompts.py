@@ -68,7 +68,7 @@ def merge_targets(*answer_groups: Iterable[str]) -> tuple[str, ...]:
     Callers give labels before aliases, so that the best answer comes first. Empty texts are left
     out. Of answers that differ only in case, which score alike, the first one stays.
 
-    >>> targets(["Manchester United F.C."], ["Man Utd", "MAN UTD", "Manchester United F.C."])
+    >>> merge_targets(["Manchester United F.C."], ["Man Utd", "MAN UTD", "Manchester United F.C."])
     ('Manchester United F.C.', 'Man Utd')
     """
     accepted_forms: dict[str, str] = {}

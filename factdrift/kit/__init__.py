@@ -23,7 +23,7 @@ from factdrift.annotation.order import Delivery as Delivery
 from factdrift.annotation.platforms.base import Certainty as Certainty
 from factdrift.annotation.platforms.base import Platform as Platform
 from factdrift.annotation.reading import read_head as read_head
-from factdrift.annotation.submission import FORMAT as SUBMISSION_FORMAT  # noqa: F401 - renamed on purpose
+from factdrift.annotation.submission import SUBMISSION_FORMAT as SUBMISSION_FORMAT
 from factdrift.annotation.submission import Refused as Refused
 from factdrift.annotation.submission import Submission as Submission
 from factdrift.annotation.submission import submission_from_value as submission_from_value

@@ -25,7 +25,6 @@ class TransformersScorer(Strict):
     `preset` is one of `PRESETS`: it says model, revision and labels, each of which may be given
     beside it (a folder with a copy of the model, where the Hub cannot be reached).
 
-
     `preset`: the name of a model that is known here; `model`: name on the Hub, or folder;
     `revision`: the commit of the model on the Hub; `labels`: our attribute to the model's label;
     `batch`: texts at a time; `most_tokens`: where a text is cut.
@@ -44,24 +43,29 @@ class TransformersScorer(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_preset(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or given.get("preset") not in PRESETS:
-            return given
-        preset = PRESETS[given["preset"]]
-        own = {"revision"} if "model" in given else set()
-        return {name: value for name, value in preset.items() if name not in own} | given
+    def _of_preset(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or values.get("preset") not in PRESETS:
+            return values
+        preset = PRESETS[values["preset"]]
+        # another model than the preset's has another revision
+        not_from_preset = {"revision"} if "model" in values else set()
+        return {
+            name: value for name, value in preset.items() if name not in not_from_preset
+        } | values
 
     @model_validator(mode="after")
     def _attributes(self) -> "TransformersScorer":
         for name in self.labels:
             if name not in ATTRIBUTES:
-                near = did_you_mean(name, ATTRIBUTES)
+                near_name = did_you_mean(name, ATTRIBUTES)
                 raise ValueError(
                     f"labels: {name!r} is no attribute, they are {', '.join(ATTRIBUTES)}"
-                    + (f"; did you mean {near!r}?" if near else "")
+                    + (f"; did you mean {near_name!r}?" if near_name else "")
                 )
         unscored = [
-            n for n in self.thresholds.model_dump(exclude_none=True) if n not in self.labels
+            attribute
+            for attribute in self.thresholds.model_dump(exclude_none=True)
+            if attribute not in self.labels
         ]
         if unscored:
             raise ValueError(f"thresholds: {unscored[0]!r} has no label in 'labels'")
@@ -82,32 +86,39 @@ class TransformersScorer(Strict):
                 self.model, revision=self.revision
             )
         except (OSError, ValueError) as error:
-            first = str(error).splitlines()[0]
+            first_line = str(error).splitlines()[0]
             raise UserError(
-                f"the classifier cannot be loaded: {first}", where=self.model
+                f"the classifier cannot be loaded: {first_line}", where=self.model
             ) from error
         model.eval()
-        places = {str(label).casefold(): int(i) for i, label in model.config.id2label.items()}
+        label_columns = {
+            str(label).casefold(): int(index) for index, label in model.config.id2label.items()
+        }
         for label in self.labels.values():
-            if label.casefold() not in places:
-                names = ", ".join(map(str, model.config.id2label.values()))
-                raise UserError(f"no label {label!r}, it has {names}", where=self.model)
-        at = {name: places[label.casefold()] for name, label in self.labels.items()}
+            if label.casefold() not in label_columns:
+                label_list = ", ".join(map(str, model.config.id2label.values()))
+                raise UserError(f"no label {label!r}, it has {label_list}", where=self.model)
+        attribute_columns = {
+            name: label_columns[label.casefold()] for name, label in self.labels.items()
+        }
 
         def score(texts: Sequence[str]) -> Sequence[ToxicityScores]:
-            out: list[ToxicityScores] = []
-            for start in range(0, len(texts), self.batch):
-                inputs = tokenizer(
-                    list(texts[start : start + self.batch]),
+            all_scores: list[ToxicityScores] = []
+            for batch_start in range(0, len(texts), self.batch):
+                model_inputs = tokenizer(
+                    list(texts[batch_start : batch_start + self.batch]),
                     return_tensors="pt",
                     padding=True,
                     truncation=True,
                     max_length=self.most_tokens,
                 )
                 with torch.inference_mode():
-                    rows = torch.sigmoid(model(**inputs).logits).tolist()
-                scores = ({name: round(row[i], 4) for name, i in at.items()} for row in rows)
-                out += [ToxicityScores(**one) for one in scores]
-            return out
+                    probabilities = torch.sigmoid(model(**model_inputs).logits).tolist()
+                scores = (
+                    {name: round(row[column], 4) for name, column in attribute_columns.items()}
+                    for row in probabilities
+                )
+                all_scores += [ToxicityScores(**text_scores) for text_scores in scores]
+            return all_scores
 
         return score

@@ -8,6 +8,7 @@ from typing import Literal
 from factdrift.builders.core.config import Strict
 from factdrift.filters.toxicity.scores import Scoring, Thresholds, ToxicityScores
 
+# words in quotation marks are somebody else's: `"fool"` and `“fool”`
 _QUOTED = r"\"[^\"]*\"|“[^”]*”"
 NEUTRAL = (
     "niger", "nigerien", "nigeriens", "nigeria", "nigerian", "nigerians",
@@ -53,13 +54,16 @@ class Local(Strict):
         offensive."""
         from profanity_check import predict_prob
 
-        words = (rf"\b{re.escape(w)}\b" for w in self.neutral)
-        any_case = (rf"(?i:{word})" if word == word.lower() else word for word in words)
-        aside = re.compile("|".join([_QUOTED, *any_case]))
+        word_patterns = (rf"\b{re.escape(word)}\b" for word in self.neutral)
+        any_case = (rf"(?i:{word})" if word == word.lower() else word for word in word_patterns)
+        ignored_pattern = re.compile("|".join([_QUOTED, *any_case]))
 
         def score(texts: Sequence[str]) -> Sequence[ToxicityScores]:
-            plain = [aside.sub(" ", text) for text in texts]
-            found = predict_prob(plain) if plain else ()
-            return [ToxicityScores(profanity=round(float(p), 4)) for p in found]
+            scored_texts = [ignored_pattern.sub(" ", text) for text in texts]
+            probabilities = predict_prob(scored_texts) if scored_texts else ()
+            return [
+                ToxicityScores(profanity=round(float(probability), 4))
+                for probability in probabilities
+            ]
 
         return score

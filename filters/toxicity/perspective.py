@@ -24,9 +24,9 @@ from factdrift.filters.toxicity.scores import (
 )
 
 ENDS = "the Perspective API ends on 31 December 2026: later runs need another scorer, or its cache"
-_OF_TEXT = {"COMMENT_EMPTY", "COMMENT_TOO_LONG", "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE"}
+_TEXT_ERRORS = {"COMMENT_EMPTY", "COMMENT_TOO_LONG", "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE"}
 """Types of errors that are about the text, not the call: the text stays without scores."""
-_LONGEST = 600.0
+_LONGEST_WAIT = 600.0
 """Seconds: the longest wait that the service can ask for; where it asks for more, the run stops."""
 
 
@@ -58,6 +58,7 @@ class Perspective(Strict):
                 f"no key for the Perspective API in ${self.key_env}",
                 hint=f"export {self.key_env}=…, or use the scorer 'local' or 'transformers'",
             )
+        # visible ASCII, as headers take it: `AIza-1`, not `a b`
         if not re.fullmatch(r"[\x21-\x7e]+", key):
             raise UserError(f"${self.key_env} is no key: it has blanks or odd characters")
         say(ENDS)
@@ -68,13 +69,13 @@ class _RunningService:
     def __init__(self, settings: Perspective, key: str, folder: Path | None) -> None:
         self._settings = settings
         self._cache = AnswerCache(folder / "perspective.sqlite" if folder else None, "scores")
-        s = settings
+        policy = RetryPolicy(settings.timeout, settings.attempts, settings.backoff, _LONGEST_WAIT)
         self._client = JsonClient(
-            s.endpoint,
-            RetryPolicy(s.timeout, s.attempts, s.backoff, _LONGEST),
+            settings.endpoint,
+            policy,
             key=key,
             header=("X-Goog-Api-Key", "{}"),
-            rate=s.rate,
+            rate=settings.rate,
             hint="what it has scored is kept; run again to go on",
         )
 
@@ -83,37 +84,40 @@ class _RunningService:
         return [self._score(text) for text in texts]
 
     def _score(self, text: str) -> ToxicityScores:
-        body = {
+        call_body = {
             "comment": {"text": text},
             "languages": ["en"],
-            "requestedAttributes": {name.upper(): {} for name in ATTRIBUTES},
+            "requestedAttributes": {cache_key.upper(): {} for cache_key in ATTRIBUTES},
             "doNotStore": True,
         }
-        asked = msgspec.json.encode([self._settings.endpoint, body], order="sorted")
-        name = text_sha256(asked.decode())
-        known = self._cache.get(name)
-        if known is None:
-            scores = self._client.post(body, self._read)
-            known = self._cache.keep(name, msgspec.json.encode(asdict(scores)).decode())
-        return msgspec.json.decode(known, type=ToxicityScores)
+        request = msgspec.json.encode([self._settings.endpoint, call_body], order="sorted")
+        cache_key = text_sha256(request.decode())
+        known_scores = self._cache.get(cache_key)
+        if known_scores is None:
+            scores = self._client.post(call_body, self._read)
+            known_scores = self._cache.keep(cache_key, msgspec.json.encode(asdict(scores)).decode())
+        return msgspec.json.decode(known_scores, type=ToxicityScores)
 
     def _read(self, reply: Reply, attempt: int) -> ToxicityScores:
-        """The scores; none where the text was refused; UserError where the call was."""
+        """The scores of a reply, empty if the text was refused; `UserError` if the call was."""
         try:
-            found = msgspec.json.decode(reply.body, type=_Reply)
+            reply_data = msgspec.json.decode(reply.body, type=_Reply)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            found = _Reply()
+            reply_data = _Reply()
         if reply.status == 200:
-            if found.attributeScores is None:
+            if reply_data.attributeScores is None:
                 raise RetryError("an answer that is no JSON of scores")
-            values = {n: found.attributeScores.get(n.upper()) for n in ATTRIBUTES}
-            scores = {n: a.summaryScore.value if a else None for n, a in values.items()}
+            attributes = {name: reply_data.attributeScores.get(name.upper()) for name in ATTRIBUTES}
+            scores = {
+                name: attribute.summaryScore.value if attribute else None
+                for name, attribute in attributes.items()
+            }
             return ToxicityScores(**scores)
-        if any(detail.get("errorType") in _OF_TEXT for detail in found.error.details):
+        if any(detail.get("errorType") in _TEXT_ERRORS for detail in reply_data.error.details):
             return ToxicityScores()
-        answer = f"status {reply.status} {self._client.words(reply)}".rstrip()
+        answer_text = f"status {reply.status} {self._client.words(reply)}".rstrip()
         raise UserError(
-            f"the Perspective API refuses the call: {answer}",
+            f"the Perspective API refuses the call: {answer_text}",
             where=self._settings.endpoint,
             hint=f"check the key in ${self._settings.key_env}, and that the API is enabled for it",
         )

@@ -32,7 +32,7 @@ class ToxicityScores:
         return " ".join(f"{name}={score:.2f}" for name, score in pairs if score is not None)
 
 
-ATTRIBUTES: tuple[str, ...] = tuple(f.name for f in fields(ToxicityScores))
+ATTRIBUTES: tuple[str, ...] = tuple(field.name for field in fields(ToxicityScores))
 """Names of the six attributes, in the order of the paper's release."""
 
 
@@ -57,13 +57,17 @@ class Thresholds(Strict):
         return self
 
     def over(self, scores: ToxicityScores) -> str | None:
-        """The attribute that is furthest over its threshold; None where none reaches it."""
-        worst: tuple[float, str] | None = None
-        for name, least in self.model_dump(exclude_none=True).items():
-            score = getattr(scores, name)
-            if score is not None and score >= least and (worst is None or score - least > worst[0]):
-                worst = (score - least, name)
-        return worst[1] if worst else None
+        """Return the attribute that is furthest over its threshold; None where none reaches it."""
+        worst_excess: tuple[float, str] | None = None
+        for attribute_name, threshold in self.model_dump(exclude_none=True).items():
+            score = getattr(scores, attribute_name)
+            if (
+                score is not None
+                and score >= threshold
+                and (worst_excess is None or score - threshold > worst_excess[0])
+            ):
+                worst_excess = (score - threshold, attribute_name)
+        return worst_excess[1] if worst_excess else None
 
 
 PAPER_THRESHOLDS = Thresholds(

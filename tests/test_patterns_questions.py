@@ -1,0 +1,54 @@
+"""Each regular expression of questions and filters, with a text it finds and one it does not."""
+
+import re
+from importlib import import_module
+
+import pytest
+
+EXAMPLES = [
+    # module, pattern, a text in which it is found, a text in which it is not
+    (
+        "builders.generate.grounded",
+        "_HAS_COUNTRY",
+        "Prime Minister of Italy",
+        "Leader of the House",
+    ),
+    ("builders.generate.grounded", "_HAS_COUNTRY", "President of the Czech Republic", "President"),
+    ("builders.generate.grounded", "_WHO_DID", "who chaired <subject>", "who is in <subject>"),
+    ("builders.generate.prompts", "_ANY_SLOT", "Answer: <anwser>", "Answer: <1>"),
+    ("builders.generate.prompts", "_SLOT", "Today: <today>", "Today: <tomorrow>"),
+    ("builders.generate.prompts", "_HTML", "<html>login</html>", "<b>login</b>"),
+    ("builders.generate.prompts", "_REASONING", "<think>Who?</think>", "<think>Who?"),
+    ("builders.generate.prompts", "_ENDED", "Hm. Who?</think>", "Hm. Who?"),
+    ("builders.generate.prompts", "_ENDED", "Hm.<|message|>Who won?", "Hm.<|channel|>Who won?"),
+    ("builders.generate.prompts", "_BEGUN", "<think>Who?", "I think"),
+    ("builders.generate.prompts", "_SPECIAL", "<|im_end|>", "<|END|>"),
+    ("builders.generate.prompts", "_FENCE", "```json", "`json`"),
+    ("builders.generate.prompts", "_POLITE", "Sure! Who won?", "Sure, who won?"),
+    ("builders.generate.prompts", "_POLITE", "Of course, here it is", "Of course we can"),
+    ("builders.generate.prompts", "_PREFACE", "Here is a question: Who won?", "Who is here?"),
+    ("builders.generate.prompts", "_PREFACE", "The answer is: Rome", "The answer"),
+    ("builders.generate.prompts", "_NUMBER", "1. Who won?", "1984 was a leap year"),
+    ("builders.generate.prompts", "_REMARK", "Who won? (easy)", "Who won? Who lost?"),
+    ("builders.streamingqa.annotators", "_YEAR", "1999", "99 men"),
+    ("filters.time_spec", "_AGO", "two years ago", "at last"),
+    ("filters.time_spec", "_IN_YEAR", "in May 2017", "since 2017"),
+    ("filters.time_spec", "_IN_YEAR", "during the 1990s", "in 2017 days"),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "finds", "misses"), EXAMPLES)
+def test_an_example_is_found_and_another_is_not(
+    module: str, name: str, finds: str, misses: str
+) -> None:
+    pattern: re.Pattern[str] = getattr(import_module(f"factdrift.{module}"), name)
+    assert pattern.search(finds)
+    assert not pattern.search(misses)
+
+
+def test_the_tokens_of_names() -> None:
+    from factdrift.builders.generate.mentions import _TOKEN
+
+    assert _TOKEN.findall("F.C. Porto met O'Neill’s team …") == [
+        *("F.C.", "Porto", "met", "O'Neill’s", "team"),
+    ]
