@@ -532,7 +532,7 @@ def push(
     """Put a release on the Hugging Face Hub, with a tag; the token is HF_TOKEN."""
     from factdrift.builders.release.push import push as upload
 
-    upload(folder, repo, say, dry_run=dry_run, private=private, described=croissant)
+    upload(folder, repo, say, dry_run=dry_run, private=private, croissant_file=croissant)
 
 
 @command()

@@ -71,7 +71,11 @@ def curve(shared: Sequence[SharedResults], metric: str, width: float) -> bytes |
     with TemporaryDirectory() as scratch:
         path = Path(scratch) / "curve.png"
         line_figure(
-            series, values, path, width=width, label=f"{metric.replace('_', ' ')}, per cent"
+            series,
+            values,
+            path,
+            figure_width=width,
+            axis_label=f"{metric.replace('_', ' ')}, per cent",
         )
         return path.read_bytes()
 

@@ -17,8 +17,7 @@ def score(
     release: Annotated[Path, typer.Argument(help="A release folder; for a run, one of beir.")],
     *,
     predictions: Annotated[
-        Path | None,
-        typer.Option(help="JSON lines (also .gz, .zst) or Parquet: id and prediction."),
+        Path | None, typer.Option(help="JSON lines (also .gz, .zst) or Parquet: id and prediction.")
     ] = None,
     run: Annotated[
         Path | None,
@@ -70,7 +69,7 @@ def score(
             echo(line)
         return
     assert predictions is not None
-    options = ScoreOptions(
+    score_options = ScoreOptions(
         release=release,
         file=predictions,
         out=out,
@@ -81,13 +80,13 @@ def score(
         rouge=rouge,
         say=say,
     )
-    scores = score_predictions(options)
+    scores = score_predictions(score_options)
     for line in summary_lines(scores):
         echo(line)
     if share is not None:
         from factdrift.scoring import results
 
-        echo(f"to be shared: {results.share_results(options, scores, share)}")
+        echo(f"to be shared: {results.share_results(score_options, scores, share)}")
 
 
 def search(
@@ -161,11 +160,11 @@ def report(
     echo(f"open {write_report(scores, to)}")
 
 
-def _day(text: str | None) -> date | None:
+def _day(day_text: str | None) -> date | None:
     try:
-        return None if text is None else date.fromisoformat(text)
+        return None if day_text is None else date.fromisoformat(day_text)
     except ValueError as error:
-        raise UserError(f"--cutoff: not a day: {text!r}", hint="write 2024-06-30") from error
+        raise UserError(f"--cutoff: not a day: {day_text!r}", hint="write 2024-06-30") from error
 
 
 def run_model(
@@ -207,8 +206,7 @@ def run_model(
         int | None, typer.Option(min=1, help="Processors that a model here uses; else all.")
     ] = None,
     prompts: Annotated[
-        str | None,
-        typer.Option(help="A file of prompts, or `bare`.", show_default="the project's"),
+        str | None, typer.Option(help="A file of prompts, or `bare`.", show_default="the project's")
     ] = None,
     blank: Annotated[
         str | None,
@@ -234,8 +232,7 @@ def run_model(
     ] = "float32",
     seed: Annotated[int, typer.Option(help="Draws rows, and texts with a temperature.")] = 0,
     out: Annotated[
-        Path | None,
-        typer.Option(help="A .jsonl or .parquet file.", show_default="in predictions/"),
+        Path | None, typer.Option(help="A .jsonl or .parquet file.", show_default="in predictions/")
     ] = None,
     build: Annotated[Path, typer.Option(help="Where answers are kept.")] = Path("build"),
     offline: Annotated[
@@ -246,19 +243,29 @@ def run_model(
     from factdrift.scoring.run_model import ModelOrder, model_settings
     from factdrift.scoring.run_model import run_model as run
 
-    common = {
+    common_settings = {
         "model": model,
         "new_tokens": new_tokens,
         "temperature": temperature,
         "characters": characters,
         "stop": ("\n",),
     }
-    server = {"base_url": base_url, "key_variable": key_variable, "concurrency": concurrency}
-    server |= {"completion": completion}
-    local = {"revision": revision, "batch": batch, "dtype": dtype, "device": device, "chat": chat}
-    local |= {"threads": threads}
+    server_settings = {
+        "base_url": base_url,
+        "key_variable": key_variable,
+        "concurrency": concurrency,
+    }
+    server_settings |= {"completion": completion}
+    local_settings = {
+        "revision": revision,
+        "batch": batch,
+        "dtype": dtype,
+        "device": device,
+        "chat": chat,
+    }
+    local_settings |= {"threads": threads}
     keys.grant(key_variable, base_url)
-    settings = model_settings(backend, common | server | local)
+    settings = model_settings(backend, common_settings | server_settings | local_settings)
     run(
         ModelOrder(
             release=release,

@@ -1,4 +1,4 @@
-"""Figures of scores: the same scores give the same PNG bytes under the same matplotlib."""
+"""Draw figures of scores: with the same matplotlib, the same scores give the same PNG bytes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,11 +8,14 @@ from factdrift.builders.release.plots import COLOURS, FAINT, INK, save_figure
 from factdrift.scoring.score import Mean
 
 WIDTHS = {"wide": 8.0, "phone": 4.0}
-"""Inches; a phone shows the second one."""
+"""The width of a figure in inches; a page shows the second one on a phone, where text in the first
+would be too small to read."""
+# one for each colour, so that models can be told apart in black and white as well
 _MARKERS = "osD^vP"
 _CHANCE = "chance"
+# Letters of a label in a narrow figure, where it takes up to half of the width; twice as many in a
+# wide one.
 _MOST = 24
-"""Letters of a label."""
 
 
 Series = Mapping[str, Mapping[str, Mean]]
@@ -21,103 +24,117 @@ Series = Mapping[str, Mapping[str, Mean]]
 
 def line_figure(
     series: Series,
-    values: Sequence[str],
-    path: Path,
+    value_names: Sequence[str],
+    picture_file: Path,
     *,
-    width: float,
-    label: str,
-    marks: Mapping[str, str] | None = None,
-    chance: Series | None = None,
+    figure_width: float,
+    axis_label: str,
+    marked_values: Mapping[str, str] | None = None,
+    chance_series: Series | None = None,
 ) -> None:
-    """Means over time, a line a model with its interval shaded.
+    """Draw means over time: a line for each model, with its interval shaded.
 
-    `marks`: model -> value behind which a dashed line of its colour stands; `chance`: what choosing
-    at random gives, dotted. A model's colour is that of its place, also where it has no points.
+    `marked_values`: model -> value behind which a dashed line of its colour stands.
+    `chance_series`: the score of choosing at random, dotted. The colour of a model depends on its
+    position alone, so that it is the same in a figure where the model before has no points.
     """
 
     def make() -> Any:
-        figure, panel = _panel(width, 3.2 if width > 5 else 2.9)
-        for number, (model, points) in enumerate(series.items()):
-            colour, marker = _look(number)
+        figure, panel = _panel(figure_width, 3.2 if figure_width > 5 else 2.9)
+        for model_number, (model_name, points_by_value) in enumerate(series.items()):
+            colour, marker = _look(model_number)
             value_places = [
-                place_number for place_number, value in enumerate(values) if value in points
+                place_number
+                for place_number, value in enumerate(value_names)
+                if value in points_by_value
             ]
             if not value_places:
                 continue
-            low, means, high = zip(
-                *(_ends(points[values[place_number]]) for place_number in value_places), strict=True
+            low_ends, mean_percents, high_ends = zip(
+                *(
+                    _ends(points_by_value[value_names[place_number]])
+                    for place_number in value_places
+                ),
+                strict=True,
             )
-            panel.fill_between(value_places, low, high, color=colour, alpha=0.16, linewidth=0)
+            panel.fill_between(
+                value_places, low_ends, high_ends, color=colour, alpha=0.16, linewidth=0
+            )
             panel.plot(
                 value_places,
-                means,
+                mean_percents,
                 color=colour,
                 marker=marker,
                 markersize=3.6,
                 linewidth=1.6,
-                label=model,
+                label=model_name,
             )
-            mark = (marks or {}).get(model)
-            if mark in values:
-                place = values.index(mark) + 0.5
-                panel.axvline(place, color=colour, linestyle=(0, (4, 3)), linewidth=1.2)
-            random = (chance or {}).get(model, {})
+            last_value = (marked_values or {}).get(model_name)
+            if last_value in value_names:
+                mark_place = value_names.index(last_value) + 0.5
+                panel.axvline(mark_place, color=colour, linestyle=(0, (4, 3)), linewidth=1.2)
+            chance_means = (chance_series or {}).get(model_name, {})
             chance_points = [
-                (place_number, 100 * random[value_name].mean)
-                for place_number, value_name in enumerate(values)
-                if value_name in random
+                (place_number, 100 * chance_means[value_name].mean)
+                for place_number, value_name in enumerate(value_names)
+                if value_name in chance_means
             ]
             if chance_points:
                 panel.plot(*zip(*chance_points, strict=True), color=colour, linestyle=":")
-        if chance:
+        if chance_series:
             panel.plot([], [], color=INK, linestyle=":", label=_CHANCE)
         panel.set_ylim(-2, 102)
-        panel.set_xlim(-0.5, len(values) - 0.5)
-        step = -(-len(values) // (14 if width > 5 else 7))
-        panel.set_xticks(range(0, len(values), step), values[::step], rotation=45, ha="right")
-        for text in panel.get_xticklabels():
-            text.set_rotation_mode("anchor")
-        panel.set_ylabel(label, color=INK)
-        return _finished(figure, panel, "y", width)
+        panel.set_xlim(-0.5, len(value_names) - 0.5)
+        tick_step = -(-len(value_names) // (14 if figure_width > 5 else 7))
+        panel.set_xticks(
+            range(0, len(value_names), tick_step), value_names[::tick_step], rotation=45, ha="right"
+        )
+        for label_text in panel.get_xticklabels():
+            label_text.set_rotation_mode("anchor")
+        panel.set_ylabel(axis_label, color=INK)
+        return _finished(figure, panel, "y", figure_width)
 
-    save_figure(path, make)
+    save_figure(picture_file, make)
 
 
 def dot_figure(
     series: Series,
-    values: Mapping[str, str],
-    path: Path,
+    value_names: Mapping[str, str],
+    picture_file: Path,
     *,
-    width: float,
-    label: str,
-    chance: Series | None = None,
+    figure_width: float,
+    axis_label: str,
+    chance_series: Series | None = None,
 ) -> None:
-    """Means of values that have no order, a dot a model with its interval.
+    """Draw means of values that have no order: a dot for each model, with its interval.
 
-    `values`: value -> its label; `chance` as of `lines`.
+    `value_names`: value -> its label; `chance_series` as of `line_figure`.
     """
 
     def make() -> Any:
         tall = 0.2 + 0.15 * len(series)
-        figure, panel = _panel(width, 1.0 + tall * len(values))
-        for number, (model, points) in enumerate(series.items()):
-            colour, marker = _look(number)
-            shift = (number - (len(series) - 1) / 2) * 0.7 / len(series)
-            rows = [
-                (place_number + shift, *_ends(points[value_name]))
-                for place_number, value_name in enumerate(values)
-                if value_name in points
+        figure, panel = _panel(figure_width, 1.0 + tall * len(value_names))
+        for model_number, (model_name, points_by_value) in enumerate(series.items()):
+            colour, marker = _look(model_number)
+            shift = (model_number - (len(series) - 1) / 2) * 0.7 / len(series)
+            dot_rows = [
+                (place_number + shift, *_ends(points_by_value[value_name]))
+                for place_number, value_name in enumerate(value_names)
+                if value_name in points_by_value
             ]
-            if not rows:
+            if not dot_rows:
                 continue
-            places, low, means, high = zip(*rows, strict=True)
-            panel.hlines(places, low, high, color=colour, linewidth=1.6)
-            dot = {"marker": marker, "markersize": 4.2, "linestyle": "none"}
-            panel.plot(means, places, color=colour, label=model, **dot)
-            random = (chance or {}).get(model, {})
-            for place_number, value in enumerate(values):
-                if value in random:
-                    chance_percent, row_height = 100 * random[value].mean, place_number + shift
+            row_heights, low_ends, mean_percents, high_ends = zip(*dot_rows, strict=True)
+            panel.hlines(row_heights, low_ends, high_ends, color=colour, linewidth=1.6)
+            dot_style = {"marker": marker, "markersize": 4.2, "linestyle": "none"}
+            panel.plot(mean_percents, row_heights, color=colour, label=model_name, **dot_style)
+            chance_means = (chance_series or {}).get(model_name, {})
+            for place_number, value in enumerate(value_names):
+                if value in chance_means:
+                    chance_percent, row_height = (
+                        100 * chance_means[value].mean,
+                        place_number + shift,
+                    )
                     panel.vlines(
                         chance_percent,
                         row_height - 0.09,
@@ -125,50 +142,56 @@ def dot_figure(
                         color=colour,
                         linewidth=3,
                     )
-        if chance:
+        if chance_series:
             panel.plot([], [], color=INK, marker="|", linestyle="none", label=_CHANCE)
         panel.set_xlim(-2, 102)
-        panel.set_ylim(len(values) - 0.4, -0.6)
-        panel.set_yticks(range(len(values)), [_short(text, width) for text in values.values()])
-        panel.set_xlabel(label, color=INK)
-        return _finished(figure, panel, "x", width)
+        panel.set_ylim(len(value_names) - 0.4, -0.6)
+        panel.set_yticks(
+            range(len(value_names)),
+            [_short(label_text, figure_width) for label_text in value_names.values()],
+        )
+        panel.set_xlabel(axis_label, color=INK)
+        return _finished(figure, panel, "x", figure_width)
 
-    save_figure(path, make)
+    save_figure(picture_file, make)
 
 
-def _look(number: int) -> tuple[str, str]:
-    """Colour and marker of a model."""
-    return COLOURS[number % len(COLOURS)], _MARKERS[number % len(_MARKERS)]
+def _look(model_number: int) -> tuple[str, str]:
+    """Return the colour and the marker of a model."""
+    return COLOURS[model_number % len(COLOURS)], _MARKERS[model_number % len(_MARKERS)]
 
 
 def _ends(mean: Mean) -> tuple[float, float, float]:
-    """The interval with the mean in it, in per cent; the mean alone where there is none."""
-    low, high = (mean.mean if end is None else end for end in (mean.low, mean.high))
-    return 100 * low, 100 * mean.mean, 100 * high
+    """Return low, mean and high in per cent; all three are the mean where there is no interval."""
+    low_end, high_end = (
+        mean.mean if interval_end is None else interval_end
+        for interval_end in (mean.low, mean.high)
+    )
+    return 100 * low_end, 100 * mean.mean, 100 * high_end
 
 
-def _panel(width: float, height: float) -> tuple[Any, Any]:
+def _panel(figure_width: float, figure_height: float) -> tuple[Any, Any]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), facecolor="white", layout="constrained")
+    figure = Figure(figsize=(figure_width, figure_height), facecolor="white", layout="constrained")
     return figure, figure.subplots()
 
 
-def _finished(figure: Any, panel: Any, axis: str, width: float) -> Any:
-    for side in ("top", "right", "left" if axis == "y" else "bottom"):
-        panel.spines[side].set_visible(False)
-    panel.grid(axis=axis, color=FAINT, linewidth=0.6)
+def _finished(figure: Any, panel: Any, mean_axis: str, figure_width: float) -> Any:
+    for spine_side in ("top", "right", "left" if mean_axis == "y" else "bottom"):
+        panel.spines[spine_side].set_visible(False)
+    panel.grid(axis=mean_axis, color=FAINT, linewidth=0.6)
     panel.set_axisbelow(True)
     panel.tick_params(length=0, colors=INK)
-    (panel.set_yticks if axis == "y" else panel.set_xticks)(range(0, 101, 25))
-    handles, names = panel.get_legend_handles_labels()
-    names = [_short(name, width) for name in names]
-    place = {"loc": "outside upper left", "ncols": 3 if width > 5 else 1}
-    figure.legend(handles, names, frameon=False, **place)
+    (panel.set_yticks if mean_axis == "y" else panel.set_xticks)(range(0, 101, 25))
+    handles, label_texts = panel.get_legend_handles_labels()
+    label_texts = [_short(legend_label, figure_width) for legend_label in label_texts]
+    legend_place = {"loc": "outside upper left", "ncols": 3 if figure_width > 5 else 1}
+    figure.legend(handles, label_texts, frameon=False, **legend_place)
     return figure
 
 
-def _short(text: str, width: float) -> str:
-    most = _MOST if width < 5 else 2 * _MOST
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else flat[: most - 1] + "…"
+def _short(label_text: str, figure_width: float) -> str:
+    most_letters = _MOST if figure_width < 5 else 2 * _MOST
+    flat_text = " ".join(label_text.split())
+    return flat_text if len(flat_text) <= most_letters else flat_text[: most_letters - 1] + "…"

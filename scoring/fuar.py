@@ -49,75 +49,89 @@ class Series(Strict):
 
 
 def fuar(
-    forgotten: Sequence[Mapping[int, float]],
-    updated: Sequence[float],
-    new: Sequence[float],
+    forgotten_scores: Sequence[Mapping[int, float]],
+    updated_scores: Sequence[float],
+    new_scores: Sequence[float],
 ) -> Fuar:
     """Forgotten over updated and acquired, of models LM_0 … LM_n trained on D_0 … D_n in turn.
 
     `forgotten[m]`: the score of LM_m on each task T_i^F that is defined, i -> score; `updated[m]`
     and `new[m]`: its scores on T_n^U and T_n^A. Scores in any one unit (equation 1).
     """
-    last_model = len(updated) - 1
-    lost = gained = 0.0
+    last_model = len(updated_scores) - 1
+    forgotten_sum = gained_sum = 0.0
     for task_number in range(last_model):
-        if task_number not in forgotten[task_number] or task_number not in forgotten[last_model]:
+        if (
+            task_number not in forgotten_scores[task_number]
+            or task_number not in forgotten_scores[last_model]
+        ):
             continue
-        lost += max(0.0, forgotten[task_number][task_number] - forgotten[last_model][task_number])
-        gained += max(0.0, updated[last_model] - updated[task_number]) + max(
-            0.0, new[last_model] - new[task_number]
+        forgotten_sum += max(
+            0.0,
+            forgotten_scores[task_number][task_number] - forgotten_scores[last_model][task_number],
         )
-    return Fuar(lost, gained)
+        gained_sum += max(0.0, updated_scores[last_model] - updated_scores[task_number]) + max(
+            0.0, new_scores[last_model] - new_scores[task_number]
+        )
+    return Fuar(forgotten_sum, gained_sum)
 
 
-def fuar_lines(file: Path) -> Iterator[str]:
+def fuar_lines(series_file: Path) -> Iterator[str]:
     """A line a model with its scores, in per cent, and FUAR of the last one.
 
     `UserError`: no such folder, no scores, none of the metric; scores of one task that are of
     several releases.
     """
-    series = load(file, Series)
-    releases: dict[str, str] = {}
+    series = load(series_file, Series)
+    release_by_task: dict[str, str] = {}
 
-    def score(task: str, folder: str) -> float:
-        model = Scores.read(file.parent / folder)
-        release = f"{model.summary['dataset']} {model.summary['version']}"
-        if releases.setdefault(task, release) != release:
-            text = f"scores of {release}, and those of other models are of {releases[task]}"
-            raise UserError(
-                text, where=display_path(model.folder), hint="score all on the same release"
+    def score(task_name: str, scores_folder: str) -> float:
+        model_scores = Scores.read(series_file.parent / scores_folder)
+        release_name = f"{model_scores.summary['dataset']} {model_scores.summary['version']}"
+        if release_by_task.setdefault(task_name, release_name) != release_name:
+            other_release = release_by_task[task_name]
+            message_text = (
+                f"scores of {release_name}, and those of other models are of {other_release}"
             )
-        mean = model.means("all", series.metric, model.whole).get("all")
-        if mean is None:
             raise UserError(
-                f"no {series.metric!r} in these scores", where=display_path(model.folder)
+                message_text,
+                where=display_path(model_scores.folder),
+                hint="score all on the same release",
             )
-        return 100 * mean.mean
+        metric_mean = model_scores.means("all", series.metric, model_scores.whole).get("all")
+        if metric_mean is None:
+            raise UserError(
+                f"no {series.metric!r} in these scores", where=display_path(model_scores.folder)
+            )
+        return 100 * metric_mean.mean
 
-    forgotten = [
+    forgotten_scores = [
         {
-            task_number: score(f"T{task_number}", folder)
-            for task_number, folder in scored_model.forgotten.items()
+            task_number: score(f"T{task_number}", scores_folder)
+            for task_number, scores_folder in scored_model.forgotten.items()
         }
         for scored_model in series.models
     ]
-    updated = [score("updated", scored_model.updated) for scored_model in series.models]
-    new = [score("new", scored_model.new) for scored_model in series.models]
-    tasks = sorted({task_number for task_scores in forgotten for task_number in task_scores})
+    updated_scores = [score("updated", scored_model.updated) for scored_model in series.models]
+    new_scores = [score("new", scored_model.new) for scored_model in series.models]
+    task_numbers = sorted(
+        {task_number for task_scores in forgotten_scores for task_number in task_scores}
+    )
     yield "".join(
         [
             f"{'model':<8}",
-            *(f"{f'T{task_number}F':>9}" for task_number in tasks),
+            *(f"{f'T{task_number}F':>9}" for task_number in task_numbers),
             f"{'TnU':>9}{'TnA':>9}",
         ]
     )
-    for model_number, task_scores in enumerate(forgotten):
-        cells = [
+    for model_number, task_scores in enumerate(forgotten_scores):
+        cell_texts = [
             f"{task_scores[task_number]:.2f}" if task_number in task_scores else "-"
-            for task_number in tasks
+            for task_number in task_numbers
         ]
-        cells += [f"{updated[model_number]:.2f}", f"{new[model_number]:.2f}"]
-        yield "".join([f"LM_{model_number:<5}", *(f"{cell:>9}" for cell in cells)])
-    result = fuar(forgotten, updated, new)
-    ratio = "no gain" if result.ratio is None else f"{result.ratio:.2f}"
-    yield f"FUAR {ratio}: {result.forgotten:.2f} forgotten, {result.gained:.2f} gained"
+        cell_texts += [f"{updated_scores[model_number]:.2f}", f"{new_scores[model_number]:.2f}"]
+        yield "".join([f"LM_{model_number:<5}", *(f"{cell_text:>9}" for cell_text in cell_texts)])
+    series_fuar = fuar(forgotten_scores, updated_scores, new_scores)
+    ratio_text = "no gain" if series_fuar.ratio is None else f"{series_fuar.ratio:.2f}"
+    sums_text = f"{series_fuar.forgotten:.2f} forgotten, {series_fuar.gained:.2f} gained"
+    yield f"FUAR {ratio_text}: {sums_text}"

@@ -20,7 +20,7 @@ LEAST = 10.0
 
 
 class KnowledgeStop(NamedTuple):
-    """The last period whose changes a model follows, and the first one whose it does not.
+    """The last period whose changes a model knows, and the first period whose changes it does not.
 
     `low`, `high`: the interval of `last_known` (95 %, by subject). `n`: answers that it rests on.
     """
@@ -88,52 +88,69 @@ FROM found LEFT JOIN named USING (day)
 """
 
 
-def find_knowledge_stop(questions: ReleaseQuestions, weights: Floats) -> KnowledgeStop | None:
-    """Where a model's knowledge stops; None where its answers do not say.
+def find_knowledge_stop(questions: ReleaseQuestions, draw_weights: Floats) -> KnowledgeStop | None:
+    """Find where a model's knowledge stops; None where its answers do not show it.
 
     `drawn` as of `scoring.intervals`.
     """
-    rows = questions.db.execute("""
+    change_rows = questions.db.execute("""
         SELECT b.day, any_value(label) AS label, bundle, count(*) AS n,
             count(*) FILTER (verdict = 'right') AS hits
         FROM marks m JOIN began b USING (row) SEMI JOIN changed USING (row)
         WHERE verdict IN ('right', 'outdated') GROUP BY b.day, bundle ORDER BY b.day
     """).fetchall()
-    labels = list({day: label for day, label, *_ in rows}.values())
-    if len(labels) < 2:
+    period_labels = list(
+        {cut_day: period_label for cut_day, period_label, *_ in change_rows}.values()
+    )
+    if len(period_labels) < 2:
         return None
     place = {
-        day: place_number for place_number, day in enumerate(dict.fromkeys(row[0] for row in rows))
+        cut_day: place_number
+        for place_number, cut_day in enumerate(dict.fromkeys(row[0] for row in change_rows))
     }
-    answer_counts, right_counts = np.zeros((2, weights.shape[1], len(place)))
-    for day, _, bundle, place_number, hits in rows:
-        answer_counts[bundle, place[day]], right_counts[bundle, place[day]] = place_number, hits
-    cut, gain = _cuts(right_counts.sum(0)[None], answer_counts.sum(0)[None])
-    if 2 * gain[0] < LEAST:
+    answer_counts, right_counts = np.zeros((2, draw_weights.shape[1], len(place)))
+    for cut_day, _, bundle, place_number, hit_counts in change_rows:
+        answer_counts[bundle, place[cut_day]], right_counts[bundle, place[cut_day]] = (
+            place_number,
+            hit_counts,
+        )
+    best_cut, cut_gain = _cuts(right_counts.sum(0)[None], answer_counts.sum(0)[None])
+    if 2 * cut_gain[0] < LEAST:
         return None
-    drawn_cuts, _ = _cuts(weights @ right_counts, weights @ answer_counts)
+    drawn_cuts, _ = _cuts(draw_weights @ right_counts, draw_weights @ answer_counts)
     drawn_cuts.sort()
-    low, high = drawn_cuts[bounds(len(drawn_cuts))]
-    last, first, low, high = (
-        labels[place_number] for place_number in (cut[0] - 1, cut[0], low - 1, high - 1)
+    low_day, high_day = drawn_cuts[bounds(len(drawn_cuts))]
+    last_known, first_unknown, low_day, high_day = (
+        period_labels[place_number]
+        for place_number in (best_cut[0] - 1, best_cut[0], low_day - 1, high_day - 1)
     )
-    return KnowledgeStop(last, first, low, high, int(answer_counts.sum()))
+    return KnowledgeStop(last_known, first_unknown, low_day, high_day, int(answer_counts.sum()))
 
 
 def _cuts(right_counts: Floats, answer_counts: Floats) -> tuple[Ints, Floats]:
-    """The best cut of each row of counts, from 1, and what it gains over no cut."""
-    whole_right, whole = right_counts.sum(1, keepdims=True), answer_counts.sum(1, keepdims=True)
-    before_right, before = np.cumsum(right_counts, 1)[:, :-1], np.cumsum(answer_counts, 1)[:, :-1]
-    after_right, after = whole_right - before_right, whole - before
-    gains = _fit(before_right, before) + _fit(after_right, after) - _fit(whole_right, whole)
-    falls = before_right * after > after_right * before
-    gains = np.where(falls, gains, 0.0)
-    best = gains.argmax(1)
-    return best + 1, gains[np.arange(len(gains)), best]
+    """Return the best cut of each row of counts, from 1, and its gain over no cut."""
+    whole_right, whole_entropy = (
+        right_counts.sum(1, keepdims=True),
+        answer_counts.sum(1, keepdims=True),
+    )
+    before_right, before_counts = (
+        np.cumsum(right_counts, 1)[:, :-1],
+        np.cumsum(answer_counts, 1)[:, :-1],
+    )
+    after_right, after_counts = whole_right - before_right, whole_entropy - before_counts
+    cut_gains = (
+        _fit(before_right, before_counts)
+        + _fit(after_right, after_counts)
+        - _fit(whole_right, whole_entropy)
+    )
+    falls_after = before_right * after_counts > after_right * before_counts
+    cut_gains = np.where(falls_after, cut_gains, 0.0)
+    best_cuts = cut_gains.argmax(1)
+    return best_cuts + 1, cut_gains[np.arange(len(cut_gains)), best_cuts]
 
 
 def _fit(right_counts: Floats, answer_counts: Floats) -> Floats:
-    """The log-likelihood of so many right of so many at the rate that fits best."""
+    """Return the log-likelihood of hits among counts, at the rate that fits them best."""
     return _entropy(right_counts) + _entropy(answer_counts - right_counts) - _entropy(answer_counts)
 
 

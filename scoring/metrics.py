@@ -1,4 +1,4 @@
-"""Metrics of single rows, as queries over what a release asks and what a model gave.
+"""Metrics of single rows, as queries over the questions of a release and the answers of a model.
 
 - `exact_match`, `f1`: the best over the accepted answers, normalised as SQuAD does (Rajpurkar et
   al. 2016). Where there is no answer, none given counts 1 and a text 0; none given where there is
@@ -40,7 +40,9 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 GUESSED = ("chance", "shortest", "before")
 """What needs no knowledge: it is known of each row, and has no interval."""
+# LAMA reports precision at 1 and at 10
 RANKS = (1, 5, 10)
+# of searches; beyond twenty articles, a reader of the results hardly gets
 RECALLS = (1, 5, 10, 20)
 METRICS = (
     *("exact_match", "f1", "rouge_l", *(f"p@{most}" for most in RANKS), "mrr"),
@@ -48,8 +50,9 @@ METRICS = (
     *("outdated", "early", "stale", "abstained"),
 )
 """Every metric, in the order of tables."""
+# The fewest times that make an answer a repeated one: in a small sample an answer is given a few
+# times by chance, and is then more than a tenth of all.
 _OFTEN = 5
-"""Times from which an answer is a repeated one."""
 
 
 class RepeatedWords(NamedTuple):
@@ -70,6 +73,7 @@ class RepeatedWords(NamedTuple):
         )
 
 
+# The texts that the model gave for each row, the best first, and their normalised `names`.
 _GIVEN_TEXTS = """
     -- Of scored choices only the best text counts, and none where all several are equal.
     SELECT a.*, g.* EXCLUDE (row),
@@ -81,19 +85,20 @@ _GIVEN_TEXTS = """
         normals(texts) AS names
     FROM given g JOIN asked a USING (row)
 """
-"""The texts that the model gave for each row, the best first, and their normalised `names`."""
 
+# The texts that the model chose among; null where it answered in its own words.
 _OFFERED = "CASE WHEN from_scores THEN texts WHEN choosing OR alone THEN choices END"
-"""The texts that the model chose among; null where it answered in its own words."""
 
+# Whether the first text is an accepted answer. A written one has to have a visible character:
+# normalised, an answer such as `The The` is as empty as no text at all.
 _NAMED = """coalesce(list_contains(targets, names[1])
     AND (choosing OR regexp_matches(texts[1], '[^\\s\\p{Z}]')), false)"""
-"""Whether the first text is an accepted answer. A written one has to have a visible character:
-normalised, an answer such as `The The` is as empty as no text at all."""
 
+# Whether the model wrote that it gives no answer.
 _SILENT = f"NOT choosing AND NOT named AND answer IN {NO_ANSWER_TEXTS}"
-"""Whether the model wrote that it gives no answer."""
 
+# One of `VERDICTS`, or why the row has none: `undecided`, which has likelihoods of accepted answers
+# alone, and `neutral`, which names what is true and not asked for.
 _VERDICT = """
     CASE WHEN from_scores AND list_has_all(targets, names) THEN 'undecided'
         WHEN list_contains(neutral, names[1]) AND NOT named THEN 'neutral'
@@ -103,13 +108,12 @@ _VERDICT = """
         WHEN list_contains(later, names[1]) THEN 'early'
         ELSE 'wrong' END
 """
-"""One of `VERDICTS`, or why the row has none: `undecided`, which has likelihoods of accepted
-answers alone, and `neutral`, which names what is true and not asked for."""
 
+# The rank at which a search found the article that answers, or a passage of it (`article_3`).
 _PLACE = """list_position(list_transform(listed, lambda passage:
     evidence IN (passage, regexp_replace(passage, '_\\d+$', ''))), true)"""
-"""The rank at which a search found the article that answers, or a passage of it (`article_3`)."""
 
+# What the model said for each row, and the verdict on it.
 _SAID = f"""
 CREATE TABLE said AS
     WITH texts AS ({_GIVEN_TEXTS})
@@ -125,7 +129,6 @@ CREATE TABLE said AS
     -- an answer is outdated, too, if the same fact had it on an earlier day in this release
     LEFT JOIN held h ON h.history = t.history AND h.name = t.names[1] AND h.since < t.day
 """  # noqa: S608
-"""What the model said for each row, and the verdict on it."""
 
 _VARIANTS = """
     -- of each question how many of its variants were answered in writing, and how many wrong
@@ -139,6 +142,7 @@ _FIRSTS = """
     WHERE list_contains({variant_configs}::VARCHAR[], config) GROUP BY config, question
 """
 
+# A row for each verdict, with a column for each metric.
 _MARKS = """
 CREATE TABLE marks AS
     WITH judged AS (
@@ -151,50 +155,51 @@ CREATE TABLE marks AS
     FROM judged LEFT JOIN firsts USING (row) LEFT JOIN questions USING (question)
     JOIN subjects USING (subject)
 """
-"""A row for each verdict, with a column for each metric."""
 
 _RIGHT = "(verdict = 'right')::INT"
+# Whether the model gave a list of answers in order.
 _RANKED = "candidates IS NOT NULL AND NOT from_scores"
-"""Whether the model gave a list of answers in order."""
+# The rank of the first accepted answer in that list; null where there is none.
 _RANK = "list_position(list_transform(names, lambda name: list_contains(targets, name)), true)"
-"""The rank of the first accepted answer in that list; null where there is none."""
 
 
-def judge_answers(questions: ReleaseQuestions, *, rouge: bool = False) -> None:
+def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -> None:
     """Make the tables `said` and `marks` from `given`, predictions with the `row` that each is of.
 
     `marks` has each row that has a verdict: `row`, `config`, `split`, `id`, `subject`, `bundle`,
     `verdict`, and a column for each of `METRICS`, in units of 1/`SCALE`, null where it has none.
     """
-    db = questions.db
+    db = release_questions.db
     db.create_function("f1", _best(_f1), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     db.create_function("rouge_l", _best(rouge_l), ["VARCHAR", "VARCHAR[]"], "DOUBLE", type=ARROW)
     mark_known_changes(db)
     db.execute(_SAID)
-    longest = "SELECT max(len(candidates)) FROM said WHERE NOT from_scores"
-    ((longest_list,),) = db.execute(longest).fetchall()
-    values = {
+    longest_query = "SELECT max(len(candidates)) FROM said WHERE NOT from_scores"
+    ((longest_list,),) = db.execute(longest_query).fetchall()
+    metric_values = {
         **_answer_metrics(rouge),
         **_rank_metrics(longest_list or 0),
         **_choice_metrics(),
         **_verdict_metrics(),
     }
-    columns = []
-    for name in METRICS:
-        columns.append(f"round({SCALE} * {values[name]})::INT AS {duck.name(name)}")
-    variant_configs = [config.name for config in questions.configs if config.roles.group]
+    metric_columns = []
+    for metric_name in METRICS:
+        metric_columns.append(
+            f"round({SCALE} * {metric_values[metric_name]})::INT AS {duck.name(metric_name)}"
+        )
+    variant_configs = [config.name for config in release_questions.configs if config.roles.group]
     db.execute(
         _MARKS.format(
             verdicts=VERDICTS,
             variants=_VARIANTS,
             firsts=_FIRSTS.format(variant_configs=variant_configs),
             bundles=BUNDLES,
-            metrics=", ".join(columns),
+            metrics=", ".join(metric_columns),
         )
     )
 
 
-def _answer_metrics(rouge: bool) -> dict[str, str]:
+def _answer_metrics(with_rouge: bool) -> dict[str, str]:
     """Metrics of answers in the model's own words: name -> expression over `judged`."""
     free_answer = "offered IS NULL"
     best_f1 = "CASE WHEN verdict = 'right' THEN 1 WHEN silent THEN 0 ELSE f1(answer, targets) END"
@@ -202,7 +207,7 @@ def _answer_metrics(rouge: bool) -> dict[str, str]:
     return {
         "exact_match": _where(free_answer, _RIGHT),
         "f1": _where(free_answer, best_f1),
-        "rouge_l": _where(f"{rouge} AND NOT choosing", best_rouge),
+        "rouge_l": _where(f"{with_rouge} AND NOT choosing", best_rouge),
         "consistency": _where("first", "(wrong = 0)::INT"),
         "agreement": _where("first AND variants > 1", "(wrong IN (0, variants))::INT"),
     }
@@ -210,51 +215,54 @@ def _answer_metrics(rouge: bool) -> dict[str, str]:
 
 def _rank_metrics(longest_list: int) -> dict[str, str]:
     """Metrics of ranked answers and of searches. No `p@k` where no list has k answers."""
-    values = {"mrr": _where(_RANKED, f"coalesce(1 / {_RANK}, 0)")}
-    for most in RANKS:
-        is_known = most == RANKS[0] or most <= longest_list
-        hit = f"coalesce({_RANK} <= {most}, false)::INT"
-        values[f"p@{most}"] = _where(f"{_RANKED} AND {is_known}", hit)
-    for most in RECALLS:
-        values[f"recall@{most}"] = _where("searched", f"coalesce(place <= {most}, false)::INT")
-    return values
+    metric_values = {"mrr": _where(_RANKED, f"coalesce(1 / {_RANK}, 0)")}
+    for most_ranks in RANKS:
+        is_known = most_ranks == RANKS[0] or most_ranks <= longest_list
+        rank_hit = f"coalesce({_RANK} <= {most_ranks}, false)::INT"
+        metric_values[f"p@{most_ranks}"] = _where(f"{_RANKED} AND {is_known}", rank_hit)
+    for most_ranks in RECALLS:
+        metric_values[f"recall@{most_ranks}"] = _where(
+            "searched", f"coalesce(place <= {most_ranks}, false)::INT"
+        )
+    return metric_values
 
 
 def _choice_metrics() -> dict[str, str]:
     """Accuracy of choosing, and what `GUESSED` would get: the share of right texts among some."""
-    pairs = "list_zip(offered, CASE WHEN from_scores THEN names ELSE normals(offered) END)"
-    shortest = "list_min(list_transform(offered, lambda text: length(text)))"
+    offered_pairs = "list_zip(offered, CASE WHEN from_scores THEN names ELSE normals(offered) END)"
+    shortest_length = "list_min(list_transform(offered, lambda text: length(text)))"
     guessed_pairs = {
-        "chance": pairs,
-        "shortest": f"list_filter({pairs}, lambda pair: length(pair[1]) = {shortest})",
-        "before": f"list_filter({pairs}, lambda pair: list_contains(previous, pair[2]))",
+        "chance": offered_pairs,
+        "shortest": f"list_filter({offered_pairs}, "
+        f"lambda pair: length(pair[1]) = {shortest_length})",
+        "before": f"list_filter({offered_pairs}, lambda pair: list_contains(previous, pair[2]))",
     }
-    values = {"accuracy": _where("offered IS NOT NULL", _RIGHT)}
-    for name, some_pairs in guessed_pairs.items():
+    metric_values = {"accuracy": _where("offered IS NOT NULL", _RIGHT)}
+    for guess_name, some_pairs in guessed_pairs.items():
         is_right = "lambda pair: list_contains(targets, pair[2])::INT"
-        values[name] = f"list_avg(list_transform({some_pairs}, {is_right}))"
-    return values
+        metric_values[guess_name] = f"list_avg(list_transform({some_pairs}, {is_right}))"
+    return metric_values
 
 
 def _verdict_metrics() -> dict[str, str]:
     """Shares of the verdicts, each of the rows that can have it."""
-    outdated = "(verdict = 'outdated')::INT"
+    outdated_mark = "(verdict = 'outdated')::INT"
     return {
-        "outdated": _where("changed", outdated),
+        "outdated": _where("changed", outdated_mark),
         "early": _where("len(later) > 0", "(verdict = 'early')::INT"),
-        "stale": _where("changed AND verdict IN ('right', 'outdated')", outdated),
+        "stale": _where("changed AND verdict IN ('right', 'outdated')", outdated_mark),
         "abstained": "(verdict = 'abstained')::INT",
     }
 
 
-def _where(condition: str, value: str) -> str:
+def _where(row_condition: str, value_sql: str) -> str:
     """A value where a condition holds, else null."""
-    return f"(CASE WHEN {condition} THEN {value} END)"
+    return f"(CASE WHEN {row_condition} THEN {value_sql} END)"
 
 
-def repeated_words(questions: ReleaseQuestions) -> RepeatedWords | None:
+def repeated_words(release_questions: ReleaseQuestions) -> RepeatedWords | None:
     """The most common answer, where it is more than a tenth of those that the model gave."""
-    rows = questions.db.execute(f"""
+    repeated_rows = release_questions.db.execute(f"""
         WITH often AS (
             SELECT answer, count(*) AS times FROM said
             WHERE NOT choosing AND verdict != 'neutral' AND answer NOT IN {NO_ANSWER_TEXTS}
@@ -266,23 +274,26 @@ def repeated_words(questions: ReleaseQuestions) -> RepeatedWords | None:
                 WHERE list_contains(targets, o.answer))
         FROM often
     """).fetchall()  # noqa: S608
-    if not rows:
+    if not repeated_rows:
         return None
-    repeated = RepeatedWords(*rows[0])
-    often = (
-        repeated.times >= _OFTEN
-        and repeated.times * 10 > repeated.answers
-        and repeated.times > 2 * repeated.right
+    repeated_answer = RepeatedWords(*repeated_rows[0])
+    is_repeated = (
+        repeated_answer.times >= _OFTEN
+        and repeated_answer.times * 10 > repeated_answer.answers
+        and repeated_answer.times > 2 * repeated_answer.right
     )
-    return repeated if often else None
+    return repeated_answer if is_repeated else None
 
 
-def _best(score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
+def _best(text_score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
     """A function of the database: the best score of each text with the answers of its row."""
 
     def scores(texts: pa.ChunkedArray, targets: pa.ChunkedArray) -> pa.Array:
-        pairs = zip(texts.to_pylist(), targets.to_pylist(), strict=True)
-        row_scores = ([score(text or "", answer) for answer in answers] for text, answers in pairs)
+        text_pairs = zip(texts.to_pylist(), targets.to_pylist(), strict=True)
+        row_scores = (
+            [text_score(answer_text or "", target_text) for target_text in target_texts]
+            for answer_text, target_texts in text_pairs
+        )
         return pa.array(
             [max(answer_scores, default=0.0) for answer_scores in row_scores], pa.float64()
         )
@@ -290,10 +301,11 @@ def _best(score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
     return scores
 
 
-def _f1(name: str, answer: str) -> float:
-    return token_f1(name.split(), answer.split())
+def _f1(answer_name: str, target_name: str) -> float:
+    return token_f1(answer_name.split(), target_name.split())
 
 
+# words as rouge-score splits them: `the 2nd-best` has three, and an accent ends a word
 _ROUGE_WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -307,11 +319,15 @@ def rouge_l(prediction: str, reference: str) -> float:
     )
     if not prediction_words or not reference_words:
         return 0.0
-    lengths = [0] * (len(reference_words) + 1)
-    for word in prediction_words:
-        before = 0
-        for place, their_word in enumerate(reference_words, 1):
-            here = lengths[place]
-            lengths[place] = before + 1 if word == their_word else max(here, lengths[place - 1])
-            before = here
-    return 2 * lengths[-1] / (len(prediction_words) + len(reference_words))
+    common_lengths = [0] * (len(reference_words) + 1)
+    for prediction_word in prediction_words:
+        diagonal_length = 0
+        for reference_place, their_word in enumerate(reference_words, 1):
+            previous_length = common_lengths[reference_place]
+            common_lengths[reference_place] = (
+                diagonal_length + 1
+                if prediction_word == their_word
+                else max(previous_length, common_lengths[reference_place - 1])
+            )
+            diagonal_length = previous_length
+    return 2 * common_lengths[-1] / (len(prediction_words) + len(reference_words))

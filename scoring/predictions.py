@@ -1,4 +1,4 @@
-"""Predictions: what a model answered, a row of a release each, as JSON lines or Parquet.
+"""Predictions: the answers of a model to rows of a release, as JSON lines or Parquet.
 
 A row has `id`, the id of the row of the release, and one of
 
@@ -37,12 +37,16 @@ from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.release.manifest import write_json
 
 LONGEST = 4 << 20
-"""Bytes of a line at most: an answer, not a book."""
+"""The most bytes of a line: enough for long answers with thousands of candidates, and little enough
+that a file without line ends is refused before it fills the memory."""
 HASH = 16
-"""Hex digits of a prompt's sha256 that tell it."""
+"""Hex digits of a prompt's sha256 that are compared: 64 bits, enough to tell the prompts of one
+release apart, and short in a file that has them in every line."""
+# Rows that are read and written at a time: a batch of short answers takes a few megabytes.
 _ROWS = 1 << 14
-"""Rows that are read and written at a time."""
+# bytes that are read from a compressed file at a time
 _PIECE = 1 << 20
+# exactly one of these fields holds the answer of a row
 _ANSWERS = ("prediction", "candidates", "scores", "choice_scores")
 _HINT = 'a line is {"id": "…", "prediction": "…"}, or has candidates, scores or choice_scores'
 _TEXTS = pa.list_(pa.string())
@@ -60,13 +64,15 @@ SCHEMA = pa.schema(
         pa.field("from_scores", pa.bool_(), nullable=False),
     ]
 )
-"""A batch of predictions as `read` gives it; of `candidates` and `choice_scores` what is not null
-is what was given, else `prediction` is. `from_scores`: the candidates are those of `scores`, which
-somebody chose to be scored, in their order."""
+"""The columns of a batch that `read_predictions` yields.
+
+At most one of `candidates` and `choice_scores` is not null; where both are null, `prediction` is
+the answer. `from_scores`: the candidates are the texts of `scores`, the likeliest first.
+"""
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One row of a file of predictions; see the module."""
+    """One row of a file of predictions; the docstring of the module explains the fields."""
 
     id: str
     config: str | None = None
@@ -80,7 +86,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 
 
 class PredictionsAbout(BaseModel):
-    """What the file beside the predictions says of them; further fields are left alone."""
+    """The file beside predictions that describes them; further fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -91,25 +97,25 @@ class PredictionsAbout(BaseModel):
 
     @property
     def name(self) -> str:
-        """The model, and how it was asked where that is not by writing."""
+        """The name of the model, with the view in parentheses unless it wrote its answers."""
         return self.model if self.view in (None, "generate") else f"{self.model} ({self.view})"
 
 
-def prompt_hash(prompt: str) -> str:
-    """What `prompt_sha256` says of a prompt: the first 16 hex digits of its sha256."""
-    return text_sha256(prompt)[:HASH]
+def prompt_hash(prompt_text: str) -> str:
+    """Return the first `HASH` hex digits of a prompt's sha256."""
+    return text_sha256(prompt_text)[:HASH]
 
 
 def about_path(path: Path) -> Path:
-    """The file that says what the predictions of a file are of."""
-    plain = path.with_suffix("") if path.suffix in (".gz", ".zst") else path
-    return plain.with_suffix(".json")
+    """Return the path of the file that describes a file of predictions."""
+    plain_path = path.with_suffix("") if path.suffix in (".gz", ".zst") else path
+    return plain_path.with_suffix(".json")
 
 
 def read_about(path: Path) -> PredictionsAbout | None:
-    """What is said beside a file of predictions; None where nothing is.
+    """Read the description beside a file of predictions; None where there is none.
 
-    `UserError`: the file beside it is broken.
+    `UserError`: the description is broken.
     """
     file = about_path(path)
     if file == path or not file.is_file():
@@ -125,13 +131,13 @@ def read_about(path: Path) -> PredictionsAbout | None:
 
 
 def write_about(path: Path, description: Mapping[str, object]) -> None:
-    """Write the file that says what the predictions of a file are of."""
-    with replacing(about_path(path)) as unfinished:
-        write_json(unfinished, description, sort_keys=True)
+    """Write the description beside a file of predictions."""
+    with replacing(about_path(path)) as unfinished_file:
+        write_json(unfinished_file, description, sort_keys=True)
 
 
 def read_predictions(path: Path) -> Iterator[pa.RecordBatch]:
-    """The predictions of a file in batches of `SCHEMA`, in bounded memory.
+    """Yield the predictions of a file in batches of `SCHEMA`, in bounded memory.
 
     `UserError` with file and line: a line that is no prediction or is longer than `LONGEST`, a row
     with no answer or several kinds, a number that is not finite; a damaged or empty file.
@@ -141,142 +147,168 @@ def read_predictions(path: Path) -> Iterator[pa.RecordBatch]:
             is_parquet = file.read(4) == b"PAR1"
     except OSError as error:
         raise UserError.of_disk(error, path) from error
-    flow = _parquet_rows(path) if is_parquet else numbered_rows(path)
-    while batch_rows := [row for _, row in islice(flow, _ROWS)]:
+    row_flow = _parquet_rows(path) if is_parquet else numbered_rows(path)
+    while batch_rows := [row for _, row in islice(row_flow, _ROWS)]:
         yield _batch(batch_rows)
 
 
 def write_predictions(path: Path, rows: Iterable[Prediction]) -> int:
-    """Write predictions as JSON lines (`.gz`, `.zst`: packed) or `.parquet`; the number of rows.
+    """Write predictions as JSON lines (also `.gz`, `.zst`) or `.parquet`; return their number.
 
     The file appears when it is whole; the same rows give the same bytes.
     """
-    flow = iter(rows)
-    count = 0
-    with replacing(path) as unfinished, _open(unfinished, path.suffix) as put:
-        while batch_rows := list(islice(flow, _ROWS)):
-            count += len(batch_rows)
-            put(batch_rows)
-    return count
+    row_flow = iter(rows)
+    row_count = 0
+    with replacing(path) as unfinished_file, _open(unfinished_file, path.suffix) as write_rows:
+        while batch_rows := list(islice(row_flow, _ROWS)):
+            row_count += len(batch_rows)
+            write_rows(batch_rows)
+    return row_count
 
 
 @contextmanager
-def _open(path: Path, suffix: str) -> Iterator[Any]:
-    if suffix == ".parquet":
+def _open(path: Path, file_suffix: str) -> Iterator[Any]:
+    if file_suffix == ".parquet":
         schema = SCHEMA.remove(SCHEMA.get_field_index("from_scores"))
-        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-            yield lambda rows: writer.write_batch(_batch(rows).select(schema.names))
+        with pq.ParquetWriter(path, schema, compression="zstd") as parquet_writer:
+            yield lambda rows: parquet_writer.write_batch(_batch(rows).select(schema.names))
         return
-    encoder = msgspec.json.Encoder()
-    packed = {".gz": "gzip", ".zst": "zstd"}.get(suffix)
-    with pa.output_stream(str(path), compression=packed) as file:
-        yield lambda rows: file.write(encoder.encode_lines(rows))
+    json_encoder = msgspec.json.Encoder()
+    compression_name = {".gz": "gzip", ".zst": "zstd"}.get(file_suffix)
+    with pa.output_stream(str(path), compression=compression_name) as file:
+        yield lambda rows: file.write(json_encoder.encode_lines(rows))
 
 
 def numbered_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
-    """The predictions of a file of JSON lines, each with the number of its line from 1.
+    """Yield the predictions of a file of JSON lines, each with its line number from 1.
 
-    `UserError` as of `read`.
+    `UserError`: as `read_predictions` raises it.
     """
-    decoder = msgspec.json.Decoder(Prediction)
-    for number, line in _lines(path):
+    json_decoder = msgspec.json.Decoder(Prediction)
+    for line_number, file_line in _lines(path):
         try:
-            row = decoder.decode(line)
+            row = json_decoder.decode(file_line)
         except RecursionError:
-            what = "brackets too deep"
-            raise UserError(what, where=display_path(path), line=number, hint=_HINT) from None
+            error_text = "brackets too deep"
+            raise UserError(
+                error_text, where=display_path(path), line=line_number, hint=_HINT
+            ) from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            text = f"no prediction: {str(error).replace(chr(10), ' ')}"
-            raise UserError(text, where=display_path(path), line=number, hint=_HINT) from None
-        yield number, _checked(row, path, number)
+            error_text = f"no prediction: {str(error).replace(chr(10), ' ')}"
+            raise UserError(
+                error_text, where=display_path(path), line=line_number, hint=_HINT
+            ) from None
+        yield line_number, _checked(row, path, line_number)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that are not blank, with their numbers from 1."""
-    number, rest = 0, b""
+    """Yield the lines of a file that are not blank, with their numbers from 1."""
+    line_number, line_rest = 0, b""
     with Compressed(path, hint="write it again") as file:
-        while piece := file.read(_PIECE):
-            *full, rest = (rest + piece).split(b"\n")
-            for line in full:
-                number += 1
-                _check_length(line, path, number)
-                if line.strip():
-                    yield number, line
-            _check_length(rest, path, number + 1)
-        if rest.strip():
-            yield number + 1, rest
+        while file_piece := file.read(_PIECE):
+            *full_lines, line_rest = (line_rest + file_piece).split(b"\n")
+            for file_line in full_lines:
+                line_number += 1
+                _check_length(file_line, path, line_number)
+                if file_line.strip():
+                    yield line_number, file_line
+            # the rest has no line end yet: refuse it before the next piece makes it longer
+            _check_length(line_rest, path, line_number + 1)
+        if line_rest.strip():
+            yield line_number + 1, line_rest
 
 
-def _check_length(line: bytes, path: Path, number: int) -> None:
-    if len(line) > LONGEST:
+def _check_length(file_line: bytes, path: Path, line_number: int) -> None:
+    if len(file_line) > LONGEST:
         raise UserError(
-            f"a line of more than {LONGEST:,} bytes", where=display_path(path), line=number
+            f"a line of more than {LONGEST:,} bytes", where=display_path(path), line=line_number
         )
 
 
 def _batch(rows: Sequence[Prediction]) -> pa.RecordBatch:
-    columns = {name: list(map(attrgetter(name), rows)) for name in Prediction.__struct_fields__}
-    scores = columns.pop("scores")
-    columns["prediction"] = [
-        None if score_map is UNSET else score_map for score_map in columns["prediction"]
+    field_columns = {
+        field_name: list(map(attrgetter(field_name), rows))
+        for field_name in Prediction.__struct_fields__
+    }
+    score_maps = field_columns.pop("scores")
+    field_columns["prediction"] = [
+        None if score_map is UNSET else score_map for score_map in field_columns["prediction"]
     ]
-    columns["candidates"] = [
+    field_columns["candidates"] = [
         candidates if score_map is None else _ranked(score_map)
-        for candidates, score_map in zip(columns["candidates"], scores, strict=True)
+        for candidates, score_map in zip(field_columns["candidates"], score_maps, strict=True)
     ]
-    columns["from_scores"] = [score_map is not None for score_map in scores]
-    return pa.RecordBatch.from_pydict(columns, schema=SCHEMA)
+    field_columns["from_scores"] = [score_map is not None for score_map in score_maps]
+    return pa.RecordBatch.from_pydict(field_columns, schema=SCHEMA)
 
 
-def _checked(row: Prediction, path: Path, number: int) -> Prediction:
-    """The row. `UserError`: it is no answer."""
-    kinds = (row.prediction is not UNSET) + (row.candidates is not None)
-    kinds += (row.scores is not None) + (row.choice_scores is not None)
-    numbers = row.choice_scores or (row.scores or {}).values()
-    if kinds == 1 and all(map(math.isfinite, numbers)):
+def _checked(row: Prediction, path: Path, line_number: int) -> Prediction:
+    """Return the row. `UserError`: it has no answer, several, or a score that is not finite."""
+    kind_count = (row.prediction is not UNSET) + (row.candidates is not None)
+    kind_count += (row.scores is not None) + (row.choice_scores is not None)
+    score_numbers = row.choice_scores or (row.scores or {}).values()
+    if kind_count == 1 and all(map(math.isfinite, score_numbers)):
         return row
-    answers = {0: "no answer", 1: "a score that is not a finite number"}
-    wrong = answers.get(kinds, "more than one kind of answer")
-    raise UserError(wrong, where=display_path(path), line=number, hint=_HINT)
+    error_texts = {0: "no answer", 1: "a score that is not a finite number"}
+    error_text = error_texts.get(kind_count, "more than one kind of answer")
+    raise UserError(error_text, where=display_path(path), line=line_number, hint=_HINT)
 
 
-def _ranked(scores: dict[str, float]) -> list[str]:
+def _ranked(score_by_answer: dict[str, float]) -> list[str]:
     """Answers by log-likelihood, the best first; equal ones by their text."""
-    return sorted(scores, key=lambda text: (-scores[text], text))
+    return sorted(
+        score_by_answer, key=lambda answer_text: (-score_by_answer[answer_text], answer_text)
+    )
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
     try:
         with pq.ParquetFile(path, pre_buffer=False) as file:
-            names = set(file.schema_arrow.names)
-            if "id" not in names or names.isdisjoint(_ANSWERS):
-                columns = ", ".join(sorted(names)[:20])
-                message = f"no column id, or none of {', '.join(_ANSWERS)}; it has {columns}"
+            column_names = set(file.schema_arrow.names)
+            if "id" not in column_names or column_names.isdisjoint(_ANSWERS):
+                column_text = ", ".join(sorted(column_names)[:20])
+                message = f"no column id, or none of {', '.join(_ANSWERS)}; it has {column_text}"
                 raise UserError(message, where=display_path(path))
-            wanted_columns = [name for name in Prediction.__struct_fields__ if name in names]
-            batches = file.iter_batches(_ROWS, columns=wanted_columns)
-            rows = (row for batch in batches for row in batch.to_pylist())
-            for number, row in enumerate(rows, 1):
+            wanted_columns = [
+                field_name
+                for field_name in Prediction.__struct_fields__
+                if field_name in column_names
+            ]
+            row_batches = file.iter_batches(_ROWS, columns=wanted_columns)
+            rows = (row for row_batch in row_batches for row in row_batch.to_pylist())
+            for line_number, row in enumerate(rows, 1):
                 try:
-                    yield number, _checked(msgspec.convert(_plain(row), Prediction), path, number)
+                    yield (
+                        line_number,
+                        _checked(msgspec.convert(_plain(row), Prediction), path, line_number),
+                    )
                 except msgspec.ValidationError as error:
-                    text = f"no prediction: {error}"
-                    raise UserError(text, where=display_path(path), line=number) from None
+                    error_text = f"no prediction: {error}"
+                    raise UserError(
+                        error_text, where=display_path(path), line=line_number
+                    ) from None
     except (pa.ArrowException, OSError) as error:
-        what = str(error).split("\n")[0]
-        raise UserError(f"no predictions: {what}", where=display_path(path)) from error
+        error_text = str(error).split("\n")[0]
+        raise UserError(f"no predictions: {error_text}", where=display_path(path)) from error
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of Parquet as a line of JSON has it: what is null is absent, unless nothing is there.
+    """Convert a row of Parquet to the form of a line of JSON: null values are left out.
 
-    Scores are a map, or a struct with the answers of all rows.
+    A row with null values alone is a prediction that gives no answer. Scores are a map, or a struct
+    that has a field for the answers of every row.
     """
-    present_values = {name: value for name, value in row.items() if value is not None}
+    present_values = {
+        field_name: field_value
+        for field_name, field_value in row.items()
+        if field_value is not None
+    }
     if "scores" in present_values:
-        pairs = dict(present_values["scores"])
+        score_pairs = dict(present_values["scores"])
         present_values["scores"] = {
-            text: score for text, score in pairs.items() if score is not None
+            answer_text: answer_score
+            for answer_text, answer_score in score_pairs.items()
+            if answer_score is not None
         }
     return (
         present_values

@@ -1,6 +1,7 @@
-"""What a release asks, as the table `asked` of a database: a line for each row.
+"""The questions of a release, as the table `asked` of a database: one line for each row.
 
-Read from the columns that the manifest names; articles and pages stay where they are.
+They are read from the columns that the manifest names. The texts of articles and pages are not
+read.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,19 +29,24 @@ from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.intervals import BUNDLES
 from factdrift.scoring.predictions import HASH
 
+# The most years that are a stratum each; of more, decades are. A guess that the samples do not
+# contradict: a figure of more points is crowded, and TimeQA asks about centuries.
 _MANY = 40
-"""Years up to which each is a stratum; where there are more, decades are."""
+# Memory of the database at most; tables that need more are spilled to disk.
 _MEMORY = "800MB"
-"""Of the database; what is beyond it lies on disk meanwhile."""
+# Quarters before and after the cut-off that are told apart: five years, beyond which groups become
+# small.
 _FAR = 20
-"""Quarters behind a cut-off that are told apart."""
 QUINTILES = ("1 (least known)", "2", "3", "4", "5 (best known)")
 
 
 @dataclass(frozen=True)
 class QuestionConfig:
-    """A config that asks. `source`: the name of a view of its rows, whose `_row` is their number;
-    `strata`: name -> a query for the `row` and `value` of all that its scores are split by."""
+    """A config whose rows ask questions.
+
+    `source`: the name of a view of its rows, whose column `_row` has their number. `strata`: name
+    -> a query for the `row` and `value` of everything that its scores are split by.
+    """
 
     name: str
     source: str
@@ -50,7 +56,7 @@ class QuestionConfig:
 
 @dataclass(frozen=True)
 class ReleaseQuestions:
-    """Every row that a release asks, config after config, as the table `asked` of `db`.
+    """The questions of a release, config after config, as the table `asked` of `db`.
 
     Its columns: `row` (its number), `config`, `split`, `id`, `prompt_hash`; lists of names,
     normalised: `targets`, `previous`, `later`, `neutral`; `raw_targets` and `choices` as they
@@ -69,72 +75,86 @@ class ReleaseQuestions:
 
 @contextmanager
 def read_questions(
-    folder: Path, configs: Sequence[str] | None = None, cutoff: date | None = None
+    release_folder: Path, configs: Sequence[str] | None = None, cutoff_day: date | None = None
 ) -> Iterator[ReleaseQuestions]:
-    """What a release asks, in all of its configs or in some.
+    """Read the questions of a release, of all its configs or of some.
 
-    `cutoff`: the last day a model knows of; with it there is a stratum `lag`. `UserError`: no
-    release, no such config, none that asks.
+    `cutoff_day`: the last day that a model knows of; with it there is a stratum `lag`. `UserError`:
+    there is no release, no such config, or no config that asks questions.
     """
-    manifest = load_manifest(folder)
-    chosen = question_configs(manifest, folder, configs)
+    manifest = load_manifest(release_folder)
+    chosen_configs = question_configs(manifest, release_folder, configs)
     with duck.connect(memory=_MEMORY) as db:
         db.create_function("normals", _normals, ["VARCHAR[]"], "VARCHAR[]", type=ARROW)
         try:
-            relations = _fill(db, folder, chosen)
+            relation_labels = _fill(db, release_folder, chosen_configs)
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             hint = "factdrift verify says what is damaged"
             raise UserError(
-                str(error).splitlines()[0], where=display_path(folder), hint=hint
+                str(error).splitlines()[0], where=display_path(release_folder), hint=hint
             ) from error
-        (subjects,) = single_row(db, "SELECT max(number) + 1 FROM subjects")
+        (subject_count,) = single_row(db, "SELECT max(number) + 1 FROM subjects")
         question_configs_found = tuple(
-            QuestionConfig(entry.name, _source(entry), roles, _strata(db, entry, roles, cutoff))
-            for entry, roles in chosen
+            QuestionConfig(entry.name, _source(entry), roles, _strata(db, entry, roles, cutoff_day))
+            for entry, roles in chosen_configs
         )
         yield ReleaseQuestions(
-            db, manifest, question_configs_found, relations, min(int(subjects or 0), BUNDLES)
+            db,
+            manifest,
+            question_configs_found,
+            relation_labels,
+            min(int(subject_count or 0), BUNDLES),
         )
 
 
 def question_configs(
-    manifest: Manifest, folder: Path, wanted_names: Sequence[str] | None = None
+    manifest: Manifest, release_folder: Path, wanted_names: Sequence[str] | None = None
 ) -> list[tuple[ConfigEntry, ColumnRoles]]:
-    """The configs that ask, or some of them, with the roles of their columns."""
+    """Return the configs that ask questions, or some of them, with the roles of their columns."""
     asking_by_name = {entry.name: (entry, entry.roles) for entry in manifest.configs if entry.roles}
     if not asking_by_name:
-        raise UserError("no config of this release asks anything", where=display_path(folder))
-    for name in wanted_names or ():
-        if name not in asking_by_name:
-            raise unknown_name_error(f"no config {name!r} that asks", name, asking_by_name, folder)
+        raise UserError(
+            "no config of this release asks anything", where=display_path(release_folder)
+        )
+    for config_name in wanted_names or ():
+        if config_name not in asking_by_name:
+            raise unknown_name_error(
+                f"no config {config_name!r} that asks", config_name, asking_by_name, release_folder
+            )
     return [
-        asking_by_name[name]
-        for name in asking_by_name
-        if wanted_names is None or name in wanted_names
+        asking_by_name[config_name]
+        for config_name in asking_by_name
+        if wanted_names is None or config_name in wanted_names
     ]
 
 
 def unknown_name_error(
-    message: str, name: str, known_names: Iterable[str], release: Path
+    message: str, config_name: str, known_names: Iterable[str], release: Path
 ) -> UserError:
-    """What is said of a name that a release does not have, with the one that may be meant."""
-    near = did_you_mean(name, known_names)
-    hint = f"did you mean {near}?" if near else f"there are {', '.join(known_names)}"
+    """Return an error for a name that a release does not have; it suggests a similar name."""
+    nearest_name = did_you_mean(config_name, known_names)
+    hint = (
+        f"did you mean {nearest_name}?" if nearest_name else f"there are {', '.join(known_names)}"
+    )
     return UserError(message, where=display_path(release), hint=hint)
 
 
 @lru_cache(maxsize=1 << 19)
-def _normal(text: str | None) -> str:
-    return normalize_answer(text or "")
+def _normal(answer_text: str | None) -> str:
+    return normalize_answer(answer_text or "")
 
 
-def _normals(lists: pa.ChunkedArray) -> pa.Array:
-    """Lists of texts, each normalised: a function of the database."""
-    whole = lists.combine_chunks()
-    whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    texts = [_normal(text) for text in whole.flatten().to_pylist()]
-    starts = np.concatenate(([0], np.cumsum(whole.value_lengths().fill_null(0).to_numpy())))
-    return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), pa.array(texts, pa.string()))
+def _normals(answer_lists: pa.ChunkedArray) -> pa.Array:
+    """Normalise the texts of lists: a function that the database calls."""
+    whole_lists = answer_lists.combine_chunks()
+    whole_lists = whole_lists.chunk(0) if isinstance(whole_lists, pa.ChunkedArray) else whole_lists
+    normal_texts = [_normal(answer_text) for answer_text in whole_lists.flatten().to_pylist()]
+    list_starts = np.concatenate(
+        ([0], np.cumsum(whole_lists.value_lengths().fill_null(0).to_numpy()))
+    )
+    return pa.ListArray.from_arrays(
+        pa.array(list_starts, pa.int32()), pa.array(normal_texts, pa.string())
+    )
 
 
 def _source(entry: ConfigEntry) -> str:
@@ -142,49 +162,56 @@ def _source(entry: ConfigEntry) -> str:
 
 
 def _fill(
-    db: duckdb.DuckDBPyConnection, folder: Path, chosen: Sequence[tuple[ConfigEntry, ColumnRoles]]
+    db: duckdb.DuckDBPyConnection,
+    release_folder: Path,
+    chosen_configs: Sequence[tuple[ConfigEntry, ColumnRoles]],
 ) -> dict[str, str]:
-    """Make a view of each config's rows, and the tables of all; the names of relations."""
-    first = 0
-    queries: list[str] = []
-    relations: dict[str, str] = {}
-    for entry, roles in chosen:
-        parts = []
+    """Create a view of each config's rows and the tables of all; return the names of relations."""
+    first_row = 0
+    config_queries: list[str] = []
+    relation_labels: dict[str, str] = {}
+    for entry, roles in chosen_configs:
+        split_queries = []
         for split in entry.splits:
-            path = locate_file(folder, split.file)
-            columns = f"{first} + file_row_number AS _row, {duck.text(split.name)} AS _split, *"
-            parts.append(f"SELECT {columns} FROM {duck.parquet(path)}")  # noqa: S608
-            first += split.rows
-        with reading(path) as file:
-            schema = file.schema_arrow
-        db.execute(f"CREATE VIEW {_source(entry)} AS {' UNION ALL '.join(parts)}")
-        queries.append(f"SELECT {_columns(entry, roles, schema)} FROM {_source(entry)}")  # noqa: S608
+            split_path = locate_file(release_folder, split.file)
+            row_columns = (
+                f"{first_row} + file_row_number AS _row, {duck.text(split.name)} AS _split, *"
+            )
+            split_queries.append(f"SELECT {row_columns} FROM {duck.parquet(split_path)}")  # noqa: S608
+            first_row += split.rows
+        with reading(split_path) as split_file:
+            schema = split_file.schema_arrow
+        db.execute(f"CREATE VIEW {_source(entry)} AS {' UNION ALL '.join(split_queries)}")
+        columns = _columns(entry, roles, schema)
+        config_queries.append(f"SELECT {columns} FROM {_source(entry)}")  # noqa: S608
         if {"relation", "relation_label"} <= set(schema.names):
-            pairs = f"SELECT DISTINCT relation, relation_label FROM {_source(entry)} ORDER BY ALL"  # noqa: S608
-            relations |= dict(db.execute(pairs).fetchall())
-    db.execute(f"CREATE TABLE asked AS {' UNION ALL BY NAME '.join(queries)}")
+            label_query = (
+                f"SELECT DISTINCT relation, relation_label FROM {_source(entry)} ORDER BY ALL"  # noqa: S608
+            )
+            relation_labels |= dict(db.execute(label_query).fetchall())
+    db.execute(f"CREATE TABLE asked AS {' UNION ALL BY NAME '.join(config_queries)}")
     db.execute("""
         CREATE TABLE subjects AS SELECT subject, row_number() OVER (ORDER BY min(row)) - 1 AS number
         FROM asked GROUP BY subject
     """)
-    return dict(sorted(relations.items()))
+    return dict(sorted(relation_labels.items()))
 
 
 def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
-    """The columns of `asked`, of the rows of one config."""
-    names = {
+    """Return the columns of the table `asked`, as SQL over the rows of one config."""
+    name_columns = {
         "targets": _texts(roles.targets, schema),
         **{
-            name: _texts(column, schema) if column else "[]::VARCHAR[]"
-            for name, column in (
+            name: _texts(role_column, schema) if role_column else "[]::VARCHAR[]"
+            for name, role_column in (
                 ("previous", roles.previous),
                 ("later", roles.later),
                 ("neutral", roles.neutral),
             )
         },
     }
-    choices = _texts(roles.choices, schema) if roles.choices else "[]::VARCHAR[]"
-    chosen = {
+    choices_sql = _texts(roles.choices, schema) if roles.choices else "[]::VARCHAR[]"
+    column_expressions = {
         "row": "_row",
         "config": duck.text(entry.name),
         "split": "_split",
@@ -192,11 +219,11 @@ def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
         "prompt_hash": f"left(sha256({column_sql(roles.prompt)}), {HASH})",
         **{
             name: f"CASE WHEN len({value}) > 0 THEN normals({value}) ELSE [] END"
-            for name, value in names.items()
+            for name, value in name_columns.items()
         },
-        "raw_targets": names["targets"],
-        "choices": choices,
-        "alone": f"{not roles.free} AND len({choices}) > 0",
+        "raw_targets": name_columns["targets"],
+        "choices": choices_sql,
+        "alone": f"{not roles.free} AND len({choices_sql}) > 0",
         "day": _first([day_sql(schema, name) for name in roles.time], "DATE"),
         "subject": column_sql(roles.subject),
         "history": _joined(roles.history),
@@ -205,97 +232,100 @@ def _columns(entry: ConfigEntry, roles: ColumnRoles, schema: pa.Schema) -> str:
         "period": f"{column_sql(roles.period)}::VARCHAR" if roles.period else "NULL::VARCHAR",
         "known": _first([column_sql(name) for name in roles.popularity], "BIGINT"),
     }
-    return ", ".join(f"{value} AS {duck.name(name)}" for name, value in chosen.items())
+    return ", ".join(f"{value} AS {duck.name(name)}" for name, value in column_expressions.items())
 
 
 def _texts(name: str, schema: pa.Schema) -> str:
-    """Answers as a list of texts: of texts, items with label and aliases, or lists of them."""
-    kind, texts = column_type(schema, name), column_sql(name)
-    if not pa.types.is_list(kind):
-        kind, texts = pa.list_(kind), f"list_filter([{texts}], lambda one: one IS NOT NULL)"
-    if pa.types.is_struct(kind.value_type):
-        texts = (
-            f"list_concat(list_transform({texts}, lambda one: one.label), "
-            f"flatten(list_transform({texts}, lambda one: one.aliases)))"
+    """Return SQL for the texts of answers: of texts, items with aliases, or lists of these."""
+    column_kind, texts_sql = column_type(schema, name), column_sql(name)
+    if not pa.types.is_list(column_kind):
+        column_kind, texts_sql = (
+            pa.list_(column_kind),
+            f"list_filter([{texts_sql}], lambda one: one IS NOT NULL)",
         )
-    return f"coalesce({texts}, [])"
+    if pa.types.is_struct(column_kind.value_type):
+        texts_sql = (
+            f"list_concat(list_transform({texts_sql}, lambda one: one.label), "
+            f"flatten(list_transform({texts_sql}, lambda one: one.aliases)))"
+        )
+    return f"coalesce({texts_sql}, [])"
 
 
-def _first(columns: Sequence[str], kind: str) -> str:
-    return f"coalesce({', '.join([*columns, 'NULL'])})::{kind}"
+def _first(columns: Sequence[str], type_name: str) -> str:
+    return f"coalesce({', '.join([*columns, 'NULL'])})::{type_name}"
 
 
-def _joined(names: Sequence[str]) -> str:
-    """Several columns as one text; null where one is."""
-    return " || '\t' || ".join(map(column_sql, names)) or "NULL::VARCHAR"
+def _joined(column_names: Sequence[str]) -> str:
+    """Return SQL that joins several columns to one text; null where one of them is null."""
+    return " || '\t' || ".join(map(column_sql, column_names)) or "NULL::VARCHAR"
 
 
 def _strata(
-    db: duckdb.DuckDBPyConnection, entry: ConfigEntry, roles: ColumnRoles, cutoff: date | None
+    db: duckdb.DuckDBPyConnection, entry: ConfigEntry, roles: ColumnRoles, cutoff_day: date | None
 ) -> dict[str, str]:
-    """The strata by which the scores of a config are split: name -> query for `row` and `value`.
+    """Return the strata of a config's scores: name -> query for `row` and `value`.
 
     A row counts for each of its values.
     """
-    strata = _column_strata(db, entry, roles)
+    config_strata = _column_strata(db, entry, roles)
     of_config = f"FROM asked WHERE config = {duck.text(entry.name)}"
     (year_count,) = single_row(db, f"SELECT count(DISTINCT year(day)) {of_config}")
     if year_count and roles.period is None:
-        name, printed = ("year", "'%04d', year(day)")
+        stratum_name, print_arguments = ("year", "'%04d', year(day)")
         if year_count > _MANY:
-            name, printed = ("decade", "'%04ds', year(day) // 10 * 10")
-        strata[name] = f"SELECT row, printf({printed}) AS value {of_config}"
-    popularity = _popularity_stratum(db, of_config)
-    if popularity is not None:
-        strata["popularity"] = popularity
-    if year_count and cutoff is not None:
-        strata["lag"] = _lag_stratum(of_config, cutoff)
-    return strata
+            stratum_name, print_arguments = ("decade", "'%04ds', year(day) // 10 * 10")
+        config_strata[stratum_name] = f"SELECT row, printf({print_arguments}) AS value {of_config}"
+    popularity_query = _popularity_stratum(db, of_config)
+    if popularity_query is not None:
+        config_strata["popularity"] = popularity_query
+    if year_count and cutoff_day is not None:
+        config_strata["lag"] = _lag_stratum(of_config, cutoff_day)
+    return config_strata
 
 
 def _column_strata(
     db: duckdb.DuckDBPyConnection, entry: ConfigEntry, roles: ColumnRoles
 ) -> dict[str, str]:
-    """A stratum for each column that the roles name, unless it only repeats config or split."""
+    """Return a stratum for each column that the roles name, unless it repeats config or split."""
     own_names = {entry.name, *(split.name for split in entry.splits)}
-    strata = {}
+    column_strata = {}
     for name in roles.strata:
         value = column_sql(name)
         list_test = f"SELECT typeof({value}) LIKE '%[]' FROM {_source(entry)} LIMIT 1"  # noqa: S608
         if db.execute(list_test).fetchall() == [(True,)]:
             value = f"unnest({value})"
-        query = f"SELECT _row AS row, {value}::VARCHAR AS value FROM {_source(entry)}"  # noqa: S608
-        rows = db.execute(f"SELECT DISTINCT value FROM ({query})").fetchall()  # noqa: S608
-        values = {value for (value,) in rows if value is not None}
-        if name == roles.period or not values <= own_names:
-            strata[name] = query
-    return strata
+        value_query = f"SELECT _row AS row, {value}::VARCHAR AS value FROM {_source(entry)}"  # noqa: S608
+        value_rows = db.execute(f"SELECT DISTINCT value FROM ({value_query})").fetchall()  # noqa: S608
+        stratum_values = {value for (value,) in value_rows if value is not None}
+        if name == roles.period or not stratum_values <= own_names:
+            column_strata[name] = value_query
+    return column_strata
 
 
 def _popularity_stratum(db: duckdb.DuckDBPyConnection, of_config: str) -> str | None:
-    """Fifths of the subjects by how well they are known; None where there are too few subjects."""
+    """Return a query for fifths of the subjects by popularity; None for fewer than five."""
     of_known = f"{of_config} AND known IS NOT NULL"
-    ranks = db.execute(f"SELECT max(known) {of_known} GROUP BY subject ORDER BY 1").fetchall()
-    if len(ranks) < len(QUINTILES):
+    known_ranks = db.execute(f"SELECT max(known) {of_known} GROUP BY subject ORDER BY 1").fetchall()
+    if len(known_ranks) < len(QUINTILES):
         return None
-    tests = []
-    for number in range(1, len(QUINTILES)):
-        (lowest_known,) = ranks[len(ranks) * number // len(QUINTILES)]
-        tests.append(f"(known >= {lowest_known})::INT")
-    fifths = ", ".join(map(duck.text, QUINTILES))
-    return f"SELECT row, [{fifths}][1 + {' + '.join(tests)}] AS value {of_known}"
+    fifth_tests = []
+    for fifth_number in range(1, len(QUINTILES)):
+        (lowest_known,) = known_ranks[len(known_ranks) * fifth_number // len(QUINTILES)]
+        fifth_tests.append(f"(known >= {lowest_known})::INT")
+    fifth_names = ", ".join(map(duck.text, QUINTILES))
+    return f"SELECT row, [{fifth_names}][1 + {' + '.join(fifth_tests)}] AS value {of_known}"
 
 
-def _lag_stratum(of_config: str, cutoff: date) -> str:
-    """Quarters of a year from the cut-off to the day asked about, such as `-3` or `+1`."""
-    quarters = f"year(day) * 4 + quarter(day) - 1 - {Period.of(cutoff, 'quarter').index}"
-    ends = f"WHEN {quarters} <= -{_FAR} THEN '-{_FAR} or less' "
-    ends += f"WHEN {quarters} >= {_FAR} THEN '+{_FAR} or more'"
-    value = f"CASE {ends} ELSE printf('%+d', {quarters}) END"
+def _lag_stratum(of_config: str, cutoff_day: date) -> str:
+    """Return a query for the quarters from the cut-off to the day asked about: `-3`, `+1`."""
+    quarters_behind = f"year(day) * 4 + quarter(day) - 1 - {Period.of(cutoff_day, 'quarter').index}"
+    end_cases = f"WHEN {quarters_behind} <= -{_FAR} THEN '-{_FAR} or less' "
+    end_cases += f"WHEN {quarters_behind} >= {_FAR} THEN '+{_FAR} or more'"
+    value = f"CASE {end_cases} ELSE printf('%+d', {quarters_behind}) END"
     return f"SELECT row, {value} AS value {of_config}"
 
 
-def single_row(db: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
-    """The only row of a query."""
-    (only_row,) = db.execute(query).fetchall()
+def single_row(db: duckdb.DuckDBPyConnection, row_query: str) -> tuple[Any, ...]:
+    """Run a query that has one row, and return it."""
+    (only_row,) = db.execute(row_query).fetchall()
     return tuple(only_row)

@@ -31,7 +31,7 @@ from factdrift.scoring.summary import COLUMNS
 
 REPORT = "report.html"
 MOST = len(COLOURS)
-"""Models of a report."""
+"""The most models of a report: each has a colour of its own."""
 TIMES = ("period", "quarter", "year", "decade")
 _KINDS = ("relation", "answer_type")
 _MAIN = tuple(COLUMNS)
@@ -44,13 +44,13 @@ _NAMES = {
     "shortest": "the shortest",
     "before": "answers of before",
 }
+# The most values of a stratum that a table shows; relations and answers can have thousands.
 _FEW = 60
-"""Values of a stratum that a table shows."""
 _SEED = 0
 
 
 class PairedTest(NamedTuple):
-    """Two models on the rows that both have."""
+    """The comparison of two models on the rows that both have."""
 
     first: str
     second: str
@@ -58,55 +58,72 @@ class PairedTest(NamedTuple):
     comparison: PairedDifference
 
 
-def write_report(folders: Sequence[Path], to: Path) -> Path:
-    """Write the page and its figures; the page's path.
+def write_report(score_folders: Sequence[Path], report_folder: Path) -> Path:
+    """Write the page and its figures; return the path of the page.
 
     `UserError`: no scores there, scores of different releases, two of the same name, too many.
     """
-    models = [Scores.read(folder) for folder in folders]
+    models = [Scores.read(score_folder) for score_folder in score_folders]
     _check(models)
-    writable(to)
-    with disk_errors(to):
-        figures = tuple(_figures(models, to))
-        text = _page(models, figures)
-        with replacing(to / REPORT) as path:
-            path.write_text(text, encoding="utf-8")
-    return to / REPORT
+    writable(report_folder)
+    with disk_errors(report_folder):
+        figures = tuple(_figures(models, report_folder))
+        page_text = _page(models, figures)
+        with replacing(report_folder / REPORT) as page_path:
+            page_path.write_text(page_text, encoding="utf-8")
+    return report_folder / REPORT
 
 
 def _check(models: Sequence[Scores]) -> None:
     if len(models) > MOST:
         raise UserError(f"{len(models)} models; a report shows at most {MOST} side by side")
-    kinds = {(model.summary["dataset"], model.summary["version"]): model for model in models}
-    if len(kinds) > 1:
-        listed = ", ".join(
-            f"{model.folder}: {dataset} {version}" for (dataset, version), model in kinds.items()
+    model_by_release = {
+        (scored_model.summary["dataset"], scored_model.summary["version"]): scored_model
+        for scored_model in models
+    }
+    if len(model_by_release) > 1:
+        listed_folders = ", ".join(
+            f"{scored_model.folder}: {dataset} {version}"
+            for (dataset, version), scored_model in model_by_release.items()
         )
-        raise UserError(f"scores of different releases: {listed}", hint="make a report of each")
-    names = [model.name for model in models]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UserError(
+            f"scores of different releases: {listed_folders}", hint="make a report of each"
+        )
+    model_names = [scored_model.name for scored_model in models]
+    if repeated_names := sorted({name for name in model_names if model_names.count(name) > 1}):
         hint = "name them: factdrift score … --model NAME"
-        raise UserError(f"two scores of a model named {twice[0]!r}", hint=hint)
+        raise UserError(f"two scores of a model named {repeated_names[0]!r}", hint=hint)
 
 
-def _has(model: Scores, metric: str) -> bool:
-    return any(mean.metric == metric for mean in model.table)
+def _has(scored_model: Scores, metric: str) -> bool:
+    return any(mean.metric == metric for mean in scored_model.table)
 
 
 def _mains(models: Sequence[Scores]) -> list[str]:
-    """The main metrics that any model has: of writing, of choosing."""
-    return [name for name in _MAIN if any(_has(model, name) for model in models)]
+    """Return the main metrics, of written and of chosen answers, that at least one model has."""
+    return [
+        main_metric
+        for main_metric in _MAIN
+        if any(_has(scored_model, main_metric) for scored_model in models)
+    ]
 
 
 def _values(models: Sequence[Scores], stratum: str, metric: str) -> list[str]:
-    """The values of a stratum that any model has, in order."""
-    value_names = {value for model in models for value in model.means(stratum, metric, model.whole)}
+    """Return the values of a stratum that at least one model has, in order."""
+    value_names = {
+        value
+        for scored_model in models
+        for value in scored_model.means(stratum, metric, scored_model.whole)
+    }
     return sorted(value_names, key=sortable)
 
 
 class _Drawing(NamedTuple):
-    """A figure of the page, in the files `name.png` and `name-phone.png`. `marks`: model -> value
-    behind which a dashed line stands; `pictures`: what the files hold, where it is drawn."""
+    """A figure of the page, in the files `name.png` and `name-phone.png`.
+
+    `marks`: model -> value behind which a dashed line stands. `pictures`: size -> the bytes of its
+    file in base64, once it is drawn.
+    """
 
     name: str
     stratum: str
@@ -118,30 +135,38 @@ class _Drawing(NamedTuple):
 
 
 def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
-    strata = {mean.stratum for model in models for mean in model.table}
-    time = next((name_of_time for name_of_time in TIMES if name_of_time in strata), "period")
+    stratum_names = {mean.stratum for model in models for mean in model.table}
+    time_stratum = next(
+        (name_of_time for name_of_time in TIMES if name_of_time in stratum_names), "period"
+    )
     for metric in _mains(models):
-        main = metric == _MAIN[0]
-        name, ending = _NAMES[metric], "" if main else f"-{metric}"
-        title_ending = "" if main else f" ({name} of choosing)"
-        dotted = "" if main else "; dotted: a choice at random among what the model was offered"
+        is_main = metric == _MAIN[0]
+        metric_label, name_ending = _NAMES[metric], "" if is_main else f"-{metric}"
+        title_ending = "" if is_main else f" ({metric_label} of choosing)"
+        dotted_note = (
+            "" if is_main else "; dotted: a choice at random among what the model was offered"
+        )
         yield _Drawing(
-            f"period{ending}", time, metric, f"Score by {time}{title_ending}",
-            f"{name}, per cent, by the {time} asked about; shaded: 95 % intervals by subject"
-            f"{dotted}. A curve that falls shows where knowledge ends; one that is level all "
-            "along may be of facts that seldom change.",
+            f"period{name_ending}", time_stratum, metric, f"Score by {time_stratum}{title_ending}",
+            f"{metric_label}, per cent, by the {time_stratum} asked about; shaded: 95 % intervals "
+            f"by subject{dotted_note}. A curve that falls shows where knowledge ends; one that is "
+            "level all along may be of facts that seldom change.",
         )  # fmt: skip
         yield _Drawing(
-            f"lag{ending}", "lag", metric, f"Score by lag{title_ending}",
-            f"{name}, per cent, by quarters of a year from the cut-off to the time asked about"
-            f"{dotted}.",
+            f"lag{name_ending}", "lag", metric, f"Score by lag{title_ending}",
+            f"{metric_label}, per cent, by quarters of a year from the cut-off to the time asked "
+            f"about{dotted_note}.",
         )  # fmt: skip
-        for kind in _KINDS:
-            title = f"Score by {kind.replace('_', ' ')}{title_ending}"
-            caption = f"{name}, per cent, with 95 % intervals by subject{dotted}."
-            yield _Drawing(f"{kind}{ending}", kind, metric, title, caption)
+        for kind_stratum in _KINDS:
+            figure_title = f"Score by {kind_stratum.replace('_', ' ')}{title_ending}"
+            figure_caption = (
+                f"{metric_label}, per cent, with 95 % intervals by subject{dotted_note}."
+            )
+            yield _Drawing(
+                f"{kind_stratum}{name_ending}", kind_stratum, metric, figure_title, figure_caption
+            )
     yield _Drawing(
-        "outdated", time, "outdated", f"Outdated answers by {time}",
+        "outdated", time_stratum, "outdated", f"Outdated answers by {time_stratum}",
         "Of the rows whose fact had another answer before, the share that is answered with "
         "what was right then, per cent.",
     )  # fmt: skip
@@ -157,94 +182,129 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
     )  # fmt: skip
 
 
-def _figures(models: Sequence[Scores], to: Path) -> Iterator[_Drawing]:
-    """Each drawing that has something to show: two values in their order, or one of a kind."""
-    relations = {
+def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing]:
+    """Draw each figure with enough to show: two values of an order, or one value of a kind."""
+    relation_labels = {
         relation_id: relation_label
-        for model in models
-        for relation_id, relation_label in model.summary["relations"].items()
+        for scored_model in models
+        for relation_id, relation_label in scored_model.summary["relations"].items()
     }
-    for drawing in _drawings(models):
+    for figure_drawing in _drawings(models):
         values, of_kinds = (
-            _values(models, drawing.stratum, drawing.metric),
-            drawing.stratum in _KINDS,
+            _values(models, figure_drawing.stratum, figure_drawing.metric),
+            figure_drawing.stratum in _KINDS,
         )
         if len(values) < 2 - of_kinds:
             continue
-        # every model, so that each keeps its colour in all figures; some without points
-        series, guessed = (
-            {model.name: model.means(drawing.stratum, metric, model.whole) for model in models}
-            for metric in (drawing.metric, "chance")
-        )
-        chance = guessed if drawing.metric == "accuracy" else {}
-        pictures = {}
-        for size, width in WIDTHS.items():
-            path = to / (f"{drawing.name}.png" if size == "wide" else f"{drawing.name}-{size}.png")
-            if of_kinds:
-                labels = {value: relations.get(value, value) for value in values}
-                label = f"{_NAMES[drawing.metric]}, per cent"
-                dot_figure(series, labels, path, width=width, label=label, chance=chance)
-            else:
-                mark, label = drawing.marks, "per cent"
-                line_figure(
-                    series, values, path, width=width, label=label, marks=mark, chance=chance
+        # every model, so that each keeps its colour in all figures; some have no points
+        means_by_model, chance_by_model = (
+            {
+                scored_model.name: scored_model.means(
+                    figure_drawing.stratum, metric, scored_model.whole
                 )
-            pictures[size] = base64.b64encode(path.read_bytes()).decode("ascii")
-        yield drawing._replace(pictures=pictures)
+                for scored_model in models
+            }
+            for metric in (figure_drawing.metric, "chance")
+        )
+        chance_series = chance_by_model if figure_drawing.metric == "accuracy" else {}
+        encoded_pictures = {}
+        for size_name, figure_width in WIDTHS.items():
+            picture_path = report_folder / (
+                f"{figure_drawing.name}.png"
+                if size_name == "wide"
+                else f"{figure_drawing.name}-{size_name}.png"
+            )
+            if of_kinds:
+                value_labels = {value: relation_labels.get(value, value) for value in values}
+                axis_label = f"{_NAMES[figure_drawing.metric]}, per cent"
+                dot_figure(
+                    means_by_model,
+                    value_labels,
+                    picture_path,
+                    figure_width=figure_width,
+                    axis_label=axis_label,
+                    chance_series=chance_series,
+                )
+            else:
+                marked_values, axis_label = figure_drawing.marks, "per cent"
+                line_figure(
+                    means_by_model,
+                    values,
+                    picture_path,
+                    figure_width=figure_width,
+                    axis_label=axis_label,
+                    marked_values=marked_values,
+                    chance_series=chance_series,
+                )
+            encoded_pictures[size_name] = base64.b64encode(picture_path.read_bytes()).decode(
+                "ascii"
+            )
+        yield figure_drawing._replace(pictures=encoded_pictures)
 
 
 def paired_tests(models: Sequence[Scores]) -> Iterator[PairedTest]:
-    """Each pair of models on the rows that both have: writing with writing, and choosing with
-    choosing among as many."""
-    for first, second in combinations(models, 2):
+    """Compare each pair of models on the rows that both have.
+
+    Written answers are compared with written ones, and choices with choices among as many.
+    """
+    for first_model, second_model in combinations(models, 2):
         for metric in _MAIN:
-            if _has(first, metric) and _has(second, metric):
-                mine, theirs, subject = _marks(first, second, metric)
-                if len(mine):
-                    difference = paired_difference(mine, theirs, *subject_bundles(subject), _SEED)
-                    yield PairedTest(first.name, second.name, metric, difference)
+            if _has(first_model, metric) and _has(second_model, metric):
+                first_marks, second_marks, subject_numbers = _marks(
+                    first_model, second_model, metric
+                )
+                if len(first_marks):
+                    difference = paired_difference(
+                        first_marks, second_marks, *subject_bundles(subject_numbers), _SEED
+                    )
+                    yield PairedTest(first_model.name, second_model.name, metric, difference)
 
 
-def _marks(first: Scores, second: Scores, metric: str) -> list[Ints]:
+def _marks(first_model: Scores, second_model: Scores, metric: str) -> list[Ints]:
     """Of the rows that have a metric of both, each id once: the two in units of 1/`SCALE`, and
     the number of the subject. `UserError`: no rows of scores."""
-    once = "FROM {} QUALIFY row_number() OVER (PARTITION BY id ORDER BY file_row_number) = 1"
-    first_rows, second_rows = (
-        once.format(duck.parquet(model.folder / ROWS)) for model in (first, second)
+    distinct_rows = (
+        "FROM {} QUALIFY row_number() OVER (PARTITION BY id ORDER BY file_row_number) = 1"
     )
-    among = "a.chance IS NOT DISTINCT FROM b.chance" if metric == "accuracy" else "true"
-    query = f"""
+    first_rows, second_rows = (
+        distinct_rows.format(duck.parquet(scored_model.folder / ROWS))
+        for scored_model in (first_model, second_model)
+    )
+    same_choices = "a.chance IS NOT DISTINCT FROM b.chance" if metric == "accuracy" else "true"
+    marks_query = f"""
         SELECT round({SCALE} * a.{metric})::BIGINT, round({SCALE} * b.{metric})::BIGINT,
             dense_rank() OVER (ORDER BY a.subject) - 1
         FROM ({first_rows}) a JOIN ({second_rows}) b USING (id)
-        WHERE a.{metric} IS NOT NULL AND b.{metric} IS NOT NULL AND {among} ORDER BY id
+        WHERE a.{metric} IS NOT NULL AND b.{metric} IS NOT NULL AND {same_choices} ORDER BY id
     """  # noqa: S608
     try:
         with duck.connect() as db:
-            arrays: dict[str, Any] = db.execute(query).fetchnumpy()
-            return list(arrays.values())
+            mark_arrays: dict[str, Any] = db.execute(marks_query).fetchnumpy()
+            return list(mark_arrays.values())
     except duckdb.Error as error:
         text = f"not the rows of scores: {str(error).splitlines()[0]}"
-        raise UserError(text, where=f"{first.folder}, {second.folder}") from error
+        raise UserError(text, where=f"{first_model.folder}, {second_model.folder}") from error
 
 
 def _page(models: Sequence[Scores], figures: Sequence[_Drawing]) -> str:
-    environment = Environment(
+    template_environment = Environment(
         loader=FileSystemLoader(resource("scoring")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    first = models[0].summary
+    first_summary = models[0].summary
     return (
-        environment.get_template("report.html.j2").render(
-            title=first["title"],
-            dataset=first["dataset"],
-            version=first["version"],
+        template_environment.get_template("report.html.j2").render(
+            title=first_summary["title"],
+            dataset=first_summary["dataset"],
+            version=first_summary["version"],
             models=models,
-            relations=first["relations"],
-            colours=dict(zip((model.name for model in models), COLOURS, strict=False)),
+            relations=first_summary["relations"],
+            colours=dict(
+                zip((scored_model.name for scored_model in models), COLOURS, strict=False)
+            ),
             verdicts=VERDICTS,
             tables=list(_tables(models)),
             names=_NAMES,
@@ -268,20 +328,26 @@ class MeansTable(NamedTuple):
 
 
 def _tables(models: Sequence[Scores]) -> Iterator[MeansTable]:
-    for main in _mains(models):
+    for main_metric in _mains(models):
         rows = []
-        config_names = dict.fromkeys(mean.config for model in models for mean in model.table)
+        config_names = dict.fromkeys(
+            mean.config for scored_model in models for mean in scored_model.table
+        )
         for config in sorted(config_names, key=lambda config: config is not None):
-            for model in models:
-                means = {
+            for scored_model in models:
+                model_means = {
                     mean.metric: mean
-                    for mean in model.table
+                    for mean in scored_model.table
                     if (mean.config, mean.split, mean.stratum) == (config, None, "all")
                 }
-                if main in means:
-                    rows.append((config or "together", model, means))
-        metrics = [name for name in COLUMNS[main] if any(name in means for *_, means in rows)]
-        yield MeansTable(main, metrics, rows)
+                if main_metric in model_means:
+                    rows.append((config or "together", scored_model, model_means))
+        metric_names = [
+            column_name
+            for column_name in COLUMNS[main_metric]
+            if any(column_name in model_means for *_, model_means in rows)
+        ]
+        yield MeansTable(main_metric, metric_names, rows)
 
 
 class StratumTable(NamedTuple):
@@ -294,27 +360,31 @@ class StratumTable(NamedTuple):
 
 def _strata(models: Sequence[Scores]) -> Iterator[StratumTable]:
     """A table for each stratum and main metric that has values, over all configs together."""
-    strata = dict.fromkeys(mean.stratum for model in models for mean in model.table)
-    for stratum in strata:
+    stratum_names = dict.fromkeys(
+        mean.stratum for scored_model in models for mean in scored_model.table
+    )
+    for stratum in stratum_names:
         if stratum == "all":
             continue
         for metric in _mains(models):
-            means = [model.means(stratum, metric, model.whole) for model in models]
-            rows = []
+            means = [
+                scored_model.means(stratum, metric, scored_model.whole) for scored_model in models
+            ]
+            stratum_rows = []
             for value in _values(models, stratum, metric):
-                rows.append((value, [model_means.get(value) for model_means in means]))
-            if rows:
-                yield StratumTable(stratum, metric, _most_frequent(rows))
+                stratum_rows.append((value, [model_means.get(value) for model_means in means]))
+            if stratum_rows:
+                yield StratumTable(stratum, metric, _most_frequent(stratum_rows))
 
 
 def _most_frequent(
-    rows: list[tuple[str, list[Mean | None]]],
+    stratum_rows: list[tuple[str, list[Mean | None]]],
 ) -> list[tuple[str, list[Mean | None]]]:
-    """The rows of the `_FEW` values that have the most answers, in the order they came."""
+    """Return the rows of the `_FEW` values that have the most answers, in their order."""
 
-    def answer_count(row: tuple[str, list[Mean | None]]) -> int:
-        return max((mean.n for mean in row[1] if mean), default=0)
+    def answer_count(stratum_row: tuple[str, list[Mean | None]]) -> int:
+        return max((mean.n for mean in stratum_row[1] if mean), default=0)
 
-    frequent = sorted(rows, key=answer_count, reverse=True)[:_FEW]
-    kept_values = {value for value, _ in frequent}
-    return [row for row in rows if row[0] in kept_values]
+    frequent_rows = sorted(stratum_rows, key=answer_count, reverse=True)[:_FEW]
+    kept_values = {value for value, _ in frequent_rows}
+    return [stratum_row for stratum_row in stratum_rows if stratum_row[0] in kept_values]

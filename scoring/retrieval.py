@@ -1,4 +1,4 @@
-"""Runs of a retrieval system against a BEIR folder: known measures, and how many results are stale.
+"""Score runs of a retrieval system against a BEIR folder, by known measures and by staleness.
 
 A run is a file of TREC's form, a line `query Q0 passage rank score tag` for each result. Measures
 are those of trec_eval, by pytrec_eval, as `beir` and `mteb` take them.
@@ -23,21 +23,22 @@ MEASURES = {
     "recall_100": "recall@100",
     "recip_rank": "MRR",
 }
-"""Names of trec_eval, and what they are called here."""
+"""The names of measures in trec_eval -> the names in our tables."""
 _STALE, _MISLED = "stale@10", "misled"
+# Results among which stale ones are counted: the cut-off of nDCG@10, which BEIR reports.
 _TOP = 10
 Judged = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 
 
 class RetrievalScores(NamedTuple):
-    """What a run scores on one split: each measure with its interval over queries."""
+    """The scores of a run on one split: each measure with its interval over queries."""
 
     split: str
     queries: int
     measures: Mapping[str, Interval]
     misled: Mapping[str, str]
-    """Queries where a stale passage stands above every relevant one, and the first such passage."""
+    """Query -> the first stale passage, where it is ranked above every relevant one."""
 
 
 def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
@@ -55,27 +56,45 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
         raise UserError("scoring of runs needs pytrec_eval", hint=hint) from None
     results_by_query = _run(run)
     split_scores = []
-    for path in sorted((folder / QRELS).glob("*.tsv")):
-        judged = _judged(path)
-        judged_results = {query: results_by_query.get(query, {}) for query in judged}
+    for qrels_file in sorted((folder / QRELS).glob("*.tsv")):
+        judged_passages = _judged(qrels_file)
+        judged_results = {
+            query_id: results_by_query.get(query_id, {}) for query_id in judged_passages
+        }
         if not any(judged_results.values()):
             continue
-        marks: dict[str, list[float]] = defaultdict(list)
-        misled: dict[str, str] = {}
-        evaluator = pytrec_eval.RelevanceEvaluator(judged, set(MEASURES))
-        measured = evaluator.evaluate(
-            {query: results for query, results in judged_results.items() if results}
+        marks_by_measure: dict[str, list[float]] = defaultdict(list)
+        misled_queries: dict[str, str] = {}
+        evaluator = pytrec_eval.RelevanceEvaluator(judged_passages, set(MEASURES))
+        measures_by_query = evaluator.evaluate(
+            {
+                query_id: ranked_results
+                for query_id, ranked_results in judged_results.items()
+                if ranked_results
+            }
         )
-        for query, results in judged_results.items():
+        for query_id, ranked_results in judged_results.items():
             for measure, name in MEASURES.items():
-                marks[name].append(measured.get(query, {}).get(measure, 0.0))
-            if stale := {name for name, score in judged[query].items() if score == 0}:
-                share, first = _stale_in(results, judged[query], stale)
-                marks[_STALE].append(share)
-                marks[_MISLED].append(float(first is not None))
-                misled |= {query: first} if first else {}
-        measures = {name: _interval(values) for name, values in marks.items()}
-        split_scores.append(RetrievalScores(path.stem, len(judged), measures, misled))
+                marks_by_measure[name].append(measures_by_query.get(query_id, {}).get(measure, 0.0))
+            if stale_passages := {
+                name
+                for name, judged_score in judged_passages[query_id].items()
+                if judged_score == 0
+            }:
+                stale_share, first_stale = _stale_in(
+                    ranked_results, judged_passages[query_id], stale_passages
+                )
+                marks_by_measure[_STALE].append(stale_share)
+                marks_by_measure[_MISLED].append(float(first_stale is not None))
+                misled_queries |= {query_id: first_stale} if first_stale else {}
+        measure_intervals = {
+            name: _interval(query_values) for name, query_values in marks_by_measure.items()
+        }
+        split_scores.append(
+            RetrievalScores(
+                qrels_file.stem, len(judged_passages), measure_intervals, misled_queries
+            )
+        )
     if not split_scores:
         hint = f"ids of queries are those of {display_path(folder / QUERIES)}"
         raise UserError("the run has no query of this folder", where=display_path(run), hint=hint)
@@ -83,95 +102,130 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
 
 
 def retrieval_lines(split_scores: list[RetrievalScores]) -> Iterator[str]:
-    """The scores as lines of text, in per cent."""
-    names = [*MEASURES.values(), _STALE, _MISLED]
-    names = [name for name in names if any(name in scores.measures for scores in split_scores)]
-    yield "".join([f"{'split':<14}{'queries':>9}", *(f"{name:>21}" for name in names)])
+    """Yield the scores as lines of text, in per cent."""
+    measure_names = [*MEASURES.values(), _STALE, _MISLED]
+    measure_names = [
+        measure_name
+        for measure_name in measure_names
+        if any(measure_name in scores.measures for scores in split_scores)
+    ]
+    yield "".join(
+        [f"{'split':<14}{'queries':>9}", *(f"{measure_name:>21}" for measure_name in measure_names)]
+    )
     for scores in split_scores:
-        cells = []
-        for name in names:
-            interval = scores.measures.get(name)
-            cells.append(f"{_cell(interval) if interval else '-':>21}")
-        yield "".join([f"{scores.split:<14}{scores.queries:>9,}", *cells])
+        measure_cells = []
+        for measure_name in measure_names:
+            interval = scores.measures.get(measure_name)
+            measure_cells.append(f"{_cell(interval) if interval else '-':>21}")
+        yield "".join([f"{scores.split:<14}{scores.queries:>9,}", *measure_cells])
 
 
 def _cell(interval: Interval) -> str:
     return f"{100 * interval.mean:.2f} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
-def _interval(values: list[float]) -> Interval:
-    sums = np.array([[round(value * SCALE) for value in values]], np.int64)
-    number = sums.shape[1]
+def _interval(query_values: list[float]) -> Interval:
+    scaled_marks = np.array(
+        [[round(query_value * SCALE) for query_value in query_values]], np.int64
+    )
+    query_count = scaled_marks.shape[1]
     (interval,) = mean_intervals(
-        sums, np.ones_like(sums), np.array([number]), bundle_weights(number, 0)
+        scaled_marks,
+        np.ones_like(scaled_marks),
+        np.array([query_count]),
+        bundle_weights(query_count, 0),
     )
     return interval
 
 
 def _stale_in(
-    results: Mapping[str, float], judged: Mapping[str, int], stale: set[str]
+    ranked_results: Mapping[str, float],
+    judged_passages: Mapping[str, int],
+    stale_passages: set[str],
 ) -> tuple[float, str | None]:
-    """The share of the first results that are stale, and the stale one above all relevant ones."""
-    ranked = sorted(results, key=lambda name: (-results[name], name))
-    first = next(
-        (place for place, name in enumerate(ranked) if judged.get(name, 0) > 0), len(ranked)
+    """Return the share of stale results, and the first one if it is above all relevant ones."""
+    ranked_passages = sorted(
+        ranked_results, key=lambda passage_id: (-ranked_results[passage_id], passage_id)
     )
-    misled = next((name for name in ranked[:first] if name in stale), None)
-    return sum(name in stale for name in ranked[:_TOP]) / _TOP, misled
+    first_relevant = next(
+        (
+            passage_place
+            for passage_place, passage_id in enumerate(ranked_passages)
+            if judged_passages.get(passage_id, 0) > 0
+        ),
+        len(ranked_passages),
+    )
+    misleading_passage = next(
+        (
+            passage_id
+            for passage_id in ranked_passages[:first_relevant]
+            if passage_id in stale_passages
+        ),
+        None,
+    )
+    return sum(
+        passage_id in stale_passages for passage_id in ranked_passages[:_TOP]
+    ) / _TOP, misleading_passage
 
 
-def _run(path: Path) -> Run:
+def _run(run_file: Path) -> Run:
     results_by_query: Run = defaultdict(dict)
-    for number, line in _lines(path):
+    for line_number, line in _lines(run_file):
         try:
-            query, _, passage, _, score, *_ = line.split()
-            value = float(score)
+            query_id, _, passage_id, _, score_text, *_ = line.split()
+            result_score = float(score_text)
         except ValueError:
             hint = "a line is: query Q0 passage rank score tag"
             raise UserError(
-                "no line of a run", where=display_path(path), line=number, hint=hint
+                "no line of a run", where=display_path(run_file), line=line_number, hint=hint
             ) from None
-        if not np.isfinite(value) or passage in results_by_query[query]:
-            text = "a passage twice for one query" if np.isfinite(value) else "no number"
+        if not np.isfinite(result_score) or passage_id in results_by_query[query_id]:
+            text = "a passage twice for one query" if np.isfinite(result_score) else "no number"
             raise UserError(
-                text, where=display_path(path), line=number, hint="each passage once, a score"
+                text,
+                where=display_path(run_file),
+                line=line_number,
+                hint="each passage once, a score",
             )
-        results_by_query[query][passage] = value
+        results_by_query[query_id][passage_id] = result_score
     return results_by_query
 
 
-def _judged(path: Path) -> Judged:
-    judgments: Judged = defaultdict(dict)
-    for number, line in [*_lines(path)][1:]:
+def _judged(qrels_file: Path) -> Judged:
+    judged_passages: Judged = defaultdict(dict)
+    for line_number, line in [*_lines(qrels_file)][1:]:
         try:
-            query, passage, score = line.split("\t")
-            judgments[query][passage] = int(score)
+            query_id, passage_id, judged_score = line.split("\t")
+            judged_passages[query_id][passage_id] = int(judged_score)
         except ValueError:
             hint = "its columns are query-id, corpus-id, score"
             raise UserError(
-                "no judgment", where=display_path(path), line=number, hint=hint
+                "no judgment", where=display_path(qrels_file), line=line_number, hint=hint
             ) from None
-    return judgments
+    return judged_passages
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def _lines(text_file: Path) -> Iterator[tuple[int, str]]:
     try:
-        with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
+        with text_file.open(encoding="utf-8") as file:
+            for line_number, line in enumerate(file, 1):
                 if line.strip():
-                    yield number, line.rstrip("\n")
+                    yield line_number, line.rstrip("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
+        raise UserError(f"cannot be read: {error}", where=display_path(text_file)) from None
 
 
-def write_retrieval(split_scores: list[RetrievalScores], path: Path) -> None:
-    """The scores as JSON."""
-    rows = [
+def write_retrieval(split_scores: list[RetrievalScores], scores_file: Path) -> None:
+    """Write the scores as JSON."""
+    score_rows = [
         {
             **scores._asdict(),
-            "measures": {name: interval._asdict() for name, interval in scores.measures.items()},
+            "measures": {
+                measure_name: interval._asdict()
+                for measure_name, interval in scores.measures.items()
+            },
         }
         for scores in split_scores
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, rows, sort_keys=True)
+    scores_file.parent.mkdir(parents=True, exist_ok=True)
+    write_json(scores_file, score_rows, sort_keys=True)

@@ -1,7 +1,7 @@
-"""Predictions of a model for the rows of a release: asked in batches, kept, gone on with.
+"""Ask a model about the rows of a release, in batches, and write its predictions.
 
-What a model said is kept by content in the build folder as it comes, so that a killed run goes on
-where it was and a second run asks nothing. Rows are read in windows: memory holds one.
+Each answer is cached in the build folder as it comes, so that a killed run continues where it
+stopped and a second run asks nothing. Rows are read in windows: memory holds one.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,13 +35,14 @@ from factdrift.scoring.views import PromptRow, RowPrompter, View, answer_names
 
 WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
+# The most accepted answers, and as many earlier ones, whose likelihood is asked: each costs a
+# forward pass. A guess that the samples do not contradict: few rows have more names.
 _MOST = 8
-"""Accepted answers, and as many earlier ones, whose likelihood is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOrder:
-    """What `factdrift run-model` is asked for.
+    """The options of `factdrift run-model`.
 
     `configs`, `splits`: all that suit the view where none is named; `limit`: rows of each config,
     drawn by `seed` so that every model gets the same. `prompts`: a file of frames, `bare`, or the
@@ -64,7 +65,7 @@ class ModelOrder:
     offline: bool = False
 
 
-def model_settings(backend: str, values: Mapping[str, object]) -> ModelSettings:
+def model_settings(backend: str, option_values: Mapping[str, object]) -> ModelSettings:
     """Return the settings of a backend, from those of the values that it has fields for.
 
     `UserError`: there is no such backend, or the option that is wrong.
@@ -72,13 +73,19 @@ def model_settings(backend: str, values: Mapping[str, object]) -> ModelSettings:
     settings = MODEL_POINT.find(backend)
     if settings is BatchChat:
         raise UserError("the backend `batch` is for recipes", hint="take `openai` here")
-    own_values = {name: value for name, value in values.items() if name in settings.model_fields}
+    own_values = {
+        field_name: option_value
+        for field_name, option_value in option_values.items()
+        if field_name in settings.model_fields
+    }
     try:
         return settings.model_validate({"backend": backend} | own_values)
     except ValidationError as error:
-        first = error.errors()[0]
-        option = str(first["loc"][0]).replace("_", "-") if first["loc"] else "options"
-        raise UserError(f"--{option}: {first['msg']}") from None
+        first_error = error.errors()[0]
+        option_name = (
+            str(first_error["loc"][0]).replace("_", "-") if first_error["loc"] else "options"
+        )
+        raise UserError(f"--{option_name}: {first_error['msg']}") from None
 
 
 def run_model(order: ModelOrder) -> Path:
@@ -87,12 +94,12 @@ def run_model(order: ModelOrder) -> Path:
     `UserError` before any work: PyTorch, the model, a config, or a view that does not suit them.
     """
     kind = order.settings.kind()
-    view = order.view or ("mask" if kind == "masked" else "generate")
-    _check(view, kind, order.settings)
+    model_view = order.view or ("mask" if kind == "masked" else "generate")
+    _check(model_view, kind, order.settings)
     manifest = load_manifest(order.release)
-    chosen = _chosen(manifest, order, view)
+    chosen_splits = _chosen(manifest, order, model_view)
     prompter = RowPrompter(
-        view=view,
+        view=model_view,
         frames=read_frames(order.prompts, manifest.examples, answer_gaps(manifest)),
         gaps=answer_gaps(manifest),
         blank=order.blank,
@@ -102,35 +109,36 @@ def run_model(order: ModelOrder) -> Path:
     )
     answer_folder = order.build / "work" / "predictions"
     model = CachedModel(
-        _model(order, view, kind), answer_folder, offline=order.offline, texts_only=True
+        _model(order, model_view, kind), answer_folder, offline=order.offline, texts_only=True
     )
-    path = order.out or _path(manifest, order, view)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    run = _Run(order, prompter, model, chosen)
+    predictions_file = order.out or _path(manifest, order, model_view)
+    predictions_file.parent.mkdir(parents=True, exist_ok=True)
+    model_run = _Run(order, prompter, model, chosen_splits)
     # a view that does not suit is told before weights are loaded
     first_rows = {
-        chosen_split.config: row
-        for chosen_split in chosen
-        for row in islice(run.rows(chosen_split), 1)
+        chosen_split.config: first_row
+        for chosen_split in chosen_splits
+        for first_row in islice(model_run.rows(chosen_split), 1)
     }
     if not first_rows:
         raise UserError("no row has answers to choose among", where=display_path(order.release))
-    for row in first_rows.values():
-        prompter.question(row)
-    run.left_out = 0
-    with progress(run.total(), "rows", path.name, run.cost) as bar:
-        count = write_predictions(path, run.predictions(bar))
-    _say_beside(path, manifest, order, prompter, kind, count)
+    for first_row in first_rows.values():
+        prompter.question(first_row)
+    model_run.left_out = 0
+    with progress(model_run.total(), "rows", predictions_file.name, model_run.cost) as bar:
+        prediction_count = write_predictions(predictions_file, model_run.predictions(bar))
+    _say_beside(predictions_file, manifest, order, prompter, kind, prediction_count)
     order.say(
-        f"{count:,} predictions in {display_path(path)}: {model.hits:,} kept before; {run.cost()}"
+        f"{prediction_count:,} predictions in {display_path(predictions_file)}: "
+        f"{model.hits:,} kept before; {model_run.cost()}"
     )
-    if run.failed:
-        order.say(f"  {run.failed:,} without a usable answer; run it again to ask them again")
-    if run.left_out:
-        order.say(f"  {run.left_out:,} rows with nothing to choose among are left out")
+    if model_run.failed:
+        order.say(f"  {model_run.failed:,} without a usable answer; run it again to ask them again")
+    if model_run.left_out:
+        order.say(f"  {model_run.left_out:,} rows with nothing to choose among are left out")
     if model.usage.cut:
         order.say(f"  {model.usage.cut:,} texts were longer than the model reads and were cut")
-    return path
+    return predictions_file
 
 
 class _Run:
@@ -141,27 +149,31 @@ class _Run:
         order: ModelOrder,
         asking: RowPrompter,
         model: CachedModel,
-        chosen: Sequence[ChosenSplit],
+        chosen_splits: Sequence[ChosenSplit],
     ) -> None:
-        self.order, self.asking, self.model, self.chosen = order, asking, model, chosen
+        self.order, self.asking, self.model, self.chosen = order, asking, model, chosen_splits
         self.failed = self.left_out = 0
         self._wanted = (
-            stratified_sample(order.release, chosen, order.limit, order.seed)
+            stratified_sample(order.release, chosen_splits, order.limit, order.seed)
             if order.limit
             else None
         )
         self._distractors = (
-            Distractors(order.release, chosen, order.seed) if asking.view == "likelihood" else None
+            Distractors(order.release, chosen_splits, order.seed)
+            if asking.view == "likelihood"
+            else None
         )
 
     def cost(self) -> str:
-        """What the model has cost in this run."""
-        usage = self.model.usage
-        tokens = f"{usage.tokens_read:,} tokens read, {usage.tokens_written:,} written"
-        return f"{usage.calls:,} calls, {tokens}"
+        """Return a line with the calls and tokens of this run."""
+        model_usage = self.model.usage
+        token_text = (
+            f"{model_usage.tokens_read:,} tokens read, {model_usage.tokens_written:,} written"
+        )
+        return f"{model_usage.calls:,} calls, {token_text}"
 
     def total(self) -> int:
-        """How many rows are asked."""
+        """Return the number of rows that are asked."""
         if self._wanted is not None:
             return sum(map(len, self._wanted.values()))
         return sum(chosen_split.split.rows for chosen_split in self.chosen)
@@ -172,32 +184,42 @@ class _Run:
         Of the prompts of a window those of one length are asked together; a run that goes on after
         a kill forms the same batches.
         """
-        flow = (row for chosen_split in self.chosen for row in self.rows(chosen_split))
+        row_flow = (row for chosen_split in self.chosen for row in self.rows(chosen_split))
         self.model.on_answer = lambda: bar.advance(1)
-        while window := list(islice(flow, WINDOW)):
-            questions = [self.asking.question(row) for row in window]
-            prompts = [self.asking.prompt(question) for question in questions]
-            distinct_prompts, before = (
-                sorted({*prompts}, key=lambda text: (len(text), text)),
+        while row_window := list(islice(row_flow, WINDOW)):
+            model_questions = [self.asking.question(row) for row in row_window]
+            prompt_texts = [self.asking.prompt(question) for question in model_questions]
+            distinct_prompts, misses_before = (
+                sorted({*prompt_texts}, key=lambda answer_text: (len(answer_text), answer_text)),
                 self.model.misses,
             )
-            answers = dict(
+            answer_by_prompt = dict(
                 zip(distinct_prompts, self.model.complete(distinct_prompts), strict=True)
             )
-            bar.advance(len(window) - (self.model.misses - before))
-            for row, question, prompt in zip(window, questions, prompts, strict=True):
-                text = answers[prompt].text
-                self.failed += text is None
-                yield self.asking.prediction(row, question, text)
+            bar.advance(len(row_window) - (self.model.misses - misses_before))
+            for row, question, prompt_text in zip(
+                row_window, model_questions, prompt_texts, strict=True
+            ):
+                answer_text = answer_by_prompt[prompt_text].text
+                self.failed += answer_text is None
+                yield self.asking.prediction(row, question, answer_text)
 
     def rows(self, chosen_split: ChosenSplit) -> Iterator[PromptRow]:
         """The rows of one split that are asked."""
         wanted_ids = None if self._wanted is None else self._wanted[chosen_split.config]
         roles = chosen_split.columns
-        columns = [roles.prompt, roles.targets, roles.context, roles.choices, chosen_split.relation]
+        row_columns = [
+            roles.prompt,
+            roles.targets,
+            roles.context,
+            roles.choices,
+            chosen_split.relation,
+        ]
         if self._distractors:
-            columns += [roles.answers, roles.previous, roles.neutral]
-        for row in chosen_split.rows(self.order.release, ["id", *filter(None, columns)], WINDOW):
+            row_columns += [roles.answers, roles.previous, roles.neutral]
+        for row in chosen_split.rows(
+            self.order.release, ["id", *filter(None, row_columns)], WINDOW
+        ):
             if wanted_ids is not None and row["id"] not in wanted_ids:
                 continue
             candidates = self._candidates(row, chosen_split)
@@ -220,68 +242,76 @@ class _Run:
         targets = row[chosen_split.columns.targets]
         if self._distractors is None or not targets:
             return ()
-        accepted = {normalize_answer(text) for text in targets}
-        best = [
-            text
-            for text in answer_names(row[chosen_split.columns.answers])
-            if normalize_answer(text) in accepted
+        accepted_names = {normalize_answer(answer_text) for answer_text in targets}
+        best_names = [
+            answer_text
+            for answer_text in answer_names(row[chosen_split.columns.answers])
+            if normalize_answer(answer_text) in accepted_names
         ]
-        previous, neutral = (
-            answer_names(row[column]) if column else []
-            for column in (chosen_split.columns.previous, chosen_split.columns.neutral)
+        previous_names, neutral_names = (
+            answer_names(row[answer_column]) if answer_column else []
+            for answer_column in (chosen_split.columns.previous, chosen_split.columns.neutral)
         )
-        right_answers = [*(best or targets)[:_MOST], *previous[:_MOST]]
+        right_answers = [*(best_names or targets)[:_MOST], *previous_names[:_MOST]]
         right_answers = [
-            text
-            for text in right_answers
-            if normalize_answer(text) in accepted or text not in neutral
+            answer_text
+            for answer_text in right_answers
+            if normalize_answer(answer_text) in accepted_names or answer_text not in neutral_names
         ]
-        excluded_names, number = [*targets, *previous, *neutral], self.order.distractors
-        wrong = self._distractors.of(
-            row["id"], row_relation(row, chosen_split), excluded_names, number
+        excluded_names, distractor_count = (
+            [*targets, *previous_names, *neutral_names],
+            self.order.distractors,
         )
-        return each_once(right_answers, wrong)
+        wrong_answers = self._distractors.of(
+            row["id"], row_relation(row, chosen_split), excluded_names, distractor_count
+        )
+        return each_once(right_answers, wrong_answers)
 
 
-def _check(view: View, kind: Kind, settings: ModelSettings) -> None:
+def _check(model_view: View, kind: Kind, settings: ModelSettings) -> None:
     """`UserError` where a view is nothing for this model."""
-    views: tuple[View, ...] = ("generate", "likelihood", "choices")
+    model_views: tuple[View, ...] = ("generate", "likelihood", "choices")
     if kind == "masked":
-        views = ("mask", "rank", "likelihood", "choices")
+        model_views = ("mask", "rank", "likelihood", "choices")
     elif settings.only_writes:
-        views = ("generate", "choices")
-    if view not in views:
+        model_views = ("generate", "choices")
+    if model_view not in model_views:
         model = f"the backend {settings.backend!r}" if settings.only_writes else f"a {kind} model"
-        what = "a server" if settings.backend == "openai" else model
-        raise UserError(f"{what} has no view {view!r}", hint=f"its views are {', '.join(views)}")
+        model_text = "a server" if settings.backend == "openai" else model
+        raise UserError(
+            f"{model_text} has no view {model_view!r}",
+            hint=f"its views are {', '.join(model_views)}",
+        )
 
 
 def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSplit]:
     """The splits that are asked. `UserError`: no config suits the view, or no such split."""
     configs = question_configs(manifest, order.release, order.configs or None)
-    suited = [
+    suited_configs = [
         (config, roles)
         for config, roles in configs
         if order.configs or _suits_view(roles, view)  # what the user names is asked in any view
     ]
-    if not suited:
+    if not suited_configs:
         other_view = "choices" if any(roles.choices for _, roles in configs) else "generate"
         hint = f"its configs suit the view {other_view!r}"
         raise UserError(
             f"no config for the view {view!r}", where=display_path(order.release), hint=hint
         )
-    chosen = []
+    chosen_splits = []
     split_names = set()
-    for config, roles in suited:
+    for config, roles in suited_configs:
         for split in config.splits:
             split_names.add(split.name)
             if split.rows and (not order.splits or split.name in order.splits):
-                chosen.append(ChosenSplit(config.name, roles, split))
-    for name in order.splits:
-        if name not in split_names:
+                chosen_splits.append(ChosenSplit(config.name, roles, split))
+    for split_name in order.splits:
+        if split_name not in split_names:
             known_names = sorted(split_names)
-            raise unknown_name_error(f"no split {name!r}", name, known_names, order.release)
-    return chosen
+            raise unknown_name_error(
+                f"no split {split_name!r}", split_name, known_names, order.release
+            )
+    return chosen_splits
 
 
 def _suits_view(roles: ColumnRoles, view: View) -> bool:
@@ -291,28 +321,35 @@ def _suits_view(roles: ColumnRoles, view: View) -> bool:
     return (roles.choices is not None) == (view == "choices")
 
 
-def _model(order: ModelOrder, view: View, kind: Kind) -> PromptedModel:
+def _model(order: ModelOrder, model_view: View, kind: Kind) -> PromptedModel:
     settings = order.settings
-    if settings.only_writes or view == "generate":
+    if settings.only_writes or model_view == "generate":
         return settings.open(order.seed)
     if not isinstance(settings, Transformers):
         raise TypeError(f"{type(settings).__name__}: only subclasses of Transformers give numbers")
-    return (MaskedModel if kind == "masked" else GenerativeModel)(settings, view, kind, order.blank)
-
-
-def _path(manifest: Manifest, order: ModelOrder, view: View) -> Path:
-    """Where predictions go; no dot but those of the suffix, for a file beside has its stem."""
-    release = f"{manifest.dataset}-{manifest.version}"
-    model = Path(order.settings.model).name
-    name = "".join(
-        character if character.isalnum() or character in "-_" else "-"
-        for character in f"{release}-{model}-{view}"
+    return (MaskedModel if kind == "masked" else GenerativeModel)(
+        settings, model_view, kind, order.blank
     )
-    return Path("predictions") / f"{name}.jsonl"
+
+
+def _path(manifest: Manifest, order: ModelOrder, model_view: View) -> Path:
+    """Where predictions go; no dot but those of the suffix, for a file beside has its stem."""
+    release_name = f"{manifest.dataset}-{manifest.version}"
+    model = Path(order.settings.model).name
+    file_name = "".join(
+        character if character.isalnum() or character in "-_" else "-"
+        for character in f"{release_name}-{model}-{model_view}"
+    )
+    return Path("predictions") / f"{file_name}.jsonl"
 
 
 def _say_beside(
-    path: Path, manifest: Manifest, order: ModelOrder, prompter: RowPrompter, kind: Kind, count: int
+    predictions_file: Path,
+    manifest: Manifest,
+    order: ModelOrder,
+    prompter: RowPrompter,
+    kind: Kind,
+    prediction_count: int,
 ) -> None:
     """Write the file that says what the predictions are of; no path and no key is in it."""
     settings = order.settings.model_dump(mode="json", exclude={"prompts", "key_variable", "model"})
@@ -327,8 +364,11 @@ def _say_beside(
         "kind": kind,
         "settings": settings,
         "asked": how_asked,
-        **{name: getattr(order, name) for name in ("configs", "splits", "limit", "seed")},
-        "rows": count,
+        **{
+            field_name: getattr(order, field_name)
+            for field_name in ("configs", "splits", "limit", "seed")
+        },
+        "rows": prediction_count,
         "code_version": factdrift.__version__,
     }
-    write_about(path, description)
+    write_about(predictions_file, description)

@@ -1,4 +1,4 @@
-"""What is drawn by a run's seed: the rows of a limit, and distractors for a row."""
+"""Samples that a seed determines: the rows of a limited run, and distractors for a row."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,6 +14,7 @@ from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text.squad import normalize_answer
 from factdrift.scoring.views import answer_names
 
+# rows that are read at a time: only the columns that are asked for are in memory
 _BATCH = 4096
 
 
@@ -30,16 +31,18 @@ class ChosenSplit(NamedTuple):
         return RELATION if RELATION in self.columns.strata else None
 
     def rows(
-        self, release: Path, columns: Sequence[str], size: int = _BATCH
+        self, release: Path, columns: Sequence[str], batch_size: int = _BATCH
     ) -> Iterator[Mapping[str, Any]]:
-        """Some columns of its rows."""
-        with reading(locate_file(release, self.split.file)) as file:
-            for batch in file.iter_batches(size, columns=list(dict.fromkeys(columns))):
-                yield from batch.to_pylist()
+        """Yield its rows, with some of their columns."""
+        with reading(locate_file(release, self.split.file)) as split_file:
+            for row_batch in split_file.iter_batches(
+                batch_size, columns=list(dict.fromkeys(columns))
+            ):
+                yield from row_batch.to_pylist()
 
 
 def stratified_sample(
-    release: Path, splits: Sequence[ChosenSplit], limit: int, seed: int
+    release: Path, chosen_splits: Sequence[ChosenSplit], limit: int, seed: int
 ) -> dict[str, set[str]]:
     """Config -> ids of `limit` rows, evenly over its relations and periods as far as they go.
 
@@ -48,34 +51,45 @@ def stratified_sample(
     strata_by_config: defaultdict[str, dict[tuple[Any, ...], list[tuple[int, str]]]] = defaultdict(
         dict
     )
-    for one in splits:
-        stratum_columns = [name for name in (one.relation, one.columns.period) if name]
+    for chosen_split in chosen_splits:
+        stratum_columns = [
+            row_id for row_id in (chosen_split.relation, chosen_split.columns.period) if row_id
+        ]
         rows_by_stratum: defaultdict[tuple[Any, ...], list[tuple[int, str]]] = defaultdict(list)
-        question = one.columns.group or "id"
-        for row in one.rows(release, ["id", question, *stratum_columns]):
-            place = seeded_hash(seed, "limit", row[question] or row["id"])
-            rows_by_stratum[tuple(row[name] for name in stratum_columns)].append((place, row["id"]))
-        strata = strata_by_config[one.config]
-        for stratum, some in rows_by_stratum.items():
-            strata[stratum] = nsmallest(limit, [*strata.get(stratum, []), *some])
+        question_column = chosen_split.columns.group or "id"
+        for row in chosen_split.rows(release, ["id", question_column, *stratum_columns]):
+            draw_place = seeded_hash(seed, "limit", row[question_column] or row["id"])
+            rows_by_stratum[tuple(row[row_id] for row_id in stratum_columns)].append(
+                (draw_place, row["id"])
+            )
+        config_strata = strata_by_config[chosen_split.config]
+        for stratum_values, stratum_rows in rows_by_stratum.items():
+            config_strata[stratum_values] = nsmallest(
+                limit, [*config_strata.get(stratum_values, []), *stratum_rows]
+            )
     return {
         config: {
-            name
-            for *_, name in nsmallest(
-                limit, ((n, *one) for some in strata.values() for n, one in enumerate(some))
+            row_id
+            for *_, row_id in nsmallest(
+                limit,
+                (
+                    (round_number, *chosen_split)
+                    for stratum_rows in config_strata.values()
+                    for round_number, chosen_split in enumerate(stratum_rows)
+                ),
             )
         }
-        for config, strata in strata_by_config.items()
+        for config, config_strata in strata_by_config.items()
     }
 
 
 class Distractors:
     """The answers of a release by relation: wrong ones for a row are drawn by its id."""
 
-    def __init__(self, release: Path, splits: Sequence[ChosenSplit], seed: int) -> None:
+    def __init__(self, release: Path, chosen_splits: Sequence[ChosenSplit], seed: int) -> None:
         self._seed = seed
         answers_by_relation: defaultdict[str, set[str]] = defaultdict(set)
-        for chosen_split in splits:
+        for chosen_split in chosen_splits:
             for row in chosen_split.rows(
                 release, [chosen_split.columns.answers, *filter(None, [chosen_split.relation])]
             ):
@@ -88,24 +102,33 @@ class Distractors:
         }
 
     def of(
-        self, name: str, relation: str, excluded_names: Collection[str], count: int
+        self, answer_id: str, relation: str, excluded_names: Collection[str], distractor_count: int
     ) -> list[str]:
-        """Up to `count` answers of a relation that read like none of the others."""
-        pool = self._of[relation]
+        """Up to `distractor_count` answers of a relation that read like none of the others."""
+        answer_pool = self._of[relation]
         taken_names = {normalize_answer(excluded_name) for excluded_name in excluded_names}
-        chosen: list[str] = []
-        tries = range(8 * count) if len(pool) > 8 * count else range(len(pool))
-        order: list[int] = [seeded_hash(self._seed, name, str(try_number)) for try_number in tries]
-        if len(pool) > len(tries):
-            places = [excluded_name % len(pool) for excluded_name in order]
+        chosen_answers: list[str] = []
+        try_numbers = (
+            range(8 * distractor_count)
+            if len(answer_pool) > 8 * distractor_count
+            else range(len(answer_pool))
+        )
+        draw_order: list[int] = [
+            seeded_hash(self._seed, answer_id, str(try_number)) for try_number in try_numbers
+        ]
+        if len(answer_pool) > len(try_numbers):
+            pool_places = [excluded_name % len(answer_pool) for excluded_name in draw_order]
         else:
-            places = sorted(tries, key=lambda try_number: order[try_number])
-        for place in places:
-            text = pool[place]
-            if len(chosen) < count and normalize_answer(text) not in taken_names:
-                taken_names.add(normalize_answer(text))
-                chosen.append(text)
-        return chosen
+            pool_places = sorted(try_numbers, key=lambda try_number: draw_order[try_number])
+        for draw_place in pool_places:
+            answer_text = answer_pool[draw_place]
+            if (
+                len(chosen_answers) < distractor_count
+                and normalize_answer(answer_text) not in taken_names
+            ):
+                taken_names.add(normalize_answer(answer_text))
+                chosen_answers.append(answer_text)
+        return chosen_answers
 
 
 def row_relation(row: Mapping[str, Any], chosen_split: ChosenSplit) -> str:

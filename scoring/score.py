@@ -32,17 +32,21 @@ from factdrift.scoring.questions import ReleaseQuestions, read_questions, single
 
 SUMMARY, ROWS = "scores.json", "rows.parquet"
 EXAMPLES = 25
-"""Rows to read of each verdict."""
+"""Examples of each verdict in `scores.json`: as many as a person reads to see what goes wrong."""
+# Ids that a message names: enough to find the rows, and few enough for one line.
 _TOLD = 3
-"""Ids that a message names."""
+# Characters of a prompt or an answer in an example; prompts with the text of a page are longer.
 _LONG = 600
-"""Characters of a text that is shown."""
+# a fixed seed: the same predictions give the same intervals
 _SEED = 0
 
 
 class Mean(NamedTuple):
-    """A line of the table of scores. `config`: null, all together, each row once; `split`: null,
-    all of them; `low`, `high`: null where nothing can be said."""
+    """A line of the table of scores.
+
+    `config` is null for all configs together, each row once; `split` is null for all splits.
+    `low`, `high`: the interval, null where there is none.
+    """
 
     dataset: str
     config: str | None
@@ -58,8 +62,11 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreOptions:
-    """What `factdrift score` is told. `partial`: rows without a prediction are left out, and
-    predictions of unknown rows, instead of being refused."""
+    """The options of `factdrift score`.
+
+    `partial`: rows without a prediction and predictions of unknown rows are left out instead of
+    being refused.
+    """
 
     release: Path
     file: Path
@@ -74,33 +81,35 @@ class ScoreOptions:
 
 @dataclass(frozen=True)
 class Scores:
-    """A folder of scores, and what is in it but the rows."""
+    """A folder of scores: its summary and its table of means, without the rows."""
 
     folder: Path
     summary: Mapping[str, Any]
     table: tuple[Mean, ...]
 
     @classmethod
-    def read(cls, folder: Path) -> "Scores":
-        """`UserError`: not a folder of scores."""
-        path = folder / SUMMARY
-        if not folder.is_dir():
-            raise UserError("there is no such folder", where=display_path(folder))
+    def read(cls, score_folder: Path) -> "Scores":
+        """Read a folder of scores. `UserError`: it is not one."""
+        summary_path = score_folder / SUMMARY
+        if not score_folder.is_dir():
+            raise UserError("there is no such folder", where=display_path(score_folder))
         hint = "a folder that factdrift score made?"
         try:
-            summary = json.loads(path.read_bytes())
-            table = tuple(Mean(**row) for row in summary["table"])
-            return cls(folder, summary | {"model": str(summary["model"])}, table)
+            score_summary = json.loads(summary_path.read_bytes())
+            mean_table = tuple(Mean(**table_row) for table_row in score_summary["table"])
+            return cls(
+                score_folder, score_summary | {"model": str(score_summary["model"])}, mean_table
+            )
         except OSError as error:
             raise UserError(
-                f"cannot be read: {error.strerror}", where=display_path(path), hint=hint
+                f"cannot be read: {error.strerror}", where=display_path(summary_path), hint=hint
             ) from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise UserError("no scores", where=display_path(path), hint=hint) from error
+            raise UserError("no scores", where=display_path(summary_path), hint=hint) from error
 
     @property
     def name(self) -> str:
-        """The model."""
+        """The name of the model."""
         return str(self.summary["model"])
 
     @property
@@ -112,86 +121,97 @@ class Scores:
     @cached_property
     def whole(self) -> str | None:
         """The config that stands for all: together, or the only one."""
-        configs = {mean.config for mean in self.table}
-        return None if None in configs else next(iter(configs))
+        config_names = {mean.config for mean in self.table}
+        return None if None in config_names else next(iter(config_names))
 
-    def means(self, stratum: str, metric: str, config: str | None) -> dict[str, Mean]:
+    def means(self, stratum: str, metric: str, config_name: str | None) -> dict[str, Mean]:
         """Value -> mean, of all splits, in the order of the table."""
         return {
             mean.value: mean
             for mean in self.table
             if (mean.config, mean.split, mean.stratum, mean.metric)
-            == (config, None, stratum, metric)
+            == (config_name, None, stratum, metric)
         }
 
 
-def score_predictions(options: ScoreOptions) -> Scores:
+def score_predictions(score_options: ScoreOptions) -> Scores:
     """Score a file of predictions and write the folder of scores.
 
     `UserError`: the file is broken, or is of other rows or of another version of their prompts;
     rows without a prediction in a split that has some, unless `partial`.
     """
-    description = predictions.read_about(options.file)
-    model = options.model or (description.name if description else _stem(options.file))
-    with read_questions(options.release, options.configs, options.cutoff) as questions:
+    description = predictions.read_about(score_options.file)
+    model_name = score_options.model or (
+        description.name if description else _stem(score_options.file)
+    )
+    with read_questions(
+        score_options.release, score_options.configs, score_options.cutoff
+    ) as questions:
         manifest = questions.manifest
-        out = options.out or Path("scores") / manifest.dataset / folder_name(model)
+        scores_folder = score_options.out or Path("scores") / manifest.dataset / folder_name(
+            model_name
+        )
         if description and description.dataset not in (None, manifest.dataset):
             text = f"these are predictions for {description.dataset}, and the release is"
-            raise UserError(f"{text} {manifest.dataset}", where=display_path(options.file))
-        counts = _read(questions, options)
-        judge_answers(questions, rouge=options.rouge)
+            raise UserError(f"{text} {manifest.dataset}", where=display_path(score_options.file))
+        counts = _read(questions, score_options)
+        judge_answers(questions, rouge=score_options.rouge)
         for left_out in ("undecided", "neutral"):
-            query = f"SELECT count(*) FROM said WHERE verdict = '{left_out}'"  # noqa: S608
-            (counts[left_out],) = single_row(questions.db, query)
-        for line in _notes(questions, counts):
-            options.say(line)
-        verdicts = dict(
+            count_query = f"SELECT count(*) FROM said WHERE verdict = '{left_out}'"  # noqa: S608
+            (counts[left_out],) = single_row(questions.db, count_query)
+        for note_line in _notes(questions, counts):
+            score_options.say(note_line)
+        verdict_counts = dict(
             questions.db.execute("SELECT verdict, count(*) FROM marks GROUP BY ALL").fetchall()
         )
-        if not verdicts:
-            raise UserError("nothing can be scored", where=display_path(options.file))
+        if not verdict_counts:
+            raise UserError("nothing can be scored", where=display_path(score_options.file))
         metrics = _metrics(questions)
-        weights = bundle_weights(questions.bundles, _SEED)
-        table = tuple(_table(questions, metrics, weights))
-        stop = find_knowledge_stop(questions, weights)
-        repeated = repeated_words(questions)
-        if repeated:
-            options.say(repeated.warning)
-        writable(out)
-        with disk_errors(out):
-            summary: dict[str, Any] = {
-                "model": model,
+        draw_weights = bundle_weights(questions.bundles, _SEED)
+        mean_table = tuple(_table(questions, metrics, draw_weights))
+        knowledge_stop = find_knowledge_stop(questions, draw_weights)
+        repeated_answer = repeated_words(questions)
+        if repeated_answer:
+            score_options.say(repeated_answer.warning)
+        writable(scores_folder)
+        with disk_errors(scores_folder):
+            score_summary: dict[str, Any] = {
+                "model": model_name,
                 "dataset": manifest.dataset,
                 "title": manifest.title,
                 "version": manifest.version,
-                "predictions": {"file": options.file.name, "sha256": file_sha256(options.file)},
-                "cutoff": options.cutoff and options.cutoff.isoformat(),
+                "predictions": {
+                    "file": score_options.file.name,
+                    "sha256": file_sha256(score_options.file),
+                },
+                "cutoff": score_options.cutoff and score_options.cutoff.isoformat(),
                 "counts": counts,
                 "relations": questions.relations,
-                "verdicts": {verdict: verdicts.get(verdict, 0) for verdict in VERDICTS},
-                "repeated": repeated and repeated._asdict(),
-                "knowledge": stop and stop._asdict(),
+                "verdicts": {
+                    verdict_name: verdict_counts.get(verdict_name, 0) for verdict_name in VERDICTS
+                },
+                "repeated": repeated_answer and repeated_answer._asdict(),
+                "knowledge": knowledge_stop and knowledge_stop._asdict(),
                 "examples": list(_examples(questions)),
-                "table": [mean._asdict() for mean in table],
+                "table": [mean._asdict() for mean in mean_table],
             }
-            _write(out, summary, questions, metrics)
-    return Scores(out, summary, table)
+            _write(scores_folder, score_summary, questions, metrics)
+    return Scores(scores_folder, score_summary, mean_table)
 
 
-def _read(questions: ReleaseQuestions, options: ScoreOptions) -> dict[str, int]:
-    """Make the table `given`: predictions with the `row` of each that it is of; their counts.
+def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str, int]:
+    """Create the table `given`, a line for each row that a prediction is for; return the counts.
 
-    `UserError` as of `score`.
+    `UserError`: as `score_predictions` raises it.
     """
     db = questions.db
     db.register("batch", predictions.SCHEMA.empty_table())
     db.execute("CREATE TABLE predicted AS FROM batch")
     with progress(None, "predictions", "score") as bar:
-        for batch in predictions.read_predictions(options.file):
-            db.register("batch", pa.Table.from_batches([batch]))
+        for prediction_batch in predictions.read_predictions(score_options.file):
+            db.register("batch", pa.Table.from_batches([prediction_batch]))
             db.execute("INSERT INTO predicted FROM batch")
-            bar.advance(batch.num_rows)
+            bar.advance(prediction_batch.num_rows)
     db.unregister("batch")
     db.execute("""
         CREATE TABLE given AS SELECT a.row, p.rowid AS number, p.evidence AS listed,
@@ -199,20 +219,23 @@ def _read(questions: ReleaseQuestions, options: ScoreOptions) -> dict[str, int]:
         FROM predicted p JOIN asked a ON a.id = p.id
             AND coalesce(p.config = a.config, true) AND coalesce(p.split = a.split, true)
     """)
-    dataset = f"{questions.manifest.dataset} {questions.manifest.version}"
+    release_name = f"{questions.manifest.dataset} {questions.manifest.version}"
 
-    def refuse(query: str, message: str, hint: str, is_error: bool = True) -> int:
-        """How many rows of some ids a query finds, columns `n` and `id`; an error where any is."""
-        count, ids = single_row(db, f"SELECT count(*), min_by(id, n, {_TOLD}) FROM ({query})")  # noqa: S608
-        if count and is_error:
-            listed = ", ".join(row_id[:40] for row_id in ids) + (", …" if count > _TOLD else "")
-            text = message.format(count=f"{count:,}", ids=listed)
-            raise UserError(text, where=display_path(options.file), hint=hint)
-        return int(count)
+    def refuse(id_query: str, message: str, hint: str, is_error: bool = True) -> int:
+        """Count the rows of a query with columns `n` and `id`; raise an error if it has any."""
+        count_query = f"SELECT count(*), min_by(id, n, {_TOLD}) FROM ({id_query})"  # noqa: S608
+        row_count, row_ids = single_row(db, count_query)
+        if row_count and is_error:
+            listed_ids = ", ".join(row_id[:40] for row_id in row_ids) + (
+                ", …" if row_count > _TOLD else ""
+            )
+            text = message.format(count=f"{row_count:,}", ids=listed_ids)
+            raise UserError(text, where=display_path(score_options.file), hint=hint)
+        return int(row_count)
 
-    (read,) = single_row(db, "SELECT count(*) FROM predicted")
-    if not read:
-        raise UserError("no predictions", where=display_path(options.file))
+    (predicted_count,) = single_row(db, "SELECT count(*) FROM predicted")
+    if not predicted_count:
+        raise UserError("no predictions", where=display_path(score_options.file))
     refuse(
         """SELECT row AS n, id FROM asked
         WHERE row IN (SELECT row FROM given GROUP BY row HAVING count(*) > 1)""",
@@ -223,8 +246,8 @@ def _read(questions: ReleaseQuestions, options: ScoreOptions) -> dict[str, int]:
         "SELECT row AS n, id FROM given JOIN asked USING (row) "  # noqa: S608
         f"WHERE left(prompt_sha256, {predictions.HASH}) != prompt_hash",
         "made for another version of the prompt: {ids} ({count} of the predictions)",
-        f"this is {dataset}: score them against the release that they were made for, or make them "
-        "again",
+        f"this is {release_name}: score them against the release that they were made for, or make "
+        "them again",
     )
     refuse(
         "SELECT row AS n, id FROM given JOIN asked USING (row) "
@@ -232,27 +255,32 @@ def _read(questions: ReleaseQuestions, options: ScoreOptions) -> dict[str, int]:
         "choice_scores of {count} rows are not as many as their choices: {ids}",
         "a number for each of the row's choices, in their order",
     )
-    (rows,) = single_row(db, "SELECT count(*) FROM given")
-    unknown = refuse(
+    (given_count,) = single_row(db, "SELECT count(*) FROM given")
+    unknown_count = refuse(
         "SELECT rowid AS n, id FROM predicted p ANTI JOIN given g ON g.number = p.rowid",
-        ("{count} of " + f"{read:,}" if rows else "all")
-        + f" predictions are of rows that {dataset} does not have: {{ids}}",
+        ("{count} of " + f"{predicted_count:,}" if given_count else "all")
+        + f" predictions are of rows that {release_name} does not have: {{ids}}",
         "is it the release that they were made for? --partial leaves them out",
-        is_error=not (rows and options.partial),
+        is_error=not (given_count and score_options.partial),
     )
-    missing = refuse(
+    missing_count = refuse(
         """SELECT row AS n, id FROM asked ANTI JOIN given USING (row)
         SEMI JOIN (FROM asked SEMI JOIN given USING (row)) USING (config, split)""",
         "no prediction for {count} rows of splits that have some: {ids}",
         'write {"id": …, "prediction": ""} where a model says nothing; '
         "--partial scores the rows that are there",
-        is_error=not options.partial,
+        is_error=not score_options.partial,
     )
-    return {"predictions": read, "rows": rows, "missing": missing, "unknown": unknown}
+    return {
+        "predictions": predicted_count,
+        "rows": given_count,
+        "missing": missing_count,
+        "unknown": unknown_count,
+    }
 
 
 def _notes(questions: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[str]:
-    """What the user ought to know of what was left out."""
+    """Yield a line about each group of rows or predictions that was left out."""
     if counts["unknown"]:
         yield f"{counts['unknown']:,} predictions of unknown rows are left out"
     if counts["undecided"]:
@@ -266,126 +294,161 @@ def _notes(questions: ReleaseQuestions, counts: Mapping[str, int]) -> Iterator[s
             "what came is asked for: they are left out"
         )
     empty_configs = []
-    for config, answered_count, row_count in questions.db.execute("""
+    for config_name, answered_count, row_count in questions.db.execute("""
         SELECT config, count(g.row), count(*) FROM asked LEFT JOIN given g USING (row)
         GROUP BY config ORDER BY min(asked.row)
     """).fetchall():
         if not answered_count:
-            empty_configs.append(config)
+            empty_configs.append(config_name)
         elif answered_count < row_count:
-            yield f"{config}: {answered_count:,} of {row_count:,} rows"
+            yield f"{config_name}: {answered_count:,} of {row_count:,} rows"
     if empty_configs:
         yield f"no predictions of {', '.join(empty_configs)}"
 
 
 def _metrics(questions: ReleaseQuestions) -> list[str]:
-    """The metrics that any row has."""
-    counts = ", ".join(f"count({duck.name(metric)})" for metric in METRICS)
-    counted = single_row(questions.db, f"SELECT {counts} FROM marks")  # noqa: S608
-    return [metric for metric, row_count in zip(METRICS, counted, strict=True) if row_count]
+    """Return the metrics that at least one row has."""
+    count_columns = ", ".join(f"count({duck.name(metric)})" for metric in METRICS)
+    metric_counts = single_row(questions.db, f"SELECT {count_columns} FROM marks")  # noqa: S608
+    return [metric for metric, row_count in zip(METRICS, metric_counts, strict=True) if row_count]
 
 
-def _table(questions: ReleaseQuestions, metrics: Sequence[str], weights: Floats) -> Iterator[Mean]:
-    """Every mean: by config, by split, and by stratum; at last of all configs together."""
+def _table(
+    questions: ReleaseQuestions, metrics: Sequence[str], draw_weights: Floats
+) -> Iterator[Mean]:
+    """Yield every mean: by config, by split and by stratum; last, those of all configs together."""
     whole_source = "(SELECT *, {} AS value FROM marks)"
     of_value = "marks JOIN ({}) USING (row)"
-    strata: dict[str, list[str]] = {}
+    queries_by_stratum: dict[str, list[str]] = {}
     for config in questions.configs:
         row_condition = f"config = {duck.text(config.name)}"
         yield from _means(
-            questions, metrics, weights, whole_source.format("'all'"), row_condition, config.name
+            questions,
+            metrics,
+            draw_weights,
+            whole_source.format("'all'"),
+            row_condition,
+            config.name,
         )
         for mean in _means(
-            questions, metrics, weights, whole_source.format("split"), row_condition, config.name
+            questions,
+            metrics,
+            draw_weights,
+            whole_source.format("split"),
+            row_condition,
+            config.name,
         ):
             yield mean._replace(split=mean.value, value="all")
-        began = (
+        began_query = (
             f"SELECT row, label AS value FROM began JOIN asked USING (row) WHERE {row_condition}"  # noqa: S608
         )
-        for name, query in {**config.strata, "began": began}.items():
-            strata.setdefault(name, []).append(query)
-            source = of_value.format(query)
-            yield from _means(questions, metrics, weights, source, row_condition, config.name, name)
+        for stratum_name, stratum_query in {**config.strata, "began": began_query}.items():
+            queries_by_stratum.setdefault(stratum_name, []).append(stratum_query)
+            mark_source = of_value.format(stratum_query)
+            yield from _means(
+                questions,
+                metrics,
+                draw_weights,
+                mark_source,
+                row_condition,
+                config.name,
+                stratum_name,
+            )
     if len(questions.configs) > 1:
         questions.db.execute("CREATE TABLE once AS SELECT min(row) AS row FROM asked GROUP BY id")
         row_condition = "row IN (FROM once)"
-        yield from _means(questions, metrics, weights, whole_source.format("'all'"), row_condition)
-        for name, queries in strata.items():
-            source = of_value.format(" UNION ALL ".join(queries))
-            yield from _means(questions, metrics, weights, source, row_condition, None, name)
+        yield from _means(
+            questions, metrics, draw_weights, whole_source.format("'all'"), row_condition
+        )
+        for stratum_name, stratum_queries in queries_by_stratum.items():
+            mark_source = of_value.format(" UNION ALL ".join(stratum_queries))
+            yield from _means(
+                questions, metrics, draw_weights, mark_source, row_condition, None, stratum_name
+            )
 
 
 def _means(
     questions: ReleaseQuestions,
     metrics: Sequence[str],
-    weights: Floats,
-    source: str,
+    draw_weights: Floats,
+    mark_source: str,
     where: str,
-    config: str | None = None,
+    config_name: str | None = None,
     stratum: str = "all",
 ) -> Iterator[Mean]:
-    """The means of each `value` of a source of marks, of the rows `where`."""
-    columns = ", ".join(
+    """Yield the means of each `value` of a source of marks, over the rows that `where` selects."""
+    metric_columns = ", ".join(
         f"count({duck.name(metric_name)}), sum({duck.name(metric_name)})::BIGINT"
         for metric_name in metrics
     )
     rows = questions.db.execute(f"""
-        SELECT value, bundle, {columns}
-        FROM {source} WHERE {where} AND value IS NOT NULL GROUP BY value, bundle
+        SELECT value, bundle, {metric_columns}
+        FROM {mark_source} WHERE {where} AND value IS NOT NULL GROUP BY value, bundle
     """).fetchall()  # noqa: S608
-    order = sorted({value for value, *_ in rows}, key=sortable)
-    value_places = {value: n for n, value in enumerate(order)}
-    cells = np.zeros((len(order), weights.shape[1], 2 * len(metrics)), np.int64)
-    for value, bundle, *numbers in rows:
-        cells[value_places[value], bundle] = [number or 0 for number in numbers]
-    for n, metric in enumerate(metrics):
-        counts, sums = cells[:, :, 2 * n], cells[:, :, 2 * n + 1]
-        present_places = np.flatnonzero(counts.any(1))
-        for value_place, interval in zip(
+    value_order = sorted({value for value, *_ in rows}, key=sortable)
+    value_places = {value: metric_number for metric_number, value in enumerate(value_order)}
+    mean_cells = np.zeros((len(value_order), draw_weights.shape[1], 2 * len(metrics)), np.int64)
+    for value, bundle, *cell_numbers in rows:
+        mean_cells[value_places[value], bundle] = [number or 0 for number in cell_numbers]
+    for metric_number, metric in enumerate(metrics):
+        row_counts, metric_sums = (
+            mean_cells[:, :, 2 * metric_number],
+            mean_cells[:, :, 2 * metric_number + 1],
+        )
+        present_places = np.flatnonzero(row_counts.any(1))
+        for value_place, mean_interval in zip(
             present_places,
             mean_intervals(
-                sums[present_places],
-                counts[present_places],
-                (counts[present_places] > 0).sum(1),
-                weights,
+                metric_sums[present_places],
+                row_counts[present_places],
+                (row_counts[present_places] > 0).sum(1),
+                draw_weights,
             ),
             strict=True,
         ):
-            sure = metric not in GUESSED and not np.isnan(interval.low)
-            low, high = (_round(end) if sure else None for end in interval[1:])
+            has_interval = metric not in GUESSED and not np.isnan(mean_interval.low)
+            low_bound, high_bound = (
+                _round(interval_end) if has_interval else None for interval_end in mean_interval[1:]
+            )
             yield Mean(
                 dataset=questions.manifest.dataset,
-                config=config,
+                config=config_name,
                 split=None,
                 stratum=stratum,
-                value=order[value_place],
+                value=value_order[value_place],
                 metric=metric,
-                n=int(counts[value_place].sum()),
-                mean=_round(interval.mean),
-                low=low,
-                high=high,
+                n=int(row_counts[value_place].sum()),
+                mean=_round(mean_interval.mean),
+                low=low_bound,
+                high=high_bound,
             )
 
 
-def sortable(value: str) -> tuple[float, str]:
-    """Numbers (`-3`, `+2 or more`, `2021Q3`) by size, other texts as texts."""
-    number = re.match(r"[+-]?\d+", value)
-    return (float(number[0]) if number else 0.0, value)
+def sortable(value_text: str) -> tuple[float, str]:
+    """Return a sort key: texts that begin with a number sort by it, other texts by themselves.
+
+    >>> sorted(["+2 or more", "-3", "10"], key=sortable)
+    ['-3', '+2 or more', '10']
+    >>> sortable("P54")
+    (0.0, 'P54')
+    """
+    leading_number = re.match(r"[+-]?\d+", value_text)
+    return (float(leading_number[0]) if leading_number else 0.0, value_text)
 
 
-def _round(number: float) -> float:
-    return round(float(number), 6) + 0.0
+def _round(mean_value: float) -> float:
+    return round(float(mean_value), 6) + 0.0
 
 
-def _cut(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _LONG else flat[: _LONG - 1] + "…"
+def _cut(shown_text: str) -> str:
+    flat_text = " ".join(shown_text.split())
+    return flat_text if len(flat_text) <= _LONG else flat_text[: _LONG - 1] + "…"
 
 
 def _examples(questions: ReleaseQuestions) -> Iterator[dict[str, object]]:
-    """Some rows of each verdict but `right`, to be read: the same ones of every model."""
-    listed = ", ".join(map(duck.text, VERDICTS[1:]))
-    prompts = " UNION ALL ".join(
+    """Yield examples of each verdict but `right`; every model is shown with the same rows."""
+    verdict_list = ", ".join(map(duck.text, VERDICTS[1:]))
+    prompt_queries = " UNION ALL ".join(
         f"SELECT _row AS row, {column_sql(config.roles.prompt)} AS prompt FROM {config.source}"  # noqa: S608
         for config in questions.configs
     )
@@ -393,43 +456,60 @@ def _examples(questions: ReleaseQuestions) -> Iterator[dict[str, object]]:
         WITH shown AS (
             SELECT row FROM marks QUALIFY verdict != 'right' AND {EXAMPLES} >= row_number() OVER (
                 PARTITION BY verdict ORDER BY md5(config || id), row)
-        ), prompts AS (SELECT * FROM ({prompts}) SEMI JOIN shown USING (row))
+        ), prompts AS (SELECT * FROM ({prompt_queries}) SEMI JOIN shown USING (row))
         SELECT m.verdict, m.config, m.id, prompt, m.f1 / {SCALE}, raw_targets[:4],
             coalesce(s.prediction, array_to_string(s.candidates[:5], '; '),
                 array_to_string(s.choice_scores[:5], '; '))
         FROM prompts JOIN marks m USING (row) JOIN asked USING (row) JOIN said s USING (row)
-        ORDER BY list_position([{listed}], m.verdict), row
+        ORDER BY list_position([{verdict_list}], m.verdict), row
     """)  # noqa: S608
-    for verdict, config, name, prompt, f1, targets, answer_text in rows.fetchall():
+    for (
+        verdict_name,
+        config_name,
+        row_id,
+        prompt_text,
+        f1,
+        target_texts,
+        answer_text,
+    ) in rows.fetchall():
         yield {
-            "verdict": verdict,
-            "config": config,
-            "id": name,
-            "prompt": _cut(prompt),
+            "verdict": verdict_name,
+            "config": config_name,
+            "id": row_id,
+            "prompt": _cut(prompt_text),
             "prediction": None if answer_text is None else _cut(answer_text),
-            "targets": [_cut(text) for text in targets],
+            "targets": [_cut(target_text) for target_text in target_texts],
             "f1": None if f1 is None else _round(f1),
         }
 
 
 def _write(
-    out: Path, summary: Mapping[str, object], questions: ReleaseQuestions, metrics: Sequence[str]
+    scores_folder: Path,
+    score_summary: Mapping[str, object],
+    questions: ReleaseQuestions,
+    metrics: Sequence[str],
 ) -> None:
-    values = (
+    metric_values = (
         f"({duck.name(metric)} / {SCALE})::FLOAT AS {duck.name(metric)}" for metric in metrics
     )
-    columns = ", ".join(["config", "split", "id", "subject", "verdict", *values])
-    with replacing(out / ROWS) as path:
-        query = f"COPY (SELECT {columns} FROM marks ORDER BY row) TO {duck.text(str(path))}"  # noqa: S608
-        questions.db.execute(f"{query} (FORMAT parquet, COMPRESSION zstd)")
-    with replacing(out / SUMMARY) as path:
-        write_json(path, summary)
+    metric_columns = ", ".join(["config", "split", "id", "subject", "verdict", *metric_values])
+    with replacing(scores_folder / ROWS) as rows_path:
+        copy_query = (
+            f"COPY (SELECT {metric_columns} FROM marks ORDER BY row) TO {duck.text(str(rows_path))}"  # noqa: S608
+        )
+        questions.db.execute(f"{copy_query} (FORMAT parquet, COMPRESSION zstd)")
+    with replacing(scores_folder / SUMMARY) as rows_path:
+        write_json(rows_path, score_summary)
 
 
 def _stem(file: Path) -> str:
     return (file.with_suffix("") if file.suffix in (".gz", ".zst") else file).stem
 
 
-def folder_name(name: str) -> str:
-    """A name as a folder."""
-    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "model"
+def folder_name(model_name: str) -> str:
+    """Return a name as the name of a folder.
+
+    >>> folder_name("acme/m-1 (rank)"), folder_name("m-1.5_b")
+    ('acme-m-1-rank', 'm-1.5_b')
+    """
+    return re.sub(r"[^\w.-]+", "-", model_name).strip(".-") or "model"

@@ -26,14 +26,20 @@ from factdrift.builders.text.words import WORD_PATTERN, fold_in_place
 from factdrift.scoring.export.beir import CORPUS, QUERIES
 from factdrift.scoring.option_values import Baseline
 
+# Results of each query: recall@100 is the deepest measure.
 _DEPTH = 100
-"""Results a query."""
+# Results that `newest` puts in the order of their days: those that stale@10 looks at.
 _NEWEST = 10
-"""Results that `newest` puts in the order of their days."""
+# bytes of the writer before it writes a segment; tantivy asks for at least 15 MB
 _HEAP = 64_000_000
+# the day of passages that have none: before every date
 _UNDATED = -1
-_BATCH, _BLOCK, _LENGTH = 64, 4096, 256
-"""Texts that are read together, passages that are compared together, and tokens of a text."""
+# texts that are encoded together, on a processor
+_BATCH = 64
+# passages whose vectors are in memory at a time: 4,096 of 384 numbers are 6 MB
+_BLOCK = 4096
+# tokens of a text that are read: what sentence models such as all-MiniLM were trained for
+_LENGTH = 256
 
 
 Ranked = Iterator[tuple[str, list[tuple[str, float]]]]
@@ -41,71 +47,91 @@ Ranked = Iterator[tuple[str, list[tuple[str, float]]]]
 
 
 def search_passages(
-    folder: Path,
-    out: Path,
-    baseline: Baseline = "bm25",
-    model: Path | None = None,
+    beir_folder: Path, out_file: Path, baseline: Baseline = "bm25", model_folder: Path | None = None
 ) -> int:
-    """Write a run of TREC's form: `_DEPTH` results a query; how many lines.
+    """Write a run in TREC's form, `_DEPTH` results a query; return the number of its lines.
 
-    `model`: the folder of a sentence model, for `embedding`. `UserError`: the folder is none of
-    `factdrift export --format beir`, `day` and `newest` are asked of passages without days, or the
-    model is none. Memory holds the writer's heap and one query; of `embedding` the
-    vectors of the queries, their results, and a block of passages.
+    `model_folder`: the folder of a sentence model, for `embedding`. `UserError`: the folder is not
+    one that `factdrift export --format beir` wrote, `day` or `newest` is asked of passages without
+    days, or there is no model in its folder. Memory holds the writer's heap and
+    one query; for `embedding`, the vectors of the queries, their results and a block of passages.
     """
-    if (baseline == "embedding") is (model is None):
+    if (baseline == "embedding") is (model_folder is None):
         raise UserError("--by embedding and --model FOLDER go together")
     result_count = (
-        _bm25(folder, baseline) if model is None else _nearest(folder, SentenceEncoder(model))
+        _bm25(beir_folder, baseline)
+        if model_folder is None
+        else _nearest(beir_folder, SentenceEncoder(model_folder))
     )
     count = 0
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
-        for query, results in result_count:
-            for rank, (name, score) in enumerate(results, 1):
-                file.write(f"{query} Q0 {name} {rank} {score:.4f} {baseline}\n")
+    out_file.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        replacing(out_file) as unfinished_file,
+        unfinished_file.open("w", encoding="utf-8") as run_file,
+    ):
+        for query, ranked_results in result_count:
+            for result_rank, (passage_id, passage_score) in enumerate(ranked_results, 1):
+                run_file.write(
+                    f"{query} Q0 {passage_id} {result_rank} {passage_score:.4f} {baseline}\n"
+                )
                 count += 1
     return count
 
 
-def _bm25(folder: Path, baseline: Baseline) -> Ranked:
-    with tempfile.TemporaryDirectory() as place:
-        index = _index(folder, Path(place), dated=baseline != "bm25")
+def _bm25(beir_folder: Path, baseline: Baseline) -> Ranked:
+    with tempfile.TemporaryDirectory() as index_folder:
+        index = _index(beir_folder, Path(index_folder), dated=baseline != "bm25")
         searcher = index.searcher()
-        for query in beir_records(folder / QUERIES):
+        for query in beir_records(beir_folder / QUERIES):
             yield query["_id"], _ranked(index, searcher, query, baseline)
 
 
 def _ranked(
     index: Any, searcher: Any, query: dict[str, Any], baseline: Baseline
 ) -> list[tuple[str, float]]:
-    words = sorted(set(WORD_PATTERN.findall(fold_in_place(query["text"]))))
-    schema, both = index.schema, tantivy.Occur
-    terms = [(both.Should, tantivy.Query.term_query(schema, "text", word)) for word in words]
+    query_words = sorted(set(WORD_PATTERN.findall(fold_in_place(query["text"]))))
+    schema, word_and_day = index.schema, tantivy.Occur
+    terms = [
+        (word_and_day.Should, tantivy.Query.term_query(schema, "text", word))
+        for word in query_words
+    ]
     matching = tantivy.Query.boolean_query(terms)
     if baseline != "bm25" and "day" in query["metadata"]:
-        last = date.fromisoformat(query["metadata"]["day"]).toordinal()
+        last_day = date.fromisoformat(query["metadata"]["day"]).toordinal()
         kind = tantivy.FieldType.Integer
-        in_time = tantivy.Query.range_query(schema, "day", kind, None, last)
+        in_time = tantivy.Query.range_query(schema, "day", kind, None, last_day)
         filtered = tantivy.Query.const_score_query(in_time, 0.0)
-        matching = tantivy.Query.boolean_query([(both.Must, matching), (both.Must, filtered)])
-    hits = searcher.search(matching, _DEPTH, count=False).hits
-    scored_docs = [(score, searcher.doc(address).to_dict()) for score, address in hits]
+        matching = tantivy.Query.boolean_query(
+            [(word_and_day.Must, matching), (word_and_day.Must, filtered)]
+        )
+    search_hits = searcher.search(matching, _DEPTH, count=False).hits
+    scored_docs = [
+        (passage_score, searcher.doc(hit_address).to_dict())
+        for passage_score, hit_address in search_hits
+    ]
     # Equal to four digits is equal: what is left depends on how a machine adds.
-    rows = [(float(f"{score:.4g}"), doc["day"][0], doc["id"][0]) for score, doc in scored_docs]
-    rows.sort(key=lambda row: (-row[0], -row[1], row[2]))
+    rows = [
+        (float(f"{passage_score:.4g}"), doc["day"][0], doc["id"][0])
+        for passage_score, doc in scored_docs
+    ]
+    rows.sort(key=lambda result_row: (-result_row[0], -result_row[1], result_row[2]))
     if baseline == "newest":
-        rows[:_NEWEST] = sorted(rows[:_NEWEST], key=lambda row: (-row[1], -row[0], row[2]))
-        rows = [(float(_DEPTH - place), day, name) for place, (_, day, name) in enumerate(rows)]
-    return [(name, score) for score, _, name in rows]
+        rows[:_NEWEST] = sorted(
+            rows[:_NEWEST], key=lambda result_row: (-result_row[1], -result_row[0], result_row[2])
+        )
+        rows = [
+            (float(_DEPTH - place), day, passage_id)
+            for place, (_, day, passage_id) in enumerate(rows)
+        ]
+    return [(passage_id, passage_score) for passage_score, _, passage_id in rows]
 
 
-def _index(folder: Path, place: Path, dated: bool) -> Any:
+def _index(beir_folder: Path, index_folder: Path, dated: bool) -> Any:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("text", tokenizer_name="folded")
     builder.add_text_field("id", stored=True, tokenizer_name="raw")
     builder.add_integer_field("day", stored=True, indexed=True)
-    index = tantivy.Index(builder.build(), path=str(place))
+    index = tantivy.Index(builder.build(), path=str(index_folder))
     tokenizer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     index.register_tokenizer(
         "folded",
@@ -113,11 +139,13 @@ def _index(folder: Path, place: Path, dated: bool) -> Any:
     )
     writer = index.writer(heap_size=_HEAP, num_threads=1)
     try:
-        for passage in beir_records(folder / CORPUS):
+        for passage in beir_records(beir_folder / CORPUS):
             day = passage["metadata"].get("day")
             if dated and day is None:
                 hint = "only news have days; take bm25"
-                raise UserError("its passages have no days", where=display_path(folder), hint=hint)
+                raise UserError(
+                    "its passages have no days", where=display_path(beir_folder), hint=hint
+                )
             number = date.fromisoformat(day).toordinal() if day else _UNDATED
             text = f"{passage['title']} {passage['text']}"
             writer.add_document(tantivy.Document(id=passage["_id"], text=text, day=number))
@@ -128,21 +156,21 @@ def _index(folder: Path, place: Path, dated: bool) -> Any:
     return index
 
 
-def beir_records(path: Path) -> Iterator[dict[str, Any]]:
+def beir_records(records_file: Path) -> Iterator[dict[str, Any]]:
     """The records of `corpus.jsonl` or `queries.jsonl`; `UserError`: it is no such file."""
-    if not path.is_file():
+    if not records_file.is_file():
         hint = "factdrift export RELEASE --format beir makes such a folder"
-        raise UserError("no such file", where=display_path(path), hint=hint)
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
+        raise UserError("no such file", where=display_path(records_file), hint=hint)
+    with records_file.open(encoding="utf-8") as file:
+        for line_number, record_line in enumerate(file, 1):
             try:
-                record = json.loads(line)
-                record["_id"], record["text"], record["metadata"]
+                beir_record = json.loads(record_line)
+                beir_record["_id"], beir_record["text"], beir_record["metadata"]
             except (ValueError, KeyError, TypeError):
                 raise UserError(
-                    "no record of BEIR", where=display_path(path), line=number
+                    "no record of BEIR", where=display_path(records_file), line=line_number
                 ) from None
-            yield record
+            yield beir_record
 
 
 class SentenceEncoder:
@@ -156,21 +184,21 @@ class SentenceEncoder:
         if not (folder / "config.json").is_file():
             hint = "the folder of a sentence model, with config.json, weights and tokenizer"
             raise UserError("no model", where=display_path(folder), hint=hint)
-        logging: Any = tf.utils.logging
-        logging.disable_progress_bar()
+        transformers_logging: Any = tf.utils.logging
+        transformers_logging.disable_progress_bar()
         self._torch = torch
         try:
             self._tokenizer: Any = tf.AutoTokenizer.from_pretrained(str(folder))
             self._model: Any = tf.AutoModel.from_pretrained(str(folder)).eval()
         except (OSError, ValueError) as error:
-            text = f"cannot be loaded: {str(error).splitlines()[0]}"
-            raise UserError(text, where=display_path(folder)) from error
+            error_text = f"cannot be loaded: {str(error).splitlines()[0]}"
+            raise UserError(error_text, where=display_path(folder)) from error
 
     def __call__(self, texts: list[str]) -> NDArray[np.float32]:
         """A vector of length 1 for each text, a row each."""
-        parts = []
+        vector_parts = []
         for batch_texts in batches(texts, _BATCH):
-            encoded = self._tokenizer(
+            encoded_texts = self._tokenizer(
                 list(batch_texts),
                 padding=True,
                 truncation=True,
@@ -178,34 +206,39 @@ class SentenceEncoder:
                 return_tensors="pt",
             )
             with self._torch.inference_mode():
-                states = self._model(**encoded).last_hidden_state
-            mask = encoded["attention_mask"].unsqueeze(-1)
-            mean = (states * mask).sum(1) / mask.sum(1)
-            parts.append((mean / mean.norm(dim=1, keepdim=True)).numpy())
-        vectors: NDArray[np.float32] = np.concatenate(parts)
-        return vectors
+                last_states = self._model(**encoded_texts).last_hidden_state
+            token_mask = encoded_texts["attention_mask"].unsqueeze(-1)
+            mean_states = (last_states * token_mask).sum(1) / token_mask.sum(1)
+            vector_parts.append((mean_states / mean_states.norm(dim=1, keepdim=True)).numpy())
+        text_vectors: NDArray[np.float32] = np.concatenate(vector_parts)
+        return text_vectors
 
 
-def _nearest(folder: Path, encoder: SentenceEncoder) -> Ranked:
+def _nearest(beir_folder: Path, encoder: SentenceEncoder) -> Ranked:
     """Of each query its id and the nearest passages, by the cosine of their vectors."""
-    queries = list(beir_records(folder / QUERIES))
-    query_vectors = encoder([query["text"] for query in queries])
-    best: list[list[tuple[float, str]]] = [[] for _ in queries]
+    query_records = list(beir_records(beir_folder / QUERIES))
+    query_vectors = encoder([query["text"] for query in query_records])
+    best_by_query: list[list[tuple[float, str]]] = [[] for _ in query_records]
     with progress(None, "passages", "embedding") as bar:
-        for block in batches(beir_records(folder / CORPUS), _BLOCK):
-            vectors = encoder(
-                [f"{passage['title']} {passage['text']}".strip() for passage in block]
+        for passage_block in batches(beir_records(beir_folder / CORPUS), _BLOCK):
+            text_vectors = encoder(
+                [f"{passage['title']} {passage['text']}".strip() for passage in passage_block]
             )
-            scores = np.round(query_vectors @ vectors.T, 4)
-            for best_results, row in zip(best, scores, strict=True):
-                near = np.argpartition(-row, min(_DEPTH, len(block) - 1))[:_DEPTH]
+            block_scores = np.round(query_vectors @ text_vectors.T, 4)
+            for best_results, score_row in zip(best_by_query, block_scores, strict=True):
+                near_places = np.argpartition(-score_row, min(_DEPTH, len(passage_block) - 1))[
+                    :_DEPTH
+                ]
                 best_results += [
-                    (float(row[block_place]), block[block_place]["_id"])
-                    for block_place in near.tolist()
+                    (float(score_row[block_place]), passage_block[block_place]["_id"])
+                    for block_place in near_places.tolist()
                 ]
                 best_results[:] = heapq.nsmallest(
                     _DEPTH, best_results, key=lambda passage: (-passage[0], passage[1])
                 )
-            bar.advance(len(block))
-    for query, best_results in zip(queries, best, strict=True):
-        yield query["_id"], [(name, score) for score, name in best_results]
+            bar.advance(len(passage_block))
+    for query, best_results in zip(query_records, best_by_query, strict=True):
+        yield (
+            query["_id"],
+            [(passage_id, passage_score) for passage_score, passage_id in best_results],
+        )

@@ -1,4 +1,4 @@
-"""Scores as a few lines of text."""
+"""Print scores as a few lines of text."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +16,7 @@ COLUMNS = {"exact_match": _WRITTEN, "accuracy": CHOSEN}
 
 
 def summary_lines(scores: Scores) -> Iterator[str]:
-    """Tables of the overall means, in per cent with their intervals, and where the rest is."""
+    """Yield tables of the overall means, in per cent with their intervals, and the folder."""
     overall = [mean for mean in scores.table if (mean.split, mean.stratum) == (None, "all")]
     for main_metric, metric_names in COLUMNS.items():
         yield from _metric_table(overall, main_metric, metric_names)
@@ -37,7 +37,7 @@ def summary_lines(scores: Scores) -> Iterator[str]:
 def _metric_table(
     overall: Sequence[Mean], main_metric: str, metric_names: Sequence[str]
 ) -> Iterator[str]:
-    """A line for each config that has the main metric, below a line of heads; nothing if none."""
+    """Yield a line of heads and a line for each config that has the main metric."""
     by_config: dict[str | None, dict[str, Mean]] = {}
     for mean in overall:
         by_config.setdefault(mean.config, {})[mean.metric] = mean
@@ -53,7 +53,7 @@ def _metric_table(
 
 
 def percent_cell(mean: Mean | None) -> str:
-    """A mean in per cent with its interval, such as `57.1 [9.7, 95.7]`; a dash where none is."""
+    """Return a mean in per cent with its interval: `57.1 [9.7, 95.7]`; a dash for None."""
     if mean is None:
         return "-"
     text = f"{100 * mean.mean:.1f}"

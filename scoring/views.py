@@ -1,4 +1,4 @@
-"""Views: what is asked of a model about a row, and what its answer says of the row.
+"""Views: how a model is asked about a row, and how its answer becomes a prediction.
 
 `generate`: the model writes an answer. `mask`: a masked model fills 1 to 5 masks from left to
 right. `rank`: it ranks single tokens. `likelihood`: which is likeliest of the accepted answers,
@@ -23,13 +23,15 @@ from factdrift.scoring.predictions import Prediction, prompt_hash
 
 View = Literal["generate", "mask", "rank", "likelihood", "choices"]
 LOWEST = -1e9
-"""The score of a choice that the model has no words for."""
+"""The score of a choice that the model has no tokens for: below every log-likelihood, and a finite
+number, which JSON can hold."""
+# what models put around an answer
 _QUOTES = "\"“”'` "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptRow:
-    """Of a row of a release what a model is asked."""
+    """The parts of a row of a release that a model is asked about."""
 
     id: str
     config: str
@@ -37,14 +39,14 @@ class PromptRow:
     prompt: str
     context: str = ""
     candidates: tuple[str, ...] = ()
-    """What the likelihood is asked of: accepted answers, those of before, and distractors."""
+    """The texts whose likelihood is asked: accepted answers, earlier answers and distractors."""
     choices: tuple[str, ...] = ()
     relation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelQuestion:
-    """What one model is asked: to go on from `text`, or about each option in it.
+    """A question to a model: to continue `text`, or how likely each option is in it.
 
     `after` is what follows the answer: all of the statement behind its gap, if it has one.
     """
@@ -56,7 +58,7 @@ class ModelQuestion:
 
 @dataclass(frozen=True, slots=True)
 class RowPrompter:
-    """How rows become questions, and what a model says becomes predictions.
+    """Turns rows into questions, and the answers of a model into predictions.
 
     `gaps` are what may stand for the answer in a statement; `blank` what is put there for a model
     that writes, such as `<extra_id_0>`; `characters`: how much of a text is shown.
@@ -72,43 +74,48 @@ class RowPrompter:
     """Whether the model can only write, so that it is asked for the letter of a choice."""
 
     def question(self, row: PromptRow) -> ModelQuestion:
-        """What the model is asked about a row. `UserError` where the view does not suit it."""
-        options: tuple[str, ...] = ()
+        """Return the question for a row. `UserError`: the view does not suit the row."""
+        option_texts: tuple[str, ...] = ()
         if self.view == "choices":
             if not row.choices:
                 raise _unsuited(row, "has no choices", "take a config that has some")
-            options = row.choices
+            option_texts = row.choices
         elif self.view == "likelihood":
-            options = row.candidates
-        frame, gap = self.frames.frame_for(row.prompt, self.gaps, bool(row.context), row.relation)
+            option_texts = row.candidates
+        prompt_frame, gap = self.frames.frame_for(
+            row.prompt, self.gaps, bool(row.context), row.relation
+        )
         if self.masked:
             if gap is None:
                 hint = "a masked model fills gaps: take configs with statements"
                 raise _unsuited(row, "has no gap", hint)
-            before, _, after = row.prompt.partition(gap)
-            return ModelQuestion(before, after, options)
-        if self.writes and options:
-            return ModelQuestion(self._framed(row, gap, self.frames.choices, options))
-        text = self._framed(row, gap, frame)
-        if not options:
+            text_before, _, text_after = row.prompt.partition(gap)
+            return ModelQuestion(text_before, text_after, option_texts)
+        if self.writes and option_texts:
+            return ModelQuestion(self._framed(row, gap, self.frames.choices, option_texts))
+        text = self._framed(row, gap, prompt_frame)
+        if not option_texts:
             return ModelQuestion(text)
-        if frame == BARE_FRAME and gap is not None and self.blank is None:
-            before, _, after = text.partition(gap)
-            return ModelQuestion(before, after, options)
-        return ModelQuestion(text, "", tuple(f" {option}" for option in options))
+        if prompt_frame == BARE_FRAME and gap is not None and self.blank is None:
+            text_before, _, text_after = text.partition(gap)
+            return ModelQuestion(text_before, text_after, option_texts)
+        return ModelQuestion(text, "", tuple(f" {option}" for option in option_texts))
 
     def _framed(
-        self, row: PromptRow, gap: str | None, frame: Frame, choices: Sequence[str] = ()
+        self, row: PromptRow, gap: str | None, prompt_frame: Frame, choice_texts: Sequence[str] = ()
     ) -> str:
-        lines = [f"{letter}. {text}" for letter, text in zip(_LETTERS, choices, strict=False)]
-        blank = self.blank or gap or ""
-        prompt = row.prompt.replace(gap, blank) if gap else row.prompt
-        return frame.text(
+        choice_lines = [
+            f"{choice_letter}. {text}"
+            for choice_letter, text in zip(_LETTERS, choice_texts, strict=False)
+        ]
+        blank_text = self.blank or gap or ""
+        statement_text = row.prompt.replace(gap, blank_text) if gap else row.prompt
+        return prompt_frame.text(
             {
-                "prompt": prompt,
+                "prompt": statement_text,
                 "context": row.context[: self.characters],
-                "blank": blank,
-                "choices": "\n".join(lines),
+                "blank": blank_text,
+                "choices": "\n".join(choice_lines),
             }
         )
 
@@ -118,11 +125,11 @@ class RowPrompter:
         return self.writes or self.view == "generate"
 
     def prompt(self, question: ModelQuestion) -> str:
-        """A question as the model gets it."""
+        """Return the text that is sent to the model for a question."""
         return question.text if self.as_text else msgspec.json.encode(question).decode()
 
     def prediction(self, row: PromptRow, question: ModelQuestion, answer: str | None) -> Prediction:
-        """What the model said, as a prediction of the row."""
+        """Return the prediction of a row from the answer of the model."""
         row_identity: dict[str, Any] = {
             "id": row.id,
             "config": row.config,
@@ -133,68 +140,80 @@ class RowPrompter:
             answer_values = msgspec.json.decode(answer or "[]")
             if self.view in ("mask", "rank"):
                 return Prediction(**row_identity, candidates=answer_values)
-            texts = [option.removeprefix(" ") for option in question.options]
-            pairs = zip(texts, answer_values, strict=True)
+            option_texts = [option.removeprefix(" ") for option in question.options]
+            option_pairs = zip(option_texts, answer_values, strict=True)
             option_scores = [
                 (
                     option_text,
-                    LOWEST if likelihood is None else round(likelihood / len(option_text), 6),
+                    LOWEST
+                    if option_likelihood is None
+                    else round(option_likelihood / len(option_text), 6),
                 )
-                for option_text, likelihood in pairs
+                for option_text, option_likelihood in option_pairs
             ]
             if self.view == "choices":
                 return Prediction(
                     **row_identity, choice_scores=[score for _, score in option_scores]
                 )
             return Prediction(**row_identity, scores=dict(option_scores))
-        text = self._read(answer or "")
+        answer_text = self._read(answer or "")
         if self.view == "choices":
-            place = chosen_place(text or "", row.choices)
-            numbers = [float(place == choice_place) for choice_place in range(len(row.choices))]
-            return Prediction(**row_identity, choice_scores=numbers)
-        return Prediction(**row_identity, prediction=text)
+            place = chosen_place(answer_text or "", row.choices)
+            choice_scores = [
+                float(place == choice_place) for choice_place in range(len(row.choices))
+            ]
+            return Prediction(**row_identity, choice_scores=choice_scores)
+        return Prediction(**row_identity, prediction=answer_text)
 
-    def _read(self, written: str) -> str | None:
-        """The first line of what a model wrote, after any thoughts; None where it gives none."""
-        lines = written.rpartition("</think>")[2].strip().splitlines()
-        line = lines[0].strip() if lines else ""
-        line = line.removeprefix("Answer:").strip(_QUOTES)
-        nothing = {normalize_answer(phrase) for phrase in self.frames.no_answer}
-        return line if line and normalize_answer(line) not in nothing else None
+    def _read(self, model_text: str) -> str | None:
+        """Return the first line after any thoughts; None where the model gives no answer."""
+        answer_lines = model_text.rpartition("</think>")[2].strip().splitlines()
+        first_line = answer_lines[0].strip() if answer_lines else ""
+        first_line = first_line.removeprefix("Answer:").strip(_QUOTES)
+        no_answers = {
+            normalize_answer(no_answer_phrase) for no_answer_phrase in self.frames.no_answer
+        }
+        return first_line if first_line and normalize_answer(first_line) not in no_answers else None
 
 
 _LETTERS = string.ascii_uppercase
 
 
-def chosen_place(text: str, choices: Sequence[str]) -> int | None:
-    """The place of the choice whose letter a text is or begins with, `B`, `(b)` or `B. Paris`.
+def chosen_place(answer_text: str, choice_texts: Sequence[str]) -> int | None:
+    """Return the place of the choice that a text names by its letter or by its words.
 
-    Else of the choice that it is itself; None where it is none.
+    A text that is a letter, or begins with one as `(b)` and `B. Paris` do, names that choice; else
+    it names the choice that it is equal to. None: it names no choice.
+
+    >>> [chosen_place(text, ["Rome", "Paris"]) for text in ("(b)", "B. Lima", "paris", "Bonn")]
+    [1, 1, 1, None]
     """
-    letter_match = re.match(r"\W*([A-Za-z])\s*(?:[.):,]|$)", text)
+    letter_match = re.match(r"\W*([A-Za-z])\s*(?:[.):,]|$)", answer_text)
     place = _LETTERS.find(letter_match[1].upper()) if letter_match else -1
-    if 0 <= place < len(choices):
+    if 0 <= place < len(choice_texts):
         return place
     return next(
         (
             choice_number
-            for choice_number, choice in enumerate(choices)
-            if normalize_answer(choice) == normalize_answer(text)
+            for choice_number, choice in enumerate(choice_texts)
+            if normalize_answer(choice) == normalize_answer(answer_text)
         ),
         None,
     )
 
 
-def answer_names(value: Any) -> list[str]:
-    """The best names of gold answers in any of their forms (see `builders.rows.roles`)."""
-    if value is None:
+def answer_names(answer_value: Any) -> list[str]:
+    """Return the best names of gold answers, in any form that `builders.rows.roles` describes."""
+    if answer_value is None:
         return []
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        return answer_names(value["label"] if "label" in value else value["text"])
-    return [name for answer in value for name in answer_names(answer)]
+    if isinstance(answer_value, str):
+        return [answer_value]
+    if isinstance(answer_value, Mapping):
+        return answer_names(
+            answer_value["label"] if "label" in answer_value else answer_value["text"]
+        )
+    return [answer_name for answer in answer_value for answer_name in answer_names(answer)]
 
 
-def _unsuited(row: PromptRow, message: str, hint: str) -> UserError:
-    return UserError(f"row {row.id} {message}", where=row.config, hint=hint)
+def _unsuited(row: PromptRow, error_message: str, hint: str) -> UserError:
+    return UserError(f"row {row.id} {error_message}", where=row.config, hint=hint)

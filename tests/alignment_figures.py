@@ -51,43 +51,47 @@ def as_label(answer: str) -> str:
         f"{answer} (organisation)",
         f"{answer} F.C.",
         answer.replace("-", "\N{EN DASH}").replace(" and ", " & "),
-        re.sub(r"\b[A-Z]{2,3}\b", lambda m: "".join(c + "." for c in m[0]), answer),
+        re.sub(r"\b[A-Z]{2,3}\b", lambda mark: "".join(figure + "." for figure in mark[0]), answer),
     )
     return labels[(seeded_hash(answer) >> 56) % len(labels)]
 
 
 def history(record: dict[str, Any]) -> tuple[rows.Page, list[MarkedAnswer]]:
     """A page and its marked answers; a segment has the dates that its question states."""
-    page, found = _page(record), []
+    page, segments_found = _page(record), []
     objects: dict[str, str] = {}
     facts: list[Any]
     for question, answers in record["questions"]:
         times = dates_in(question).written
-        dates: list[Any] = [day for t in (times[:1] + times[-1:]) for day in (t.first, t.last)]
+        dates: list[Any] = [
+            day for time in (times[:1] + times[-1:]) for day in (time.first, time.last)
+        ]
         dates = dates or [None] * 4
         marked: dict[str, set[tuple[int, int, int]]] = defaultdict(set)
-        for a in answers:
-            n = a["para"]
-            if a["answer"].strip() and page.paragraphs[n].text:
-                marked[a["answer"].strip()].add((n, a["from"], a["end"]))
+        for answer_mark in answers:
+            paragraph_number = answer_mark["para"]
+            if answer_mark["answer"].strip() and page.paragraphs[paragraph_number].text:
+                marked[answer_mark["answer"].strip()].add(
+                    (paragraph_number, answer_mark["from"], answer_mark["end"])
+                )
         for name, marks in marked.items():
             item = objects.setdefault(fold(name), f"Q{len(objects) + 2}")
             facts = ["Q1", record["type"], item, *dates, False, False, False, ()]
             facts += [date(2021, 1, 1), as_label(name), (), None]
-            found.append(MarkedAnswer(rows.NamedSegment(*facts), tuple(sorted(marks))))
-    return page, found
+            segments_found.append(MarkedAnswer(rows.NamedSegment(*facts), tuple(sorted(marks))))
+    return page, segments_found
 
 
 def _page(record: dict[str, Any]) -> rows.Page:
     """The page; headings, which the file has as paragraphs, become sections and stay empty."""
     paragraphs, section = [], ""
-    for n, old in enumerate(record["paras"]):
+    for paragraph_number, old in enumerate(record["paras"]):
         text = old
         kind: rows.ParagraphKind = "list" if old.startswith("- ") else "text"
         ends = kind == "text" and old.endswith(" .") and " ." not in old[:-2]
-        if n > 0 and ends and len(old.split()) <= 9:
+        if paragraph_number > 0 and ends and len(old.split()) <= 9:
             section, text = text.rstrip("."), ""
-        paragraphs.append(rows.Paragraph(kind, section, text if n else "", ()))
+        paragraphs.append(rows.Paragraph(kind, section, text if paragraph_number else "", ()))
     return rows.Page("Q1", unescape(record["paras"][0]), 0, 0, tuple(paragraphs))
 
 
@@ -106,21 +110,24 @@ def _kinds(page: rows.Page, cases: Sequence[MarkedAnswer]) -> Iterator[str]:
     text = PageText(page)
     segments = list(dict.fromkeys(case.segment for case in cases))
     aligned = align_page(page, segments, Alignment()) if cases else []
-    found = dict(zip(segments, aligned, strict=True))
+    segments_found = dict(zip(segments, aligned, strict=True))
     for segment, marks in cases:
-        row = found[segment]
+        row = segments_found[segment]
         mentions = text.named_mentions(all_names(segment.object_label, (), None), None)
-        wanted, paragraphs = {m[0] for m in marks}, [m.paragraph for m in mentions]
+        wanted_objects, paragraphs = (
+            {mark[0] for mark in marks},
+            [mark.paragraph for mark in mentions],
+        )
         places = {case.marks for case in cases if case.segment.object == segment.object}
         kinds = {
             "answers": True,
             f"rule {row.rule}": True,
-            "any": not wanted.isdisjoint(paragraphs),
-            "first: top 1": not wanted.isdisjoint(paragraphs[:1]),
-            "nearest: top 1": row.paragraph in wanted,
+            "any": not wanted_objects.isdisjoint(paragraphs),
+            "first: top 1": not wanted_objects.isdisjoint(paragraphs[:1]),
+            "nearest: top 1": row.paragraph in wanted_objects,
             "nearest: exact span": (row.paragraph, row.start, row.end) in marks,
             "recurring": len(places) > 1,
-            "recurring: top 1": len(places) > 1 and row.paragraph in wanted,
+            "recurring: top 1": len(places) > 1 and row.paragraph in wanted_objects,
         }
         yield from (kind for kind, holds in kinds.items() if holds)
 
@@ -132,7 +139,7 @@ def main(path: Path) -> None:
     print(f"{'':31}" + "   ".join(f"{name:>12}" for name in (*PARTS, "all")))
     for key in sorted(parts[-1]):
         whole = "recurring" if key.startswith("recurring:") else "answers"
-        cells = (f"{c[key]:5} {c[key] / max(1, c[whole]):6.1%}" for c in parts)
+        cells = (f"{figure[key]:5} {figure[key] / max(1, figure[whole]):6.1%}" for figure in parts)
         print(f"  {key:29}" + "   ".join(cells))
 
 

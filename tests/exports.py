@@ -35,12 +35,12 @@ def page(
     model: str = "wikitext",
 ) -> str:
     """A page element as MediaWiki writes it."""
-    sends = "" if redirect is None else f"    <redirect title={quoteattr(redirect)} />\n"
+    redirect_text = "" if redirect is None else f"    <redirect title={quoteattr(redirect)} />\n"
     return f"""  <page>
     <title>{escape(title)}</title>
     <ns>{space}</ns>
     <id>{number}</id>
-{sends}    <revision>
+{redirect_text}    <revision>
       <id>{number + 1000}</id>
       <timestamp>2026-01-02T03:04:05Z</timestamp>
       <contributor><username>A</username><id>9</id></contributor>
@@ -57,29 +57,35 @@ def export(pages: Sequence[str]) -> bytes:
     return (HEAD + "".join(pages) + TAIL).encode()
 
 
-def multistream(pages: Sequence[str], per: int) -> bytes:
+def multistream(pages: Sequence[str], pages_per_stream: int) -> bytes:
     """As the dumps are: the head, then streams of some pages, then the tail."""
-    groups = ["".join(pages[i : i + per]) for i in range(0, len(pages), per)]
-    return b"".join(bz2.compress(s.encode()) for s in [HEAD, *groups, TAIL])
+    groups = [
+        "".join(pages[start_place : start_place + pages_per_stream])
+        for start_place in range(0, len(pages), pages_per_stream)
+    ]
+    return b"".join(bz2.compress(page_group.encode()) for page_group in [HEAD, *groups, TAIL])
 
 
-def chopped(data: bytes, size: int) -> bytes:
+def chopped(export_bytes: bytes, size: int) -> bytes:
     """As parallel compressors write: streams that end anywhere."""
-    return b"".join(bz2.compress(data[i : i + size]) for i in range(0, len(data), size))
+    return b"".join(
+        bz2.compress(export_bytes[start_place : start_place + size])
+        for start_place in range(0, len(export_bytes), size)
+    )
 
 
-def write(path: Path, data: bytes) -> Path:
+def write(path: Path, export_bytes: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".gz":
-        data = gzip.compress(data)
+        export_bytes = gzip.compress(export_bytes)
     elif path.suffix == ".zst":
-        data = pa.compress(data, codec="zstd", asbytes=True)
-    path.write_bytes(data)
+        export_bytes = pa.compress(export_bytes, codec="zstd", asbytes=True)
+    path.write_bytes(export_bytes)
     return path
 
 
 def lines(rows: Sequence[object]) -> bytes:
-    return b"".join(json.dumps(r, ensure_ascii=False).encode() + b"\n" for r in rows)
+    return b"".join(json.dumps(json_row, ensure_ascii=False).encode() + b"\n" for json_row in rows)
 
 
 def parquet(path: Path, rows: Sequence[dict[str, object]], group: int = 2) -> Path:

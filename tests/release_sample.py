@@ -28,11 +28,11 @@ SAMPLED = (
 
 def cloze(n: int, split: Split = "unchanged", period: str = "2021Q3", **changes: Any) -> Cloze:
     """Row number `n`; ids differ by number and period."""
-    asked = Period.parse(period)
+    asked_period = Period.parse(period)
     answer = Answer(f"Q{n + 1000}", f"Club {n}", (f"C{n}", "the club"))
     values: dict[str, Any] = {
         "id": f"{n:04}-{period}",
-        "prompt": in_period(f"Person {n} plays for _X_.", asked),
+        "prompt": in_period(f"Person {n} plays for _X_.", asked_period),
         "targets": merge_targets([answer.label], answer.aliases),
         "subject": f"Q{n}",
         "subject_label": f"Person {n}",
@@ -40,10 +40,10 @@ def cloze(n: int, split: Split = "unchanged", period: str = "2021Q3", **changes:
         "relation_label": "member of sports team",
         "template": "P54/1",
         "query": f"Person {n} plays for _X_.",
-        "question": f"Which team did Person {n} play for on {asked.last}?",
+        "question": f"Which team did Person {n} play for on {asked_period.last}?",
         "period": period,
-        "period_first": asked.first,
-        "period_last": asked.last,
+        "period_first": asked_period.first,
+        "period_last": asked_period.last,
         "split": split,
         "answers": (answer,),
         "previous_answers": () if split == "new" else (answer,),
@@ -86,10 +86,10 @@ def drop(item: str, reason: str = "in_doubt") -> Dropped:
 
 def from_rows(row: type, rows: Iterable[Any], size: int = 8192) -> RowSource:
     """A source of typed rows."""
-    kept = tuple(rows)
+    row_tuple = tuple(rows)
 
     def flow() -> Iterator[pa.RecordBatch]:
-        return batches(row, kept, size)
+        return batches(row, row_tuple, size)
 
     return flow
 
@@ -119,8 +119,8 @@ def dataset(sample: Sample) -> Dataset:
     """The sample as a builder would hand it over."""
     tables = []
     for name, splits in sample.rows.items():
-        known = {"segments": Segment, "questions": ReasoningQuestion}
-        row = known.get(name, Cloze)
+        row_types = {"segments": Segment, "questions": ReasoningQuestion}
+        row = row_types.get(name, Cloze)
         sources = {split: from_rows(row, rows) for split, rows in splits.items()}
         tables.append(Table(name, row, f"Rows that are `{name}`.", sources))
     sizes = {"unchanged": {"2021Q3": 5, "2021Q4": 5}, "updated": {"2021Q3": 1, "2021Q4": 0}}
@@ -173,20 +173,34 @@ def changed(splits: Mapping[str, Any], **settings: Any) -> Sample:
 
     Rows are given by number, or with other values: `{"n": 0, "query": "?"}`.
     """
-    rows: dict[str, dict[str, Any]] = {name: dict(of) for name, of in BASE.items()}
-    for place, given in splits.items():
+    rows: dict[str, dict[str, Any]] = {
+        name: dict(rows_by_split) for name, rows_by_split in BASE.items()
+    }
+    for place, row_changes in splits.items():
         config, _, split = place.partition("/")
-        if given is None:
-            rows[config] = {n: of for n, of in rows[config].items() if split and n != split}
+        if row_changes is None:
+            rows[config] = {
+                n: rows_by_split
+                for n, rows_by_split in rows[config].items()
+                if split and n != split
+            }
         else:
-            rows.setdefault(config, {})[split] = [_changed(config, split, one) for one in given]
-    return Sample({config: of for config, of in rows.items() if of}, **settings)
+            rows.setdefault(config, {})[split] = [
+                _changed(config, split, row_change) for row_change in row_changes
+            ]
+    return Sample(
+        {config: rows_by_split for config, rows_by_split in rows.items() if rows_by_split},
+        **settings,
+    )
 
 
-def _changed(config: str, split: str, given: Any) -> Any:
-    known: dict[str, Any] = {} if config == "segments" else {"split": config, "period": split}
-    known |= {"n": given} if isinstance(given, int) else given
-    values: Any = {name: tuple(v) if isinstance(v, list) else v for name, v in known.items()}
+def _changed(config: str, split: str, row_changes: Any) -> Any:
+    row_values: dict[str, Any] = {} if config == "segments" else {"split": config, "period": split}
+    row_values |= {"n": row_changes} if isinstance(row_changes, int) else row_changes
+    values: Any = {
+        name: tuple(row_value) if isinstance(row_value, list) else row_value
+        for name, row_value in row_values.items()
+    }
     return segment(**values) if config == "segments" else cloze(**values)
 
 

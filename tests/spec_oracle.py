@@ -83,13 +83,13 @@ UNKNOWN = Point(MIN_DAY, MAX_DAY)
 
 def both(*points: Point) -> Point:
     """The days of all; empty (first > last) where they have none in common."""
-    firsts, lasts = zip(*points, strict=True)
-    return Point(max(firsts), min(lasts))
+    first_days, last_days = zip(*points, strict=True)
+    return Point(max(first_days), min(last_days))
 
 
-def empty(p: Point) -> bool:
+def empty(point: Point) -> bool:
     """Whether no day is left."""
-    return p.first > p.last
+    return point.first > point.last
 
 
 @dataclass(frozen=True)
@@ -161,18 +161,22 @@ class Life:
         return Point(self.both_born.first if self.both_born else MIN_DAY, self.death.last)
 
 
-def life_of(history: History, of: str) -> Life:
+def life_of(history: History, object_id: str) -> Life:
     """ "a date of death (P570) or of dissolution (P576) is read from both"."""
-    roles = {"subject": history.subject, "object": history.objects[of]}
-    births = [one.born for one in roles.values() if one.born]
-    deaths = {
-        r: one.died for r, one in roles.items() if one.died and r in history.relation.ends_with
+    roles = {"subject": history.subject, "object": history.objects[object_id]}
+    birth_points = [entity.born for entity in roles.values() if entity.born]
+    death_points = {
+        role: entity.died
+        for role, entity in roles.items()
+        if entity.died and role in history.relation.ends_with
     }
     return Life(
         history.subject.born,
-        deaths.get("subject"),
-        Point(*map(max, zip(*births, strict=True))) if births else None,
-        Point(*map(min, zip(*deaths.values(), strict=True))) if deaths else Point(MAX_DAY, MAX_DAY),
+        death_points.get("subject"),
+        Point(*map(max, zip(*birth_points, strict=True))) if birth_points else None,
+        Point(*map(min, zip(*death_points.values(), strict=True)))
+        if death_points
+        else Point(MAX_DAY, MAX_DAY),
         history.relation.open_for,
     )
 
@@ -180,16 +184,16 @@ def life_of(history: History, of: str) -> Life:
 def lived(fact: Fact, life: Life) -> Fact | None:
     """The fact within the lives (not yet ended by them); None where it contradicts them."""
     start, end = fact.start, fact.end
-    about = Point(start.first, MAX_DAY if end is None else end.last)
+    about_days = Point(start.first, MAX_DAY if end is None else end.last)
     if fact.kind == "sighting" and end is not None:  # the days within which it saw its state
-        about = Point(end.first, start.last)
+        about_days = Point(end.first, start.last)
     # "a statement wholly outside its subject's life contradicts itself (a gap)"
-    if life.birth and about.last < life.birth.first:
+    if life.birth and about_days.last < life.birth.first:
         return None
-    if life.subject_death and about.first > life.subject_death.last:
+    if life.subject_death and about_days.first > life.subject_death.last:
         return None
     born = life.both_born
-    if born and fact.kind == "sighting" and about.last < born.first:
+    if born and fact.kind == "sighting" and about_days.last < born.first:
         return None
     if born and start.last >= born.first:  # "that may follow the birth or the inception …"
         start = Point(max(start.first, born.first), start.last)
@@ -201,8 +205,10 @@ def lived(fact: Fact, life: Life) -> Fact | None:
     # "it bounds sightings, unknown ends and gaps as well"
     if fact.kind == "sighting" or end.last == MAX_DAY:
         end = Point(end.first, min(end.last, life.death.last))
-    left = None if empty(end) or empty(start) else narrowed(start, end)
-    return None if left is None else replace(fact, start=left[0], end=left[1])
+    narrowed_points = None if empty(end) or empty(start) else narrowed(start, end)
+    if narrowed_points is None:
+        return None
+    return replace(fact, start=narrowed_points[0], end=narrowed_points[1])
 
 
 @dataclass(frozen=True)
@@ -238,36 +244,44 @@ class Timeline:
     co_held: bool = False  # guard (b) lifted the relation's exclusivity
 
 
-def surely_overlap(one: Fact, other: Fact) -> bool:
+def surely_overlap(first_fact: Fact, second_fact: Fact) -> bool:
     """Whether two terms overlap under every reading; a handover day is no overlap."""
 
-    def surely_after(a: Fact, b: Fact) -> bool:  # a ends after b begins
-        return (a.start.first if a.end is None else a.end.first) > b.start.last
+    def surely_after(ending_fact: Fact, beginning_fact: Fact) -> bool:
+        """Whether one ends after the other begins."""
+        earliest_end = ending_fact.start if ending_fact.end is None else ending_fact.end
+        return earliest_end.first > beginning_fact.start.last
 
-    return surely_after(one, other) and surely_after(other, one)
+    return surely_after(first_fact, second_fact) and surely_after(second_fact, first_fact)
 
 
 def has_co_holders(facts: Iterable[Fact]) -> bool:
     """Guard (b): "stated terms of two objects ever surely overlap"."""
-    terms = [f for f in facts if f.kind != "sighting"]
-    return any(a.object != b.object and surely_overlap(a, b) for a, b in combinations(terms, 2))
+    terms = [fact for fact in facts if fact.kind != "sighting"]
+    return any(
+        first_term.object != second_term.object and surely_overlap(first_term, second_term)
+        for first_term, second_term in combinations(terms, 2)
+    )
 
 
-def surely_later(one: Fact, other: Fact) -> bool:
+def surely_later(later_fact: Fact, earlier_fact: Fact) -> bool:
     """Whether `one` began later than `other` under every reading."""
-    return one.start.first > other.start.last
+    return later_fact.start.first > earlier_fact.start.last
 
 
 def in_doubt(fact: Fact, still_open: Iterable[Fact], co_held: bool) -> bool:
     """Whether a fact of an exclusive relation, still open, is in doubt beside the others."""
-    rivals = [f for f in still_open if f.object != fact.object]
+    open_rivals = [rival for rival in still_open if rival.object != fact.object]
     if fact not in still_open or fact.rank == "preferred":
         return False  # "Two open statements of preferred rank are co-holders: both hold"
     return (
-        any(f.rank == "preferred" for f in rivals)  # "… of normal rank are in doubt beside it"
-        or (co_held and bool(rivals))  # "are all in doubt, the later one too"
+        # "… of normal rank are in doubt beside it"
+        any(rival.rank == "preferred" for rival in open_rivals)
+        or (co_held and bool(open_rivals))  # "are all in doubt, the later one too"
         # "open rivals whose order is not sure are all in doubt"
-        or any(not surely_later(f, fact) and not surely_later(fact, f) for f in rivals)
+        or any(
+            not surely_later(rival, fact) and not surely_later(fact, rival) for rival in open_rivals
+        )
     )
 
 
@@ -276,22 +290,24 @@ def segment_of(fact: Fact, life: Life, snapshot: int, closers: list[Fact], doubt
     if fact.end is not None:
         kind = "state" if fact.kind == "term" else fact.kind
         return Segment(fact.object, kind, fact.start, fact.end)
-    latest = min(snapshot, life.death.last)
+    latest_end = min(snapshot, life.death.last)
     if closers:  # "its end is unknown, between its own start and the successor's"
-        end = Point(fact.start.first, min(latest, *(f.start.last for f in closers), MAX_DAY))
+        end = Point(
+            fact.start.first, min(latest_end, *(closer.start.last for closer in closers), MAX_DAY)
+        )
     elif doubt:
-        end = Point(fact.start.first, latest)
+        end = Point(fact.start.first, latest_end)
     else:  # "taken to hold until the snapshot day … ends sooner where its subject or object ended"
-        sure = min(snapshot, life.death.first)
+        sure_end = min(snapshot, life.death.first)
         if life.open_for is not None:  # "beyond it the object is in doubt, never certain"
-            sure = min(sure, years_later(fact.start.first, life.open_for))
-        end = Point(sure, latest)
-    left = narrowed(fact.start, end)
-    assert left is not None, (fact, end)
+            sure_end = min(sure_end, years_later(fact.start.first, life.open_for))
+        end = Point(sure_end, latest_end)
+    narrowed_points = narrowed(fact.start, end)
+    assert narrowed_points is not None, (fact, end)
     return Segment(
         fact.object,
         "state",
-        *left,
+        *narrowed_points,
         end_open=life.death.first >= snapshot and not closers,
         end_inferred=bool(closers),
         doubtful=doubt,
@@ -300,9 +316,12 @@ def segment_of(fact: Fact, life: Life, snapshot: int, closers: list[Fact], doubt
 
 def years_later(day: int, years: int) -> int:
     """The same day so many years later; the last of February of a leap day."""
-    on = date.fromordinal(day)
-    first = date(on.year + years, on.month, 1).toordinal()
-    return min(first + on.day - 1, last_of_month(on.year + years, on.month))
+    start_date = date.fromordinal(day)
+    first_of_month = date(start_date.year + years, start_date.month, 1).toordinal()
+    return min(
+        first_of_month + start_date.day - 1,
+        last_of_month(start_date.year + years, start_date.month),
+    )
 
 
 def last_of_month(year: int, month: int) -> int:
@@ -310,38 +329,61 @@ def last_of_month(year: int, month: int) -> int:
     return date(year + month // 12, month % 12 + 1, 1).toordinal() - 1
 
 
-def touch(one: Segment, other: Segment) -> bool:
+def touch(first_segment: Segment, second_segment: Segment) -> bool:
     """ "each one's start.last is at most one day after the other's end.first"."""
-    return one.start.last <= other.end.first + 1 and other.start.last <= one.end.first + 1
+    return (
+        first_segment.start.last <= second_segment.end.first + 1
+        and second_segment.start.last <= first_segment.end.first + 1
+    )
 
 
-def merged(one: Segment, other: Segment) -> Segment:
+def merged(first_segment: Segment, second_segment: Segment) -> Segment:
     """The one segment of two that surely touch."""
-    later = max(one, other, key=lambda s: (s.end.last, s.end.first, s.end_open, not s.end_inferred))
-    start = Point(*map(min, zip(one.start, other.start, strict=True)))
-    return replace(later, start=start, end=Point(*map(max, zip(one.end, other.end, strict=True))))
+    later_segment = max(
+        first_segment,
+        second_segment,
+        key=lambda segment: (
+            segment.end.last,
+            segment.end.first,
+            segment.end_open,
+            not segment.end_inferred,
+        ),
+    )
+    start = Point(*map(min, zip(first_segment.start, second_segment.start, strict=True)))
+    return replace(
+        later_segment,
+        start=start,
+        end=Point(*map(max, zip(first_segment.end, second_segment.end, strict=True))),
+    )
 
 
 def merge(segments: Iterable[Segment]) -> list[Segment]:
     """Same object again: "one segment only where the two touch or overlap under every reading"."""
-    done = list(segments)
-    for one, other in combinations(done, 2):
-        states = one.kind == other.kind == "state"  # "Points never merge"
-        certain = not one.doubtful and not other.doubtful
-        if one.object == other.object and states and certain and touch(one, other):
-            return merge([merged(one, other), *(s for s in done if s not in (one, other))])
-    return done
+    all_segments = list(segments)
+    for first_segment, second_segment in combinations(all_segments, 2):
+        both_states = first_segment.kind == second_segment.kind == "state"  # "Points never merge"
+        both_certain = not first_segment.doubtful and not second_segment.doubtful
+        if (
+            first_segment.object == second_segment.object
+            and both_states
+            and both_certain
+            and touch(first_segment, second_segment)
+        ):
+            both_segments = (first_segment, second_segment)
+            rest = [segment for segment in all_segments if segment not in both_segments]
+            return merge([merged(*both_segments), *rest])
+    return all_segments
 
 
 def adds_nothing(segment: Segment, segments: Iterable[Segment]) -> bool:
     """ "A sighting surely inside a state of the same object adds nothing"."""
     return segment.kind == "sighting" and any(
-        s.object == segment.object
-        and s.kind == "state"
-        and not s.doubtful
-        and s.start.last <= segment.end.first
-        and segment.start.last <= s.end.first
-        for s in segments
+        state.object == segment.object
+        and state.kind == "state"
+        and not state.doubtful
+        and state.start.last <= segment.end.first
+        and segment.start.last <= state.end.first
+        for state in segments
     )
 
 
@@ -351,43 +393,73 @@ def timeline(history: History, snapshot: int) -> Timeline:
     gaps: list[Gap] = []
     facts: list[tuple[Fact, Life]] = []  # of labelled objects
     nameless: list[tuple[Fact, Life]] = []
-    for one in history.facts if history.subject.labelled else ():
-        life, labelled = life_of(history, one.object), history.objects[one.object].labelled
-        within, reason = lived(one, life), one.reason
-        vague = not reason and one.kind == "term" and one.start == UNKNOWN and one.end is None
-        if vague and history.relation.undated == "keep" and labelled:
+    for stated_fact in history.facts if history.subject.labelled else ():
+        life = life_of(history, stated_fact.object)
+        labelled = history.objects[stated_fact.object].labelled
+        within_lives, reason = lived(stated_fact, life), stated_fact.reason
+        is_vague = (
+            not reason
+            and stated_fact.kind == "term"
+            and stated_fact.start == UNKNOWN
+            and stated_fact.end is None
+        )
+        if is_vague and history.relation.undated == "keep" and labelled:
             reason = "undated"  # the same row of facts, so the same gap (G3)
-        if reason or within is None:
+        if reason or within_lives is None:
             if not empty(life.span):
                 # "Undated, contradictory and unlabelled-object statements are gaps."
-                gaps.append(Gap(one.object, *life.span, reason or "contradictory", labelled))
+                gaps.append(
+                    Gap(stated_fact.object, *life.span, reason or "contradictory", labelled)
+                )
         else:
-            (facts if labelled else nameless).append((within, life))
+            (facts if labelled else nameless).append((within_lives, life))
 
-    co_held = exclusive and has_co_holders([f for f, _ in facts])
+    co_held = exclusive and has_co_holders([dated_fact for dated_fact, _ in facts])
     facts, nameless = begun(facts, snapshot), begun(nameless, snapshot)
-    named = [f for f, _ in facts]
+    named_facts = [dated_fact for dated_fact, _ in facts]
 
-    def closers(fact: Fact) -> list[Fact]:
+    def closing_facts(open_fact: Fact) -> list[Fact]:
         """Those of another object that surely began later (and by the snapshot) and close it."""
-        if not exclusive or co_held or fact.end is not None or fact.rank == "preferred":
+        if not exclusive or co_held or open_fact.end is not None or open_fact.rank == "preferred":
             return []  # "a statement of preferred rank is never closed so"
-        others = [f for f in named if f.object != fact.object and f.start.first <= snapshot]
-        return [f for f in others if surely_later(f, fact)]
+        other_facts = [
+            dated_fact
+            for dated_fact in named_facts
+            if dated_fact.object != open_fact.object and dated_fact.start.first <= snapshot
+        ]
+        return [dated_fact for dated_fact in other_facts if surely_later(dated_fact, open_fact)]
 
-    still_open = [f for f in named if f.end is None and not closers(f)]
-    segments = [
-        segment_of(f, life, snapshot, closers(f), exclusive and in_doubt(f, still_open, co_held))
-        for f, life in facts
+    still_open = [
+        dated_fact
+        for dated_fact in named_facts
+        if dated_fact.end is None and not closing_facts(dated_fact)
     ]
-    for f, life in nameless:  # "A successor closes an open gap of the pair too."
-        seg = segment_of(f, life, snapshot, closers(f), False)
-        gaps.append(Gap(f.object, seg.start.first, seg.end.last, "unlabelled", labelled=False))
+    segments = [
+        segment_of(
+            dated_fact,
+            life,
+            snapshot,
+            closing_facts(dated_fact),
+            exclusive and in_doubt(dated_fact, still_open, co_held),
+        )
+        for dated_fact, life in facts
+    ]
+    for dated_fact, life in nameless:  # "A successor closes an open gap of the pair too."
+        closed_segment = segment_of(dated_fact, life, snapshot, closing_facts(dated_fact), False)
+        gaps.append(
+            Gap(
+                dated_fact.object,
+                closed_segment.start.first,
+                closed_segment.end.last,
+                "unlabelled",
+                labelled=False,
+            )
+        )
     segments = merge(segments)
-    segments = [s for s in segments if not adds_nothing(s, segments)]
+    segments = [segment for segment in segments if not adds_nothing(segment, segments)]
     return Timeline(
-        tuple(sorted(segments, key=lambda s: (s.start, s.end, s.object))),
-        tuple(sorted(gaps, key=lambda g: (g.first, g.last, g.object, g.reason))),
+        tuple(sorted(segments, key=lambda segment: (segment.start, segment.end, segment.object))),
+        tuple(sorted(gaps, key=lambda gap: (gap.first, gap.last, gap.object, gap.reason))),
         co_held,
     )
 
@@ -395,29 +467,29 @@ def timeline(history: History, snapshot: int) -> Timeline:
 def begun(facts: list[tuple[Fact, Life]], snapshot: int) -> list[tuple[Fact, Life]]:
     """ "An open fact began by the snapshot day (its start is narrowed to it)"."""
     by_then = Point(MIN_DAY, snapshot)
-    found = [
-        (f if f.end is not None else replace(f, start=both(f.start, by_then)), life)
-        for f, life in facts
+    begun_facts = [
+        (fact if fact.end is not None else replace(fact, start=both(fact.start, by_then)), life)
+        for fact, life in facts
     ]
-    return [(f, life) for f, life in found if not empty(f.start)]
+    return [(fact, life) for fact, life in begun_facts if not empty(fact.start)]
 
 
 @cache
 def periods(kind: str, first_year: int, snapshot: int) -> list[Point]:
     """The months, quarters or years from January of a year that had ended by the snapshot."""
-    months = {"month": 1, "quarter": 3, "year": 12}[kind]
-    built: list[Point] = []
+    month_count = {"month": 1, "quarter": 3, "year": 12}[kind]
+    built_periods: list[Point] = []
     year, month = first_year, 1
-    while (last := last_of_month(year, month + months - 1)) <= snapshot:
-        built.append(Point(date(year, month, 1).toordinal(), last))
-        year, month = year + (month + months) // 13, (month + months - 1) % 12 + 1
-    return built
+    while (last_day := last_of_month(year, month + month_count - 1)) <= snapshot:
+        built_periods.append(Point(date(year, month, 1).toordinal(), last_day))
+        year, month = year + (month + month_count) // 13, (month + month_count - 1) % 12 + 1
+    return built_periods
 
 
 def certain(segment: Segment, period: Point) -> bool:
     """ "under every reading of its points it held on some day of the period"."""
-    surely = segment.start.last <= period.last and segment.end.first >= period.first
-    return surely and not segment.doubtful
+    surely_held = segment.start.last <= period.last and segment.end.first >= period.first
+    return surely_held and not segment.doubtful
 
 
 def possible(first: int, last: int, period: Point) -> bool:
@@ -428,7 +500,7 @@ def possible(first: int, last: int, period: Point) -> bool:
 CAUSES = ("rival", "possible", "contradictory", "unlabelled", "undated")
 """Why an object may have held and does not surely: by a segment, or by a gap of that reason."""
 Names = frozenset[str]
-NONE: Names = frozenset()
+NO_NAMES: Names = frozenset()
 
 
 class Held(NamedTuple):
@@ -443,21 +515,29 @@ class Held(NamedTuple):
 
 def held(line: Timeline, period: Point) -> Held:
     """The three values of each object in a period."""
-    segments = [s for s in line.segments if possible(s.start.first, s.end.last, period)]
-    gaps = [g for g in line.gaps if possible(g.first, g.last, period)]
-    sure = {s.object for s in segments if certain(s, period)}
-    causes = {(s.object, "rival" if s.doubtful else "possible") for s in segments}
-    causes |= {(g.object, g.reason) for g in gaps}
-    causes = {(name, cause) for name, cause in causes if name not in sure}
+    segments = [
+        segment
+        for segment in line.segments
+        if possible(segment.start.first, segment.end.last, period)
+    ]
+    gaps = [gap for gap in line.gaps if possible(gap.first, gap.last, period)]
+    certain_objects = {segment.object for segment in segments if certain(segment, period)}
+    causes = {(segment.object, "rival" if segment.doubtful else "possible") for segment in segments}
+    causes |= {(gap.object, gap.reason) for gap in gaps}
+    causes = {(name, doubt_cause) for name, doubt_cause in causes if name not in certain_objects}
     # "possible by one fact and certain by none"
-    doubt = {name for name, cause in causes if cause != "undated"}
-    undated = {g.object: g.labelled for g in gaps if g.object not in sure | doubt}
+    doubtful_objects = {name for name, doubt_cause in causes if doubt_cause != "undated"}
+    undated_objects = {
+        gap.object: gap.labelled
+        for gap in gaps
+        if gap.object not in certain_objects | doubtful_objects
+    }
     return Held(
-        frozenset(sure),
-        frozenset(doubt),
-        frozenset(name for name, labelled in undated.items() if labelled),
-        frozenset(name for name, labelled in undated.items() if not labelled),
-        frozenset(cause for _, cause in causes),
+        frozenset(certain_objects),
+        frozenset(doubtful_objects),
+        frozenset(name for name, labelled in undated_objects.items() if labelled),
+        frozenset(name for name, labelled in undated_objects.items() if not labelled),
+        frozenset(doubt_cause for _, doubt_cause in causes),
     )
 
 
@@ -467,38 +547,42 @@ class Comparison:
 
     split: str | None
     dropped: bool
-    answers: Names = NONE
-    added: Names = NONE
-    removed: Names = NONE
-    possible_answers: Names = NONE
-    still_true: Names = NONE
+    answers: Names = NO_NAMES
+    added: Names = NO_NAMES
+    removed: Names = NO_NAMES
+    possible_answers: Names = NO_NAMES
+    still_true: Names = NO_NAMES
     cause: str | None = None  # of CAUSES, where it is dropped
 
 
 def compare_held(old: Held, new: Held, undated: str) -> Comparison:
     """The comparison of what a pair held in t (`old`) and in t+1 (`new`)."""
-    before, after = old.certain, new.certain
-    split = "new" if after else "deleted" if before else None  # the table of SPEC section 2
-    if before and after:
-        split = "unchanged" if before == after else "updated"
-    vague, unnamed = old.undated | new.undated, old.nameless | new.nameless
-    dropped = bool(old.in_doubt | new.in_doubt)
+    old_objects, new_objects = old.certain, new.certain
+    split = (
+        "new" if new_objects else "deleted" if old_objects else None
+    )  # the table of SPEC section 2
+    if old_objects and new_objects:
+        split = "unchanged" if old_objects == new_objects else "updated"
+    undated_names, nameless_objects = old.undated | new.undated, old.nameless | new.nameless
+    is_dropped = bool(old.in_doubt | new.in_doubt)
     if undated == "doubt":
-        dropped = dropped or bool(vague | unnamed)
+        is_dropped = is_dropped or bool(undated_names | nameless_objects)
     if undated == "accept":
-        dropped = dropped or bool(unnamed) or bool(split != "unchanged" and vague)
-    if split is None or dropped:
-        causes = old.causes | new.causes
-        first = next((c for c in CAUSES if c in causes), None)
-        return Comparison(split, dropped, cause=first if dropped else None)
+        is_dropped = (
+            is_dropped or bool(nameless_objects) or bool(split != "unchanged" and undated_names)
+        )
+    if split is None or is_dropped:
+        all_causes = old.causes | new.causes
+        first_cause = next((cause for cause in CAUSES if cause in all_causes), None)
+        return Comparison(split, is_dropped, cause=first_cause if is_dropped else None)
     return Comparison(
         split,
-        dropped,
-        answers=before if split == "deleted" else after,
-        added=after - before,
-        removed=before - after,
+        is_dropped,
+        answers=old_objects if split == "deleted" else new_objects,
+        added=new_objects - old_objects,
+        removed=old_objects - new_objects,
         # "which scoring accepts and never asks for"
-        possible_answers=new.undated if undated == "accept" else NONE,
+        possible_answers=new.undated if undated == "accept" else NO_NAMES,
     )
 
 
@@ -508,27 +592,30 @@ def comparisons(
     first_year: int,
     snapshot: int,
     undated: str = "accept",
-    at: str = "during",
+    when_counted: str = "during",
 ) -> list[tuple[Point, Comparison]]:
     """Every period but the first ("has no split"), against the one before it."""
-    built = periods(kind, first_year, snapshot)
+    built_periods = periods(kind, first_year, snapshot)
     # at the end: "every object that is certain on the last day of t"
-    values = [held(line, p if at == "during" else Point(p.last, p.last)) for p in built]
-    rows = [compare_held(before, after, undated) for before, after in pairwise(values)]
-    if at == "end":
-        rows = [asked_at_end(n, row, values) for n, row in enumerate(rows)]
-    return list(zip(built[1:], rows, strict=True))
+    held_values = [
+        held(line, period if when_counted == "during" else Point(period.last, period.last))
+        for period in built_periods
+    ]
+    rows = [compare_held(before, after, undated) for before, after in pairwise(held_values)]
+    if when_counted == "end":
+        rows = [asked_at_end(row_number, row, held_values) for row_number, row in enumerate(rows)]
+    return list(zip(built_periods[1:], rows, strict=True))
 
 
-def asked_at_end(n: int, row: Comparison, values: Sequence[Held]) -> Comparison:
+def asked_at_end(row_number: int, row: Comparison, held_values: Sequence[Held]) -> Comparison:
     """ "The targets of an updated row are what was added; what stayed is in still_true"."""
     if row.dropped or row.split not in ("updated", "deleted"):
         return row
     if row.split == "updated" and not row.added:
         return Comparison("updated", True, cause="nothing_added")
     # "A deleted row has … the targets of the row of t, word for word"
-    place = n if row.split == "updated" else n - 1
-    if place < 0:
+    held_place = row_number if row.split == "updated" else row_number - 1
+    if held_place < 0:
         return row
-    before, then = values[place].certain, values[place + 1].certain
-    return replace(row, still_true=before & then) if then - before else row
+    held_before, held_then = held_values[held_place].certain, held_values[held_place + 1].certain
+    return replace(row, still_true=held_before & held_then) if held_then - held_before else row

@@ -15,19 +15,19 @@ FILES = ("corpus.jsonl", "queries.jsonl")
 
 
 def records(path: Path) -> dict[str, Mapping[str, Any]]:
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    found = {one["_id"]: one for one in lines}
-    assert len(found) == len(lines)
-    return found
+    lines = [json.loads(run_line) for run_line in path.read_text("utf-8").splitlines()]
+    found_records = {record["_id"]: record for record in lines}
+    assert len(found_records) == len(lines)
+    return found_records
 
 
-def judged(folder: Path) -> list[tuple[str, str, int]]:
+def judged(beir_folder: Path) -> list[tuple[str, str, int]]:
     rows = []
-    for path in sorted((folder / "qrels").glob("*.tsv")):
+    for path in sorted((beir_folder / "qrels").glob("*.tsv")):
         head, *lines = path.read_text("utf-8").splitlines()
         assert head == "query-id\tcorpus-id\tscore"
-        rows += [line.split("\t") for line in lines]
-    return [(query, passage, int(score)) for query, passage, score in rows]
+        rows += [run_line.split("\t") for run_line in lines]
+    return [(query, passage, int(judged_score)) for query, passage, judged_score in rows]
 
 
 def names(passage: Mapping[str, Any], targets: list[str]) -> bool:
@@ -36,66 +36,79 @@ def names(passage: Mapping[str, Any], targets: list[str]) -> bool:
 
 @pytest.fixture(scope="module")
 def news(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("news")
-    run_cli("corpus", ROOT / "samples/news", "--until", "2020-12-31", "--out", folder / "corpus")
+    beir_folder = tmp_path_factory.mktemp("news")
+    run_cli(
+        "corpus", ROOT / "samples/news", "--until", "2020-12-31", "--out", beir_folder / "corpus"
+    )
     release = sample / "releases/streamingqa/1.0.0"
-    words = ("--format", "beir", "--corpus", folder / "corpus", "--to")
-    run_cli("export", release, *words, folder / "beir")
-    run_cli("export", release, *words, folder / "again")
-    for name in FILES:
-        assert (folder / "beir" / name).read_bytes() == (folder / "again" / name).read_bytes()
-    return folder / "beir"
+    words = ("--format", "beir", "--corpus", beir_folder / "corpus", "--to")
+    run_cli("export", release, *words, beir_folder / "beir")
+    run_cli("export", release, *words, beir_folder / "again")
+    for file_name in FILES:
+        assert (beir_folder / "beir" / file_name).read_bytes() == (
+            beir_folder / "again" / file_name
+        ).read_bytes()
+    return beir_folder / "beir"
 
 
 @pytest.fixture(scope="module")
 def pages(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("pages") / "beir"
-    run_cli("export", sample / "releases/timeqa/1.0.0", "--format", "beir", "--to", folder)
-    return folder
+    beir_folder = tmp_path_factory.mktemp("pages") / "beir"
+    run_cli("export", sample / "releases/timeqa/1.0.0", "--format", "beir", "--to", beir_folder)
+    return beir_folder
 
 
 def test_news(news: Path) -> None:
-    passages, queries = (records(news / name) for name in FILES)
+    passages, queries = (records(news / file_name) for file_name in FILES)
     rows = judged(news)
     assert {query for query, _, _ in rows} == set(queries) and len(queries) > 200
-    pairs = [(passages[p], queries[q]["metadata"]["targets"]) for q, p, score in rows if score]
+    pairs = [
+        (passages[passage_id], queries[query_id]["metadata"]["targets"])
+        for query_id, passage_id, judged_score in rows
+        if judged_score
+    ]
     right = [names(*pair) for pair in pairs]
     # of three questions in a hundred the sentence names the answer otherwise: British
     assert sum(right) >= 0.97 * len(right)
     for query, passage, _ in rows:
-        asked = queries[query]["metadata"]["day"]
-        assert passages[passage]["metadata"]["day"] <= asked
+        asked_day = queries[query]["metadata"]["day"]
+        assert passages[passage]["metadata"]["day"] <= asked_day
         assert queries[query]["text"].startswith("Today is ")
 
 
 def test_pages(pages: Path) -> None:
-    passages, queries = (records(pages / name) for name in FILES)
+    passages, queries = (records(pages / file_name) for file_name in FILES)
     rows = judged(pages)
     assert len(queries) > 300
-    stale = [line.split("\t") for line in (pages / "stale.tsv").read_text("utf-8").splitlines()[1:]]
+    stale = [
+        run_line.split("\t")
+        for run_line in (pages / "stale.tsv").read_text("utf-8").splitlines()[1:]
+    ]
     assert len(stale) > 500
-    for query, passage, score in rows:
-        assert names(passages[passage], queries[query]["metadata"]["targets"]) == bool(score)
-    assert {(q, p) for q, p, _ in stale} == {(q, p) for q, p, score in rows if not score}
+    for query, passage, judged_score in rows:
+        assert names(passages[passage], queries[query]["metadata"]["targets"]) == bool(judged_score)
+    assert {(query_id, passage_id) for query_id, passage_id, _ in stale} == {
+        (query_id, passage_id) for query_id, passage_id, judged_score in rows if not judged_score
+    }
 
 
 def test_a_search_by_day_finds_nothing_later(news: Path, pages: Path, tmp_path: Path) -> None:
-    passages, queries = (records(news / name) for name in FILES)
+    passages, queries = (records(news / file_name) for file_name in FILES)
     means = {}
     for by in ("bm25", "day", "newest"):
         file = tmp_path / f"{by}.trec"
         run_cli("search", news, "--out", file, "--by", by)
-        found = [line.split() for line in file.read_text("utf-8").splitlines()]
+        found_records = [run_line.split() for run_line in file.read_text("utf-8").splitlines()]
         later = sum(
             passages[passage]["metadata"]["day"] > queries[query]["metadata"]["day"]
-            for query, _, passage, *_ in found
+            for query, _, passage, *_ in found_records
         )
         assert (later == 0) == (by != "bm25")
-        (test,) = [one for one in score_run(news, file) if one.split == "test"]
+        (test,) = [record for record in score_run(news, file) if record.split == "test"]
         means[by] = test.measures["nDCG@10"].mean
     assert means["day"] > means["bm25"] > means["newest"]
-    said = run_cli("search", pages, "--out", tmp_path / "x", "--by", "day", ok=False).stderr
-    assert "its passages have no days" in said
+    error_text = run_cli("search", pages, "--out", tmp_path / "x", "--by", "day", ok=False).stderr
+    assert "its passages have no days" in error_text
 
 
 @pytest.fixture
@@ -106,26 +119,29 @@ def tiny(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def scored(folder: Path, text: str) -> RetrievalScores:
-    (folder / "run.trec").write_text(text, "utf-8")
-    (found,) = score_run(folder, folder / "run.trec")
-    return found
+def scored(beir_folder: Path, text: str) -> RetrievalScores:
+    (beir_folder / "run.trec").write_text(text, "utf-8")
+    (found_records,) = score_run(beir_folder, beir_folder / "run.trec")
+    return found_records
 
 
 def test_measures_by_hand(tiny: Path) -> None:
     """q1 second of two, q2 first, q3 has no results."""
-    found = scored(tiny, "q1 Q0 b 1 9 x\nq1 Q0 a 2 8 x\nq2 Q0 c 1 1 x\nq2 Q0 a 2 0.5 x\n")
-    means = {name: round(of.mean, 4) for name, of in found.measures.items()}
-    assert found.queries == 3
+    found_records = scored(tiny, "q1 Q0 b 1 9 x\nq1 Q0 a 2 8 x\nq2 Q0 c 1 1 x\nq2 Q0 a 2 0.5 x\n")
+    means = {
+        file_name: round(measure_interval.mean, 4)
+        for file_name, measure_interval in found_records.measures.items()
+    }
+    assert found_records.queries == 3
     recall = {"recall@10": 0.6667, "recall@100": 0.6667}
-    others = {"MRR": 0.5, "stale@10": 0.1, "misled": 1.0}
-    assert means == {"nDCG@10": round((0.6309 + 1) / 3, 4), **recall, **others}
+    other_means = {"MRR": 0.5, "stale@10": 0.1, "misled": 1.0}
+    assert means == {"nDCG@10": round((0.6309 + 1) / 3, 4), **recall, **other_means}
     turned = scored(tiny, "q1 Q0 b 1 8 x\nq1 Q0 a 2 9 x\n")
     assert turned.measures["misled"].mean == 0
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "error_text"),
     [
         ("q1 Q0 a\n", "run.trec:1: no line of a run"),
         ("q1 Q0 a 1 high x\n", "run.trec:1: no line of a run"),
@@ -134,18 +150,24 @@ def test_measures_by_hand(tiny: Path) -> None:
         ("q9 Q0 a 1 2 x\n", "the run has no query of this folder"),
     ],
 )
-def test_a_run_that_is_none(tiny: Path, text: str, said: str) -> None:
-    with pytest.raises(UserError) as e:
+def test_a_run_that_is_none(tiny: Path, text: str, error_text: str) -> None:
+    with pytest.raises(UserError) as raised_error:
         scored(tiny, text)
-    assert said in str(e.value)
+    assert error_text in str(raised_error.value)
 
 
 def test_what_an_export_lacks(sample: Path, tmp_path: Path) -> None:
-    for name, message in (
+    for file_name, message in (
         ("streamingqa", "the text of news is not in the release"),
         ("invariant-lama", "has nothing for the format beir"),
     ):
-        words = (sample / "releases" / name / "1.0.0", "--format", "beir", "--to", tmp_path / "b")
+        words = (
+            sample / "releases" / file_name / "1.0.0",
+            "--format",
+            "beir",
+            "--to",
+            tmp_path / "b",
+        )
         assert message in run_cli("export", *words, ok=False).stderr
-    said = run_cli("score", tmp_path, ok=False).stderr
-    assert "give either --predictions FILE or --run FILE" in said
+    error_text = run_cli("score", tmp_path, ok=False).stderr
+    assert "give either --predictions FILE or --run FILE" in error_text

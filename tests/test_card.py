@@ -31,14 +31,14 @@ EVIL = (
 )
 
 
-def html(text: str) -> str:
+def html(card_text: str) -> str:
     """What a reader sees; raw HTML would pass through."""
-    rendered: str = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+    rendered: str = MarkdownIt("commonmark", {"html": True}).enable("table").render(card_text)
     return rendered
 
 
 @pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def published_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return publish(tmp_path_factory.mktemp("card"), Sample(BASE, pictures=True)).folder
 
 
@@ -48,25 +48,25 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     row = cloze(1, subject_label=EVIL, query=EVIL)
     sample = Sample({"unchanged": {"2021Q3": [row]}}, title=EVIL)
     evil = Input(EVIL, "d|`.json", "0" * 64, 1, EVIL, None, "javascript:alert(1)", EVIL)
-    data = replace(
+    plot_data = replace(
         dataset(sample),
         statistics=(Statistics("f", EVIL, [{EVIL: EVIL}], EVIL),),
         plots=(Plot("p", "bars", EVIL, EVIL, {EVIL: {EVIL: 3}}),),
     )
-    more: dict[str, Any] = {"inputs": (evil,), "tags": (EVIL,), "libraries": {EVIL: EVIL}}
-    said = replace(meta(sample), summary=EVIL, rebuild=EVIL, **more)
-    return write_release(data, said, tmp_path_factory.mktemp("evil")).folder
+    further_text: dict[str, Any] = {"inputs": (evil,), "tags": (EVIL,), "libraries": {EVIL: EVIL}}
+    licence_text = replace(meta(sample), summary=EVIL, rebuild=EVIL, **further_text)
+    return write_release(plot_data, licence_text, tmp_path_factory.mktemp("evil")).folder
 
 
-def test_yaml_for_the_hub(release: Path) -> None:
-    data = DatasetCard.load(release / "README.md").data.to_dict()
-    said = {"license": "cc0-1.0", "language": ["en"]}
-    assert data | said | {"task_categories": ["fill-mask"]} == data
+def test_yaml_for_the_hub(published_release: Path) -> None:
+    plot_data = DatasetCard.load(published_release / "README.md").data.to_dict()
+    licence_text = {"license": "cc0-1.0", "language": ["en"]}
+    assert plot_data | licence_text | {"task_categories": ["fill-mask"]} == plot_data
     names = "unchanged updated segments dropped".split()
-    assert [config["config_name"] for config in data["configs"]] == names
-    assert data["configs"][0]["default"] is True
+    assert [config["config_name"] for config in plot_data["configs"]] == names
+    assert plot_data["configs"][0]["default"] is True
     files = [{"split": "2021Q3", "path": "data/updated/2021Q3.parquet"}]
-    assert data["configs"][1]["data_files"] == files
+    assert plot_data["configs"][1]["data_files"] == files
 
 
 @pytest.mark.parametrize(
@@ -79,29 +79,33 @@ def test_yaml_for_the_hub(release: Path) -> None:
     ],
 )
 def test_licences(
-    release: Path, licence: str, front: tuple[str | None, ...], page: str | None
+    published_release: Path, licence: str, front: tuple[str | None, ...], page: str | None
 ) -> None:
-    said = replace(meta(Sample(BASE)), licence=licence)
-    found = yaml.safe_load(card.front_matter(said, load_manifest(release)).strip("-\n"))
-    assert tuple(map(found.get, ("license", "license_name", "license_link"))) == front
+    licence_text = replace(meta(Sample(BASE)), licence=licence)
+    card_data = yaml.safe_load(
+        card.front_matter(licence_text, load_manifest(published_release)).strip("-\n")
+    )
+    assert tuple(map(card_data.get, ("license", "license_name", "license_link"))) == front
     assert licence_page(licence) == page
 
 
-def test_says_everything(release: Path) -> None:
-    text = (release / "README.md").read_text()
-    said = (FOLDER / "card_says.txt").read_text("utf-8").splitlines()
-    prose = [body.split("`")[0] for body in read_prose(meta(Sample(BASE)).prose).values()]
-    assert [part for part in (canary("sample"), *said, *prose) if part not in text] == []
-    page = html(text.split("---\n", 2)[2])
+def test_says_everything(published_release: Path) -> None:
+    card_text = (published_release / "README.md").read_text()
+    licence_text = (FOLDER / "card_says.txt").read_text("utf-8").splitlines()
+    prose = [card_body.split("`")[0] for card_body in read_prose(meta(Sample(BASE)).prose).values()]
+    assert [
+        part for part in (canary("sample"), *licence_text, *prose) if part not in card_text
+    ] == []
+    page = html(card_text.split("---\n", 2)[2])
     assert page.count("<table>") == 6
     assert "<h1>A sample</h1>" in page
-    assert not re.search(r"\n{4,}", text)
+    assert not re.search(r"\n{4,}", card_text)
 
 
 def test_hostile_text_stays_text(hostile: Path) -> None:
-    text = (hostile / "README.md").read_text()
-    body = text.split("---\n", 2)[2]
-    page = html(body)
+    card_text = (hostile / "README.md").read_text()
+    card_body = card_text.split("---\n", 2)[2]
+    page = html(card_body)
     assert "<script" not in page
     assert "javascript:" not in re.sub(r"<code.*?</code>", "", page, flags=re.DOTALL).replace(
         "](javascript:b)", ""
@@ -112,9 +116,9 @@ def test_hostile_text_stays_text(hostile: Path) -> None:
     assert "<em>" not in page
     assert "<hr" not in page
     assert page.count("<table>") == 5
-    rows = [line for line in body.splitlines() if line.startswith("|")]
+    rows = [line for line in card_body.splitlines() if line.startswith("|")]
     assert all(len(re.findall(r"(?<!\\)\|", row)) >= 2 for row in rows)
-    assert DatasetCard(text).data.get("tags") == [" ".join(EVIL.split())]
+    assert DatasetCard(card_text).data.get("tags") == [" ".join(EVIL.split())]
 
 
 @pytest.mark.parametrize(
@@ -129,9 +133,11 @@ def test_escape(value: object, expected: str) -> None:
     assert escape_markdown(value) == expected
 
 
-@pytest.mark.parametrize(("function", "text", "more", "expected"), read_table("card_markdown"))
-def test_markdown(function: str, text: str, more: str, expected: str) -> None:
-    assert getattr(card, function)(text, *filter(None, [more])) == expected
+@pytest.mark.parametrize(
+    ("function", "card_text", "further_text", "expected"), read_table("card_markdown")
+)
+def test_markdown(function: str, card_text: str, further_text: str, expected: str) -> None:
+    assert getattr(card, function)(card_text, *filter(None, [further_text])) == expected
 
 
 FULL = "".join(f"## {name}\n\nAbout {name}.\n\n" for name in SECTIONS)
@@ -139,15 +145,17 @@ FULL = "".join(f"## {name}\n\nAbout {name}.\n\n" for name in SECTIONS)
 
 def test_long_texts_and_lists_of_the_row_are_cut(tmp_path: Path) -> None:
     row = cloze(1, question="q" * 300, query="p" * 301, added=tuple("abcd"), removed=tuple("efghi"))
-    made = publish(tmp_path, Sample({"unchanged": {"2021Q3": [row]}})).folder
-    (shown,) = re.findall(r"```json\n(.*?)```", (made / "README.md").read_text(), re.DOTALL)
-    found = json.loads(shown)
-    assert (found["question"], found["query"]) == ("q" * 300, "p" * 299 + "…")
-    assert (found["added"], found["removed"]) == ([*"abcd"], [*"efgh…"])
+    release_folder = publish(tmp_path, Sample({"unchanged": {"2021Q3": [row]}})).folder
+    (shown_json,) = re.findall(
+        r"```json\n(.*?)```", (release_folder / "README.md").read_text(), re.DOTALL
+    )
+    card_data = json.loads(shown_json)
+    assert (card_data["question"], card_data["query"]) == ("q" * 300, "p" * 299 + "…")
+    assert (card_data["added"], card_data["removed"]) == ([*"abcd"], [*"efgh…"])
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("card_text", "message"),
     [
         ("Hello.\n", r"prose\.md:1: text before"),
         (FULL.replace("Biases", "Others", 1), "missing or empty: ## Biases"),
@@ -155,32 +163,36 @@ def test_long_texts_and_lists_of_the_row_are_cut(tmp_path: Path) -> None:
         (FULL + "## Biases\n", "two sections named 'Biases'"),
     ],
 )
-def test_prose_that_will_not_do(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "prose.md"
-    path.write_text(text)
+def test_prose_that_will_not_do(tmp_path: Path, card_text: str, message: str) -> None:
+    prose_path = tmp_path / "prose.md"
+    prose_path.write_text(card_text)
     with pytest.raises(UserError, match=message):
-        read_prose(path)
+        read_prose(prose_path)
 
 
 def test_more_sections_are_printed_and_every_dataset_has_all(tmp_path: Path) -> None:
     prose = tmp_path / "prose.md"
     prose.write_text(FULL + "## Annotators\n\nThree.\n")
-    said = replace(meta(Sample(BASE)), prose=prose)
-    text = (write_release(dataset(Sample(BASE)), said, tmp_path).folder / "README.md").read_text()
-    assert "## Annotators\n\nThree." in text
+    licence_text = replace(meta(Sample(BASE)), prose=prose)
+    card_text = (
+        write_release(dataset(Sample(BASE)), licence_text, tmp_path).folder / "README.md"
+    ).read_text()
+    assert "## Annotators\n\nThree." in card_text
     assert all(map(read_prose, CARDS.glob("*/prose.md")))
 
 
 @pytest.mark.parametrize(
-    ("many", "angle", "named", "counted"),
+    ("period_count", "angle", "named_count", "counted_labels"),
     [(10, 0, 10, 10), (11, 45, 11, 11), (16, 45, 16, 16), (17, 45, 9, 0)],
 )
-def test_names_of_many_periods_are_turned(many: int, angle: int, named: int, counted: int) -> None:
-    counts = {str(2000 + n): n for n in range(many)}
+def test_names_of_many_periods_are_turned(
+    period_count: int, angle: int, named_count: int, counted_labels: int
+) -> None:
+    counts = {str(2000 + period_number): period_number for period_number in range(period_count)}
     panel = period_plot(Plot("a", "periods", "t", "c", {"x": counts})).axes[-1]
     labels = panel.get_xticklabels()
     assert {label.get_rotation() for label in labels} == {angle}
-    assert (len(labels), len(panel.texts)) == (named, counted)
+    assert (len(labels), len(panel.texts)) == (named_count, counted_labels)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +209,7 @@ def test_names_of_many_periods_are_turned(many: int, angle: int, named: int, cou
 def test_plots_are_the_same_bytes_each_time(tmp_path: Path, plot: Plot) -> None:
     draw_plot(plot, tmp_path / "a.png")
     draw_plot(plot, tmp_path / "b.png")
-    data = (tmp_path / "a.png").read_bytes()
-    assert data == (tmp_path / "b.png").read_bytes()
-    assert data.startswith(b"\x89PNG")
-    assert b"tEXt" not in data
+    plot_data = (tmp_path / "a.png").read_bytes()
+    assert plot_data == (tmp_path / "b.png").read_bytes()
+    assert plot_data.startswith(b"\x89PNG")
+    assert b"tEXt" not in plot_data

@@ -24,41 +24,43 @@ def mlc() -> Any:
 
 
 @pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Periods of every kind, splits without rows, and text that looks like markup."""
     odd = cloze(6, "updated", "2021Q4", subject_label='<b>"|`\n', answers=())
     new = {
         "2021Q3": [cloze(1, "new")],
-        "2021M07": [cloze(n, "new", "2021M07") for n in (2, 1)],
+        "2021M07": [cloze(number, "new", "2021M07") for number in (2, 1)],
         "2021": [cloze(3, "new", "2021", subject_label='<b>"`|\n')],
     }
     rows = {**BASE, "deleted": {"2021Q3": []}, "odd": {"2021Q4": [odd]}, "new": new}
     return publish(tmp_path_factory.mktemp("croissant"), Sample(rows)).folder
 
 
-def test_no_errors_no_warnings(mlc: Any, release: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_errors_no_warnings(
+    mlc: Any, release_folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.WARNING):
-        found = mlc.Dataset(jsonld=str(release / "croissant.json"))
-    issues = found.metadata.ctx.issues
+        loaded_dataset = mlc.Dataset(jsonld=str(release_folder / "croissant.json"))
+    issues = loaded_dataset.metadata.ctx.issues
     assert (issues.errors, issues.warnings, caplog.messages) == (set(), set(), [])
-    assert str(found.metadata.version) == "1.0.0"
-    assert "Subjects are the best known" in str(found.metadata.data_biases)
+    assert str(loaded_dataset.metadata.version) == "1.0.0"
+    assert "Subjects are the best known" in str(loaded_dataset.metadata.data_biases)
 
 
-def test_records(mlc: Any, release: Path, caplog: pytest.LogCaptureFixture) -> None:
-    found = mlc.Dataset(jsonld=str(release / "croissant.json"))
+def test_records(mlc: Any, release_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    loaded_dataset = mlc.Dataset(jsonld=str(release_folder / "croissant.json"))
     with caplog.at_level(logging.WARNING):
-        records = list(found.records("unchanged"))
-        (odd,) = found.records("odd")
-        segments = list(found.records("segments"))
+        records = list(loaded_dataset.records("unchanged"))
+        (odd,) = loaded_dataset.records("odd")
+        segments = list(loaded_dataset.records("segments"))
     assert caplog.messages == []
     assert len(records) == 10
-    by_id = {record["unchanged/id"]: record for record in records}
-    row = by_id[b"0003-2021Q4"]
-    assert row["unchanged/__split"] == b"2021Q4"
-    assert row["unchanged/sitelinks"] == 3
-    assert str(row["unchanged/period_first"])[:10] == "2021-10-01"
-    assert row["unchanged/answers"] == [
+    by_id = {loaded_record["unchanged/id"]: loaded_record for loaded_record in records}
+    released_row = by_id[b"0003-2021Q4"]
+    assert released_row["unchanged/__split"] == b"2021Q4"
+    assert released_row["unchanged/sitelinks"] == 3
+    assert str(released_row["unchanged/period_first"])[:10] == "2021-10-01"
+    assert released_row["unchanged/answers"] == [
         {
             "unchanged/answers/id": b"Q1003",
             "unchanged/answers/label": b"Club 3",
@@ -70,16 +72,20 @@ def test_records(mlc: Any, release: Path, caplog: pytest.LogCaptureFixture) -> N
     assert segments[0]["segments/end_last"] is None
 
 
-def test_what_it_says(release: Path) -> None:
-    document = json.loads((release / "croissant.json").read_text())
+def test_what_it_says(release_folder: Path) -> None:
+    document = json.loads((release_folder / "croissant.json").read_text())
     files = {
         entry["contentUrl"]: entry["sha256"]
         for entry in document["distribution"]
         if entry["@type"] == "cr:FileObject"
     }
-    known = load_manifest(release).sha256s()
-    data = {p for p in known if p.endswith(".parquet") and not p.startswith("tasks/")}
-    assert files == {path: known[path] for path in data}
+    file_digests = load_manifest(release_folder).sha256s()
+    data = {
+        file_path
+        for file_path in file_digests
+        if file_path.endswith(".parquet") and not file_path.startswith("tasks/")
+    }
+    assert files == {path: file_digests[path] for path in data}
     said = {
         "datePublished": "2026-02-02",
         "license": "https://spdx.org/licenses/CC0-1.0.html",
@@ -95,7 +101,7 @@ def test_what_it_says(release: Path) -> None:
     (source,) = document["prov:wasDerivedFrom"]
     assert source["@id"] == f"urn:sha256:{'0' * 64}" and "d.json.gz" in source["prov:label"]
     assert document["prov:wasGeneratedBy"]["prov:label"].startswith("make release")
-    cff = yaml.safe_load((release / "CITATION.cff").read_text("utf-8"))
+    cff = yaml.safe_load((release_folder / "CITATION.cff").read_text("utf-8"))
     assert (cff["cff-version"], cff["version"], cff["license"]) == ("1.2.0", "1.0.0", "CC0-1.0")
 
 
@@ -103,46 +109,62 @@ def test_what_it_says(release: Path) -> None:
 def test_the_first_record_of_every_record_set_of_a_sample(
     mlc: Any, sample: Path, dataset: str
 ) -> None:
-    release = sample / "releases" / dataset / "1.0.0"
-    found = mlc.Dataset(jsonld=str(release / "croissant.json"))
-    assert (found.metadata.ctx.issues.errors, found.metadata.ctx.issues.warnings) == (set(), set())
-    full = {c.name for c in load_manifest(release).configs if any(split.rows for split in c.splits)}
-    sets = {one.uuid for one in found.metadata.record_sets}
-    assert sets == full | {f"splits/{name}" for name in full}
-    for name in sets:
-        record = next(iter(found.records(name)))
-        assert record and all(key.startswith(name) for key in record)
+    release_folder = sample / "releases" / dataset / "1.0.0"
+    loaded_dataset = mlc.Dataset(jsonld=str(release_folder / "croissant.json"))
+    assert (
+        loaded_dataset.metadata.ctx.issues.errors,
+        loaded_dataset.metadata.ctx.issues.warnings,
+    ) == (set(), set())
+    full = {
+        config_entry.name
+        for config_entry in load_manifest(release_folder).configs
+        if any(split.rows for split in config_entry.splits)
+    }
+    sets = {record_set.uuid for record_set in loaded_dataset.metadata.record_sets}
+    assert sets == full | {f"splits/{column_name}" for column_name in full}
+    for column_name in sets:
+        loaded_record = next(iter(loaded_dataset.records(column_name)))
+        assert loaded_record and all(key.startswith(column_name) for key in loaded_record)
 
 
 def test_a_list_of_structs_inside_a_struct_is_only_named() -> None:
     link = pa.list_(pa.struct([("start", pa.int64())]))
     part = pa.struct([("text", pa.string()), ("links", link), ("names", pa.list_(pa.string()))])
     field = _field("pages", "parts", pa.list_(part), "what it says", {}, "parts")
-    assert [one["name"] for one in field["subField"]] == ["text", "names"]
+    assert [record_set["name"] for record_set in field["subField"]] == ["text", "names"]
     assert field["description"] == "what it says; the Parquet files also have their links"
 
 
-def test_every_split_loads(release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_split_loads(
+    release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Offline, with a cache of its own."""
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     import datasets
 
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets")
     loaded = {
-        (name, split): rows.num_rows
-        for name in datasets.get_dataset_config_names(str(release))
-        for split, rows in datasets.load_dataset(str(release), name).items()
+        (column_name, split): rows.num_rows
+        for column_name in datasets.get_dataset_config_names(str(release_folder))
+        for split, rows in datasets.load_dataset(str(release_folder), column_name).items()
     }
     expected = {
-        (c.name, s.name): s.rows for c in load_manifest(release).configs for s in c.splits if s.rows
+        (config_entry.name, split_entry.name): split_entry.rows
+        for config_entry in load_manifest(release_folder).configs
+        for split_entry in config_entry.splits
+        if split_entry.rows
     }
     assert loaded == {**expected, ("dropped", "dropped"): 2}
     for split in ("2021Q3", "2021M07", "2021"):
-        rows = datasets.load_dataset(str(release), "new", split=split)
+        rows = datasets.load_dataset(str(release_folder), "new", split=split)
         assert rows.num_rows == expected["new", split]
-    row = rows[0]
-    assert row["subject_label"] == '<b>"`|\n'
-    assert row["period_first"] == date(2021, 1, 1)
-    assert row["answers"] == [{"id": "Q1003", "label": "Club 3", "aliases": ["C3", "the club"]}]
-    assert row["answer_tokens"] == [3]
-    assert datasets.load_dataset(str(release), split="2021Q3").num_rows == 5  # of the first config
+    released_row = rows[0]
+    assert released_row["subject_label"] == '<b>"`|\n'
+    assert released_row["period_first"] == date(2021, 1, 1)
+    assert released_row["answers"] == [
+        {"id": "Q1003", "label": "Club 3", "aliases": ["C3", "the club"]}
+    ]
+    assert released_row["answer_tokens"] == [3]
+    assert (
+        datasets.load_dataset(str(release_folder), split="2021Q3").num_rows == 5
+    )  # of the first config

@@ -63,10 +63,10 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def rows(release: Path, config: str, split: str | None = None) -> list[dict[str, Any]]:
     path = release / "data" / config
-    found: list[dict[str, Any]] = pq.read_table(
+    exported_rows: list[dict[str, Any]] = pq.read_table(
         path / f"{split}.parquet" if split else path
     ).to_pylist()
-    return found
+    return exported_rows
 
 
 @pytest.mark.parametrize("name", MADE_FROM)
@@ -78,34 +78,41 @@ def test_the_same_release_gives_the_same_bytes(
 
 
 def test_streamingqa(exported: Folder, release: Folder) -> None:
-    found = lines(exported("streamingqa") / "streaminqa_eval.jsonl.gz")
+    exported_rows = lines(exported("streamingqa") / "streaminqa_eval.jsonl.gz")
     expected = {row["id"]: row for row in rows(release("streamingqa"), "all", "eval")}
-    assert [one["qa_id"] for one in found] == list(expected)
-    for one in found:
-        row = expected[one["qa_id"]]
-        assert len(one) == 15
-        every = [*row["answers"], *row["answers_additional"]]
-        assert one["answers"] == every[:3] and one["answers_additional"] == (every[3:] or "")
-        assert all(one[name] == row[name] for name in one if name.startswith("toxicity_"))
-        assert one["evidence_id"] == row["evidence_id"]
-        assert one["evidence_ts"] <= one["question_ts"]
+    assert [exported_row["qa_id"] for exported_row in exported_rows] == list(expected)
+    for exported_row in exported_rows:
+        row = expected[exported_row["qa_id"]]
+        assert len(exported_row) == 15
+        accepted_texts = [*row["answers"], *row["answers_additional"]]
+        assert exported_row["answers"] == accepted_texts[:3] and exported_row[
+            "answers_additional"
+        ] == (accepted_texts[3:] or "")
+        assert all(
+            exported_row[name] == row[name] for name in exported_row if name.startswith("toxicity_")
+        )
+        assert exported_row["evidence_id"] == row["evidence_id"]
+        assert exported_row["evidence_ts"] <= exported_row["question_ts"]
     written = {path.name for path in exported("streamingqa").iterdir()}
     assert written == {f"streaminqa_{split}.jsonl.gz" for split in ("train", "valid", "eval")}
 
 
 @pytest.mark.parametrize("level", ["easy", "hard"])
 def test_timeqa(level: str, exported: Folder, release: Folder) -> None:
-    found = lines(exported("timeqa") / f"test.{level}.json.gzip")
+    exported_rows = lines(exported("timeqa") / f"test.{level}.json.gzip")
     expected = {row["id"]: row for row in rows(release("timeqa"), level, "test")}
-    assert {one["idx"] for one in found} == expected.keys()
-    for one in found:
-        row = expected[one["idx"]]
-        assert one["level"] == level
-        assert (one["targets"] == [""]) is (row["answerable"] != "yes")
-        spans = zip(one["targets"], one["from"], one["end"], strict=True)
-        assert all(one["context"][start:end] == text for text, start, end in spans)
-        assert "\n".join(part["text"] for part in one["paragraphs"]) == one["context"]
-        assert {part["title"] for part in one["paragraphs"]} == {row["title"]}
+    assert {exported_row["idx"] for exported_row in exported_rows} == expected.keys()
+    for exported_row in exported_rows:
+        row = expected[exported_row["idx"]]
+        assert exported_row["level"] == level
+        assert (exported_row["targets"] == [""]) is (row["answerable"] != "yes")
+        spans = zip(exported_row["targets"], exported_row["from"], exported_row["end"], strict=True)
+        assert all(exported_row["context"][start:end] == text for text, start, end in spans)
+        assert (
+            "\n".join(part["text"] for part in exported_row["paragraphs"])
+            == exported_row["context"]
+        )
+        assert {part["title"] for part in exported_row["paragraphs"]} == {row["title"]}
 
 
 def test_squad(exported: Folder, release: Folder) -> None:
@@ -115,8 +122,10 @@ def test_squad(exported: Folder, release: Folder) -> None:
     titles = [article["title"] for article in document["data"]]
     assert len(set(titles)) == len(titles)
     paragraphs = [part for article in document["data"] for part in article["paragraphs"]]
-    asked = [(part["context"], question) for part in paragraphs for question in part["qas"]]
-    for context, question in asked:
+    asked_questions = [
+        (part["context"], question) for part in paragraphs for question in part["qas"]
+    ]
+    for context, question in asked_questions:
         row = expected.pop(question["id"])
         assert context == row["context"]
         assert question["is_impossible"] is (row["answerable"] != "yes")
@@ -127,36 +136,49 @@ def test_squad(exported: Folder, release: Folder) -> None:
 
 def test_dynamic_templama(exported: Folder, release: Folder) -> None:
     with jsonlines.open(exported("dynamic-templama") / "test.jsonl") as reader:
-        found = list(reader)
-    by_id = {one["id"]: one for one in found}
-    assert len(by_id) == len(found)
-    asked = {
+        exported_rows = list(reader)
+    by_id = {exported_row["id"]: exported_row for exported_row in exported_rows}
+    assert len(by_id) == len(exported_rows)
+    asked_questions = {
         (row["subject"], row["relation"], row["period"])
         for config in ("unchanged", "updated", "new")
         for row in rows(release("dynamic-templama"), config)
     }
-    assert len(asked) == len(found)
-    ronaldo = [one for one in found if one["query"].startswith("Cristiano Ronaldo plays for")]
-    names = {one["date"]: [answer["name"] for answer in one["answer"]] for one in ronaldo}
+    assert len(asked_questions) == len(exported_rows)
+    ronaldo = [
+        exported_row
+        for exported_row in exported_rows
+        if exported_row["query"].startswith("Cristiano Ronaldo plays for")
+    ]
+    names = {
+        exported_row["date"]: [answer["name"] for answer in exported_row["answer"]]
+        for exported_row in ronaldo
+    }
     both = [name for name in names["2021-Q3"] if name.endswith("F.C.")]
     assert both == ["Manchester United F.C."]
-    assert len({one["most_recent_answer"]["wikidata_id"] for one in ronaldo}) == 1
+    assert len({exported_row["most_recent_answer"]["wikidata_id"] for exported_row in ronaldo}) == 1
     names_of_fields = "query answer date id most_frequent_answer most_recent_answer relation"
     assert ronaldo[0].keys() == set(names_of_fields.split())
 
 
 def test_templama_has_each_subject_in_one_file(tmp_path: Path) -> None:
-    asked = {
-        year: [cloze(n, period=year, id=f"{n}-{year}") for n in range(1, 300)]
+    asked_questions = {
+        year: [
+            cloze(row_number, period=year, id=f"{row_number}-{year}")
+            for row_number in range(1, 300)
+        ]
         for year in ("2020", "2021")
     }
-    folder = publish(tmp_path, Sample({"unchanged": asked})).folder
+    folder = publish(tmp_path, Sample({"unchanged": asked_questions})).folder
     with pytest.raises(UserError, match="TempLAMA asks by year, and this release by quarter"):
         export_release(folder, "templama", tmp_path / "out", lambda _: None)
     edit(folder, "parameters.window.granularity", "year")
     export_release(folder, "templama", tmp_path / "out", lambda _: None)
     train, val, test = (lines(tmp_path / f"out/{part}.json") for part in ("train", "val", "test"))
-    parts = [{one["id"].partition("_")[0] for one in part} for part in (train, val, test)]
+    parts = [
+        {exported_row["id"].partition("_")[0] for exported_row in part}
+        for part in (train, val, test)
+    ]
     assert sum(map(len, parts)) == len(set().union(*parts)) == 299
     assert len(parts[2]) > 280 and parts[0]
     assert test[0]["date"] == "2020"
@@ -180,12 +202,12 @@ def test_lama_is_read_by_this_projects_own_reader(exported: Folder, release: Fol
 
 def test_invariant_lama_of_ckl(exported: Folder, release: Folder) -> None:
     with (exported("ckl") / "invariantLAMA.csv").open(newline="", encoding="utf-8") as file:
-        found = list(csv.DictReader(file))
+        exported_rows = list(csv.DictReader(file))
     expected = {row["id"]: row for row in rows(release("ckl"), "all", "test")}
-    assert [one["id"] for one in found] == list(expected)
-    for one in found:
-        assert one["input"].split().count("<extra_id_0>") == 1
-        assert one["output"] == expected[one["id"]]["answer"]["label"]
+    assert [exported_row["id"] for exported_row in exported_rows] == list(expected)
+    for exported_row in exported_rows:
+        assert exported_row["input"].split().count("<extra_id_0>") == 1
+        assert exported_row["output"] == expected[exported_row["id"]]["answer"]["label"]
 
 
 @pytest.mark.parametrize(
@@ -256,11 +278,11 @@ def test_knowedit(exported: Folder, release: Folder) -> None:
     static = {row["object_label"] for row in changes if row["change"] == "static"}
     held = {(subject, *objects) for (subject, _), objects in now.items() if len(objects) == 1}
     assert len(records) > 100
-    for one in records:
-        assert (one["subject"], one["target_new"]) in held
-        assert one["ground_truth"] != one["target_new"]
-        assert one["subject"].casefold() in one["prompt"].casefold()
-        beside = one["locality"]["Relation_Specificity"]
+    for exported_row in records:
+        assert (exported_row["subject"], exported_row["target_new"]) in held
+        assert exported_row["ground_truth"] != exported_row["target_new"]
+        assert exported_row["subject"].casefold() in exported_row["prompt"].casefold()
+        beside = exported_row["locality"]["Relation_Specificity"]
         assert 1 <= len(beside) <= 3
         for fact in beside:  # as EasyEdit reads them
             assert isinstance(fact["prompt"], str) and {*fact["ground_truth"][0]} <= static
@@ -269,8 +291,8 @@ def test_knowedit(exported: Folder, release: Folder) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_release_of_another_dataset(name: FormatName, sample: Path, tmp_path: Path) -> None:
     dates = sample / "releases" / "wmt-question-dates" / "1.0.0"
-    done = run_cli("export", dates, "--format", name, "--to", tmp_path / "out", ok=False)
-    assert f"wmt-question-dates has nothing for the format {name}" in done.stderr
+    completed_run = run_cli("export", dates, "--format", name, "--to", tmp_path / "out", ok=False)
+    assert f"wmt-question-dates has nothing for the format {name}" in completed_run.stderr
 
 
 @pytest.mark.parametrize("name", ["timeqa", "squad"])
@@ -290,6 +312,6 @@ def test_pages_without_text(name: FormatName, release: Folder, tmp_path: Path) -
 def test_what_is_in_the_way(release: Folder, tmp_path: Path) -> None:
     (tmp_path / "out").touch()
     words = ["--format", "timeqa", "--to", tmp_path / "out"]
-    done = run_cli("export", release("timeqa"), *words, ok=False)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
+    completed_run = run_cli("export", release("timeqa"), *words, ok=False)
+    assert completed_run.returncode == 1
+    assert "Traceback" not in completed_run.stderr

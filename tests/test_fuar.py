@@ -23,36 +23,45 @@ TABLE = {
 }
 
 
-def scores(folder: Path, share: float, version: str = "1.0.0") -> None:
+def scores(scores_folder: Path, share: float, version: str = "1.0.0") -> None:
     """A folder of scores with one mean."""
-    folder.mkdir(parents=True)
-    every = dict.fromkeys(("config", "stratum", "value"), "all")
-    mean: dict[str, object] = {**every, "dataset": "d", "split": None, "metric": "exact_match"}
+    scores_folder.mkdir(parents=True)
+    mean_fields = dict.fromkeys(("config", "stratum", "value"), "all")
+    mean: dict[str, object] = {
+        **mean_fields,
+        "dataset": "d",
+        "split": None,
+        "metric": "exact_match",
+    }
     mean |= {"n": 100, "mean": share, "low": None, "high": None}
     summary = {"model": "m", "dataset": "d", "version": version, "table": [mean]}
-    (folder / "scores.json").write_text(json.dumps(summary))
+    (scores_folder / "scores.json").write_text(json.dumps(summary))
 
 
-def series(folder: Path, *models: tuple[float, ...]) -> Path:
+def series(scores_folder: Path, *models: tuple[float, ...]) -> Path:
     listed = []
-    for n, model in enumerate(models):
+    for model_number, model in enumerate(models):
         for task, per_cent in zip(("il", "ul", "nl"), model, strict=True):
-            scores(folder / f"{n}/{task}", per_cent / 100)
-        one = {"forgotten": {0: f"{n}/il"}, "updated": f"{n}/ul", "new": f"{n}/nl"}
-        listed.append(one)
-    path = folder / "series.yaml"
+            scores(scores_folder / f"{model_number}/{task}", per_cent / 100)
+        model_folders = {
+            "forgotten": {0: f"{model_number}/il"},
+            "updated": f"{model_number}/ul",
+            "new": f"{model_number}/nl",
+        }
+        listed.append(model_folders)
+    path = scores_folder / "series.yaml"
     path.write_text(json.dumps({"models": listed}).replace('"0"', "0"))  # YAML holds JSON
     return path
 
 
 @pytest.mark.parametrize("name", TABLE)
 def test_the_papers_table(tmp_path: Path, name: str) -> None:
-    *before, _ = TABLE["T5-Initial"]
-    *after, expected = TABLE[name]
-    said = run_cli("fuar", series(tmp_path, tuple(before), tuple(after))).stdout
-    assert f"LM_1{after[0]:>13.2f}{after[1]:>9.2f}{after[2]:>9.2f}\n" in said
-    assert f"\nFUAR {expected}: " in said
-    assert name != "T5-Vanilla" or said.endswith(": 11.28 forgotten, 10.44 gained\n")
+    *old_scores, _ = TABLE["T5-Initial"]
+    *new_scores, expected = TABLE[name]
+    error_text = run_cli("fuar", series(tmp_path, tuple(old_scores), tuple(new_scores))).stdout
+    assert f"LM_1{new_scores[0]:>13.2f}{new_scores[1]:>9.2f}{new_scores[2]:>9.2f}\n" in error_text
+    assert f"\nFUAR {expected}: " in error_text
+    assert name != "T5-Vanilla" or error_text.endswith(": 11.28 forgotten, 10.44 gained\n")
 
 
 @pytest.mark.parametrize(
@@ -67,8 +76,8 @@ def test_the_papers_table(tmp_path: Path, name: str) -> None:
 def test_longer_series(
     forgotten: list[Mapping[int, float]], updated: list[float], new: list[float], ratio: float
 ) -> None:
-    found = fuar(forgotten, updated, new).ratio
-    assert found == (ratio if ratio is None else pytest.approx(ratio))
+    found_ratio = fuar(forgotten, updated, new).ratio
+    assert found_ratio == (ratio if ratio is None else pytest.approx(ratio))
 
 
 def test_scores_that_do_not_belong_together_are_told(tmp_path: Path) -> None:

@@ -28,11 +28,11 @@ ANSWERS = ("Club {}", "the CLUB {}.", "Club one", "nobody")
 
 
 @pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = {
         "unchanged": {
-            "2020Q4": [cloze(n, period="2020Q4") for n in range(4)],
-            "2021Q3": [*(cloze(n) for n in range(8)), cloze(8, targets=())],
+            "2020Q4": [cloze(row_number, period="2020Q4") for row_number in range(4)],
+            "2021Q3": [*(cloze(row_number) for row_number in range(8)), cloze(8, targets=())],
             "2021Q4": [],
         },
         "new": {"2021": [cloze(1, "new", "2021")]},
@@ -40,24 +40,28 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return publish(tmp_path_factory.mktemp("harness"), Sample(rows)).folder
 
 
-def said(text: str) -> str:
+def said(prompt_text: str) -> str:
     """The answer to a prompt that names a person by number."""
-    number = int(text.rsplit("Person ", 1)[1].split()[0])
+    number = int(prompt_text.rsplit("Person ", 1)[1].split()[0])
     return "Unanswerable." if number == 8 else ANSWERS[number % 4].format(number)
 
 
-def answer(_: BaseHTTPRequestHandler, asked: Any) -> Reply:
+def answer(_: BaseHTTPRequestHandler, request_body: Any) -> Reply:
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    about: dict[str, Any] = {"id": "x", "created": 0, "model": "m", "usage": usage}
-    if "messages" in asked:
-        text = said(asked["messages"][-1]["content"])
-        return 200, chat_reply(text, **about, object="chat.completion")
-    prompts = asked["prompt"] if isinstance(asked["prompt"], list) else [asked["prompt"]]
+    response_head: dict[str, Any] = {"id": "x", "created": 0, "model": "m", "usage": usage}
+    if "messages" in request_body:
+        prompt_text = said(request_body["messages"][-1]["content"])
+        return 200, chat_reply(prompt_text, **response_head, object="chat.completion")
+    prompts = (
+        request_body["prompt"]
+        if isinstance(request_body["prompt"], list)
+        else [request_body["prompt"]]
+    )
     choices = [
-        {"index": n, "text": f" {said(text)}", "finish_reason": "stop"}
-        for n, text in enumerate(prompts)
+        {"index": row_number, "text": f" {said(prompt_text)}", "finish_reason": "stop"}
+        for row_number, prompt_text in enumerate(prompts)
     ]
-    return 200, about | {"choices": choices}
+    return 200, response_head | {"choices": choices}
 
 
 @pytest.fixture(scope="module")
@@ -67,47 +71,53 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def expected(release: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+def expected(release_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     """What `factdrift score` says of the same answers, over the config `unchanged`."""
-    rows = [row for _, _, row in asked_rows(release, ["unchanged"])]
+    rows = [row for _, _, row in asked_rows(release_folder, ["unchanged"])]
     assert len(rows) == 13
-    given = {row["id"]: said(row["prompt"]) for row in rows}
-    found = score(release, given, configs=["unchanged"], out=tmp_path_factory.mktemp("scores"))
-    return {name: found.mean(name) for name in ("exact_match", "f1")}
+    given_answers = {row["id"]: said(row["prompt"]) for row in rows}
+    release_scores = score(
+        release_folder, given_answers, configs=["unchanged"], out=tmp_path_factory.mktemp("scores")
+    )
+    return {metric_name: release_scores.mean(metric_name) for metric_name in ("exact_match", "f1")}
 
 
-def harness(*words: object, cwd: Path, **more: str) -> None:
-    env = {**os.environ, "HF_HUB_OFFLINE": "1", **more}
+def harness(*words: object, cwd: Path, **further_words: str) -> None:
+    env = {**os.environ, "HF_HUB_OFFLINE": "1", **further_words}
     env.pop("PYTHONPATH", None)
     command = [sys.executable, "-m", *map(str, words)]
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    completed_run = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True)
+    assert completed_run.returncode == 0, (
+        completed_run.stdout[-3000:] + completed_run.stderr[-3000:]
+    )
 
 
-def inspected(release: Path, folder: Path, *words: str, **more: str) -> Any:
+def inspected(release_folder: Path, folder: Path, *words: str, **further_words: str) -> Any:
     """The log of Inspect with a model."""
     command = ["inspect_ai", "eval", "tasks/inspect/ask.py", "--model", *words]
     command += ["--log-dir", str(folder / "logs"), "--log-format", "json", "--display", "none"]
-    more |= dict.fromkeys(("XDG_DATA_HOME", "HF_HOME"), str(folder))
-    harness(*command, cwd=release, PYTHONDONTWRITEBYTECODE="1", **more)
-    (path,) = (folder / "logs").glob("*.json")
-    return json.loads(path.read_text())
+    further_words |= dict.fromkeys(("XDG_DATA_HOME", "HF_HOME"), str(folder))
+    harness(*command, cwd=release_folder, PYTHONDONTWRITEBYTECODE="1", **further_words)
+    (log_path,) = (folder / "logs").glob("*.json")
+    return json.loads(log_path.read_text())
 
 
-def test_lm_eval(release: Path, server: str, expected: dict[str, float], tmp_path: Path) -> None:
+def test_lm_eval(
+    release_folder: Path, server: str, expected: dict[str, float], tmp_path: Path
+) -> None:
     if not find_spec("lm_eval"):
         pytest.skip("lm-eval is not installed (extra: harness)")
-    run_cli("tasks", release, "--for", "lm-eval", "--out", tmp_path)
+    run_cli("tasks", release_folder, "--for", "lm-eval", "--out", tmp_path)
     model = f"model=m,base_url={server}/completions,tokenizer_backend=None,tokenized_requests=False"
     words = ["lm_eval", "run", "--model", "local-completions", "--model_args", model]
     words += ["--include_path", str(tmp_path / "lm-eval"), "--tasks", "sample"]
     words += ["--output_path", str(tmp_path / "out")]
     harness(*words, cwd=tmp_path, OPENAI_API_KEY="x", HF_HOME=str(tmp_path))
-    (path,) = (tmp_path / "out").rglob("results_*.json")
-    results = json.loads(path.read_text())
+    (log_path,) = (tmp_path / "out").rglob("results_*.json")
+    results = json.loads(log_path.read_text())
     group = results["groups"]["sample-unchanged"]
-    found = {name: group[f"{name},none"] for name in expected}
-    assert found == pytest.approx(expected)
+    release_scores = {metric_name: group[f"{metric_name},none"] for metric_name in expected}
+    assert release_scores == pytest.approx(expected)
     assert {"sample-unchanged-2020Q4", "sample-unchanged-2021Q3", "sample-new-2021"} <= set(
         results["results"]
     )
@@ -115,22 +125,30 @@ def test_lm_eval(release: Path, server: str, expected: dict[str, float], tmp_pat
 
 @pytest.mark.parametrize(("after", "rows"), [("", 13), ("2020-12-31", 9)])
 def test_inspect(
-    after: str, rows: int, release: Path, server: str, expected: dict[str, float], tmp_path: Path
+    after: str,
+    rows: int,
+    release_folder: Path,
+    server: str,
+    expected: dict[str, float],
+    tmp_path: Path,
 ) -> None:
     if not find_spec("inspect_ai"):
         pytest.skip("Inspect is not installed (extra: harness)")
     words = ["openai-api/local/m", "-T", "config=unchanged", "-T", "by=period"]
     words += ["-T", f"after={after}"] if after else []
-    log = inspected(release, tmp_path, *words, LOCAL_API_KEY="x", LOCAL_BASE_URL=server)
+    log = inspected(release_folder, tmp_path, *words, LOCAL_API_KEY="x", LOCAL_BASE_URL=server)
     assert len(log["samples"]) == rows
-    scores = {one["name"]: one["metrics"]["mean"]["value"] for one in log["results"]["scores"]}
+    scores = {
+        score_record["name"]: score_record["metrics"]["mean"]["value"]
+        for score_record in log["results"]["scores"]
+    }
     if not after:
         assert scores == pytest.approx(expected)
 
 
-def test_inspect_with_a_model_of_this_machine(release: Path, tmp_path: Path) -> None:
+def test_inspect_with_a_model_of_this_machine(release_folder: Path, tmp_path: Path) -> None:
     if not find_spec("inspect_ai") or not find_spec("torch"):
         pytest.skip("Inspect or PyTorch is not installed (extras: harness, lm)")
     model = tiny_model.causal(tmp_path / "model", [])
     words = ("hf/local", "-M", f"model_path={model}", "-T", "config=new")
-    assert inspected(release, tmp_path, *words)["status"] == "success"
+    assert inspected(release_folder, tmp_path, *words)["status"] == "success"

@@ -28,7 +28,7 @@ class Question(NamedTuple):
 
     method: str
     takes_other: bool
-    about: Callable[..., bool]
+    holds: Callable[..., bool]
 
 
 QUESTIONS = [
@@ -40,11 +40,11 @@ QUESTIONS = [
     ),
     Question("starts_within", False, lambda held, first, last: first <= held[0] <= last),
     Question("ends_within", False, lambda held, first, last: first <= held[1] <= last),
-    Question("precedes", True, lambda held, other, days: other[0] - held[1] - 1 >= days),
+    Question("precedes", True, lambda held, later, days: later[0] - held[1] - 1 >= days),
     Question(
         "overlaps",
         True,
-        lambda held, other, days: min(held[1], other[1]) - max(held[0], other[0]) + 1 >= days,
+        lambda held, beside, days: min(held[1], beside[1]) - max(held[0], beside[0]) + 1 >= days,
     ),
 ]
 ONE_DAY = ("begins_by", "lasts_until")
@@ -53,28 +53,35 @@ ONE_DAY = ("begins_by", "lasts_until")
 
 def readings(interval: Interval[int]) -> list[Reading]:
     """Every start with every end that is not before it."""
-    known = [
+    known_days = [
         -LIMITLESS if interval.start_first is None else interval.start_first,
         LIMITLESS if interval.start_last is None else interval.start_last,
         -LIMITLESS if interval.end_first is None else interval.end_first,
         LIMITLESS if interval.end_last is None else interval.end_last,
     ]
-    starts, ends = range(known[0], known[1] + 1), range(known[2], known[3] + 1)
-    found: list[Reading] = [(start, end) for start, end in product(starts, ends) if start <= end]
-    return [*found, None] if interval.doubtful else found
+    start_days, end_days = (
+        range(known_days[0], known_days[1] + 1),
+        range(known_days[2], known_days[3] + 1),
+    )
+    all_readings: list[Reading] = [
+        (start_day, end_day)
+        for start_day, end_day in product(start_days, end_days)
+        if start_day <= end_day
+    ]
+    return [*all_readings, None] if interval.doubtful else all_readings
 
 
 def by_readings(question: Question, interval: Interval[int], *arguments: Any) -> Certainty:
     """The answer by walking over all readings."""
     if question.takes_other:
-        other, days = arguments
+        other_interval, day_count = arguments
         answers = {
-            held is not None and beside is not None and question.about(held, beside, days)
-            for held, beside in product(readings(interval), readings(other))
+            held is not None and beside is not None and question.holds(held, beside, day_count)
+            for held, beside in product(readings(interval), readings(other_interval))
         }
     else:
         answers = {
-            held is not None and question.about(held, *arguments) for held in readings(interval)
+            held is not None and question.holds(held, *arguments) for held in readings(interval)
         }
     return Certainty.of(False not in answers, True in answers)
 
@@ -83,11 +90,16 @@ def by_readings(question: Question, interval: Interval[int], *arguments: Any) ->
 def intervals(draw: st.DrawFn) -> Interval[int]:
     """Boundaries of a few days, some of them unknown, narrowed by each other."""
     day = st.integers(0, DAYS)
-    start, end = (sorted((draw(day), draw(day))) for _ in range(2))
-    if start[0] > end[1]:  # no reading would have its start before its end
-        start, end = end, start
-    known = [None if draw(st.integers(0, 3)) == 0 else bound for bound in (*start, *end)]
-    return Interval(known[0], known[1], known[2], known[3], draw(st.booleans())).narrowed()
+    start_days, end_days = (sorted((draw(day), draw(day))) for _ in range(2))
+    if start_days[0] > end_days[1]:  # no reading would have its start before its end
+        start_days, end_days = end_days, start_days
+    boundary_days = [
+        None if draw(st.integers(0, 3)) == 0 else boundary_day
+        for boundary_day in (*start_days, *end_days)
+    ]
+    return Interval(
+        boundary_days[0], boundary_days[1], boundary_days[2], boundary_days[3], draw(st.booleans())
+    ).narrowed()
 
 
 windows = st.tuples(st.integers(-2, DAYS + 2), st.integers(-2, DAYS + 2)).map(
@@ -97,32 +109,54 @@ windows = st.tuples(st.integers(-2, DAYS + 2), st.integers(-2, DAYS + 2)).map(
 
 def as_dates(interval: Interval[int]) -> Interval[date]:
     """The same with dates in place of small numbers."""
-    days = [None if number is None else to_date(number) for number in interval.boundaries]
-    return Interval(days[0], days[1], days[2], days[3], interval.doubtful)
+    boundary_dates = [
+        None if day_number is None else to_date(day_number) for day_number in interval.boundaries
+    ]
+    return Interval(
+        boundary_dates[0],
+        boundary_dates[1],
+        boundary_dates[2],
+        boundary_dates[3],
+        interval.doubtful,
+    )
 
 
-def to_date(number: int) -> date:
+def to_date(day_number: int) -> date:
     """The day with this number of the small calendar."""
-    return date.fromordinal(BASE) + timedelta(number)
+    return date.fromordinal(BASE) + timedelta(day_number)
 
 
 @settings(max_examples=200, deadline=None)
 @given(intervals(), intervals(), windows, st.integers(0, 3))
 def test_single_values_and_readings(
-    one: Interval[int], other: Interval[int], window: tuple[int, int], days: int
+    first_interval: Interval[int],
+    second_interval: Interval[int],
+    window: tuple[int, int],
+    day_count: int,
 ) -> None:
     for question in QUESTIONS:
-        arguments: tuple[Any, ...] = (other, days) if question.takes_other else window
-        if question.method == "overlaps" and days == 0:
+        arguments: tuple[Any, ...] = (
+            (second_interval, day_count) if question.takes_other else window
+        )
+        if question.method == "overlaps" and day_count == 0:
             continue  # no days in common are no overlap that anybody asks for
-        wanted = by_readings(question, one, *arguments)
+        expected_answer = by_readings(question, first_interval, *arguments)
         given_arguments = arguments[:1] if question.method in ONE_DAY else arguments
-        assert getattr(one, question.method)(*given_arguments) is wanted, (question, one)
-        dates = [
-            as_dates(a) if isinstance(a, Interval) else a if question.takes_other else to_date(a)
-            for a in given_arguments
+        assert getattr(first_interval, question.method)(*given_arguments) is expected_answer, (
+            question,
+            first_interval,
+        )
+        dated_arguments = [
+            as_dates(argument)
+            if isinstance(argument, Interval)
+            else argument
+            if question.takes_other
+            else to_date(argument)
+            for argument in given_arguments
         ]
-        assert getattr(as_dates(one), question.method)(*dates) is wanted, (question, one)
+        assert (
+            getattr(as_dates(first_interval), question.method)(*dated_arguments) is expected_answer
+        ), (question, first_interval)
 
 
 ROW = st.tuples(intervals(), intervals(), windows)
@@ -132,50 +166,69 @@ COLUMNS = ("start_first", "start_last", "end_first", "end_last")
 @settings(max_examples=6, deadline=None, phases=[Phase.generate])  # shrinking tables is slow
 @given(st.lists(ROW, min_size=40, max_size=60), st.integers(1, 3))
 def test_tables_and_single_values(
-    cases: list[tuple[Interval[int], Interval[int], tuple[int, int]]], days: int
+    cases: list[tuple[Interval[int], Interval[int], tuple[int, int]]], day_count: int
 ) -> None:
-    check_tables(cases, days)
+    check_tables(cases, day_count)
 
 
 def check_tables(
     cases: list[tuple[Interval[int], Interval[int], tuple[int, int]]],
-    days: int,
+    day_count: int,
 ) -> None:
     """Both classes give the same answers to all questions about these rows."""
     columns: dict[str, list[Any]] = {"number": list(range(len(cases)))}
     for prefix in ("", "other_"):
-        some = [as_dates(case[1] if prefix else case[0]) for case in cases]
-        for column, values in zip(
-            COLUMNS, zip(*(interval.boundaries for interval in some), strict=True), strict=True
+        case_intervals = [as_dates(case[1] if prefix else case[0]) for case in cases]
+        for column_name, boundary_days in zip(
+            COLUMNS,
+            zip(*(interval.boundaries for interval in case_intervals), strict=True),
+            strict=True,
         ):
-            columns[prefix + column] = list(values)
-        columns[prefix + "doubtful"] = [interval.doubtful for interval in some]
-    for place, name in enumerate(("first", "last")):
-        columns[name] = [to_date(case[2][place]) for case in cases]
-    types = {name: pa.date32() for name in columns if name.endswith(("first", "last"))}
-    arrays = {name: pa.array(values, types.get(name)) for name, values in columns.items()}
-    table = ibis.memtable(pa.table(arrays))
-    ours = IntervalColumns.of(table, doubtful=table.doubtful)
-    others = IntervalColumns.of(table, "other_", table.other_doubtful)
-    made: dict[str, ibis.Value] = {}
+            columns[prefix + column_name] = list(boundary_days)
+        columns[prefix + "doubtful"] = [interval.doubtful for interval in case_intervals]
+    for window_place, window_column in enumerate(("first", "last")):
+        columns[window_column] = [to_date(case[2][window_place]) for case in cases]
+    column_types = {
+        window_column: pa.date32()
+        for window_column in columns
+        if window_column.endswith(("first", "last"))
+    }
+    column_arrays = {
+        window_column: pa.array(boundary_days, column_types.get(window_column))
+        for window_column, boundary_days in columns.items()
+    }
+    table = ibis.memtable(pa.table(column_arrays))
+    first_columns = IntervalColumns.of(table, doubtful=table.doubtful)
+    second_columns = IntervalColumns.of(table, "other_", table.other_doubtful)
+    answer_columns: dict[str, ibis.Value] = {}
     for question in QUESTIONS:
         if question.method in ONE_DAY:
             continue
-        arguments = (others, days) if question.takes_other else (table["first"], table["last"])
-        answer = getattr(ours, question.method)(*arguments)
-        made |= {f"{question.method}:certain": answer.certain}
-        made |= {f"{question.method}:possible": answer.possible}
-    rows = table.select("number", **made).to_pyarrow().to_pylist()
+        arguments = (
+            (second_columns, day_count) if question.takes_other else (table["first"], table["last"])
+        )
+        answer = getattr(first_columns, question.method)(*arguments)
+        answer_columns |= {f"{question.method}:certain": answer.certain}
+        answer_columns |= {f"{question.method}:possible": answer.possible}
+    rows = table.select("number", **answer_columns).to_pyarrow().to_pylist()
     for row in rows:
-        one, other, window = cases[row["number"]]
+        first_interval, second_interval, window = cases[row["number"]]
         for question in QUESTIONS:
             if question.method in ONE_DAY:
                 continue
-            asked: tuple[Any, ...] = (other, days) if question.takes_other else window
-            wanted = getattr(one, question.method)(*asked)
-            certain, possible = (row[f"{question.method}:{v}"] for v in ("certain", "possible"))
+            case_arguments: tuple[Any, ...] = (
+                (second_interval, day_count) if question.takes_other else window
+            )
+            expected_answer = getattr(first_interval, question.method)(*case_arguments)
+            certain, possible = (
+                row[f"{question.method}:{answer_name}"] for answer_name in ("certain", "possible")
+            )
             assert possible or not certain
-            assert Certainty.of(certain, possible) is wanted, (question, one, asked)
+            assert Certainty.of(certain, possible) is expected_answer, (
+                question,
+                first_interval,
+                case_arguments,
+            )
 
 
 YEAR_2020 = (date(2020, 1, 1), date(2020, 12, 31))
@@ -192,10 +245,10 @@ PERIODS = [
 ]
 
 
-@pytest.mark.parametrize(("boundaries", "period", "wanted"), PERIODS)
+@pytest.mark.parametrize(("boundaries", "period", "expected"), PERIODS)
 def test_a_fact_against_a_period(
     boundaries: tuple[date | None, date | None, date | None, date | None],
     period: tuple[date, date],
-    wanted: Certainty,
+    expected: Certainty,
 ) -> None:
-    assert Interval(*boundaries).holds_within(*period) is wanted
+    assert Interval(*boundaries).holds_within(*period) is expected

@@ -50,7 +50,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def test_the_tables(tmp_path: Path) -> None:
     tables_found = run(compressed(array(world(2)), tmp_path / "dump.json"), tmp_path / "out")
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(TABLES)
+    assert sorted(table_path.name for table_path in (tmp_path / "out").iterdir()) == sorted(TABLES)
     folder = facts_of(tables_found, tmp_path / "build", ["P27", "P54"], UNDATED)
     facts = rows(folder / "facts.parquet")
     assert [" ".join((fact["subject"], fact["relation"], fact["object"])) for fact in facts] == [
@@ -78,9 +78,9 @@ def test_the_tables(tmp_path: Path) -> None:
         kinds = [
             [
                 (fact.name, str(fact.type).replace("element", "item").replace(" not null", ""))
-                for fact in one
+                for fact in schema
             ]
-            for one in (pq.read_schema(path), arrow_schema(row))
+            for schema in (pq.read_schema(path), arrow_schema(row))
         ]
         assert kinds[0] == kinds[1]
     summary = json.loads(tables_found.summary.read_text("utf-8"))
@@ -201,7 +201,7 @@ def test_what_cannot_be_named_is_dropped_or_a_gap(tmp_path: Path) -> None:
 
 
 def test_redirects_are_resolved(tmp_path: Path) -> None:
-    chain = [{"entity": f"Q{n}", "redirect": f"Q{n + 1}"} for n in range(1000, 1300)]
+    chain = [{"entity": f"Q{number}", "redirect": f"Q{number + 1}"} for number in range(1000, 1300)]
     mined_tables, folder, facts = tables(
         [
             *chain,
@@ -242,14 +242,16 @@ def test_of_two_lines_of_an_entity_the_later_revision_counts(
     heard: list[str] = []
     dump = compressed(array([two[0], *clubs, two[1]]), tmp_path / "dump.json")
     mined_tables = run(dump, tmp_path / "out", tuning=SMALL, say=heard.append)
-    assert [s["statement"] for s in rows(mined_tables.statements)] == [f"Q1${label}"]
+    assert [statement_row["statement"] for statement_row in rows(mined_tables.statements)] == [
+        f"Q1${label}"
+    ]
     assert {entity["id"]: entity["label"] for entity in rows(mined_tables.entities)}["Q1"] == label
     assert mined_tables.counts["counts"]["repeated_entities"] == 1
     assert heard[-1].startswith("1 lines passed over")
 
 
 @pytest.mark.parametrize(
-    ("edited", "later", "others", "message"),
+    ("edited", "later", "other_count", "message"),
     [
         ("2026-01-08T23:59:59Z", 0, 80, None),
         ("2026-01-09T00:00:00Z", 0, 80, "last edited on 2026-01-09"),
@@ -260,13 +262,13 @@ def test_of_two_lines_of_an_entity_the_later_revision_counts(
     ],
 )
 def test_a_day_before_what_the_dump_says_is_refused(
-    edited: str, later: int, others: int, message: str | None, tmp_path: Path
+    edited: str, later: int, other_count: int, message: str | None, tmp_path: Path
 ) -> None:
     """A dump is written for days, and what is planned may begin after it."""
-    years = ["2027"] * later + ["1990"] * (others % 2)
-    plans = [statement("Q10", year, id=f"Q1$plan-{n}") for n, year in enumerate(years)]
-    found = [*world(others // 2), item("Q1", "A", {"P54": plans}, modified=edited)]
-    dump = compressed(array(found), tmp_path / "dump.json")
+    years = ["2027"] * later + ["1990"] * (other_count % 2)
+    plans = [statement("Q10", year, id=f"Q1$plan-{number}") for number, year in enumerate(years)]
+    entities = [*world(other_count // 2), item("Q1", "A", {"P54": plans}, modified=edited)]
+    dump = compressed(array(entities), tmp_path / "dump.json")
     if message is None:
         assert not any("edited" in key for key in run(dump, tmp_path / "out").counts["counts"])
     else:
@@ -277,10 +279,12 @@ def test_a_day_before_what_the_dump_says_is_refused(
 def test_rows_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     names = ["Q9", "Q10", "Q100", "Q2", "Q1000000000"]
     clubs = ["Q30", "Q4", "Q200"]
-    people = [item(n, n, member_of(*clubs)) for n in names]
-    _, _, facts = tables([*people, *(item(c, c) for c in clubs)], tmp_path)
-    order = sorted(names, key=lambda q: int(q[1:]))
-    assert facts == [f"{s} {o}" for s in order for o in ("Q4", "Q30", "Q200")]
+    people = [item(number, number, member_of(*clubs)) for number in names]
+    _, _, facts = tables([*people, *(item(club, club) for club in clubs)], tmp_path)
+    order = sorted(names, key=lambda person: int(person[1:]))
+    assert facts == [
+        f"{statement_row} {club_id}" for statement_row in order for club_id in ("Q4", "Q30", "Q200")
+    ]
 
 
 def test_jobs_are_checked(tmp_path: Path) -> None:
@@ -301,11 +305,14 @@ def test_jobs_are_checked(tmp_path: Path) -> None:
 def test_shares_of_several_machines_merge_to_the_same_bytes(
     jobs: int, forms: list[str], tmp_path: Path
 ) -> None:
-    given = [*world(), item("Q9", None, member_of("Q8"))]
-    paths = shards(given, tmp_path, *forms, bad=b"{")
+    entities = [*world(), item("Q9", None, member_of("Q8"))]
+    paths = shards(entities, tmp_path, *forms, bad=b"{")
     run(paths, tmp_path / "whole", tuning=SMALL)
     how: dict[str, Any] = {"undated": UNDATED, "snapshot": DAY, "jobs": jobs, "tuning": SMALL}
-    shares = [mine_share(paths, tmp_path / f"share{n}", Share(n, 3), **how) for n in (2, 0, 1)]
+    shares = [
+        mine_share(paths, tmp_path / f"share{number}", Share(number, 3), **how)
+        for number in (2, 0, 1)
+    ]
     with pytest.raises(UserError, match="not all shares are here: 2/3 is missing"):
         merge_shares(shares[:2], tmp_path / "merged")
     merge_shares(shares, tmp_path / "merged", jobs=jobs)
@@ -316,10 +323,10 @@ def test_shares_of_several_machines_merge_to_the_same_bytes(
 def test_the_command_line_reads_shares_and_merges_them(tmp_path: Path) -> None:
     path = compressed(array(world(3)), tmp_path / "dump.json.gz")
     dated = f"{path}@2026-01-01"
-    for n in (1, 2):
-        command("mine", dated, "--shard", f"{n}/2", "--out", tmp_path / str(n))
-    done = command("mine", tmp_path / "1", tmp_path / "2", "--out", tmp_path / "both")
-    assert "statements of 2026-01-01" in done.stderr + done.stdout
+    for number in (1, 2):
+        command("mine", dated, "--shard", f"{number}/2", "--out", tmp_path / str(number))
+    completed = command("mine", tmp_path / "1", tmp_path / "2", "--out", tmp_path / "both")
+    assert "statements of 2026-01-01" in completed.stderr + completed.stdout
     wrong = command("mine", dated, "--shard", "3/2", "--out", tmp_path / "3", ok=False)
     assert "not a share: '3/2'" in wrong.stderr
     wrong = command("mine", dated, "--snapshot", "2026-01-02", "--out", tmp_path / "3", ok=False)

@@ -26,8 +26,8 @@ from tests.test_mine import SMALL, run
 SLOW = pytest.mark.slow
 BAD = {
     **{
-        str(one.values[0]).encode("latin-1"): "malformed_line"
-        for one in case_lists("dump_lines")["no_entity"]
+        str(line_and_reason.values[0]).encode("latin-1"): "malformed_line"
+        for line_and_reason in case_lists("dump_lines")["no_entity"]
     },
     b'{"id":"Q7","x":' + b"[" * 50_000: "malformed_line",
     b'{"id":"Q7","x":"' + b"x" * 100_000 + b'"}': "line_too_long",
@@ -37,10 +37,10 @@ BAD = {
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_bad_lines_are_dropped_rows_that_name_their_place(jobs: int, tmp_path: Path) -> None:
     good = lines(world())
-    given = [b"[", *(g + b"," for g in good)]
+    given = [b"[", *(good_line + b"," for good_line in good)]
     places = {}
-    for n, (line, reason) in enumerate(BAD.items()):
-        place = 10 + 4 * n
+    for line_number, (line, reason) in enumerate(BAD.items()):
+        place = 10 + 4 * line_number
         given.insert(place, line + b",\r")
         places[f"dump.json.gz:{place + 1}"] = reason
     path = compressed(b"\n".join([*given, b"]"]), tmp_path / "dump.json.gz")
@@ -98,8 +98,8 @@ def test_a_file_that_is_no_dump(content: str, message: str, jobs: int, tmp_path:
 def test_a_truncated_file_is_an_error_and_what_was_read_is_kept(
     form: str, jobs: int, tmp_path: Path
 ) -> None:
-    given = [{**entity, "descriptions": "x" * 8000} for entity in world(900)]
-    path = compressed(array(given), tmp_path / f"dump.json.{form}")
+    lines = [{**entity, "descriptions": "x" * 8000} for entity in world(900)]
+    path = compressed(array(lines), tmp_path / f"dump.json.{form}")
     whole = path.read_bytes()
     tuning = Tuning(block=1 << 18, longest=1 << 18, blocks=4)
     run(path, tmp_path / "whole", tuning=tuning)
@@ -118,8 +118,8 @@ def test_a_truncated_file_is_an_error_and_what_was_read_is_kept(
 def run_of(path: Path, templates: Path, said: list[str]) -> Run:
     """A run over one dump file, in a folder beside it."""
     store = Workspace(path.with_name("build"), said.append)
-    about = RecipeInput(licence="CC0-1.0")
-    dump = Source("dump", (path,), (store.checksum(path),), date(2026, 1, 1), about)
+    description = RecipeInput(licence="CC0-1.0")
+    dump = Source("dump", (path,), (store.checksum(path),), date(2026, 1, 1), description)
     return Run(path, {"dump": dump}, templates, store, 0)
 
 
@@ -135,7 +135,7 @@ def test_a_release_says_that_an_array_has_no_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("limit", "jobs"),
-    [(300, 1), (3000, 2), *(pytest.param(*c, marks=SLOW) for c in [(300, 2), (3000, 1)])],
+    [(300, 1), (3000, 2), *(pytest.param(*case, marks=SLOW) for case in [(300, 2), (3000, 1)])],
 )
 def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None:
     """By a limit on the size of files, which fails as a full disk does, only earlier."""
@@ -151,11 +151,11 @@ def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None
         "except UserError as error:\n"
         "    sys.exit(f'UserError: {error}')\n"
     )
-    done = run_process(sys.executable, "-c", code, ok=False)
-    assert done.returncode == 1, done.stderr
-    assert done.stderr.startswith("UserError: "), done.stderr
-    assert "File too large" in done.stderr
-    assert "Traceback" not in done.stderr
+    completed = run_process(sys.executable, "-c", code, ok=False)
+    assert completed.returncode == 1, completed.stderr
+    assert completed.stderr.startswith("UserError: "), completed.stderr
+    assert "File too large" in completed.stderr
+    assert "Traceback" not in completed.stderr
     assert not (tmp_path / "out" / "mined.json").exists()
 
 
@@ -167,19 +167,19 @@ def test_a_new_relation_reads_no_dump_again_unless_it_keeps_undated_statements(
     templates = tmp_path / "templates"
     shutil.copytree(ROOT / "templates", templates)
     said: list[str] = []
-    given = run_of(path, templates, said)
+    lines = run_of(path, templates, said)
 
     def asked() -> Facts:
-        return facts_step(given, "dump", {"P54": load_relations(templates)["P54"]})
+        return facts_step(lines, "dump", {"P54": load_relations(templates)["P54"]})
 
     first = asked()
-    given.folder(first)
+    lines.folder(first)
     assert said[0].startswith("  dump: 0.0 GB are read, about 0 minutes")
     text = (templates / "P54.yaml").read_text("utf-8")
     for name, undated in (("P99998", "drop"), ("P99999", "keep")):
-        made = text.replace("relation: P54", f"relation: {name}")
-        made = re.sub("undated: [a-z]+", f"undated: {undated}", made)
-        (templates / f"{name}.yaml").write_text(made, "utf-8")
+        new_text = text.replace("relation: P54", f"relation: {name}")
+        new_text = re.sub("undated: [a-z]+", f"undated: {undated}", new_text)
+        (templates / f"{name}.yaml").write_text(new_text, "utf-8")
         said.clear()
         again = asked()
         assert (again.key == first.key) is (undated == "drop")

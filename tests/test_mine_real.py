@@ -35,33 +35,35 @@ def test_every_statement_is_accounted_for(mined: MinedTables) -> None:
     for line in gzip.decompress((DATA / "wikidata/entities.jsonl.gz").read_bytes()).splitlines():
         claims = json.loads(line)["claims"] or {}
         for relation, group in claims.items():
-            if any(one["mainsnak"].get("datatype") == "wikibase-item" for one in group):
+            if any(claim["mainsnak"].get("datatype") == "wikibase-item" for claim in group):
                 statements[relation] += len(group)
     for relation, number in statements.items():
-        about = mined.counts["relations"].get(relation, {})
-        counted = about.get("statements", 0) + sum(about.get(reason, 0) for reason in passed)
+        relation_counts = mined.counts["relations"].get(relation, {})
+        counted = relation_counts.get("statements", 0) + sum(
+            relation_counts.get(reason, 0) for reason in passed
+        )
         assert counted >= number, relation
 
 
 @needs_data
 def test_facts_that_anyone_can_check(mined: MinedTables, tmp_path: Path) -> None:
     facts = facts_of(mined, tmp_path, ["P6", "P36"], ["P36"])
-    names = {e["id"]: e["label"] for e in rows(facts / "entities.parquet")}
-    found = {
-        (names[f["subject"]], f["relation"], names[f["object"]]): (
-            f"{f['start_first']}/{f['start_last']}",
-            "open" if f["end_open"] else f"{f['end_first']}/{f['end_last']}",
+    names = {entity["id"]: entity["label"] for entity in rows(facts / "entities.parquet")}
+    facts_found = {
+        (names[fact["subject"]], fact["relation"], names[fact["object"]]): (
+            f"{fact['start_first']}/{fact['start_last']}",
+            "open" if fact["end_open"] else f"{fact['end_first']}/{fact['end_last']}",
         )
-        for f in rows(facts / "facts.parquet")
+        for fact in rows(facts / "facts.parquet")
     }
     assert names["P6"] == "head of government"
-    known = {
+    known_facts = {
         ("United Kingdom", "P6", "Theresa May"): ("2016-07-13/2016-07-13", "2019-07-24/2019-07-24"),
         ("Tallinn", "P6", "Ivi Eenmaa"): ("1997-01-01/1997-12-31", "1999-01-01/1999-12-31"),
         ("Soviet Union", "P36", "Moscow"): ("1922-12-30/1922-12-30", "1991-12-26/1991-12-26"),
         ("Estonia", "P36", "Tallinn"): ("None/None", "open"),
     }
-    assert known.items() <= found.items()
+    assert known_facts.items() <= facts_found.items()
 
 
 @needs_data
@@ -70,8 +72,8 @@ def test_facts_that_anyone_can_check(mined: MinedTables, tmp_path: Path) -> None
 def test_verbatim_pieces_of_dumps(sample: Path, tmp_path: Path) -> None:
     for jobs in (1, 2):
         out = tmp_path / str(jobs)
-        found = mine(sample, out, undated=["P36"], snapshot=date(2026, 4, 20), jobs=jobs)
-        assert not [d for d in rows(found.dropped) if d["step"] == "read"]
-        assert found.counts["counts"]["items"] >= 19
-        assert found.counts["counts"]["arrays_without_end"] == ("first48" in sample.name)
+        facts_found = mine(sample, out, undated=["P36"], snapshot=date(2026, 4, 20), jobs=jobs)
+        assert not [drop for drop in rows(facts_found.dropped) if drop["step"] == "read"]
+        assert facts_found.counts["counts"]["items"] >= 19
+        assert facts_found.counts["counts"]["arrays_without_end"] == ("first48" in sample.name)
     assert checksums(tmp_path / "1") == checksums(tmp_path / "2")

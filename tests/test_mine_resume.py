@@ -43,8 +43,8 @@ if __name__ == "__main__":
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three shards of about 70 blocks, and in `expected` the tables of them."""
     folder = tmp_path_factory.mktemp("resume")
-    given = [{**entity, "descriptions": "x" * 60_000} for entity in world(420)]
-    run(shards(given, folder, "json", "json.gz", "json"), folder / "expected")
+    entities = [{**entity, "descriptions": "x" * 60_000} for entity in world(420)]
+    run(shards(entities, folder, "json", "json.gz", "json"), folder / "expected")
     return folder
 
 
@@ -66,9 +66,9 @@ def parts(folder: Path) -> int:
 
 def first_is_whole(folder: Path) -> bool:
     """Whether the first shard was read to its end, and the parts of all its blocks are there."""
-    for about in (folder / "out").glob("build/parts-*/shard-000000.json"):
-        blocks = json.loads(about.read_text())["blocks"]
-        return bool(blocks == len(list(about.parent.glob("000000-*"))))
+    for summary_path in (folder / "out").glob("build/parts-*/shard-000000.json"):
+        blocks = json.loads(summary_path.read_text())["blocks"]
+        return bool(blocks == len(list(summary_path.parent.glob("000000-*"))))
     return False
 
 
@@ -81,10 +81,10 @@ def until(true: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     assert process.poll() is None, process.communicate()[1]
 
 
-def killed(folder: Path, jobs: int, at: Callable[[], bool]) -> None:
+def killed(folder: Path, jobs: int, is_time: Callable[[], bool]) -> None:
     """A run that is killed as soon as something holds."""
     process = start(folder, jobs)
-    until(at, process)
+    until(is_time, process)
     process.kill()
     process.communicate()
 
@@ -92,8 +92,11 @@ def killed(folder: Path, jobs: int, at: Callable[[], bool]) -> None:
 def children(process: subprocess.Popen[str]) -> list[int]:
     """The processes that read for this one; multiprocessing has another, the resource tracker."""
     child_ids = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    lines = {int(p): Path(f"/proc/{p}/cmdline").read_bytes() for p in child_ids}
-    return [p for p, line in lines.items() if b"resource_tracker" not in line]
+    lines = {
+        int(process_id): Path(f"/proc/{process_id}/cmdline").read_bytes()
+        for process_id in child_ids
+    }
+    return [process_id for process_id, line in lines.items() if b"resource_tracker" not in line]
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
@@ -150,12 +153,12 @@ def test_a_stopped_run_goes_on(how: str, jobs: int, again: int, folder: Path, wh
         assert time.monotonic() < end
         time.sleep(0.01)
     assert not (folder / "out/mined.json").exists()
-    done = parts(folder)
+    part_names = parts(folder)
     # a shard that is done is not opened again: nobody sees that it is gone to rack and ruin
     (folder / "dump/0.json").write_bytes(b"!" * (folder / "dump/0.json").stat().st_size)
     going_on = re.search(r"going on: (\d+) blocks and \d+ whole", rerun(folder, whole, again))
     assert going_on
-    assert int(going_on[1]) >= done
+    assert int(going_on[1]) >= part_names
 
 
 @SLOW

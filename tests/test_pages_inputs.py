@@ -22,7 +22,7 @@ from tests.exports import export, multistream, page, write
 
 DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
 PAGES = ROOT / "samples/wikipedia/enwiki-20260201-pages-articles-multistream.xml.bz2"
-GOOD = [page(f"A {n}", "The town is in the south of the county.") for n in range(400)]
+GOOD = [page(f"A {number}", "The town is in the south of the county.") for number in range(400)]
 GERMAN = "Die Stadt liegt im Süden und hat ein Museum, das viele Besucher anzieht. " * 40
 ENGLISH = "The town is one of the oldest in the county, and it has a museum. " * 40
 
@@ -106,10 +106,10 @@ def test_the_command_refuses_before_it_mines(tmp_path: Path) -> None:
     path = tmp_path / "enwiki-20260201-pages-articles.xml.bz2"
     path.write_bytes(WEB_PAGE)
     words = ["--dump", DUMP, "--pages", path, "--build", tmp_path / "b", "--out", tmp_path / "r"]
-    done = run_cli("release", "timeqa", *words, ok=False)
-    assert done.returncode == 1
-    assert f"error: {path}: this is a web page (404 Not Found)" in done.stderr
-    assert "making" not in done.stdout + done.stderr
+    completed = run_cli("release", "timeqa", *words, ok=False)
+    assert completed.returncode == 1
+    assert f"error: {path}: this is a web page (404 Not Found)" in completed.stderr
+    assert "making" not in completed.stdout + completed.stderr
 
 
 def test_a_release_that_asks_nothing_says_why(sample: Path, tmp_path: Path) -> None:
@@ -117,29 +117,34 @@ def test_a_release_that_asks_nothing_says_why(sample: Path, tmp_path: Path) -> N
     path = tmp_path / "few-20200101.jsonl"
     path.write_bytes(line(title="No such page", text=ENGLISH))
     words = ["--dump", DUMP, "--pages", path, "--build", tmp_path / "b", "--out", tmp_path / "r"]
-    done = run_cli("release", "timeqa", *words, ok=False)
-    assert done.returncode == 1
-    said = done.stderr.split("error: ")[1].split("\n")
+    completed = run_cli("release", "timeqa", *words, ok=False)
+    assert completed.returncode == 1
+    said = completed.stderr.split("error: ")[1].split("\n")
     assert said[0].startswith("nothing is left for timeqa: ") and "no_page" in said[0]
     assert said[0].count("no_page") == 1
     assert said[1] == "  no_page: There is no Wikipedia page of this title."
-    assert "warning: the pages are of 2020-01-01 and the facts of 2026-02-02" in done.stderr
+    assert "warning: the pages are of 2020-01-01 and the facts of 2026-02-02" in completed.stderr
 
 
-@pytest.mark.parametrize("given", ["20260201.en", "20260201.en/train-00000-of-00041.parquet"])
-def test_the_layout_of_the_hub(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("layout", ["20260201.en", "20260201.en/train-00000-of-00041.parquet"])
+def test_the_layout_of_the_hub(
+    layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     url = "https://en.wikipedia.org/wiki/A"
     row: dict[str, object] = {"id": "12", "url": url, "title": "A", "text": "b c\n\nd"}
     write(tmp_path / "20260201.en/train-00000-of-00041.parquet", parquet([row]))
     path = find_recipe("timeqa")
     store = Workspace(tmp_path / "build", lambda _: None)
-    inputs = {"dump": [str(DUMP)], "pages": [given]}
-    found = find_inputs(read_recipe(path), path, inputs, None, store)
-    assert found["pages"].snapshot == date(2026, 2, 1)
-    read_pages(given, {"A": "Q1"}, tmp_path / "out")
-    [made] = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
-    assert (made["page"], [p["text"] for p in made["paragraphs"]]) == (12, ["b c", "d"])
+    inputs = {"dump": [str(DUMP)], "pages": [layout]}
+    inputs_found = find_inputs(read_recipe(path), path, inputs, None, store)
+    assert inputs_found["pages"].snapshot == date(2026, 2, 1)
+    read_pages(layout, {"A": "Q1"}, tmp_path / "out")
+    [page_row] = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
+    assert (page_row["page"], [paragraph["text"] for paragraph in page_row["paragraphs"]]) == (
+        12,
+        ["b c", "d"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,9 +160,11 @@ def test_the_layout_of_the_hub(given: str, tmp_path: Path, monkeypatch: pytest.M
 )
 def test_html_is_read_as_text(text: str, lines: list[str], links: list[tuple[str, str]]) -> None:
     assert is_html(text)
-    shown, found = html_to_text(text)
-    assert [s for s in (" ".join(s.split()) for s in shown.split("\n")) if s] == lines
-    assert [(shown[x.start : x.end], x.target) for x in found] == links
+    shown_text, inputs_found = html_to_text(text)
+    assert [
+        line for line in (" ".join(line.split()) for line in shown_text.split("\n")) if line
+    ] == lines
+    assert [(shown_text[link.start : link.end], link.target) for link in inputs_found] == links
 
 
 def test_html_in_rows(tmp_path: Path) -> None:
@@ -168,23 +175,30 @@ def test_html_in_rows(tmp_path: Path) -> None:
         line(title="D", text="a < b and c > d"),
     ]
     (tmp_path / "x.jsonl").write_bytes(b"".join(rows))
-    wanted = {"A": "Q1", "B": "Q2", "C": "Q3", "D": "Q4"}
-    read_pages(tmp_path / "x.jsonl", wanted, tmp_path / "out")
-    made = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
-    assert [(p["title"], p["paragraphs"][0]["text"]) for p in made] == [
+    items_by_title = {"A": "Q1", "B": "Q2", "C": "Q3", "D": "Q4"}
+    read_pages(tmp_path / "x.jsonl", items_by_title, tmp_path / "out")
+    page_row = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
+    assert [(paragraph["title"], paragraph["paragraphs"][0]["text"]) for paragraph in page_row] == [
         ("A", "one two"),
         ("D", "a < b and c > d"),
     ]
-    assert made[0]["paragraphs"][0]["links"] == [{"start": 4, "end": 7, "target": "B"}]
+    assert page_row[0]["paragraphs"][0]["links"] == [{"start": 4, "end": 7, "target": "B"}]
     dropped = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
-    assert [d["item"] for d in dropped if d["reason"] == "html_text"] == ["x.jsonl:2", "x.jsonl:3"]
+    assert [drop["item"] for drop in dropped if drop["reason"] == "html_text"] == [
+        "x.jsonl:2",
+        "x.jsonl:3",
+    ]
 
 
 def test_the_text_is_put_back(sample: Path, tmp_path: Path) -> None:
-    made = sample / "releases/timeqa/1.0.0"
+    page_row = sample / "releases/timeqa/1.0.0"
     bare = tmp_path / "bare"
-    shutil.copytree(made, bare)
-    files = [f"{c}/{s}.parquet" for c in ("easy", "hard", "consistency") for s in ("train", "test")]
+    shutil.copytree(page_row, bare)
+    files = [
+        f"{config_name}/{s}.parquet"
+        for config_name in ("easy", "hard", "consistency")
+        for s in ("train", "test")
+    ]
     for file in files:
         table = pq.read_table(bare / "data" / file)
         place = table.schema.get_field_index("context")
@@ -192,15 +206,15 @@ def test_the_text_is_put_back(sample: Path, tmp_path: Path) -> None:
         table = table.set_column(place, table.schema.field(place), empty)
         pq.write_table(table, bare / "data" / file)
     out = tmp_path / "whole"
-    done = run_cli("corpus", PAGES, "--release", bare, "--out", out)
-    assert "rows with their text in" in done.stdout + done.stderr
+    completed = run_cli("corpus", PAGES, "--release", bare, "--out", out)
+    assert "rows with their text in" in completed.stdout + completed.stderr
     for file in files:
-        assert pq.read_table(out / file).equals(pq.read_table(made / "data" / file))
+        assert pq.read_table(out / file).equals(pq.read_table(page_row / "data" / file))
     again = run_cli("corpus", PAGES, "--release", bare, "--out", out, ok=False)
     assert "there is something already" in again.stderr
-    other = tmp_path / "x.jsonl"
-    other.write_bytes(line(title="No such page", text="x"))
+    other_file = tmp_path / "x.jsonl"
+    other_file.write_bytes(line(title="No such page", text="x"))
     with pytest.raises(UserError, match="no page is as the release has it") as error:
-        restore_contexts(bare, [str(other)], tmp_path / "none", jobs=1)
+        restore_contexts(bare, [str(other_file)], tmp_path / "none", jobs=1)
     assert PAGES.name in str(error.value)
     assert not (tmp_path / "none").exists()

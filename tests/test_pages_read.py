@@ -51,26 +51,28 @@ TARGETS = ["Club"]
 
 
 def texts(row: dict[str, Any]) -> list[str]:
-    return [p["text"] for p in row["paragraphs"]]
+    return [paragraph["text"] for paragraph in row["paragraphs"]]
 
 
 def digests(folder: Path) -> list[str]:
     names = ("pages.parquet", "dropped.parquet")
-    return [hashlib.sha256((folder / n).read_bytes()).hexdigest() for n in names]
+    return [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names]
 
 
 MAKE: dict[str, Callable[[Path], Path]] = {
-    "plain": lambda p: exports.write(p / "x.xml", export(PAGES)),
-    "gz": lambda p: exports.write(p / "x.xml.gz", export(PAGES)),
-    "zst": lambda p: exports.write(p / "x.xml.zst", export(PAGES)),
-    "bz2": lambda p: exports.write(p / "x.xml.bz2", bz2.compress(export(PAGES))),
-    "streams": lambda p: exports.write(p / "x.xml.bz2", multistream(PAGES, 2)),
-    "streams of one page": lambda p: exports.write(p / "x.xml.bz2", multistream(PAGES, 1)),
-    "streams cut anywhere": lambda p: exports.write(
-        p / "x.xml.bz2", exports.chopped(export(PAGES), 313)
+    "plain": lambda paragraph: exports.write(paragraph / "x.xml", export(PAGES)),
+    "gz": lambda paragraph: exports.write(paragraph / "x.xml.gz", export(PAGES)),
+    "zst": lambda paragraph: exports.write(paragraph / "x.xml.zst", export(PAGES)),
+    "bz2": lambda paragraph: exports.write(paragraph / "x.xml.bz2", bz2.compress(export(PAGES))),
+    "streams": lambda paragraph: exports.write(paragraph / "x.xml.bz2", multistream(PAGES, 2)),
+    "streams of one page": lambda paragraph: exports.write(
+        paragraph / "x.xml.bz2", multistream(PAGES, 1)
     ),
-    "streams shorter than tags": lambda p: exports.write(
-        p / "x.xml.bz2", exports.chopped(export(PAGES), 9)
+    "streams cut anywhere": lambda paragraph: exports.write(
+        paragraph / "x.xml.bz2", exports.chopped(export(PAGES), 313)
+    ),
+    "streams shorter than tags": lambda paragraph: exports.write(
+        paragraph / "x.xml.bz2", exports.chopped(export(PAGES), 9)
     ),
 }
 
@@ -87,24 +89,24 @@ def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
     seen = read_pages(MAKE[form](tmp_path), WANTED, tmp_path / "out", targets=TARGETS)
     table = pq.read_table(tmp_path / "out/pages.parquet")
     assert table.schema.equals(arrow_schema(Page))
-    found = table.to_pylist()
-    assert [(r["item"], r["title"], r["page"], r["revision"]) for r in found] == [
+    page_rows = table.to_pylist()
+    assert [(row["item"], row["title"], row["page"], row["revision"]) for row in page_rows] == [
         ("Q2", "Long name", 8, 1008),
         ("Q3", "Club", 5, 1005),
         ("Q9", "A&B", 15, 1015),
         ("Q10", "Jane Roe", 1, 1001),
     ]
-    assert texts(found[3]) == ["Jane of Old club and A&B.", "twice"]
-    links = [x for p in found[3]["paragraphs"] for x in p["links"]]
-    assert [(x["start"], x["end"], x["target"]) for x in links] == [
+    assert texts(page_rows[3]) == ["Jane of Old club and A&B.", "twice"]
+    links = [link for paragraph in page_rows[3]["paragraphs"] for link in paragraph["links"]]
+    assert [(link["start"], link["end"], link["target"]) for link in links] == [
         (8, 16, "Club"),
         (21, 24, "A&B"),
         (0, 5, "Club"),
     ]
-    assert texts(found[2]) == ["born: March 4, 1960"]
+    assert texts(page_rows[2]) == ["born: March 4, 1960"]
     dropped = pq.read_table(tmp_path / "out/dropped.parquet")
     assert dropped.schema.equals(arrow_schema(Dropped))
-    assert [(d["reason"], d["subject"]) for d in dropped.to_pylist()] == [
+    assert [(drop["reason"], drop["subject"]) for drop in dropped.to_pylist()] == [
         ("redirect_loop", "Q4"),
         ("redirect_to_nothing", "Q5"),
         ("redirect_chain", "Q6"),
@@ -151,14 +153,14 @@ EXPECTED = [
 def as_tuples(path: Path) -> list[Any]:
     return [
         (
-            r["item"], r["title"], r["page"], r["revision"],
+            row["item"], row["title"], row["page"], row["revision"],
             [
-                (p["kind"], p["section"], p["text"],
-                 [(x["start"], x["end"], x["target"]) for x in p["links"]])
-                for p in r["paragraphs"]
+                (paragraph["kind"], paragraph["section"], paragraph["text"],
+                 [(link["start"], link["end"], link["target"]) for link in paragraph["links"]])
+                for paragraph in row["paragraphs"]
             ],
         )
-        for r in rows(path)
+        for row in rows(path)
     ]  # fmt: skip
 
 
@@ -166,25 +168,25 @@ def as_tuples(path: Path) -> list[Any]:
 def test_json_lines(name: str, tmp_path: Path) -> None:
     data = b"\xef\xbb\xbf" + lines(RECORDS)
     path = exports.write(tmp_path / name, bz2.compress(data) if name.endswith("bz2") else data)
-    wanted = {"A": "Q20", "B": "Q21", "D": "Q22", "E": "Q24"}
-    read_pages(path, wanted, tmp_path / "out")
+    items_by_title = {"A": "Q20", "B": "Q21", "D": "Q22", "E": "Q24"}
+    read_pages(path, items_by_title, tmp_path / "out")
     assert as_tuples(tmp_path / "out/pages.parquet") == EXPECTED
 
 
 def test_parquet(tmp_path: Path) -> None:
-    full = [dict.fromkeys(("text", "links", "page", "item", "redirect")) | r for r in (
+    full = [dict.fromkeys(("text", "links", "page", "item", "redirect")) | row for row in (
         {"title": "A", "text": "one  two\n\n three", "links": RECORDS[0]["links"], "page": 4},
         {"title": "Z", "text": "z", "item": "Q21"},
         {"title": "C", "redirect": "A"},
     )]  # fmt: skip
     path = exports.parquet(tmp_path / "x.parquet", full)
     read_pages(path, {"A": "Q20", "B": "Q21", "C": "Q22"}, tmp_path / "out", jobs=2)
-    found = as_tuples(tmp_path / "out/pages.parquet")
-    assert [f[:2] for f in found] == [("Q20", "A"), ("Q21", "Z"), ("Q22", "A")]
-    assert found[0][4] == EXPECTED[0][4]
+    page_rows = as_tuples(tmp_path / "out/pages.parquet")
+    assert [page_row[:2] for page_row in page_rows] == [("Q20", "A"), ("Q21", "Z"), ("Q22", "A")]
+    assert page_rows[0][4] == EXPECTED[0][4]
     again = tmp_path / "again"
     read_pages(tmp_path / "out/pages.parquet", {"A": "Q20", "Z": "Q21"}, again)
-    assert as_tuples(again / "pages.parquet") == found[:2]
+    assert as_tuples(again / "pages.parquet") == page_rows[:2]
 
 
 def test_a_folder_without_its_index(tmp_path: Path) -> None:
@@ -193,17 +195,17 @@ def test_a_folder_without_its_index(tmp_path: Path) -> None:
     exports.write(folder / f"{name}.xml.bz2", multistream(PAGES, 3))
     index = bz2.compress(b"613:1:Jane Roe\n")
     exports.write(folder / f"{name}-index.txt.bz2", index)
-    for given in (folder, str(folder / "*.bz2")):
-        read_pages(given, {"Club": "Q1"}, tmp_path / "out")
-        assert [r["title"] for r in rows(tmp_path / "out/pages.parquet")] == ["Club"]
+    for page_files in (folder, str(folder / "*.bz2")):
+        read_pages(page_files, {"Club": "Q1"}, tmp_path / "out")
+        assert [row["title"] for row in rows(tmp_path / "out/pages.parquet")] == ["Club"]
 
 
 def test_row_groups_are_small(tmp_path: Path) -> None:
-    pages = [page(f"P{n}", "x" * 5_000_000 + f" {n}", number=n) for n in range(9)]
+    pages = [page(f"P{name}", "x" * 5_000_000 + f" {name}", number=name) for name in range(9)]
     path = exports.write(tmp_path / "x.xml", export(pages))
-    read_pages(path, {f"P{n}": f"Q{n + 1}" for n in range(9)}, tmp_path / "out")
+    read_pages(path, {f"P{name}": f"Q{name + 1}" for name in range(9)}, tmp_path / "out")
     file = pq.ParquetFile(tmp_path / "out/pages.parquet")
-    sizes = [file.metadata.row_group(n).total_byte_size for n in range(file.num_row_groups)]
+    sizes = [file.metadata.row_group(name).total_byte_size for name in range(file.num_row_groups)]
     assert file.metadata.num_rows == 9
     assert len(sizes) == 3 and max(sizes) < 64 << 20
 
@@ -213,12 +215,12 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     read_pages(path, WANTED, tmp_path / "whole", targets=TARGETS)
     read = 0
 
-    def count(*given: Any) -> None:
+    def count(*page_files: Any) -> None:
         nonlocal read
         read += 1
         if read == 8:
             raise KeyboardInterrupt
-        write_part(*given)
+        write_part(*page_files)
 
     monkeypatch.setattr("factdrift.builders.wikipedia.read.write_part", count)
     with pytest.raises(UserError, match="stopped"):
@@ -236,11 +238,11 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_titles_are_found_by_hash(tmp_path: Path) -> None:
     from factdrift.builders.wikipedia.titles import title_hash
 
-    made = Titles.of((f"title {n}", f"Q{n + 1}") for n in range(5000))
-    made.save(tmp_path / "t.npy")
+    titles = Titles.of((f"title {name}", f"Q{name + 1}") for name in range(5000))
+    titles.save(tmp_path / "t.npy")
     back = Titles.load(tmp_path / "t.npy")
     assert len(back.hashes) == 5000
-    assert all(back.find(title_hash(f"Title {n}")) == n + 1 for n in range(5000))
+    assert all(back.find(title_hash(f"Title {name}")) == name + 1 for name in range(5000))
     assert back.find(title_hash("Title 5000")) == -1 and back.find(0) == -1
     assert back.find(2**64 - 1) == -1
     assert back.has_item(5000) and not back.has_item(5001)

@@ -41,9 +41,9 @@ EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (wikitext._OUTSIDE.search, "[https://example.org the site]", "[the site]"),
     (wikitext._HOLLOW.search, "( ; , )", "(Leeds)"),
     (wikitext._OPENED.search, "(; born 1950)", "(born 1950)"),
-    (text_evidence._CHANGE.search, "was appointed coach", "the disappointing coach"),
-    (text_evidence._OTHERWISE.search, "the former coach", "the reformer"),
-    (text_evidence._SERVES.fullmatch, "serving", "visits"),
+    (text_evidence._CHANGE_VERB.search, "was appointed coach", "the disappointing coach"),
+    (text_evidence._OTHER_RELATION.search, "the former coach", "the reformer"),
+    (text_evidence._STATE_GOES_ON.fullmatch, "serving", "visits"),
 ]
 """How a pattern is used, a text that it takes, and one that it does not."""
 

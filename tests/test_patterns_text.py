@@ -43,6 +43,11 @@ EXAMPLES = [
     ("text.render", "_PARTICLES", "van der Waals", "Hugo"),
     ("text.render", "_PLAIN_WORD", "politician", "4"),
     ("text.references", "_REFERENCE", "LB&amp;SCR", "Q&A"),
+    (
+        *("templama.rendering", "READS_AS_ONE_ANSWER"),
+        "The capital of <the subject> is <object>.",
+        "<subject> plays for <object>.",
+    ),
     ("wikidata.documents", "_DAY", "2026-11-09T10:00:00Z", "2026-11-09"),
     ("wikidata.shards", "_TAKEN", "20261109.json.gz", "20261109.json.md5"),
     ("wikidata.shards", "_DAY", "wikidata-20261109-all", "wikidata-202611090-all"),

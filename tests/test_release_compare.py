@@ -19,7 +19,7 @@ from tests.tables import FOLDER
 
 
 @pytest.fixture(scope="module")
-def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def old_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return publish(tmp_path_factory.mktemp("old")).folder
 
 
@@ -29,91 +29,110 @@ MOVED = {"unchanged/2021Q3": [0, 1, 3, 4], "updated/2021Q3": [2, 7]}
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_changes(old: Path, tmp_path: Path, case: list[Any]) -> None:
-    level, splits, told, *settings = case
-    config, *words = told.split() or [""]
-    counts = {change: int(n) for change, n in zip(words[::2], words[1::2], strict=True)}
-    new = publish(tmp_path, changed(splits, **dict(*settings))).folder
+def test_changes(old_folder: Path, tmp_path: Path, case: list[Any]) -> None:
+    level, splits, notes_text, *settings = case
+    config, *words = notes_text.split() or [""]
+    counts = {
+        change: int(row_count) for change, row_count in zip(words[::2], words[1::2], strict=True)
+    }
+    new_folder = publish(tmp_path, changed(splits, **dict(*settings))).folder
     diff = tmp_path / "diff.parquet"
-    found = compare(old, new, diff)
-    assert (found.rows, found.level) == ({config: counts} if counts else {}, level)
+    release_diff = compare(old_folder, new_folder, diff)
+    assert (release_diff.rows, release_diff.level) == ({config: counts} if counts else {}, level)
     table = pq.read_table(diff)
     assert table.schema.equals(arrow_schema(Difference))
     assert table.num_rows == sum(counts.values())
     swap = {"added": "removed", "removed": "added"}
-    assert compare(new, old).totals() == {swap.get(k, k): n for k, n in counts.items()}
+    assert compare(new_folder, old_folder).totals() == {
+        swap.get(change_name, change_name): row_count for change_name, row_count in counts.items()
+    }
 
 
-def differences(old: Path, tmp_path: Path, sample: Sample) -> list[dict[str, Any]]:
-    new = publish(tmp_path, sample).folder
-    compare(old, new, tmp_path / "diff.parquet")
-    found = pq.read_table(tmp_path / "diff.parquet").to_pylist()
+def differences(old_folder: Path, tmp_path: Path, sample: Sample) -> list[dict[str, Any]]:
+    new_folder = publish(tmp_path, sample).folder
+    compare(old_folder, new_folder, tmp_path / "diff.parquet")
+    release_diff = pq.read_table(tmp_path / "diff.parquet").to_pylist()
     return [
-        row | {side: json.loads(row[side] or "null") for side in ("old", "new")} for row in found
+        diff_row | {side: json.loads(diff_row[side] or "null") for side in ("old", "new")}
+        for diff_row in release_diff
     ]
 
 
-def test_what_a_difference_says(old: Path, tmp_path: Path) -> None:
+def test_what_a_difference_says(old_folder: Path, tmp_path: Path) -> None:
     """Of an edit, a move, and a value where there was none."""
     edit = changed({"unchanged/2021Q3": [{"n": 0, "sitelinks": 99, "added": ["Q1"]}, *OTHERS]})
-    (row,) = differences(old, tmp_path / "edit", edit)
+    (diff_row,) = differences(old_folder, tmp_path / "edit", edit)
     place = ["unchanged", "2021Q3"]
-    before, now = {"added": [], "sitelinks": 0}, {"added": ["Q1"], "sitelinks": 99}
+    old_bytes, new_row = {"added": [], "sitelinks": 0}, {"added": ["Q1"], "sitelinks": 99}
     names = ["added", "sitelinks"]
-    assert [*row] == [field.name for field in fields(Difference)]
-    assert [*row.values()] == ["0000-2021Q3", "edited", *place, *place, names, before, now]
-    (row,) = differences(old, tmp_path / "move", changed(MOVED))
-    assert (row["old_config"], row["new_config"]) == ("unchanged", "updated")
-    assert (row["changed"], row["old"]["split"]) == (["split"], "unchanged")
+    assert [*diff_row] == [dataclass_field.name for dataclass_field in fields(Difference)]
+    assert [*diff_row.values()] == [
+        "0000-2021Q3",
+        "edited",
+        *place,
+        *place,
+        names,
+        old_bytes,
+        new_row,
+    ]
+    (diff_row,) = differences(old_folder, tmp_path / "move", changed(MOVED))
+    assert (diff_row["old_config"], diff_row["new_config"]) == ("unchanged", "updated")
+    assert (diff_row["changed"], diff_row["old"]["split"]) == (["split"], "unchanged")
     ended = Sample({"segments": {"a": [segment(1, end_last=segment(1).snapshot, end_open=False)]}})
     open_ = publish(tmp_path / "old", Sample({"segments": {"a": [segment(1)]}})).folder
-    by_change = {row["change"]: row for row in differences(open_, tmp_path, ended)}
+    by_change = {diff_row["change"]: diff_row for diff_row in differences(open_, tmp_path, ended)}
     assert by_change["removed"]["old"]["end_last"] is None
     assert by_change["added"]["new"]["end_last"] == "2026-02-02"
 
 
-def test_columns_are_major(old: Path, tmp_path: Path) -> None:
+def test_columns_are_major(old_folder: Path, tmp_path: Path) -> None:
     """The rows of a table whose columns changed are compared on what both have."""
-    new = publish(tmp_path, changed({"segments/all_time": []})).folder
-    text = (new / "manifest.json").read_text()
-    (new / "manifest.json").write_text(text.replace('"views"', '"sights"'))
-    found = compare(old, new)
-    told = {"unchanged: column views removed", "unchanged: column sights added"}
-    assert told <= {*found.columns}
-    assert (found.level, {*found.rows}) == ("major", {"segments"})
+    new_folder = publish(tmp_path, changed({"segments/all_time": []})).folder
+    cell_text = (new_folder / "manifest.json").read_text()
+    (new_folder / "manifest.json").write_text(cell_text.replace('"views"', '"sights"'))
+    release_diff = compare(old_folder, new_folder)
+    notes_text = {"unchanged: column views removed", "unchanged: column sights added"}
+    assert notes_text <= {*release_diff.columns}
+    assert (release_diff.level, {*release_diff.rows}) == ("major", {"segments"})
 
 
-def test_a_summary_and_paths_with_any_characters(old: Path, tmp_path: Path) -> None:
+def test_a_summary_and_paths_with_any_characters(old_folder: Path, tmp_path: Path) -> None:
     sample = changed({"unchanged/2021Q3": [*OTHERS, 8, 9]})
-    new = publish(tmp_path / "a [1]*'b' c=d?", sample, "2.0.0").folder
-    text = compare(old, new).summary()
-    assert text.splitlines()[0] == "1.0.0 -> 2.0.0: major: 2 rows added, 1 row removed"
-    assert "  unchanged: 2 added, 1 removed" in text
-    assert text.endswith("2021Q3.parquet, tasks/inspect/tasks.json, tasks/lm-eval (5)")  # by folder
-    (new / "data/unchanged/2021Q3.parquet").write_text("x")
-    manifest = (new / "manifest.json").read_text()
-    for text, refusal in (
+    new_folder = publish(tmp_path / "a [1]*'b' c=d?", sample, "2.0.0").folder
+    cell_text = compare(old_folder, new_folder).summary()
+    assert cell_text.splitlines()[0] == "1.0.0 -> 2.0.0: major: 2 rows added, 1 row removed"
+    assert "  unchanged: 2 added, 1 removed" in cell_text
+    assert cell_text.endswith(
+        "2021Q3.parquet, tasks/inspect/tasks.json, tasks/lm-eval (5)"
+    )  # by folder
+    (new_folder / "data/unchanged/2021Q3.parquet").write_text("x")
+    manifest = (new_folder / "manifest.json").read_text()
+    for cell_text, refusal in (
         (manifest, r"cannot be compared (.|\s)*factdrift verify says"),
         (manifest.replace('"sample"', '"other"'), "two datasets, sample and other"),
         ("{", "broken manifest"),
     ):
-        (new / "manifest.json").write_text(text)
+        (new_folder / "manifest.json").write_text(cell_text)
         with pytest.raises(UserError, match=refusal):
-            compare(old, new)
+            compare(old_folder, new_folder)
 
 
-def test_notes_for_readers(old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notes_for_readers(
+    old_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Corrected, moved, added and removed rows, and why a pair was dropped."""
-    other = Answer("Q1000", "Club | *Other*", ("C0", "the club"))
-    left = [{"n": 0, "answers": [other]}, {"n": 4, "sitelinks": 99}]
+    other_answer = Answer("Q1000", "Club | *Other*", ("C0", "the club"))
+    old_rows = [{"n": 0, "answers": [other_answer]}, {"n": 4, "sitelinks": 99}]
     moved = [7, {"n": 2, "split": "unchanged"}]
-    splits = {"unchanged/2021Q3": left, "updated/2021Q3": moved, "updated/2021Q4": [9]}
-    new = publish(tmp_path, changed(splits), "2.0.0").folder
-    edit(new, "inputs.0.snapshot", "2026-05-02")
+    splits = {"unchanged/2021Q3": old_rows, "updated/2021Q3": moved, "updated/2021Q4": [9]}
+    new_folder = publish(tmp_path, changed(splits), "2.0.0").folder
+    edit(new_folder, "inputs.0.snapshot", "2026-05-02")
     diff = tmp_path / "diff.parquet"
-    found = [*release_notes(old, new, compare(old, new, diff), diff)]
-    assert found == (FOLDER / "notes.md").read_text("utf-8").split("\n")
-    for shown, more in ((2, 0), (1, 1)):
-        monkeypatch.setattr("factdrift.builders.release.notes.SHOWN_ROWS", shown)
-        fewer = [*release_notes(old, new, compare(old, new), diff)]
-        assert fewer.count("… and 1 more.") == more
+    release_diff = [
+        *release_notes(old_folder, new_folder, compare(old_folder, new_folder, diff), diff)
+    ]
+    assert release_diff == (FOLDER / "notes.md").read_text("utf-8").split("\n")
+    for shown_count, more_count in ((2, 0), (1, 1)):
+        monkeypatch.setattr("factdrift.builders.release.notes.SHOWN_ROWS", shown_count)
+        fewer = [*release_notes(old_folder, new_folder, compare(old_folder, new_folder), diff)]
+        assert fewer.count("… and 1 more.") == more_count

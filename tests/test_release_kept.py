@@ -20,10 +20,10 @@ KEPT = Path(__file__).with_name("releases_0_2")
 
 @pytest.fixture(scope="module")
 def kept_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("kept")
+    release_folder = tmp_path_factory.mktemp("kept")
     with tarfile.open(KEPT / "release.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
-    return folder
+        archive.extractall(release_folder, filter="data")
+    return release_folder
 
 
 def test_it_verifies(kept_release: Path) -> None:
@@ -36,12 +36,14 @@ def test_predictions_score_the_same(kept_release: Path, tmp_path: Path) -> None:
         release=kept_release, file=KEPT / "predictions.jsonl", out=tmp_path, model="kept"
     )
     means = score_predictions(options).table
-    lines = ["config\tmetric\trows\tmean\tlow\thigh"]
+    csv_lines = ["config\tmetric\trows\tmean\tlow\thigh"]
     for mean in means:
         if (mean.split, mean.stratum) == (None, "all"):
             figures = (mean.config, mean.metric, mean.n, mean.mean, mean.low, mean.high)
-            lines.append("\t".join("" if value is None else str(value) for value in figures))
-    assert lines == (KEPT / "figures.tsv").read_text("utf-8").splitlines()
+            csv_lines.append(
+                "\t".join("" if mean_value is None else str(mean_value) for mean_value in figures)
+            )
+    assert csv_lines == (KEPT / "figures.tsv").read_text("utf-8").splitlines()
 
 
 def test_it_exports_the_same(kept_release: Path, tmp_path: Path) -> None:
@@ -56,16 +58,23 @@ def test_it_rebuilds_to_equal_data_files(kept_release: Path, tmp_path: Path) -> 
         {"dump": [str(KEPT / "wikidata-20220103-all.json")]},
         build=tmp_path / "build",
         templates=KEPT / "templates",
-        say=lambda line: None,
+        say=lambda csv_line: None,
         out=tmp_path / "again",
         jobs=1,
     )
     differing = rebuild_release(kept_release, options)
-    before = sorted(path.relative_to(kept_release) for path in kept_release.rglob("*.parquet"))
+    earlier_mean = sorted(
+        release_file.relative_to(kept_release) for release_file in kept_release.rglob("*.parquet")
+    )
     rebuilt = tmp_path / "again/kept/1.0.0"
-    assert before == sorted(path.relative_to(rebuilt) for path in rebuilt.rglob("*.parquet"))
-    for path in before:
-        old_rows, new_rows = (pq.read_table(folder / path) for folder in (kept_release, rebuilt))
-        assert new_rows.equals(old_rows), path
+    assert earlier_mean == sorted(
+        release_file.relative_to(rebuilt) for release_file in rebuilt.rglob("*.parquet")
+    )
+    for release_file in earlier_mean:
+        old_rows, new_rows = (
+            pq.read_table(release_folder / release_file)
+            for release_folder in (kept_release, rebuilt)
+        )
+        assert new_rows.equals(old_rows), release_file
     # only documents may differ, and the command names each of them
-    assert all(line.endswith(": differs") for line in differing), differing
+    assert all(csv_line.endswith(": differs") for csv_line in differing), differing

@@ -16,12 +16,12 @@ from tests.release_sample import cloze, from_rows
 
 
 def test_schema_and_descriptions(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    assert write_split(path, Cloze, from_rows(Cloze, [cloze(1)])) == 1
-    schema = pq.read_schema(path)
+    parquet_path = tmp_path / "a.parquet"
+    assert write_split(parquet_path, Cloze, from_rows(Cloze, [cloze(1)])) == 1
+    schema = pq.read_schema(parquet_path)
     assert schema.equals(arrow_schema(Cloze))
     assert schema.field("period_first").metadata[b"description"] == b"first day of the period"
-    group = pq.ParquetFile(path).metadata.row_group(0).column(0)
+    group = pq.ParquetFile(parquet_path).metadata.row_group(0).column(0)
     assert (group.compression, group.has_column_index, group.has_offset_index) == (
         "ZSTD",
         True,
@@ -30,25 +30,33 @@ def test_schema_and_descriptions(tmp_path: Path) -> None:
 
 
 def test_row_groups_are_fixed(tmp_path: Path) -> None:
-    rows = [cloze(n) for n in range(25)]
+    rows = [cloze(number) for number in range(25)]
     seen = set()
     for size in (1, 3, 7, 25):
-        path = tmp_path / f"{size}.parquet"
-        write_split(path, Cloze, from_rows(Cloze, rows, size), group=10)
-        data = pq.ParquetFile(path).metadata
-        assert [data.row_group(i).num_rows for i in range(data.num_row_groups)] == [10, 10, 5]
-        seen.add(path.read_bytes())
+        parquet_path = tmp_path / f"{size}.parquet"
+        write_split(parquet_path, Cloze, from_rows(Cloze, rows, size), group_rows=10)
+        data = pq.ParquetFile(parquet_path).metadata
+        assert [
+            data.row_group(group_number).num_rows for group_number in range(data.num_row_groups)
+        ] == [10, 10, 5]
+        seen.add(parquet_path.read_bytes())
     assert len(seen) == 1
 
 
 def test_filtered_in_order(tmp_path: Path) -> None:
     """A sorted intermediate file with columns of its own; looser types than the row's."""
-    path = tmp_path / "all.parquet"
-    rows = [cloze(n, "updated" if n % 3 else "new") for n in (5, 1, 4, 2, 3)]
-    table = pa.Table.from_batches(batches(Cloze, rows))
-    loose = pa.schema([pa.field(f.name, f.type) for f in table.schema])
+    parquet_path = tmp_path / "all.parquet"
+    rows = [cloze(number, "updated" if number % 3 else "new") for number in (5, 1, 4, 2, 3)]
+    parquet_table = pa.Table.from_batches(batches(Cloze, rows))
+    loose_schema = pa.schema(
+        [pa.field(schema_field.name, schema_field.type) for schema_field in parquet_table.schema]
+    )
     extra = pa.array([None, 1, 1, None, 1])
-    pq.write_table(table.cast(loose).append_column("part", extra), path, row_group_size=2)
+    pq.write_table(
+        parquet_table.cast(loose_schema).append_column("part", extra),
+        parquet_path,
+        row_group_size=2,
+    )
     cases: list[tuple[dict[str, Scalar], list[str]]] = [
         ({}, ["Q5", "Q1", "Q4", "Q2", "Q3"]),
         ({"split": "updated"}, ["Q5", "Q1", "Q4", "Q2"]),
@@ -58,14 +66,14 @@ def test_filtered_in_order(tmp_path: Path) -> None:
     ]
     for where, ids in cases:
         out = tmp_path / "out.parquet"
-        assert write_split(out, Cloze, FromParquet(path, where)) == len(ids)
+        assert write_split(out, Cloze, FromParquet(parquet_path, where)) == len(ids)
         assert pq.read_table(out)["subject"].to_pylist() == ids
 
 
 def test_null_where_none_may_be(tmp_path: Path) -> None:
-    table = pa.Table.from_batches(batches(Cloze, [cloze(1)]))
-    place = table.schema.get_field_index("answers")
-    part = pa.struct(
+    parquet_table = pa.Table.from_batches(batches(Cloze, [cloze(1)]))
+    null_place = parquet_table.schema.get_field_index("answers")
+    null_part = pa.struct(
         [("id", pa.string()), ("label", pa.string()), ("aliases", pa.list_(pa.string()))]
     )
     values: list[Any] = [
@@ -76,22 +84,26 @@ def test_null_where_none_may_be(tmp_path: Path) -> None:
         None,
     ]
     for value in values:
-        bad = table.set_column(place, "answers", pa.array([value], pa.list_(part)))
+        bad_rows = parquet_table.set_column(
+            null_place, "answers", pa.array([value], pa.list_(null_part))
+        )
         with pytest.raises(ValueError, match=r"a\.parquet: answers.*: .*null"):
-            write_split(tmp_path / "a.parquet", Cloze, bad.to_batches)
+            write_split(tmp_path / "a.parquet", Cloze, bad_rows.to_batches)
 
 
 def test_a_source_without_rows_a_column_or_an_end(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    assert write_split(path, Cloze, from_rows(Cloze, [])) == 0
-    assert pq.read_table(path).schema.equals(arrow_schema(Cloze))
-    table = pa.Table.from_batches(batches(Cloze, [cloze(1)])).drop_columns(["views", "split"])
+    parquet_path = tmp_path / "a.parquet"
+    assert write_split(parquet_path, Cloze, from_rows(Cloze, [])) == 0
+    assert pq.read_table(parquet_path).schema.equals(arrow_schema(Cloze))
+    parquet_table = pa.Table.from_batches(batches(Cloze, [cloze(1)])).drop_columns(
+        ["views", "split"]
+    )
     with pytest.raises(ValueError, match="without split, views"):
-        write_split(path, Cloze, table.to_batches)
+        write_split(parquet_path, Cloze, parquet_table.to_batches)
     source = from_rows(Cloze, [cloze(1), replace(cloze(2), added=("Q1",))])
     assert (
-        [b.num_rows for b in read_source(source)]
-        == [b.num_rows for b in read_source(source)]
+        [row_batch.num_rows for row_batch in read_source(source)]
+        == [row_batch.num_rows for row_batch in read_source(source)]
         == [2]
     )
     names = {type_name(field.type) for field in arrow_schema(Cloze)}

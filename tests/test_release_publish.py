@@ -41,58 +41,82 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
 
     @cache
     def made(versions: str) -> Path:
-        folder = tmp_path_factory.mktemp("history")
-        for one in versions.split():
-            publish(folder, ADDED if one[0] == "+" else SAME, one.lstrip("+"))
-        return folder
+        releases_folder = tmp_path_factory.mktemp("history")
+        for version_name in versions.split():
+            publish(
+                releases_folder, ADDED if version_name[0] == "+" else SAME, version_name.lstrip("+")
+            )
+        return releases_folder
 
-    return lambda versions, folder: shutil.copytree(made(versions), folder, dirs_exist_ok=True)
+    return lambda versions, releases_folder: shutil.copytree(
+        made(versions), releases_folder, dirs_exist_ok=True
+    )
 
 
 @pytest.mark.parametrize(
-    ("earlier", "name", "version", "expected"), read_table("published_versions")
+    ("earlier_versions", "sample_name", "version", "expected"), read_table("published_versions")
 )
 def test_version(
-    history: History, tmp_path: Path, earlier: str, name: str, version: str, expected: str
+    history: History,
+    tmp_path: Path,
+    earlier_versions: str,
+    sample_name: str,
+    version: str,
+    expected: str,
 ) -> None:
-    history(earlier, tmp_path)
-    found = publish(tmp_path, SAMPLES[name], version)
-    assert f"{found.version} {found.level}" == expected
-    assert found.folder == tmp_path / "sample" / found.version
-    assert load_manifest(found.folder).version == found.version
-    assert verify_release(found.folder) == []
+    history(earlier_versions, tmp_path)
+    published_release = publish(tmp_path, SAMPLES[sample_name], version)
+    assert f"{published_release.version} {published_release.level}" == expected
+    assert published_release.folder == tmp_path / "sample" / published_release.version
+    assert load_manifest(published_release.folder).version == published_release.version
+    assert verify_release(published_release.folder) == []
     assert not (tmp_path / "sample" / STAGING).exists()
 
 
-@pytest.mark.parametrize(("earlier", "name", "version", "message"), read_table("refused_versions"))
+@pytest.mark.parametrize(
+    ("earlier_versions", "sample_name", "version", "message"), read_table("refused_versions")
+)
 def test_refused(
-    history: History, tmp_path: Path, earlier: str, name: str, version: str, message: str
+    history: History,
+    tmp_path: Path,
+    earlier_versions: str,
+    sample_name: str,
+    version: str,
+    message: str,
 ) -> None:
-    history(earlier, tmp_path)
-    before = checksums(tmp_path)
+    history(earlier_versions, tmp_path)
+    earlier_files = checksums(tmp_path)
     with pytest.raises(UserError, match=re.escape(message)):
-        publish(tmp_path, SAMPLES[name], version)
-    assert checksums(tmp_path) == before
+        publish(tmp_path, SAMPLES[sample_name], version)
+    assert checksums(tmp_path) == earlier_files
 
 
 def test_same_bytes_however_batched(tmp_path: Path) -> None:
-    drawn = Sample(BASE, pictures=True)
-    first = publish(tmp_path / "a", drawn).folder
-    small = dataset(drawn)
+    drawn_samples = Sample(BASE, pictures=True)
+    first_release = publish(tmp_path / "a", drawn_samples).folder
+    small_batches = dataset(drawn_samples)
     tables = tuple(
-        replace(t, splits={s: from_rows(t.row, BASE[t.name][s], size=2) for s in t.splits})
-        for t in small.tables
+        replace(
+            config_table,
+            splits={
+                split_name: from_rows(config_table.row, BASE[config_table.name][split_name], size=2)
+                for split_name in config_table.splits
+            },
+        )
+        for config_table in small_batches.tables
     )
-    second = write_release(replace(small, tables=tables), meta(SAME), tmp_path / "b").folder
-    assert checksums(first) == checksums(second)
-    third = publish(tmp_path / "c", Sample(BASE, drops=("a", "b"), pictures=True)).folder
-    assert checksums(first) == checksums(third)  # drops are sorted
+    second_release = write_release(
+        replace(small_batches, tables=tables), meta(SAME), tmp_path / "b"
+    ).folder
+    assert checksums(first_release) == checksums(second_release)
+    third_release = publish(tmp_path / "c", Sample(BASE, drops=("a", "b"), pictures=True)).folder
+    assert checksums(first_release) == checksums(third_release)  # drops are sorted
 
 
 def test_manifest_names_no_machine(tmp_path: Path) -> None:
-    folder = publish(tmp_path).folder
-    for name in ("manifest.json", "README.md", "croissant.json"):
-        text = (folder / name).read_text()
+    releases_folder = publish(tmp_path).folder
+    for sample_name in ("manifest.json", "README.md", "croissant.json"):
+        text = (releases_folder / sample_name).read_text()
         assert str(tmp_path) not in text
         assert os.uname().nodename not in text
         assert str(Path.home()) + "/" not in text
@@ -105,27 +129,27 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
     whole = dataset(SAME)
     with pytest.raises(ValueError, match="not unique: 0000-2021Q3"):
         publish(tmp_path, changed({"unchanged/2021Q4": [{"n": 0, "id": "0000-2021Q3"}]}))
-    broken = replace(whole, tables=(replace(whole.tables[0], splits={"a": stop}),))
+    broken_dataset = replace(whole, tables=(replace(whole.tables[0], splits={"a": stop}),))
     with pytest.raises(KeyboardInterrupt):
-        write_release(broken, meta(SAME), tmp_path)
-    lacking = replace(meta(SAME), prose=tmp_path / "data_cards" / "sample" / "prose.md")
+        write_release(broken_dataset, meta(SAME), tmp_path)
+    lacking_prose = replace(meta(SAME), prose=tmp_path / "data_cards" / "sample" / "prose.md")
     with pytest.raises(UserError, match=r"sample/prose.md: a card needs prose(.|\n)*## Motivation"):
-        write_release(whole, lacking, tmp_path)
+        write_release(whole, lacking_prose, tmp_path)
     with pytest.raises(NothingLeftError, match=r"nothing is left for sample: 2 in_doubt\n  in_d"):
         publish(tmp_path, Sample({"unchanged": {"2021Q3": []}, "segments": BASE["segments"]}))
     assert checksums(tmp_path) == {}
     assert not (tmp_path / "sample" / STAGING).exists()
 
 
-@pytest.mark.parametrize("name", ["../evil", "a/b", "", ".hidden"])
-def test_names_become_no_paths(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("sample_name", ["../evil", "a/b", "", ".hidden"])
+def test_names_become_no_paths(tmp_path: Path, sample_name: str) -> None:
     out = tmp_path / "out"
     with pytest.raises(UserError, match="not a dataset name"):
-        write_release(dataset(SAME), replace(meta(SAME), dataset=name), out)
+        write_release(dataset(SAME), replace(meta(SAME), dataset=sample_name), out)
     with pytest.raises(UserError, match="not a config name"):
-        publish(out, Sample({name: BASE["unchanged"]}))
+        publish(out, Sample({sample_name: BASE["unchanged"]}))
     with pytest.raises(UserError, match="not a split name"):
-        publish(out, Sample({"unchanged": {name: []}}))
+        publish(out, Sample({"unchanged": {sample_name: []}}))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -149,22 +173,26 @@ write_release(replace(dataset(sample), tables=(table,)), meta(sample), Path(sys.
 def test_killed_in_the_middle(tmp_path: Path) -> None:
     """A killed run leaves the earlier release whole; the next run clears up and succeeds."""
     publish(tmp_path)
-    before = checksums(tmp_path)
+    earlier_files = checksums(tmp_path)
     command = [sys.executable, "-c", SLOW, str(tmp_path)]
-    run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    killed_run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 300
         while not (tmp_path / "begun").exists():
-            assert time.monotonic() < deadline and run.poll() is None
+            assert time.monotonic() < deadline and killed_run.poll() is None
             time.sleep(0.02)
         with pytest.raises(UserError, match="another run is at work here"):
             publish(tmp_path, ADDED)
     finally:
-        run.send_signal(signal.SIGKILL)
-        run.wait()
+        killed_run.send_signal(signal.SIGKILL)
+        killed_run.wait()
     (tmp_path / "begun").unlink()
     assert (tmp_path / "sample" / STAGING).is_dir()
-    assert {k: v for k, v in checksums(tmp_path).items() if STAGING not in k} == before
+    assert {
+        file_path: file_digest
+        for file_path, file_digest in checksums(tmp_path).items()
+        if STAGING not in file_path
+    } == earlier_files
     assert publish(tmp_path, ADDED).version == "1.1.0"
     assert not (tmp_path / "sample" / STAGING).exists()
     assert verify_release(tmp_path / "sample" / "1.0.0") == []
@@ -187,8 +215,8 @@ except Exception as error:
 def test_full_disk(tmp_path: Path, limit: int, rows: int) -> None:
     """A limit on file size plays the full disk, for Parquet and a document."""
     publish(tmp_path)
-    before = checksums(tmp_path)
-    said = run_process(sys.executable, "-c", FULL, tmp_path, limit, rows).stdout
-    assert "UserError" in said and "could not be written: File too large" in said
-    assert checksums(tmp_path) == before
+    earlier_files = checksums(tmp_path)
+    error_text = run_process(sys.executable, "-c", FULL, tmp_path, limit, rows).stdout
+    assert "UserError" in error_text and "could not be written: File too large" in error_text
+    assert checksums(tmp_path) == earlier_files
     assert not (tmp_path / "sample" / STAGING).exists()

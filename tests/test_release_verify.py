@@ -23,70 +23,97 @@ SPLIT = "data/unchanged/2021Q3.parquet"
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return publish(tmp_path_factory.mktemp("whole"), Sample(BASE, pictures=True)).folder
 
 
 @pytest.fixture
-def release(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(whole, tmp_path / "release"))
+def release_folder(whole_release: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole_release, tmp_path / "release"))
 
 
-def resign(folder: Path, name: str) -> None:
+def resign(damaged_folder: Path, file_name: str) -> None:
     """Make the manifest say what is there, as a careful forger would."""
-    new = file_entry(folder, folder / name).model_dump()
-    edit(folder, "files", lambda files: [new if one["path"] == name else one for one in files])
+    new_record = file_entry(damaged_folder, damaged_folder / file_name).model_dump()
+    edit(
+        damaged_folder,
+        "files",
+        lambda files: [
+            new_record if file_record["path"] == file_name else file_record for file_record in files
+        ],
+    )
 
 
-def flip(folder: Path) -> None:
-    data = bytearray((folder / SPLIT).read_bytes())
-    data[100] ^= 1
-    (folder / SPLIT).write_bytes(data)
+def flip(damaged_folder: Path) -> None:
+    file_bytes = bytearray((damaged_folder / SPLIT).read_bytes())
+    file_bytes[100] ^= 1
+    (damaged_folder / SPLIT).write_bytes(file_bytes)
 
 
-def changed(change: Callable[[pa.Table], pa.Table]) -> Callable[[Path], None]:
+def changed(table_change: Callable[[pa.Table], pa.Table]) -> Callable[[Path], None]:
     """Other rows or columns in a split, with a manifest that says so."""
 
-    def damage(folder: Path) -> None:
-        pq.write_table(change(pq.read_table(folder / SPLIT)), folder / SPLIT)
-        resign(folder, SPLIT)
+    def damage(damaged_folder: Path) -> None:
+        pq.write_table(table_change(pq.read_table(damaged_folder / SPLIT)), damaged_folder / SPLIT)
+        resign(damaged_folder, SPLIT)
 
     return damage
 
 
-def signed(path: str, source: bytes | None) -> Callable[[Path], None]:
+def signed(path: str, source_file: bytes | None) -> Callable[[Path], None]:
     """Another content of a file (none: that of the split), with a manifest that says so."""
 
-    def damage(folder: Path) -> None:
-        (folder / path).write_bytes((folder / SPLIT).read_bytes() if source is None else source)
-        resign(folder, path)
+    def damage(damaged_folder: Path) -> None:
+        (damaged_folder / path).write_bytes(
+            (damaged_folder / SPLIT).read_bytes() if source_file is None else source_file
+        )
+        resign(damaged_folder, path)
 
     return damage
 
 
-def linked(name: str, to: str | None = None) -> Callable[[Path], None]:
+def linked(file_name: str, to: str | None = None) -> Callable[[Path], None]:
     """A link, to what lay there or to something else."""
 
-    def damage(folder: Path) -> None:
-        target = folder.parent / "elsewhere"
-        (folder / name).rename(target)
-        (folder / name).symlink_to(to or target)
+    def damage(damaged_folder: Path) -> None:
+        link_target = damaged_folder.parent / "elsewhere"
+        (damaged_folder / file_name).rename(link_target)
+        (damaged_folder / file_name).symlink_to(to or link_target)
 
     return damage
 
 
-OTHER_ORDER = changed(lambda t: t.select(t.column_names[::-1]))
-OTHER_COLUMNS = changed(lambda t: t.drop_columns(["views"]).append_column("extra", t["id"]))
+OTHER_ORDER = changed(lambda parquet_table: parquet_table.select(parquet_table.column_names[::-1]))
+OTHER_COLUMNS = changed(
+    lambda parquet_table: parquet_table.drop_columns(["views"]).append_column(
+        "extra", parquet_table["id"]
+    )
+)
 CASES: list[tuple[Callable[[Path], object], list[str]]] = [
-    (lambda f: None, []),
-    (lambda f: (f / "plots/splits.png").unlink(), ["plots/splits.png: is missing"]),
-    (lambda f: (f / "x.txt").write_text("x"), ["x.txt: is not in the manifest"]),
-    (lambda f: (f / "x.pyc").write_text("x"), ["x.pyc: is not in the manifest (a harness"]),
-    (lambda f: (f / ".gitattributes").write_text("x"), []),
+    (lambda release_copy: None, []),
+    (
+        lambda release_copy: (release_copy / "plots/splits.png").unlink(),
+        ["plots/splits.png: is missing"],
+    ),
+    (
+        lambda release_copy: (release_copy / "x.txt").write_text("x"),
+        ["x.txt: is not in the manifest"],
+    ),
+    (
+        lambda release_copy: (release_copy / "x.pyc").write_text("x"),
+        ["x.pyc: is not in the manifest (a harness"],
+    ),
+    (lambda release_copy: (release_copy / ".gitattributes").write_text("x"), []),
     (flip, [f"{SPLIT}: its SHA-256 is not the manifest's"]),
-    (lambda f: (f / "recipe.yaml").write_text("x"), ["recipe.yaml: has 1 bytes"]),
+    (
+        lambda release_copy: (release_copy / "recipe.yaml").write_text("x"),
+        ["recipe.yaml: has 1 bytes"],
+    ),
     (signed("recipe.yaml", b"x"), ["manifest.json: recipe_sha256: not that of recipe.yaml"]),
-    (changed(lambda t: t.slice(1)), [f"{SPLIT}: has 4 rows, the manifest says 5"]),
+    (
+        changed(lambda parquet_table: parquet_table.slice(1)),
+        [f"{SPLIT}: has 4 rows, the manifest says 5"],
+    ),
     (
         OTHER_COLUMNS,
         [
@@ -103,20 +130,31 @@ CASES: list[tuple[Callable[[Path], object], list[str]]] = [
     (linked(SPLIT, "/dev/zero"), [f"{SPLIT}: is a link", f"{SPLIT}: is missing"]),
     (linked("data"), [*["data/"] * 5, "data: is a link"]),
     (linked("manifest.json"), ["is a link, and links are not followed"]),
-    (lambda f: os.mkfifo(f / "pipe"), ["pipe: is neither a file nor a folder"]),
-    (lambda f: (f / "manifest.json").unlink(), ["/manifest.json: cannot be read"]),
-    (lambda f: (f / "manifest.json").write_text("{"), ["broken manifest: the file: Inv"]),
+    (
+        lambda release_copy: os.mkfifo(release_copy / "pipe"),
+        ["pipe: is neither a file nor a folder"],
+    ),
+    (
+        lambda release_copy: (release_copy / "manifest.json").unlink(),
+        ["/manifest.json: cannot be read"],
+    ),
+    (
+        lambda release_copy: (release_copy / "manifest.json").write_text("{"),
+        ["broken manifest: the file: Inv"],
+    ),
 ]
 
 
 @pytest.mark.parametrize(("damage", "problems"), CASES)
-def test_damage(release: Path, damage: Callable[[Path], object], problems: list[str]) -> None:
-    damage(release)
-    found = verify_release(release)
-    assert len(found) == len(problems), found
-    for line, start in zip(found, problems, strict=True):
-        assert start in line, found
-        assert "\n" not in line.split("\n  ")[0]
+def test_damage(
+    release_folder: Path, damage: Callable[[Path], object], problems: list[str]
+) -> None:
+    damage(release_folder)
+    found_problems = verify_release(release_folder)
+    assert len(found_problems) == len(problems), found_problems
+    for problem_line, path_start in zip(found_problems, problems, strict=True):
+        assert path_start in problem_line, found_problems
+        assert "\n" not in problem_line.split("\n  ")[0]
 
 
 # --- What a stranger's release tries ------------------------------------------------------------
@@ -125,29 +163,29 @@ UP = "../../../escaped"
 NAMES = (UP, "..", ".", "", "/tmp/escaped", "a/b", "a\\b", ".hidden", "-o", "a\n", "ä", "x" * 200)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("file_name", NAMES)
 @pytest.mark.parametrize(
-    "place", ["dataset", "version", "configs.0.name", "configs.0.splits.0.name"]
+    "changed_place", ["dataset", "version", "configs.0.name", "configs.0.splits.0.name"]
 )
-def test_a_name_that_is_no_name(release: Path, place: str, name: str) -> None:
-    edit(release, place, name)
-    with pytest.raises(UserError, match=f"broken manifest: {place}: "):
-        load_manifest(release)
+def test_a_name_that_is_no_name(release_folder: Path, changed_place: str, file_name: str) -> None:
+    edit(release_folder, changed_place, file_name)
+    with pytest.raises(UserError, match=f"broken manifest: {changed_place}: "):
+        load_manifest(release_folder)
 
 
-@pytest.mark.parametrize(("place", "value", "problem"), read_table("manifest_mistakes"))
+@pytest.mark.parametrize(("changed_place", "value", "problem"), read_table("manifest_mistakes"))
 def test_a_manifest_that_says_something_else(
-    release: Path, place: str, value: str, problem: str
+    release_folder: Path, changed_place: str, value: str, problem: str
 ) -> None:
-    edit(release, place, yaml.safe_load(value))
-    (found,) = verify_release(release)
-    assert re.search(problem, found), found
+    edit(release_folder, changed_place, yaml.safe_load(value))
+    (found_problems,) = verify_release(release_folder)
+    assert re.search(problem, found_problems), found_problems
 
 
-def test_a_manifest_that_lists_something_twice_or_not_at_all(release: Path) -> None:
-    edit(release, "configs", lambda configs: [*configs, configs[2]])
-    edit(release, "files", lambda files: [*files[1:], files[1]])
-    assert verify_release(release) == [
+def test_a_manifest_that_lists_something_twice_or_not_at_all(release_folder: Path) -> None:
+    edit(release_folder, "configs", lambda configs: [*configs, configs[2]])
+    edit(release_folder, "files", lambda files: [*files[1:], files[1]])
+    assert verify_release(release_folder) == [
         "CITATION.cff: is not in the manifest",
         "manifest.json: configs: a name is there twice",
         "manifest.json: files: a path is listed twice",
@@ -162,33 +200,39 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("place", ["dataset", "configs.0.name"])
+@pytest.mark.parametrize("changed_place", ["dataset", "configs.0.name"])
 def test_no_command_writes_outside_of_its_folder(
-    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, command: str
+    release_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changed_place: str,
+    command: str,
 ) -> None:
     (tmp_path / "a/b/c").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "a/b/c")
-    edit(release, place, UP)
-    before = set(tmp_path.rglob("*"))
-    said = run_cli(*command.format(release).split(), ok=False)
-    assert "is not a name" in said.stdout + said.stderr
-    assert set(tmp_path.rglob("*")) == before
+    edit(release_folder, changed_place, UP)
+    files_before = set(tmp_path.rglob("*"))
+    error_text = run_cli(*command.format(release_folder).split(), ok=False)
+    assert "is not a name" in error_text.stdout + error_text.stderr
+    assert set(tmp_path.rglob("*")) == files_before
 
 
-@pytest.mark.parametrize("name", ["manifest.json", SPLIT, "data/unchanged"])
-def test_a_link_is_not_followed(release: Path, tmp_path: Path, name: str) -> None:
-    target = tmp_path / "elsewhere"
-    (release / name).rename(target)
-    (release / name).symlink_to(target)
-    said = run_cli("score", release, "--predictions", release / "recipe.yaml", ok=False)
-    assert "is a link, and links are not followed" in said.stderr
+@pytest.mark.parametrize("file_name", ["manifest.json", SPLIT, "data/unchanged"])
+def test_a_link_is_not_followed(release_folder: Path, tmp_path: Path, file_name: str) -> None:
+    link_target = tmp_path / "elsewhere"
+    (release_folder / file_name).rename(link_target)
+    (release_folder / file_name).symlink_to(link_target)
+    error_text = run_cli(
+        "score", release_folder, "--predictions", release_folder / "recipe.yaml", ok=False
+    )
+    assert "is a link, and links are not followed" in error_text.stderr
 
 
 @pytest.mark.parametrize(
     "repo", ["mine", "../mine", "me/../mine", "me/mine/x", "me/--x", "a b/c", ""]
 )
 def test_a_bad_name_of_the_hub_is_refused_before_anything_is_asked(
-    release: Path, repo: str
+    release_folder: Path, repo: str
 ) -> None:
-    said = run_cli("push", release, "--repo", repo, "--dry-run", ok=False)
-    assert "not a name of the Hub" in said.stderr
+    error_text = run_cli("push", release_folder, "--repo", repo, "--dry-run", ok=False)
+    assert "not a name of the Hub" in error_text.stderr

@@ -39,18 +39,25 @@ AT = {
 def opened(folder: Path, view: View = "likelihood", **how: Any) -> LocalModel:
     settings = Transformers(model=str(folder), batch=3)
     kind = model_kind(settings)
-    model = (MaskedModel if kind == "masked" else GenerativeModel)(settings, view, kind, **how)
-    model.load()
-    return model
+    local_model = (MaskedModel if kind == "masked" else GenerativeModel)(
+        settings, view, kind, **how
+    )
+    local_model.load()
+    return local_model
 
 
-def scores(model: LocalModel, asked: ModelQuestion, *options: str) -> list[float | None]:
-    (found,) = model.likelihoods([replace(asked, options=options)])
-    return found
+def scores(
+    local_model: LocalModel, asked_questions: ModelQuestion, *options: str
+) -> list[float | None]:
+    (found_scores,) = local_model.likelihoods([replace(asked_questions, options=options)])
+    return found_scores
 
 
-def near(expected: Sequence[float | None]) -> Any:
-    return [one if one is None else pytest.approx(one, abs=1e-5) for one in expected]
+def near(expected_scores: Sequence[float | None]) -> Any:
+    return [
+        any_question if any_question is None else pytest.approx(any_question, abs=1e-5)
+        for any_question in expected_scores
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +67,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def masked(folder: Path) -> MaskedModel:
-    model = opened(folder)
-    assert isinstance(model, MaskedModel)
-    return model
+    local_model = opened(folder)
+    assert isinstance(local_model, MaskedModel)
+    return local_model
 
 
 @pytest.fixture(scope="module")
@@ -74,33 +81,42 @@ FIRST, THIRD = ModelQuestion("", " leads Acme."), ModelQuestion("Ann leads ", " 
 
 
 def test_pseudo_log_likelihood(folder: Path) -> None:
-    model = opened(folder)
-    first: dict[str, float | None] = {"Ann": log(0.5), "Bo": log(0.25), "Ann Lee": log(0.5 * 0.75)}
-    first |= {"Bo Ek": log(0.25 * 0.25), "Zoe": None, "Ann Zoe": None, "": None}
-    third = {"Acme": log(0.5), "Bo Lee": log(0.125 * 0.25)}
+    local_model = opened(folder)
+    first_gap: dict[str, float | None] = {
+        "Ann": log(0.5),
+        "Bo": log(0.25),
+        "Ann Lee": log(0.5 * 0.75),
+    }
+    first_gap |= {"Bo Ek": log(0.25 * 0.25), "Zoe": None, "Ann Zoe": None, "": None}
+    third_gap = {"Acme": log(0.5), "Bo Lee": log(0.125 * 0.25)}
     last = {"Acme Ek": log(0.5 * 0.625)}
     gaps = (FIRST, THIRD, ModelQuestion("Ann leads "))
-    named: Sequence[Mapping[str, float | None]] = (first, third, last)
-    asked = [replace(g, options=tuple(some)) for g, some in zip(gaps, named, strict=True)]
-    expected = [near([*some.values()]) for some in named]
-    assert model.likelihoods(asked) == expected
-    assert [model.likelihoods([one])[0] for one in asked] == expected  # whatever stands beside it
+    named_answers: Sequence[Mapping[str, float | None]] = (first_gap, third_gap, last)
+    asked_questions = [
+        replace(gap_question, options=tuple(named_scores))
+        for gap_question, named_scores in zip(gaps, named_answers, strict=True)
+    ]
+    expected_scores = [near([*named_scores.values()]) for named_scores in named_answers]
+    assert local_model.likelihoods(asked_questions) == expected_scores
+    assert [
+        local_model.likelihoods([any_question])[0] for any_question in asked_questions
+    ] == expected_scores  # whatever stands beside it
 
 
 def test_masks_are_filled_from_the_left(masked: MaskedModel) -> None:
     """At THIRD: Acme (0.5), then Ek (0.625); 3 and more places are all but nothing."""
     assert masked.fill([THIRD], 2) == [["Acme Ek", "Acme"]]  # means: log 0.559 and log 0.5
     assert masked.fill([FIRST, THIRD], 1) == [["Ann"], ["Acme"]]
-    first, third = masked.fill([FIRST, THIRD], 4)
+    first_gap, third_gap = masked.fill([FIRST, THIRD], 4)
     # Ann Lee Acme (0.5, 0.75, 0.5), Ann Lee (0.5, 0.75), Ann Lee Acme Ek (…, 0.625), Ann (0.5)
-    assert first == ["Ann Lee", "Ann Lee Acme Ek", "Ann Lee Acme", "Ann"]
-    assert third[:2] == ["Acme Ek", "Acme"] and len(third) == 4
+    assert first_gap == ["Ann Lee", "Ann Lee Acme Ek", "Ann Lee Acme", "Ann"]
+    assert third_gap[:2] == ["Acme Ek", "Acme"] and len(third_gap) == 4
 
 
 def test_words_are_ranked(masked: MaskedModel) -> None:
-    first, third = masked.rank([FIRST, THIRD], 3)
-    assert set(first) == {"Ann", "Bo", "Lee"} and first[0] == "Ann"
-    assert third[:2] == ["Acme", "Ann"] and third[2] in ("Bo", "leads")
+    first_gap, third_gap = masked.rank([FIRST, THIRD], 3)
+    assert set(first_gap) == {"Ann", "Bo", "Lee"} and first_gap[0] == "Ann"
+    assert third_gap[:2] == ["Acme", "Ann"] and third_gap[2] in ("Bo", "leads")
     assert masked.rank([THIRD], 2) == [["Acme", "Ann"]]
     assert len(masked.rank([THIRD], 100)[0]) == len(known.WORDS)
 
@@ -112,68 +128,82 @@ def test_a_mask_in_a_text_is_no_gap(masked: MaskedModel) -> None:
 
 
 def test_what_has_no_room_is_cut_and_counted(folder: Path) -> None:
-    model = opened(folder)
-    assert isinstance(model, MaskedModel)
-    before = "X " * 30
-    assert model.fill([ModelQuestion(before, " now now now.")], 1)[0][0] in known.WORDS
-    scores(model, ModelQuestion(before), "Ann")
-    assert model.usage.cut == 2
-    scores(model, ModelQuestion("", " X" * 30), "Ann Lee")
-    assert model.usage.cut == 3
+    local_model = opened(folder)
+    assert isinstance(local_model, MaskedModel)
+    tokens_before = "X " * 30
+    assert local_model.fill([ModelQuestion(tokens_before, " now now now.")], 1)[0][0] in known.WORDS
+    scores(local_model, ModelQuestion(tokens_before), "Ann")
+    assert local_model.usage.cut == 2
+    scores(local_model, ModelQuestion("", " X" * 30), "Ann Lee")
+    assert local_model.usage.cut == 3
 
 
-@pytest.mark.parametrize("before", ["Answer:", "X X Answer:", "X X X X:"])
-def test_log_likelihood(writing: GenerativeModel, before: str) -> None:
+@pytest.mark.parametrize("tokens_before", ["Answer:", "X X Answer:", "X X X X:"])
+def test_log_likelihood(writing: GenerativeModel, tokens_before: str) -> None:
     """Each word given the one before."""
-    expected = {" Ann": log(0.5), " Ann Lee": log(0.5 * 0.75), " Bo Ek": log(0.5), "": None}
-    assert scores(writing, ModelQuestion(before), *expected) == near([*expected.values()])
+    expected_scores = {" Ann": log(0.5), " Ann Lee": log(0.5 * 0.75), " Bo Ek": log(0.5), "": None}
+    assert scores(writing, ModelQuestion(tokens_before), *expected_scores) == near(
+        [*expected_scores.values()]
+    )
 
 
 def test_log_likelihood_of_what_another_model_writes(tmp_path: Path) -> None:
     """After its start 16 words are alike; after a word its own logit is log 5, of 15 others 0."""
-    model = opened(known.seq2seq(tmp_path, logit=log(5)))
-    start, again, other = log(1 / 16), log(5 / 20), log(1 / 20)
-    expected = {" Ann": start, " Ann Ann": start + again, "": None}
-    expected |= {" Ann Bo Bo": start + other + again}
-    assert scores(model, ModelQuestion("Ann leads X"), *expected) == near([*expected.values()])
-    assert model.usage.tokens_read == 3 * 3 + 6
-    model = opened(tmp_path, blank="<mask>")  # it writes <mask> first
-    assert scores(model, ModelQuestion("Ann leads <mask>"), " Ann Ann") == near([other + again])
+    local_model = opened(known.seq2seq(tmp_path, logit=log(5)))
+    first_word, second_word, other_word = log(1 / 16), log(5 / 20), log(1 / 20)
+    expected_scores = {" Ann": first_word, " Ann Ann": first_word + second_word, "": None}
+    expected_scores |= {" Ann Bo Bo": first_word + other_word + second_word}
+    assert scores(local_model, ModelQuestion("Ann leads X"), *expected_scores) == near(
+        [*expected_scores.values()]
+    )
+    assert local_model.usage.tokens_read == 3 * 3 + 6
+    local_model = opened(tmp_path, blank="<mask>")  # it writes <mask> first
+    assert scores(local_model, ModelQuestion("Ann leads <mask>"), " Ann Ann") == near(
+        [other_word + second_word]
+    )
 
 
 def test_what_texts_begin_with_is_read_once(tmp_path: Path) -> None:
     import torch
 
-    model = opened(tiny_model.causal(tmp_path, []))
+    local_model = opened(tiny_model.causal(tmp_path, []))
     head, answers = "Who did win the question ? Answer", [" the", " the article .", " what", ""]
-    *found, nothing = scores(model, ModelQuestion(head), *answers)
+    *found_scores, nothing = scores(local_model, ModelQuestion(head), *answers)
     assert nothing is None
-    for answer, likelihood in zip(answers, found, strict=False):
-        before, ids = (model.tokenizer(t)["input_ids"] for t in (head, head + answer))
+    for answer, likelihood in zip(answers, found_scores, strict=False):
+        tokens_before, ids = (
+            local_model.tokenizer(any_text)["input_ids"] for any_text in (head, head + answer)
+        )
         with torch.inference_mode():
-            all_scores = model.model(torch.tensor([ids])).logits[0].log_softmax(dim=-1)
-        whole = sum(float(all_scores[p - 1, ids[p]]) for p in range(len(before), len(ids)))
+            all_scores = local_model.model(torch.tensor([ids])).logits[0].log_softmax(dim=-1)
+        whole = sum(
+            float(all_scores[token_place - 1, ids[token_place]])
+            for token_place in range(len(tokens_before), len(ids))
+        )
         assert likelihood == pytest.approx(whole, abs=1e-4)
-    assert model.usage.tokens_read < 2 * len(before) + 20
+    assert local_model.usage.tokens_read < 2 * len(tokens_before) + 20
 
 
 def test_what_fills_up_a_batch_is_not_read(tmp_path: Path) -> None:
-    model = opened(tiny_model.masked(tmp_path, []))
+    local_model = opened(tiny_model.masked(tmp_path, []))
     long = ModelQuestion("when did the question and the answer ", " win?", ("the article",))
-    asked = [ModelQuestion("who did ", ".", ("win", "the")), long]
-    alone = [near(model.likelihoods([one])[0]) for one in asked]
-    assert model.likelihoods(asked) == alone
+    asked_questions = [ModelQuestion("who did ", ".", ("win", "the")), long]
+    alone = [near(local_model.likelihoods([any_question])[0]) for any_question in asked_questions]
+    assert local_model.likelihoods(asked_questions) == alone
 
 
 def test_a_statement_is_filled_in(tmp_path: Path) -> None:
     """The likelihood of all from the answer on; what begins a text follows on the first token."""
-    model = opened(known.bigrams(tmp_path, AFTER))
-    expected = near([log(0.5 * 0.5 * 0.5), log(0.25 * 0.5 * 0.125)])
-    assert scores(model, ModelQuestion("Ann leads "), "Acme in now", "in Acme.") == expected
-    assert scores(model, ModelQuestion("", " Lee"), "Ann") == near([log(0.125 * 0.75)])
-    assert model.usage.calls == 2 and model.usage.tokens_read == 5 + 5 + 3
-    assert scores(model, ModelQuestion("X " * 30 + "leads"), " Acme") == near([log(0.5)])
-    assert model.usage.cut == 1
+    local_model = opened(known.bigrams(tmp_path, AFTER))
+    expected_scores = near([log(0.5 * 0.5 * 0.5), log(0.25 * 0.5 * 0.125)])
+    assert (
+        scores(local_model, ModelQuestion("Ann leads "), "Acme in now", "in Acme.")
+        == expected_scores
+    )
+    assert scores(local_model, ModelQuestion("", " Lee"), "Ann") == near([log(0.125 * 0.75)])
+    assert local_model.usage.calls == 2 and local_model.usage.tokens_read == 5 + 5 + 3
+    assert scores(local_model, ModelQuestion("X " * 30 + "leads"), " Acme") == near([log(0.5)])
+    assert local_model.usage.cut == 1
 
 
 @pytest.mark.parametrize("kind", tiny_model.KINDS)

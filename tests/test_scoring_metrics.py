@@ -9,7 +9,7 @@ from factdrift.scoring.metrics import rouge_l
 
 
 @pytest.mark.parametrize(
-    ("prediction", "answers", "exact", "overlap"),
+    ("answer_text", "answers", "exact", "word_overlap"),
     [
         # the official SQuAD script's own idea of its rules
         ("the Denver Broncos!", ["Denver Broncos"], 1, 1),
@@ -20,13 +20,13 @@ from factdrift.scoring.metrics import rouge_l
         ("", ["x"], 0, 0),
     ],
 )
-def test_squad(prediction: str, answers: Sequence[str], exact: float, overlap: float) -> None:
-    assert exact_match(prediction, answers) == exact
-    assert f1(prediction, answers) == pytest.approx(overlap)
+def test_squad(answer_text: str, answers: Sequence[str], exact: float, word_overlap: float) -> None:
+    assert exact_match(answer_text, answers) == exact
+    assert f1(answer_text, answers) == pytest.approx(word_overlap)
 
 
 @pytest.mark.parametrize(
-    ("prediction", "reference", "expected"),
+    ("answer_text", "accepted_text", "expected"),
     [
         # Lin 2004, section 3: the candidates of the police that killed the gunman
         ("police kill the gunman", "police killed the gunman", 3 / 4),
@@ -36,5 +36,5 @@ def test_squad(prediction: str, answers: Sequence[str], exact: float, overlap: f
         ("São Paulo", "sao paulo", 2 / 5),
     ],
 )
-def test_rouge_l(prediction: str, reference: str, expected: float) -> None:
-    assert rouge_l(prediction, reference) == pytest.approx(expected)
+def test_rouge_l(answer_text: str, accepted_text: str, expected: float) -> None:
+    assert rouge_l(answer_text, accepted_text) == pytest.approx(expected)

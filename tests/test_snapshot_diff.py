@@ -22,34 +22,40 @@ EXCLUSIVE = {"P6": TimeRule(exclusive=True)}
 
 
 def stated(
-    term: str, snapshot: date, relation: str = "P54", thing: str = "Q2", subject: str = "Q1"
+    term: str, snapshot: date, relation: str = "P54", object_id: str = "Q2", subject: str = "Q1"
 ) -> Fact:
     """A term is `start/end`; no end is open, a boundary `?` is unknown."""
     start, end = (
         (None, None) if day_ == "?" else day(day_) if day_ else None for day_ in term.split("/")
     )
     assert start
-    return fact(subject, relation, thing, start, end, snapshot=snapshot, statement="Q1$a")
+    return fact(subject, relation, object_id, start, end, snapshot=snapshot, statement="Q1$a")
 
 
 def tables(duck: Engine, path: Path, *snapshots: Sequence[Fact]) -> list[Any]:
     return [
-        duck.read(parquet(path / f"{n}.parquet", Fact, facts), Fact)
-        for n, facts in enumerate(snapshots)
+        duck.read(parquet(path / f"{table_number}.parquet", Fact, facts), Fact)
+        for table_number, facts in enumerate(snapshots)
     ]
 
 
 def dumps(
     duck: Engine, path: Path, sides: Sequence[Sequence[Fact]], gaps: Sequence[Sequence[Gap]] = ()
 ) -> list[Dump]:
-    entity = [Entity(f"Q{n}", f"Q{n}", (), None, 0, 0, 0, *NO_LIFE) for n in range(20)]
-    entities = duck.read(parquet(path / "e.parquet", Entity, entity), Entity)
-    holes = [
-        duck.read(parquet(path / f"gaps{n}.parquet", Gap, some), Gap)
-        for n, some in enumerate(gaps or ([], []))
+    twenty_entities = [
+        Entity(f"Q{table_number}", f"Q{table_number}", (), None, 0, 0, 0, *NO_LIFE)
+        for table_number in range(20)
+    ]
+    entities = duck.read(parquet(path / "e.parquet", Entity, twenty_entities), Entity)
+    gap_tables = [
+        duck.read(parquet(path / f"gaps{table_number}.parquet", Gap, side_gaps), Gap)
+        for table_number, side_gaps in enumerate(gaps or ([], []))
     ]
     facts = tables(duck, path, *sides)
-    return [Dump(f, g, entities) for f, g in zip(facts, holes, strict=True)]
+    return [
+        Dump(facts_table, gaps_table, entities)
+        for facts_table, gaps_table in zip(facts, gap_tables, strict=True)
+    ]
 
 
 RULES = read_table("snapshot_rules")
@@ -66,23 +72,23 @@ def ruled(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, d
     facts: list[list[Fact]] = [[], []]
     gaps: list[list[Gap]] = [[], []]
     for side, snapshot in enumerate((OLD, NEW)):
-        for n, (*terms, _) in enumerate(RULES):
+        for rule_number, (*terms, _) in enumerate(RULES):
             for term in terms_of(terms[side]):
                 if term == "undated":
-                    always: Any = (None, None, None, None, True, "undated", "normal", snapshot)
-                    gaps[side].append(Gap("Q1$b", f"Q{n}", "P54", "Q2", *always))
+                    any_time: Any = (None, None, None, None, True, "undated", "normal", snapshot)
+                    gaps[side].append(Gap("Q1$b", f"Q{rule_number}", "P54", "Q2", *any_time))
                 else:
-                    facts[side].append(stated(term, snapshot, subject=f"Q{n}"))
+                    facts[side].append(stated(term, snapshot, subject=f"Q{rule_number}"))
         facts[side].append(stated("2018/", snapshot, "P6", subject="Q100"))
     facts[1].append(stated("2021-02-13/", NEW, "P6", "Q3", "Q100"))
     path = tmp_path_factory.mktemp("rules")
     old, new = dumps(duck, path, facts, gaps)
-    out = path / "changes.parquet"
-    duck.write(changes(duck, old, new, EXCLUSIVE), out, FactChange, KEY)
-    made = pq.read_table(out).to_pylist()
-    places = [(int(r["subject"][1:]), r["object"]) for r in made]
+    out_path = path / "changes.parquet"
+    duck.write(changes(duck, old, new, EXCLUSIVE), out_path, FactChange, KEY)
+    change_rows = pq.read_table(out_path).to_pylist()
+    places = [(int(change["subject"][1:]), change["object"]) for change in change_rows]
     assert places == sorted(places)
-    return {row["subject"] + row["object"]: row for row in made}
+    return {row["subject"] + row["object"]: row for row in change_rows}
 
 
 @pytest.mark.parametrize("number", range(len(RULES)), ids=map(" | ".join, RULES))
@@ -91,8 +97,10 @@ def test_rules(ruled: dict[str, dict[str, Any]], number: int) -> None:
     row = ruled[f"Q{number}Q2"]
     assert row["change"] == change
     for side, terms, snapshot in (("old", old, OLD), ("new", new, NEW)):
-        named = sorted({"Q1$b" if t == "undated" else "Q1$a" for t in terms_of(terms)})
-        assert row[f"{side}_statements"] == named
+        statement_ids = sorted(
+            {"Q1$b" if term == "undated" else "Q1$a" for term in terms_of(terms)}
+        )
+        assert row[f"{side}_statements"] == statement_ids
         assert (row[f"{side}_end_open"] is None) == (terms == "-")
         assert row[f"{side}_snapshot"] == snapshot
     assert len(ruled) == len(RULES) + 2
@@ -101,37 +109,41 @@ def test_rules(ruled: dict[str, dict[str, Any]], number: int) -> None:
 def test_ended_by_a_successor(ruled: dict[str, dict[str, Any]]) -> None:
     ended = ruled["Q100Q2"]
     assert (ended["change"], ruled["Q100Q3"]["change"]) == ("obsolete", "new")
-    assert [ended[f"old_end_{c}"] for c in ("first", "last", "open")] == [None, None, True]
-    assert [ended[f"new_end_{c}"] for c in ("first", "last")] == [
+    assert [ended[f"old_end_{column_end}"] for column_end in ("first", "last", "open")] == [
+        None,
+        None,
+        True,
+    ]
+    assert [ended[f"new_end_{column_end}"] for column_end in ("first", "last")] == [
         date(2018, 1, 1),
         date(2021, 2, 13),
     ]
 
 
 def test_seen(duck: Engine, tmp_path: Path) -> None:
-    same = stated("2015/2018", OLD)
-    open_ = stated("2015/", OLD, "P39")
-    ended = stated("2015/2021", NEW, "P39")
-    promoted = replace(same, snapshot=NEW, rank="preferred")
-    out = tmp_path / "seen.parquet"
-    snapshots = tables(duck, tmp_path, [same, open_], [promoted, ended])
-    assert duck.write(seen(duck, snapshots), out, SeenFact, SEEN_ORDER) == 3
-    found = [
-        (r["relation"], r["end_open"], r["rank"], r["first_seen"], r["last_seen"])
-        for r in duck.rows(duck.read(out, SeenFact))
+    same_fact = stated("2015/2018", OLD)
+    open_fact = stated("2015/", OLD, "P39")
+    ended_fact = stated("2015/2021", NEW, "P39")
+    promoted_fact = replace(same_fact, snapshot=NEW, rank="preferred")
+    out_path = tmp_path / "seen.parquet"
+    snapshots = tables(duck, tmp_path, [same_fact, open_fact], [promoted_fact, ended_fact])
+    assert duck.write(seen(duck, snapshots), out_path, SeenFact, SEEN_ORDER) == 3
+    seen_rows = [
+        (row["relation"], row["end_open"], row["rank"], row["first_seen"], row["last_seen"])
+        for row in duck.rows(duck.read(out_path, SeenFact))
     ]
-    assert found == [
+    assert seen_rows == [
         ("P39", True, "normal", OLD, OLD),
         ("P39", False, "normal", NEW, NEW),
         ("P54", False, "preferred", OLD, NEW),
     ]
 
 
-@pytest.mark.parametrize("other", [OLD, OLD - timedelta(days=1)])
-def test_snapshots_in_order(duck: Engine, tmp_path: Path, other: date) -> None:
-    sides = [[stated("2015/", snapshot)] for snapshot in (OLD, other)]
+@pytest.mark.parametrize("other_day", [OLD, OLD - timedelta(days=1)])
+def test_snapshots_in_order(duck: Engine, tmp_path: Path, other_day: date) -> None:
+    sides = [[stated("2015/", snapshot)] for snapshot in (OLD, other_day)]
     older, newer = dumps(duck, tmp_path, sides)
-    with pytest.raises(UserError, match=f"2021-01-15 is not before that of {other}"):
+    with pytest.raises(UserError, match=f"2021-01-15 is not before that of {other_day}"):
         changes(duck, older, newer, EXCLUSIVE)
     with pytest.raises(UserError, match="give the older dump first"):
         seen(duck, [older.facts, newer.facts])

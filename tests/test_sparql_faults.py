@@ -30,8 +30,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """An endpoint with one office that many people held, a year each."""
     path = tmp_path_factory.mktemp("mayors") / "entities.jsonl"
     people = [
-        item(f"Q{100 + n}", f"Mayor {n}", {"P39": [statement("Q9", f"{1800 + n}")]})
-        for n in range(PEOPLE)
+        item(f"Q{100 + number}", f"Mayor {number}", {"P39": [statement("Q9", f"{1800 + number}")]})
+        for number in range(PEOPLE)
     ]
     path.write_bytes(b"\n".join(lines([item("Q9", "mayor"), *people])))
     with serve(path) as running:
@@ -71,7 +71,11 @@ def test_pages_shrink_until_the_endpoint_can_and_grow_again(
     assert mine_mayors(server, tmp_path).statements.read_bytes() == expected
     log = server.log
     assert any(entry["status"] == 504 for entry in log)
-    limits = [int(e["query"].rpartition("LIMIT ")[2]) for e in log if "LIMIT" in e["query"]]
+    limits = [
+        int(log_entry["query"].rpartition("LIMIT ")[2])
+        for log_entry in log
+        if "LIMIT" in log_entry["query"]
+    ]
     assert limits == [100, 50, 55, 60, 65]  # the last page is empty, so its size does not matter
 
 
@@ -109,13 +113,13 @@ def test_a_refusal_is_said_once_and_plainly(
     assert len(server.log) == 1
 
 
-@pytest.mark.parametrize(("given", "message"), CASES["mistakes"])
+@pytest.mark.parametrize(("options", "message"), CASES["mistakes"])
 def test_mistakes_in_what_is_given(
-    server: Server, tmp_path: Path, given: dict[str, Any], message: str
+    server: Server, tmp_path: Path, options: dict[str, Any], message: str
 ) -> None:
     server.reset()
     with pytest.raises(UserError, match=message):
-        mine_mayors(server, tmp_path, **given)
+        mine_mayors(server, tmp_path, **options)
     assert server.log == []
 
 
@@ -171,13 +175,13 @@ mine_sparql({server.endpoint!r}, Path({str(tmp_path / "out")!r}), relations={{"P
         run.send_signal(stop)
         said = run.communicate()[1]
     assert ("UserError: stopped\n  run it again" in said) == (stop == signal.SIGINT)
-    asked = [entry["query"] for entry in server.log]
-    assert len(asked) >= 8
+    queries = [entry["query"] for entry in server.log]
+    assert len(queries) >= 8
     assert not (tmp_path / "out" / "statements.parquet").exists()
     server.reset()
     assert mine_mayors(server, tmp_path, page=10, id_page=50).statements.read_bytes() == expected
     again = {entry["query"] for entry in server.log}
-    assert again & set(asked) <= {asked[-1]}  # at most the one that was under way
+    assert again & set(queries) <= {queries[-1]}  # at most the one that was under way
 
 
 def test_credentials_are_sent_and_never_kept(server: Server, tmp_path: Path) -> None:
@@ -186,9 +190,9 @@ def test_credentials_are_sent_and_never_kept(server: Server, tmp_path: Path) -> 
     mine_mayors(server, tmp_path, endpoint=endpoint)
     assert {entry["login"] for entry in server.log} == {"Basic bWU6aHVudGVyMg=="}
     for path in tmp_path.rglob("*"):
-        kept = path.name.encode() + (path.read_bytes() if path.is_file() else b"")
-        kept += gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else b""
-        assert not any(word in kept for word in (b"hunter2", b"s3cret", b"bWU6"))
+        file_bytes = path.name.encode() + (path.read_bytes() if path.is_file() else b"")
+        file_bytes += gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else b""
+        assert not any(word in file_bytes for word in (b"hunter2", b"s3cret", b"bWU6"))
     server.reset()
     mine_mayors(server, tmp_path)  # the same endpoint, so the same pages
     assert server.log == []

@@ -86,13 +86,15 @@ ROWS = {form: (value, rank, times) for form, value, rank, times in read_table("s
 
 def _statement(subject: str, number: int, form: str) -> Json:
     main, rank, times = ROWS[form]
-    given = [part.split() for part in times.split("; ") if part]
+    options = [part.split() for part in times.split("; ") if part]
     mark = f"{subject}$0a1B{number:04}-4D4F-4f4a-8dfe-{number:012X}"
     return {
         "id": mark.replace("Q", "q") if number % 3 == 0 else mark,
         "rank": rank,
         "mainsnak": snak(main),
-        "qualifiers": {name: [snak(time) for time in some] for name, *some in given},
+        "qualifiers": {
+            name: [snak(time) for time in times_of_name] for name, *times_of_name in options
+        },
     }
 
 
@@ -123,7 +125,7 @@ def entities() -> Iterator[Json]:
         "Q7",
         claims={"P31": [statement("Q4167836", rank="deprecated")]},
         labels={"mul": term("Mayor 7", "mul")},
-        aliases={of: [term(f"M {of}", of)] for of in ("mul", "en", "de")},
+        aliases={language: [term(f"M {language}", language)] for language in ("mul", "en", "de")},
     )
     yield {**item("Q8", "merged mayor"), "aliases": [], "claims": []}
 
@@ -146,12 +148,12 @@ def test_every_form_of_a_statement_is_the_same(
             options: dict[str, Any] = {"page": 11 + keep, "id_page": 20}
             sparql = mine_endpoint(server, tmp_path / f"sparql {keep}", relations, **options)
             assert assert_same(dump, sparql, tmp_path / f"facts {keep}", relations) > 50
-            about = sparql.counts["relations"]["P39"]
+            relation_counts = sparql.counts["relations"]["P39"]
             passed = sum(
-                about.get(reason, 0)
+                relation_counts.get(reason, 0)
                 for reason in ("undated", "deprecated", "novalue", "not_an_item")
             )
-            assert about["statements"] + passed == len(ROWS) + 3
+            assert relation_counts["statements"] + passed == len(ROWS) + 3
     facts = [row for row in rows(sparql.statements) if not row["reason"]]
     assert {fact["object"] for fact in facts} == {"Q1", "Q7", "Q8"}
     assert {fact["statement"][0] for fact in facts} == {"Q", "q"}
@@ -161,8 +163,8 @@ def test_the_command_line_passes_the_memory_on(forms: Path, tmp_path: Path) -> N
     with serve(forms) as server:
         words = ["mine", "--endpoint", server.endpoint, "--out", tmp_path, "--user-agent", AGENT]
         words += ["--relations", "P39", "--snapshot-date", DAY, "--memory", "10KB"]
-        done = run_cli(*words, ok=False)
-    assert "10KB of memory is too little" in done.stderr
+        completed = run_cli(*words, ok=False)
+    assert "10KB of memory is too little" in completed.stderr
 
 
 REAL = {
@@ -183,15 +185,15 @@ REAL = {
 def test_an_endpoint_gives_what_a_dump_gives(
     paths: list[Path], relations: dict[str, bool] | None, least: int, tmp_path: Path
 ) -> None:
-    given = [ROOT / path for path in paths]
-    if not given[0].exists():
-        pytest.skip(f"no {given[0]}: set FACTDRIFT_DATA")
+    options = [ROOT / path for path in paths]
+    if not options[0].exists():
+        pytest.skip(f"no {options[0]}: set FACTDRIFT_DATA")
     relations = relations or properties_to_mine(load_relations(ROOT / "templates"))
-    dump = mine_dump(given, tmp_path / "dump", relations, "2026-06-01")
+    dump = mine_dump(options, tmp_path / "dump", relations, "2026-06-01")
     read = (*relations, *BIRTHS, *DEATHS)
-    with serve(*given, relations=read, dated="2026-06-01T00:00:00Z") as server:
-        found = mine_endpoint(server, tmp_path / "sparql", relations)
-    assert assert_same(dump, found, tmp_path, relations) > least
+    with serve(*options, relations=read, dated="2026-06-01T00:00:00Z") as server:
+        mined = mine_endpoint(server, tmp_path / "sparql", relations)
+    assert assert_same(dump, mined, tmp_path, relations) > least
 
 
 # --- the snapshot day ---------------------------------------------------------------------

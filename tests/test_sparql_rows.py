@@ -101,9 +101,16 @@ def test_a_time_without_its_full_value_is_not_lost() -> None:
         _row(f"{PROPERTY}qualifier/P580", time),
         _row(f"{PROPERTY}qualifier/value/P580", time, precision="9", calendar=GREGORIAN),
     )
-    (one,) = statement_rows.statements
-    assert (one.start_first, one.start_last) == (date(2020, 1, 1), date(2020, 12, 31))
-    assert (one.end_first, one.end_last, one.end_open) == (date(2020, 1, 1), None, False)
+    (statement_row,) = statement_rows.statements
+    assert (statement_row.start_first, statement_row.start_last) == (
+        date(2020, 1, 1),
+        date(2020, 12, 31),
+    )
+    assert (statement_row.end_first, statement_row.end_last, statement_row.end_open) == (
+        date(2020, 1, 1),
+        None,
+        False,
+    )
     assert statement_rows.counts == {"P39/coarse_time": 1}
 
 

@@ -78,14 +78,14 @@ NAMELESS = "an object without a label"
 
 def _statement(text: str) -> Says:
     """`A!: start 2019, end 2020 & 2021`: the object, `!` for the preferred rank, and its times."""
-    thing, _, times = text.partition(": ")
-    rank = "preferred" if thing.endswith("!") else "normal"
-    return Says(thing.removesuffix("!"), rank, _pairs(times, ", ", " "))
+    object_name, _, times = text.partition(": ")
+    rank = "preferred" if object_name.endswith("!") else "normal"
+    return Says(object_name.removesuffix("!"), rank, _pairs(times, ", ", " "))
 
 
 def _pairs(text: str, between: str, inside: str) -> dict[str, str]:
     """`a 1, b 2` as a mapping."""
-    return dict(one.split(inside, 1) for one in text.split(between)) if text else {}
+    return dict(pair_text.split(inside, 1) for pair_text in text.split(between)) if text else {}
 
 
 def _case(name: str, relation: str, said: str, outcomes: str, segments: str, life: str) -> Case:
@@ -124,28 +124,38 @@ def _snak(text: str) -> Json:
     return time_snak(text)
 
 
-def _claim(said: Says) -> Json:
-    one = statement(_id(said.object), rank=said.rank)
-    given = {QUALIFIERS[n]: [*map(_snak, text.split(" & "))] for n, text in said.times.items()}
-    return {**one, "qualifiers": given} if given else one
+def _claim(stated: Says) -> Json:
+    bare_statement = statement(_id(stated.object), rank=stated.rank)
+    time_qualifiers = {
+        QUALIFIERS[qualifier_name]: [*map(_snak, times_text.split(" & "))]
+        for qualifier_name, times_text in stated.times.items()
+    }
+    return {**bare_statement, "qualifiers": time_qualifiers} if time_qualifiers else bare_statement
 
 
 def _life(life: dict[str, str]) -> dict[str, list[Json]]:
     """Dates of birth and the like; `!` after a date: the preferred one."""
     return {
         LIFE[name]: [
-            statement(_snak(one.rstrip("!")), rank="preferred" if one.endswith("!") else "normal")
-            for one in text.split(" & ")
+            statement(
+                _snak(date_text.rstrip("!")),
+                rank="preferred" if date_text.endswith("!") else "normal",
+            )
+            for date_text in dates_text.split(" & ")
         ]
-        for name, text in life.items()
+        for name, dates_text in life.items()
     }
 
 
 @cache
 def _relations() -> dict[str, Relation]:
     """The shipped relations that the cases are of."""
-    asked = {case.relation for case in CASES}
-    return {r: one for r, one in load_relations(TEMPLATES).items() if r in asked}
+    case_relations = {case.relation for case in CASES}
+    return {
+        relation_id: relation
+        for relation_id, relation in load_relations(TEMPLATES).items()
+        if relation_id in case_relations
+    }
 
 
 @cache
@@ -154,7 +164,7 @@ def _ids() -> dict[str, str]:
     objects = dict.fromkeys(said.object for case in CASES for said in case.says)
     names = [*objects, *(case.name for case in CASES)]
     assert len(set(names)) == len(names)
-    return {name: f"Q{n}" for n, name in enumerate(names, 1)}
+    return {name: f"Q{item_number}" for item_number, name in enumerate(names, 1)}
 
 
 def _id(name: str) -> str:
@@ -162,15 +172,22 @@ def _id(name: str) -> str:
 
 
 def _dump() -> bytes:
-    things: dict[str, Any] = dict.fromkeys(s.object for case in CASES for s in case.says)
+    object_names: dict[str, Any] = dict.fromkeys(
+        stated.object for case in CASES for stated in case.says
+    )
     objects = [
-        item(_id(o), None if o == NAMELESS else o, _life(OBJECTS.get(o, {}))) for o in things
+        item(
+            _id(object_name),
+            None if object_name == NAMELESS else object_name,
+            _life(OBJECTS.get(object_name, {})),
+        )
+        for object_name in object_names
     ]
     subjects = [
         item(
             _id(case.name),
             case.name,
-            {**_life(case.life), case.relation: [_claim(s) for s in case.says]},
+            {**_life(case.life), case.relation: [_claim(stated) for stated in case.says]},
         )
         for case in CASES
     ]
@@ -190,74 +207,92 @@ class Found(NamedTuple):
 
     def outcome(self, subject: str, period: Period, undated: str) -> str:
         """What is said of a subject in a period."""
-        every = self.compared.get((subject, period.granularity, undated), [])
-        met = [outcome for first, last, outcome in every if first <= period.index <= last]
-        assert len(met) <= 1
-        return met[0] if met else "-"
+        subject_outcomes = self.compared.get((subject, period.granularity, undated), [])
+        outcomes = [
+            outcome for first, last, outcome in subject_outcomes if first <= period.index <= last
+        ]
+        assert len(outcomes) <= 1
+        return outcomes[0] if outcomes else "-"
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
+def built_cases(tmp_path_factory: pytest.TempPathFactory) -> Found:
     """The one dump, mined once, with its timelines made once."""
     folder = tmp_path_factory.mktemp("cases")
     (folder / "dump.json").write_bytes(_dump())
-    mined = mine([folder / "dump.json"], folder / "mined", undated=[CITIZEN], snapshot=SNAPSHOT)
-    files = tuple(mined.summary.with_name(name) for name in TABLES)
-    source = Source("dump", files, ("",) * len(files), SNAPSHOT, RecipeInput(licence="CC0-1.0"))
+    mined_folder = mine(
+        [folder / "dump.json"], folder / "mined", undated=[CITIZEN], snapshot=SNAPSHOT
+    )
+    mined_files = tuple(mined_folder.summary.with_name(name) for name in TABLES)
+    source = Source(
+        "dump", mined_files, ("",) * len(mined_files), SNAPSHOT, RecipeInput(licence="CC0-1.0")
+    )
     relations = _relations()
-    facts = Facts(
+    facts_step = Facts(
         mined=MinedFolder(tables=source),
         relations=tuple(relations),
-        pointwise=tuple(r for r, one in relations.items() if one.mode == "pointwise"),
-        undated=tuple(r for r, one in relations.items() if one.undated == "keep"),
+        pointwise=tuple(
+            relation_id
+            for relation_id, relation in relations.items()
+            if relation.mode == "pointwise"
+        ),
+        undated=tuple(
+            relation_id for relation_id, relation in relations.items() if relation.undated == "keep"
+        ),
     )
-    lines = Timelines(facts=facts, rules=steps.time_rules(relations))
+    timelines_step = Timelines(facts=facts_step, rules=steps.time_rules(relations))
     workspace = Workspace(folder / "build", lambda text: None)
-    made = workspace.folder(lines)
+    timelines_folder = workspace.folder(timelines_step)
     compared: dict[tuple[str, Granularity, str], list[tuple[int, int, str]]] = {}
     with workspace.engine() as eng:
-        segments = eng.read(made / "timelines.parquet", rows.Segment)
-        gaps = eng.read(made / "gaps.parquet", rows.Gap)
+        segments = eng.read(timelines_folder / "timelines.parquet", rows.Segment)
+        gaps = eng.read(timelines_folder / "gaps.parquet", rows.Gap)
         for granularity, undated in BUILT:
-            first = Period.of(date(1380, 1, 1), granularity)
-            window = ended_periods(first, None, SNAPSHOT, granularity)
+            first_period = Period.of(date(1380, 1, 1), granularity)
+            window = ended_periods(first_period, None, SNAPSHOT, granularity)
             for row in eng.rows(compare(segments, window, gaps, undated=undated)):
                 accepted = " |" * bool(row["possible_answers"])
-                names = (_names(row[c]) for c in ("answers", "possible_answers"))
-                outcome = row["reason"] or f"{row['split']} {f'{accepted} '.join(names).rstrip()}"
+                answer_names = (
+                    _names(row[column_name]) for column_name in ("answers", "possible_answers")
+                )
+                outcome = (
+                    row["reason"] or f"{row['split']} {f'{accepted} '.join(answer_names).rstrip()}"
+                )
                 key = (f"Q{row['subject']}", granularity, undated)
                 compared.setdefault(key, []).append((row["first"], row["last"], outcome))
             # No comparison is of a period that had not ended by the snapshot.
-            lasts = [one[1] for key, some in compared.items() for one in some
+            last_indexes = [span[1] for key, spans in compared.items() for span in spans
                      if key[1:] == (granularity, undated)]  # fmt: skip
-            assert max(lasts) == window[-1].index == Period.of(LAST, granularity).index
-        told = _segments(eng.rows(steps.released_segments(segments)))
-    return Found(compared, told)
+            assert max(last_indexes) == window[-1].index == Period.of(LAST, granularity).index
+        segment_texts = _segments(eng.rows(steps.released_segments(segments)))
+    return Found(compared, segment_texts)
 
 
 def _segments(released: Sequence[dict[str, Any]]) -> dict[str, tuple[str, ...]]:
-    told: dict[str, list[str]] = {}
+    texts_by_subject: dict[str, list[str]] = {}
     for row in released:
-        until = row["valid_to"] or ("open" if row["end_open"] else "?")
-        text = f"{_names([row['object']])}, {row['valid_from'] or '?'} to {until}"
-        text += ", inferred" * row["end_inferred"] + ", rival" * row["rival"]
-        told.setdefault(row["subject"], []).append(text)
-    return {subject: tuple(sorted(texts)) for subject, texts in told.items()}
+        end_text = row["valid_to"] or ("open" if row["end_open"] else "?")
+        segment_text = f"{_names([row['object']])}, {row['valid_from'] or '?'} to {end_text}"
+        segment_text += ", inferred" * row["end_inferred"] + ", rival" * row["rival"]
+        texts_by_subject.setdefault(row["subject"], []).append(segment_text)
+    return {subject: tuple(sorted(texts)) for subject, texts in texts_by_subject.items()}
 
 
 def _names(ids: Sequence[str]) -> str:
-    names = {number: name for name, number in _ids().items()}
-    return " ".join(sorted(names[one] for one in ids))
+    name_by_id = {number: name for name, number in _ids().items()}
+    return " ".join(sorted(name_by_id[item_id] for item_id in ids))
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_case(case: Case, found: Found) -> None:
+def test_case(case: Case, built_cases: Found) -> None:
     """Every outcome of a case, and its segments."""
     subject = _id(case.name)
     outcomes = {}
-    for asked in case.outcomes:
-        period, _, undated = asked.partition(" ")
-        outcomes[asked] = found.outcome(subject, Period.parse(period), undated or "accept")
+    for asked_case in case.outcomes:
+        period, _, undated = asked_case.partition(" ")
+        outcomes[asked_case] = built_cases.outcome(
+            subject, Period.parse(period), undated or "accept"
+        )
     assert outcomes == case.outcomes
     if case.segments is not None:
-        assert found.segments.get(subject, ()) == case.segments
+        assert built_cases.segments.get(subject, ()) == case.segments

@@ -61,37 +61,49 @@ EXCLUSIVE = set("P6 P6-country P6-city P35 P169 P286 P488 P1037 P1075 P1308 P479
 POINTWISE = set("P166 P608 P793 P800 P1344 P1346 P1365 P1366 P1411".split())
 
 # Of these a subject has one of many, or a chain of places one in the other.
-MANY = set("P27 P47 P131 P140 P190 P276 P279 P361 P527 P937 P1412".split())
+OFTEN_MANY = set("P27 P47 P131 P140 P190 P276 P279 P361 P527 P937 P1412".split())
 
 
 def test_the_relations_of_the_paper_are_there_in_order() -> None:
-    assert [r for r in SHIPPED if r in PAPER] == PAPER
-    assert list(SHIPPED) == sorted(SHIPPED, key=lambda r: (len(r), r))
-    assert {i for i, r in SHIPPED.items() if r.undated == "keep"} == set(RELATIONS)
-    assert {i for i, r in SHIPPED.items() if r.exclusive} == EXCLUSIVE
-    assert {i for i, r in SHIPPED.items() if r.mode == "pointwise"} == POINTWISE
-    assert {i for i, r in SHIPPED.items() if r.functional} == set(RELATIONS) - MANY
+    assert [relation for relation in SHIPPED if relation in PAPER] == PAPER
+    assert list(SHIPPED) == sorted(SHIPPED, key=lambda relation: (len(relation), relation))
+    assert {
+        relation_id for relation_id, relation in SHIPPED.items() if relation.undated == "keep"
+    } == set(RELATIONS)
+    assert {
+        relation_id for relation_id, relation in SHIPPED.items() if relation.exclusive
+    } == EXCLUSIVE
+    assert {
+        relation_id for relation_id, relation in SHIPPED.items() if relation.mode == "pointwise"
+    } == POINTWISE
+    assert {relation_id for relation_id, relation in SHIPPED.items() if relation.functional} == set(
+        RELATIONS
+    ) - OFTEN_MANY
 
 
 def test_relations_that_change_are_asked_about_with_every_specifier() -> None:
-    for i, r in SHIPPED.items():
-        served = {specifier for q in r.questions for specifier in q.times}
-        assert not r.questions or served >= {"in", "before", "after"}, i
-        assert r.mode == "pointwise" or not r.questions or "between" in served, i
+    for relation_id, relation in SHIPPED.items():
+        served_specifiers = {
+            specifier for question in relation.questions for specifier in question.times
+        }
+        assert not relation.questions or served_specifiers >= {"in", "before", "after"}, relation_id
+        assert (
+            relation.mode == "pointwise" or not relation.questions or "between" in served_specifiers
+        ), relation_id
 
 
 @pytest.mark.parametrize("relation", SHIPPED)
 def test_each_question_keeps_the_house_rules(relation: str) -> None:
-    for asked in SHIPPED[relation].questions:
-        fixed = " ".join(
-            part for part in parse_template(asked.ask, QUESTION_ROLES) if isinstance(part, str)
+    for question in SHIPPED[relation].questions:
+        fixed_text = " ".join(
+            part for part in parse_template(question.ask, QUESTION_ROLES) if isinstance(part, str)
         )
-        assert not re.search(r"\d|\b(now|currently|today|still|is|are|does|has)\b", fixed)
+        assert not re.search(r"\d|\b(now|currently|today|still|is|are|does|has)\b", fixed_text)
         # the time brings its preposition: "of in 2012" reads, "in in 2012" does not
-        assert not re.search(r"\b(in|on|from|between|before|after) <time>", asked.ask)
-        assert asked.ask.endswith(" <time>?")
-        assert not re.search(r"\b(a|an|the) <", asked.ask, re.I)
-        assert re.match(r"(\w+ )?(who|whom|whose|what|which|where)\b", asked.ask, re.I)
+        assert not re.search(r"\b(in|on|from|between|before|after) <time>", question.ask)
+        assert question.ask.endswith(" <time>?")
+        assert not re.search(r"\b(a|an|the) <", question.ask, re.I)
+        assert re.match(r"(\w+ )?(who|whom|whose|what|which|where)\b", question.ask, re.I)
 
 
 @pytest.mark.parametrize("relation", SHIPPED)
@@ -100,12 +112,12 @@ def test_each_template_keeps_the_house_rules(relation: str) -> None:
     assert len(template.examples) >= 2
     assert any(object_last(text) for text in template.cloze)
     for text in template.cloze:
-        fixed = [part for part in parse_template(text) if isinstance(part, str)]
-        assert not re.search(r"\d|\b(now|currently|was|were|today|still)\b", " ".join(fixed))
+        fixed_parts = [part for part in parse_template(text) if isinstance(part, str)]
+        assert not re.search(r"\d|\b(now|currently|was|were|today|still)\b", " ".join(fixed_parts))
         # an article outside its placeholder would stand before the blank and tell
         assert not re.search(r"\b(a|an|the) <", text, re.I)
-    first = (TEMPLATES / f"{relation}.yaml").read_text(encoding="utf-8").splitlines()[0]
-    assert first == f"# yaml-language-server: $schema={SCHEMA}"
+    first_line = (TEMPLATES / f"{relation}.yaml").read_text(encoding="utf-8").splitlines()[0]
+    assert first_line == f"# yaml-language-server: $schema={SCHEMA}"
 
 
 def test_the_schema_for_editors_is_that_of_the_model() -> None:
@@ -129,12 +141,12 @@ def test_check_prints_every_variant(folder: Path) -> None:
 def test_mistakes(folder: Path, old: str, new: str, message: str) -> None:
     old, new, message = (cell.replace("\\n", "\n") for cell in (old, new, message))
     assert old in GOOD
-    path = folder / "P54.yaml"
-    path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+    template_path = folder / "P54.yaml"
+    template_path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
     assert "\n".join(mistakes(folder)).startswith(f"templates/P54.yaml:{message}")
 
 
-ONE = """\
+ONE_SENTENCE = """\
 relation: P54
 label: member of sports team
 mode: accumulate
@@ -145,7 +157,7 @@ cloze: [<subject> plays for <the object>.]
 
 
 def test_one_sentence_is_enough(folder: Path) -> None:
-    (folder / "P54.yaml").write_text(ONE, encoding="utf-8")
+    (folder / "P54.yaml").write_text(ONE_SENTENCE, encoding="utf-8")
     write_schema(folder)
     assert list(check(folder)) == [
         "P54 member of sports team (accumulate)",
@@ -154,19 +166,35 @@ def test_one_sentence_is_enough(folder: Path) -> None:
 
 
 def test_the_wordings_of_the_papers_are_whole() -> None:
-    ckl = cloze_templates(select_relations(SHIPPED, RELATIONS), "ckl", TEMPLATES)
-    templama = cloze_templates(select_relations(SHIPPED, PAPER), "dynamic-templama", TEMPLATES)
-    said = {name: text for one in ckl.values() for name, text in one.cloze.items()}
-    assert said["P1376/ckl/1"] == "<subject> is the capital of <object>."
-    assert said["P140/ckl/1"] == "<subject> is affiliated with the <object> religion."
-    assert len(said) == len(ckl) == 28
-    assert {text for one in templama.values() for text in one.cloze.values()} >= {
+    ckl_templates = cloze_templates(select_relations(SHIPPED, RELATIONS), "ckl", TEMPLATES)
+    templama_templates = cloze_templates(
+        select_relations(SHIPPED, PAPER), "dynamic-templama", TEMPLATES
+    )
+    cloze_texts = {
+        name: text
+        for relation_templates in ckl_templates.values()
+        for name, text in relation_templates.cloze.items()
+    }
+    assert cloze_texts["P1376/ckl/1"] == "<subject> is the capital of <object>."
+    assert cloze_texts["P140/ckl/1"] == "<subject> is affiliated with the <object> religion."
+    assert len(cloze_texts) == len(ckl_templates) == 28
+    assert {
+        text
+        for relation_templates in templama_templates.values()
+        for text in relation_templates.cloze.values()
+    } >= {
         "<subject> is a member of the <object>.",
         "<subject> is a <object> by profession.",
         "<object> is the head of the government of <subject>.",
     }
-    assert {i for i, r in SHIPPED.items() if "ckl" in r.wordings} == set(RELATIONS)
-    assert {i for i, r in SHIPPED.items() if "dynamic-templama" in r.wordings} == set(PAPER)
+    assert {
+        relation_id for relation_id, relation in SHIPPED.items() if "ckl" in relation.wordings
+    } == set(RELATIONS)
+    assert {
+        relation_id
+        for relation_id, relation in SHIPPED.items()
+        if "dynamic-templama" in relation.wordings
+    } == set(PAPER)
 
 
 @pytest.mark.parametrize(
@@ -174,26 +202,26 @@ def test_the_wordings_of_the_papers_are_whole() -> None:
     [("ckl", "there are dynamic-templama, ours"), ("our", "did you mean ours?")],
 )
 def test_a_wording_that_is_not_there(wording: str, hint: str) -> None:
-    with pytest.raises(UserError) as e:
+    with pytest.raises(UserError) as caught:
         cloze_templates(select_relations(SHIPPED, ["P54", "P6"]), wording, Path("templates"))
-    assert str(e.value).startswith(f"templates/P6.yaml: no wording {wording!r}\n")
-    assert f"templates/P54.yaml: no wording {wording!r}" in str(e.value)
-    assert hint in str(e.value)
+    assert str(caught.value).startswith(f"templates/P6.yaml: no wording {wording!r}\n")
+    assert f"templates/P54.yaml: no wording {wording!r}" in str(caught.value)
+    assert hint in str(caught.value)
 
 
 def mistakes(folder: Path) -> list[str]:
     """The lines of what is wrong with a folder of templates."""
-    with pytest.raises(UserError) as e:
+    with pytest.raises(UserError) as caught:
         load_relations(folder).whole()
-    return str(e.value).splitlines()
+    return str(caught.value).splitlines()
 
 
 def test_the_mistakes_of_all_files_stand_together(folder: Path) -> None:
     (folder / "P9.yaml").write_text(GOOD, encoding="utf-8")
     (folder / "P10.yaml").write_text("relation: [", encoding="utf-8")
     (folder / "P11.yml").write_text(GOOD, encoding="utf-8")
-    places = [line.split(": ")[0].removeprefix("templates/") for line in mistakes(folder)]
-    assert places == ["P11.yml", "P9.yaml:1", "P10.yaml:2"]
+    mistake_places = [line.split(": ")[0].removeprefix("templates/") for line in mistakes(folder)]
+    assert mistake_places == ["P11.yml", "P9.yaml:1", "P10.yaml:2"]
 
 
 def test_a_folder_without_templates(tmp_path: Path) -> None:
@@ -203,26 +231,29 @@ def test_a_folder_without_templates(tmp_path: Path) -> None:
 
 
 def test_a_folder_adds_to_ours_and_takes_their_places(folder: Path) -> None:
-    (folder / "P54.yaml").write_text(ONE, encoding="utf-8")
-    (folder / "P999.yaml").write_text(ONE.replace("P54", "P999"), encoding="utf-8")
-    (folder / "P102.yaml").write_text(ONE.replace("cloze", "close"), encoding="utf-8")
-    every = relations_with_own(folder)
-    assert set(every) == {*SHIPPED, "P999"} - {"P102"}
-    assert every["P54"].cloze == ("<subject> plays for <the object>.",)
-    assert list(select_relations(every, ["P999", "P6"], folder)) == ["P6", "P999"]
+    (folder / "P54.yaml").write_text(ONE_SENTENCE, encoding="utf-8")
+    (folder / "P999.yaml").write_text(ONE_SENTENCE.replace("P54", "P999"), encoding="utf-8")
+    (folder / "P102.yaml").write_text(ONE_SENTENCE.replace("cloze", "close"), encoding="utf-8")
+    all_relations = relations_with_own(folder)
+    assert set(all_relations) == {*SHIPPED, "P999"} - {"P102"}
+    assert all_relations["P54"].cloze == ("<subject> plays for <the object>.",)
+    assert list(select_relations(all_relations, ["P999", "P6"], folder)) == ["P6", "P999"]
     with pytest.raises(UserError, match=r"P102.yaml:6: close: unknown field, did you mean 'cloze'"):
-        select_relations(every, ["P102", "P6"], folder)
+        select_relations(all_relations, ["P102", "P6"], folder)
     with pytest.raises(UserError, match=r"write templates/P998.yaml, with .*P\d+.yaml as a model"):
-        select_relations(every, ["P998"], folder)
+        select_relations(all_relations, ["P998"], folder)
     with pytest.raises(UserError, match=r"P102.yaml:6"):
-        every.whole()
+        all_relations.whole()
     assert relations_with_own(TEMPLATES) == SHIPPED
 
 
 def test_mistakes_of_fields_and_of_examples_stand_together(folder: Path) -> None:
-    text = GOOD.replace("accumulate", "often").replace("is Manchester", "was Manchester")
-    (folder / "P54.yaml").write_text(text, encoding="utf-8")
-    assert [one.split(": ")[1] for one in mistakes(folder)] == ["mode", "examples[0].reads[1]"]
+    template_text = GOOD.replace("accumulate", "often").replace("is Manchester", "was Manchester")
+    (folder / "P54.yaml").write_text(template_text, encoding="utf-8")
+    assert [mistake_line.split(": ")[1] for mistake_line in mistakes(folder)] == [
+        "mode",
+        "examples[0].reads[1]",
+    ]
 
 
 @pytest.mark.parametrize("text", ["half a line", "- a list", "relation: P54", "examples: []"])
@@ -233,8 +264,8 @@ def test_what_is_no_template_is_told(folder: Path, text: str) -> None:
 
 def test_articles_of_names_can_be_said(folder: Path) -> None:
     example = "{subject: Bob, object: Force B, reads: [Bob plays for Force B.]}"
-    text = f"{ONE}articles: {{Force B: true}}\nexamples:\n  - {example}\n"
-    (folder / "P54.yaml").write_text(text, encoding="utf-8")
+    template_text = f"{ONE_SENTENCE}articles: {{Force B: true}}\nexamples:\n  - {example}\n"
+    (folder / "P54.yaml").write_text(template_text, encoding="utf-8")
     assert mistakes(folder)[0].endswith("the template makes 'Bob plays for the Force B.'")
 
 
@@ -243,28 +274,29 @@ def test_select() -> None:
     assert select_relations(SHIPPED, []) == {}
 
 
-NEW = """
+NEW_RELATION_HINT = """
   for a new relation, write FOLDER/{}.yaml, with templates/{}.yaml as a model
   and give --templates FOLDER"""
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("asked_relation", "message"),
     [
-        ("P999", NEW.format("P999", "P6")),
+        ("P999", NEW_RELATION_HINT.format("P999", "P6")),
         ("p54", "\n  did you mean P54 (member of sports team)?"),
         ("hed coach", "\n  did you mean P286 (head coach)?"),
         (
             "P10011",
-            "\n  did you mean P1001 (applies to jurisdiction)?" + NEW.format("P10011", "P1001"),
+            "\n  did you mean P1001 (applies to jurisdiction)?"
+            + NEW_RELATION_HINT.format("P10011", "P1001"),
         ),
         ("weather", ""),
     ],
 )
-def test_a_relation_without_a_template(asked: str, message: str) -> None:
-    with pytest.raises(UserError) as e:
-        select_relations(SHIPPED, ["P54", asked])
-    assert str(e.value) == f"{asked}: no template in templates{message}"
+def test_a_relation_without_a_template(asked_relation: str, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        select_relations(SHIPPED, ["P54", asked_relation])
+    assert str(caught.value) == f"{asked_relation}: no template in templates{message}"
 
 
 # Templates out of a table as TempLAMA has them: what is written, and what is told.
@@ -279,16 +311,20 @@ P6,"on: ""off""",<object> is the head of the government of <subject>.,578
 '''
 
 
-def written(text: str) -> Path:
-    path = Path("templates.csv")
-    path.write_text(text, encoding="utf-8")
-    return path
+def written(csv_text: str) -> Path:
+    csv_path = Path("templates.csv")
+    csv_path.write_text(csv_text, encoding="utf-8")
+    return csv_path
 
 
 @pytest.mark.parametrize("text", [TABLE, "\ufeff" + TABLE, TABLE.replace("\n", "\r\n")])
 def test_a_table_becomes_templates(folder: Path, text: str) -> None:
-    made = import_templates(written(text), Path("mine"))
-    assert [path.name for path in made] == ["P54.yaml", "P102.yaml", "P6.yaml"]
+    template_paths = import_templates(written(text), Path("mine"))
+    assert [template_path.name for template_path in template_paths] == [
+        "P54.yaml",
+        "P102.yaml",
+        "P6.yaml",
+    ]
     relations = load_relations(Path("mine"))
     assert relations["P54"].cloze == (
         "<subject> plays for <object>.",
@@ -308,20 +344,22 @@ def test_bad_rows_are_told_and_nothing_is_written(folder: Path, text: str, messa
 
 
 def test_nothing_is_replaced(folder: Path) -> None:
-    kept = Path("mine/P102.yaml")
-    kept.parent.mkdir()
-    kept.write_text("my own")
+    existing_file = Path("mine/P102.yaml")
+    existing_file.parent.mkdir()
+    existing_file.write_text("my own")
     with pytest.raises(UserError, match=r"^none\.csv: cannot be read as CSV"):
         import_templates(Path("none.csv"), Path("mine"))
     with pytest.raises(UserError, match=r"^mine/P102\.yaml: is there already\n  take another"):
         import_templates(written(TABLE), Path("mine"))
-    assert [path.name for path in Path("mine").iterdir()] == ["P102.yaml"]
-    assert kept.read_text() == "my own"
+    assert [template_path.name for template_path in Path("mine").iterdir()] == ["P102.yaml"]
+    assert existing_file.read_text() == "my own"
 
 
 def test_the_command(folder: Path) -> None:
     written(TABLE)
-    said = run_cli("templates", "--import", "templates.csv", "--out", "mine", cwd=Path.cwd()).stdout
-    assert "(subject) plays for _X_.  ->  (subject) plays for (object)." in said
+    printed_text = run_cli(
+        "templates", "--import", "templates.csv", "--out", "mine", cwd=Path.cwd()
+    ).stdout
+    assert "(subject) plays for _X_.  ->  (subject) plays for (object)." in printed_text
     missing = run_cli("templates", "--import", "templates.csv", cwd=Path.cwd(), ok=False)
     assert "--import FILE.csv and --out FOLDER go together" in missing.stderr

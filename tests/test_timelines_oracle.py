@@ -41,11 +41,14 @@ class Both:
         self.duck = duck
         self.histories = list(random_histories.histories(seed, count))
         self.lines = {
-            h.subject.id: spec_oracle.timeline(h, SNAPSHOT.toordinal()) for h in self.histories
+            history.subject.id: spec_oracle.timeline(history, SNAPSHOT.toordinal())
+            for history in self.histories
         }
-        self.facts, self.gaps, *more = tables(duck, folder, self.histories, SNAPSHOT)
-        made = timeline.timeline(duck, self.facts, self.gaps, *more)
-        self.line = timeline.TimelineTables(duck.keep(made.segments), duck.keep(made.gaps))
+        self.facts, self.gaps, *other_tables = tables(duck, folder, self.histories, SNAPSHOT)
+        fresh_timelines = timeline.timeline(duck, self.facts, self.gaps, *other_tables)
+        self.line = timeline.TimelineTables(
+            duck.keep(fresh_timelines.segments), duck.keep(fresh_timelines.gaps)
+        )
 
 
 @pytest.fixture(
@@ -63,82 +66,126 @@ _COLUMNS = ["subject", "object", *DATES, "end_open", "end_inferred", "rival"]
 
 def test_segments(both: Both) -> None:
     """Every segment with its days and flags."""
-    made = both.duck.rows(both.line.segments.select(_COLUMNS))
-    found = Counter(tuple(row.values()) for row in made)
-    expected = Counter(
-        tuple(getattr(segment, c) for c in _COLUMNS)
+    segment_table = both.duck.rows(both.line.segments.select(_COLUMNS))
+    found_segments = Counter(tuple(row.values()) for row in segment_table)
+    expected_segments = Counter(
+        tuple(getattr(segment, column_name) for column_name in _COLUMNS)
         for history in both.histories
         for segment in segment_rows(history, both.lines[history.subject.id], SNAPSHOT)
     )
-    assert sorted((found - expected).items(), key=repr)[:5] == []
-    assert sorted((expected - found).items(), key=repr)[:5] == []
+    assert sorted((found_segments - expected_segments).items(), key=repr)[:5] == []
+    assert sorted((expected_segments - found_segments).items(), key=repr)[:5] == []
 
 
 def test_statements_of_segments(both: Both) -> None:
     """Every statement of a named object is in a segment or a gap of its object, or began later."""
-    told = both.duck.rows(both.line.segments.select("subject", "statements"))
-    behind = {s for row in told for s in row["statements"]}
-    behind |= {row["statement"] for row in both.duck.rows(both.line.gaps.select("statement"))}
-    stated = both.facts.select("statement", "start_first").union(
+    stated_rows = both.duck.rows(both.line.segments.select("subject", "statements"))
+    used_statements = {statement_id for row in stated_rows for statement_id in row["statements"]}
+    used_statements |= {
+        row["statement"] for row in both.duck.rows(both.line.gaps.select("statement"))
+    }
+    stated_table = both.facts.select("statement", "start_first").union(
         both.gaps.select("statement", "start_first")
     )
-    missing = [
-        row for row in both.duck.rows(stated.distinct())
-        if row["statement"] not in behind and not (row["start_first"] or date.min) > SNAPSHOT
+    unused_rows = [
+        row for row in both.duck.rows(stated_table.distinct())
+        if row["statement"] not in used_statements
+        and not (row["start_first"] or date.min) > SNAPSHOT
     ]  # fmt: skip
-    births = {h.subject.id for h in both.histories if h.subject.born or h.subject.died}
-    assert [row for row in missing if row["statement"].split("$")[0] not in births] == []
+    subjects_with_lives = {
+        history.subject.id
+        for history in both.histories
+        if history.subject.born or history.subject.died
+    }
+    assert [
+        row for row in unused_rows if row["statement"].split("$")[0] not in subjects_with_lives
+    ] == []
 
 
 Row = tuple[str, ...]
 
 
 @cache
-def spoken(kind: Granularity, first: int) -> str:
+def spoken(kind: Granularity, first_day: int) -> str:
     """The name of the period that begins on a day."""
-    return str(Period.of(date.fromordinal(first), kind))
+    return str(Period.of(date.fromordinal(first_day), kind))
 
 
 def expected_rows(
-    history: History, both: Both, kind: Granularity, undated: Undated, at: timeline.WhenCounted
+    history: History,
+    both: Both,
+    kind: Granularity,
+    undated: Undated,
+    when_counted: timeline.WhenCounted,
 ) -> list[Row]:
     """The deltas and drops of one history by the oracle."""
     rows: list[Row] = []
-    line = both.lines[history.subject.id]
-    for period, c in spec_oracle.comparisons(
-        line, kind, random_histories.FIRST_YEAR, SNAPSHOT.toordinal(), undated, at
+    oracle_timeline = both.lines[history.subject.id]
+    for period, comparison in spec_oracle.comparisons(
+        oracle_timeline,
+        kind,
+        random_histories.FIRST_YEAR,
+        SNAPSHOT.toordinal(),
+        undated,
+        when_counted,
     ):
-        place = (history.subject.id, spoken(kind, period.first))
-        if c.split is None:
+        row_start = (history.subject.id, spoken(kind, period.first))
+        if comparison.split is None:
             continue
-        if c.dropped:
-            rows.append((*place, "dropped", CAUSES[str(c.cause)]))
+        if comparison.dropped:
+            rows.append((*row_start, "dropped", CAUSES[str(comparison.cause)]))
             continue
-        sets = (c.answers, c.added, c.removed, c.possible_answers, c.still_true)
-        rows.append((*place, c.split, *(" ".join(sorted(one)) for one in sets)))
+        object_sets = (
+            comparison.answers,
+            comparison.added,
+            comparison.removed,
+            comparison.possible_answers,
+            comparison.still_true,
+        )
+        rows.append(
+            (
+                *row_start,
+                comparison.split,
+                *(" ".join(sorted(object_set)) for object_set in object_sets),
+            )
+        )
     return rows
 
 
 @pytest.mark.parametrize(
-    ("kind", "undated", "at"),
-    [*RUNS[:2], *(pytest.param(*one, marks=pytest.mark.slow) for one in RUNS[2:])],
+    ("kind", "undated", "when_counted"),
+    [*RUNS[:2], *(pytest.param(*run, marks=pytest.mark.slow) for run in RUNS[2:])],
 )
 def test_period_diff(
-    both: Both, kind: Granularity, undated: Undated, at: timeline.WhenCounted
+    both: Both, kind: Granularity, undated: Undated, when_counted: timeline.WhenCounted
 ) -> None:
     """Every row and every drop with its reason."""
-    low = Period.of(date(random_histories.FIRST_YEAR, 1, 1), kind)
-    high = Period.of(SNAPSHOT, kind) + -1
-    met = period_diff.compare(both.line.segments, periods(low, high), both.line.gaps, undated, at)
-    met = both.duck.keep(period_diff.drop_nothing_added(met) if at == "end" else met)
-    sets = ("answers", "added", "removed", "possible_answers", "still_true")
-    found: set[Row] = set()
-    for row in both.duck.rows(period_diff.delta_rows(met)):
-        place = (row["subject"], str(Period(kind, row["period"])), row["split"])
-        found.add((*place, *(" ".join(sorted(row[c])) for c in sets)))
-    for row in both.duck.rows(period_diff.dropped_rows(met, kind)):
-        found.add((row["subject"], row["period"], "dropped", row["reason"]))
-    expected = {row for h in both.histories for row in expected_rows(h, both, kind, undated, at)}
-    assert sorted(found - expected)[:5] == []
-    assert sorted(expected - found)[:5] == []
-    assert len({row[3] for row in found if row[2] == "dropped"}) >= 4
+    first_period = Period.of(date(random_histories.FIRST_YEAR, 1, 1), kind)
+    last_period = Period.of(SNAPSHOT, kind) + -1
+    comparisons = period_diff.compare(
+        both.line.segments,
+        periods(first_period, last_period),
+        both.line.gaps,
+        undated,
+        when_counted,
+    )
+    comparisons = both.duck.keep(
+        period_diff.drop_nothing_added(comparisons) if when_counted == "end" else comparisons
+    )
+    set_columns = ("answers", "added", "removed", "possible_answers", "still_true")
+    found_rows: set[Row] = set()
+    for row in both.duck.rows(period_diff.delta_rows(comparisons)):
+        row_start = (row["subject"], str(Period(kind, row["period"])), row["split"])
+        found_rows.add(
+            (*row_start, *(" ".join(sorted(row[column_name])) for column_name in set_columns))
+        )
+    for row in both.duck.rows(period_diff.dropped_rows(comparisons, kind)):
+        found_rows.add((row["subject"], row["period"], "dropped", row["reason"]))
+    oracle_rows = {
+        row
+        for history in both.histories
+        for row in expected_rows(history, both, kind, undated, when_counted)
+    }
+    assert sorted(found_rows - oracle_rows)[:5] == []
+    assert sorted(oracle_rows - found_rows)[:5] == []
+    assert len({row[3] for row in found_rows if row[2] == "dropped"}) >= 4

@@ -19,7 +19,9 @@ def rows(sample: Path) -> dict[str, list[dict[str, Any]]]:
     data = sample / "releases/timeqa/1.0.0/data"
     return {
         mode: [
-            r for f in sorted((data / mode).glob("*.parquet")) for r in pq.read_table(f).to_pylist()
+            row
+            for table_file in sorted((data / mode).glob("*.parquet"))
+            for row in pq.read_table(table_file).to_pylist()
         ]
         for mode in MODES
     }
@@ -33,19 +35,26 @@ def test_every_answer_stands_where_the_row_says(
     for row in rows[mode]:
         assert hashlib.sha256(row["context"].encode()).hexdigest() == row["context_sha256"]
         spans = list(zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True))
-        assert all(row["context"][at : at + len(text)] == text for text, at in spans)
+        assert all(
+            row["context"][answer_start : answer_start + len(text)] == text
+            for text, answer_start in spans
+        )
         assert bool(spans) == (row["answerable"] == "yes")
         assert bool(row["objects"]) == (row["answerable"] != "nothing_holds")
         assert row["question"].endswith("?")
 
 
 def test_a_subject_is_in_one_split(rows: dict[str, list[dict[str, Any]]]) -> None:
-    found: dict[str, set[str]] = {}
+    splits_by_subject: dict[str, set[str]] = {}
     for mode in MODES:
         for row in rows[mode]:
-            found.setdefault(row["subject"], set()).add(row["split"])
-    assert all(len(splits) == 1 for splits in found.values())
-    assert {s for splits in found.values() for s in splits} == {"train", "dev", "test"}
+            splits_by_subject.setdefault(row["subject"], set()).add(row["split"])
+    assert all(len(splits) == 1 for splits in splits_by_subject.values())
+    assert {split for splits in splits_by_subject.values() for split in splits} == {
+        "train",
+        "dev",
+        "test",
+    }
 
 
 def test_what_has_no_answer_has_none_in_its_context(rows: dict[str, list[dict[str, Any]]]) -> None:
@@ -55,21 +64,28 @@ def test_what_has_no_answer_has_none_in_its_context(rows: dict[str, list[dict[st
         assert abs(len(without) / len(rows[mode]) - share) < 0.03
         for row in without:
             assert row["context_cut"] == bool(row["left_out"]) == bool(row["objects"])
-            named = [n for o in row["objects"] for n in (o["label"], *o["aliases"]) if len(n) > 3]
-            assert not any(re.search(rf"\b{re.escape(n)}\b", row["context"]) for n in named)
+            object_names = [
+                name
+                for answer in row["objects"]
+                for name in (answer["label"], *answer["aliases"])
+                if len(name) > 3
+            ]
+            assert not any(
+                re.search(rf"\b{re.escape(name)}\b", row["context"]) for name in object_names
+            )
 
 
 def test_the_page_states_a_boundary_of_what_is_asked(rows: dict[str, list[dict[str, Any]]]) -> None:
     for mode in ("easy", "hard"):
-        assert {r["evidence"] for r in rows[mode] if r["segment"]} == {"both", "one"}
-        assert sum(len(r["objects"]) > 1 for r in rows[mode]) < 0.1 * len(rows[mode])
+        assert {row["evidence"] for row in rows[mode] if row["segment"]} == {"both", "one"}
+        assert sum(len(row["objects"]) > 1 for row in rows[mode]) < 0.1 * len(rows[mode])
 
 
 def test_probes_have_the_answers_of_their_question(rows: dict[str, list[dict[str, Any]]]) -> None:
-    asked = {r["id"]: r for mode in ("easy", "hard") for r in rows[mode]}
-    assert len(rows["consistency"]) > len(asked)
+    questions_by_id = {r["id"]: r for mode in ("easy", "hard") for r in rows[mode]}
+    assert len(rows["consistency"]) > len(questions_by_id)
     for row in rows["consistency"]:
-        question = asked[row["probe_of"]]
+        question = questions_by_id[row["probe_of"]]
         assert row["objects"] == question["objects"]
         assert row["question"] != question["question"]
 

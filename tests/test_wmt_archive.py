@@ -75,16 +75,16 @@ LINES["not UTF-8"] = (line(split=b"caf\xe9"), "bad_utf8")
 
 
 def test_lines(tmp_path: Path) -> None:
-    index_archive(archive(tmp_path, *(given for given, _ in LINES.values())), tmp_path / "out")
-    reasons = {n: reason for n, (_, reason) in enumerate(LINES.values(), 1)}
+    index_archive(archive(tmp_path, *(line for line, _ in LINES.values())), tmp_path / "out")
+    reasons = {line_number: reason for line_number, (_, reason) in enumerate(LINES.values(), 1)}
     dropped = {
-        int(d["item"].removeprefix(f"{NAME}.gz:")): d["reason"]
-        for d in dropped_in(tmp_path / "out")
-        if d["step"] == "read"
+        int(drop["item"].removeprefix(f"{NAME}.gz:")): drop["reason"]
+        for drop in dropped_in(tmp_path / "out")
+        if drop["step"] == "read"
     }
-    kept = {r.line: None for r in refs(tmp_path / "out")}
-    assert dropped | kept == reasons
-    assert len(kept) == 4
+    kept_lines = {reference.line: None for reference in refs(tmp_path / "out")}
+    assert dropped | kept_lines == reasons
+    assert len(kept_lines) == 4
 
 
 def test_the_id_is_that_of_the_original(tmp_path: Path) -> None:
@@ -97,13 +97,16 @@ def test_the_id_is_that_of_the_original(tmp_path: Path) -> None:
     assert second.sha256 in second.id
 
 
-def same(one: Path, other: Path) -> bool:
-    return all((one / n).read_bytes() == (other / n).read_bytes() for n in TABLES)
+def same(first_folder: Path, second_folder: Path) -> bool:
+    return all(
+        (first_folder / line_number).read_bytes() == (second_folder / line_number).read_bytes()
+        for line_number in TABLES
+    )
 
 
 @pytest.mark.parametrize("near", [pytest.param(0, marks=pytest.mark.slow), 0.8])
 def test_bytes_do_not_depend_on_jobs_or_blocks(tmp_path: Path, near: float) -> None:
-    broken = archive(tmp_path / "in", *(given for given, _ in LINES.values()))
+    broken = archive(tmp_path / "in", *(line for line, _ in LINES.values()))
     paths = [SAMPLES / "*2020*.gz", broken]
     kinds: dict[str, dict[str, Any]] = {
         "one": {},
@@ -114,15 +117,17 @@ def test_bytes_do_not_depend_on_jobs_or_blocks(tmp_path: Path, near: float) -> N
         index_archive(paths, tmp_path / name, near_duplicates=near, **options)
     assert same(tmp_path / "one", tmp_path / "two")
     assert same(tmp_path / "one", tmp_path / "small")
-    assert {p.name for p in (tmp_path / "one").iterdir()} == set(TABLES)
+    assert {table_path.name for table_path in (tmp_path / "one").iterdir()} == set(TABLES)
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".zst"])
 def test_forms_of_files(tmp_path: Path, suffix: str) -> None:
     path = archive(tmp_path, line(), line(whole="other"), name=NAME + suffix)
     archive_path = indexed(tmp_path, tmp_path / "out")
-    assert [r.line for r in sorted(archive_path, key=lambda r: r.line)] == [1, 2]
-    assert [a.text for a in read_articles(path, archive_path)] == ["A.\nB."] * 2
+    assert [
+        reference.line for reference in sorted(archive_path, key=lambda reference: reference.line)
+    ] == [1, 2]
+    assert [article.text for article in read_articles(path, archive_path)] == ["A.\nB."] * 2
 
 
 def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
@@ -133,24 +138,31 @@ def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
         {"date": "2019-02-30", "text": "x"},
         {"date": "2019-02-07", "text": " "},
     ]
-    lines = [json.dumps(r).encode() for r in records]
-    made = indexed(archive(tmp_path, *lines, b"{", name="n.jsonl"), tmp_path / "a")
+    lines = [json.dumps(reference).encode() for reference in records]
+    references = indexed(archive(tmp_path, *lines, b"{", name="n.jsonl"), tmp_path / "a")
     reasons = [day["reason"] for day in dropped_in(tmp_path / "a")]
     assert reasons == ["bad_date", "empty_text", "malformed_line"]
-    found = {a.day.isoformat(): a for a in read_articles(tmp_path / "n.jsonl", made)}
-    assert found["2019-02-07"].id == key("20190207", str(records[0]["text"]))
-    assert found["2019-02-07"].sentences == (
+    articles_by_day = {
+        article.day.isoformat(): article
+        for article in read_articles(tmp_path / "n.jsonl", references)
+    }
+    assert articles_by_day["2019-02-07"].id == key("20190207", str(records[0]["text"]))
+    assert articles_by_day["2019-02-07"].sentences == (
         "He won.",
         '"Yes!" she said.',
         "Mr. Ng left at 5 p.m. today.",
     )
-    assert found["2019-02-08"].text == "A title\nÖ one.\nTwo"
-    assert found["2019-02-09"].text == "Moment."
+    assert articles_by_day["2019-02-08"].text == "A title\nÖ one.\nTwo"
+    assert articles_by_day["2019-02-09"].text == "Moment."
     (tmp_path / "p").mkdir()
     pq.write_table(pa.Table.from_pylist(records[:3]), tmp_path / "p" / "n.parquet")
-    other = indexed(tmp_path / "p", tmp_path / "b")
-    assert [r.id for r in other] == [r.id for r in made]
-    assert [a.id for a in read_articles(tmp_path / "p", other)] == [a.id for a in found.values()]
+    second_folder = indexed(tmp_path / "p", tmp_path / "b")
+    assert [reference.id for reference in second_folder] == [
+        reference.id for reference in references
+    ]
+    assert [article.id for article in read_articles(tmp_path / "p", second_folder)] == [
+        article.id for article in articles_by_day.values()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -192,17 +204,20 @@ def test_sentences_by_rule(sentences: list[str]) -> None:
 
 def test_the_first_of_equal_ids_stays(tmp_path: Path) -> None:
     path = archive(tmp_path, line(), line(split="Z."), line("20190208"))
-    assert [r.line for r in indexed(path, tmp_path / "out")] == [1, 3]
+    assert [reference.line for reference in indexed(path, tmp_path / "out")] == [1, 3]
     (dropped,) = dropped_in(tmp_path / "out")
     assert (dropped["reason"], dropped["detail"]) == ("duplicate", f"as {NAME}.gz:1")
 
 
-WORDS = [f"word{n}" for n in range(300)]
+WORDS = [f"word{line_number}" for line_number in range(300)]
 NEAR: dict[str, tuple[str, bool]] = {
     "letter case, punctuation": (" ".join(WORDS).upper().replace(" ", ", "), True),
     "one word of 300": (" ".join([*WORDS[:150], "other", *WORDS[151:]]), True),
     "a fifth": (" ".join(WORDS[:240]), True),
-    "two thirds": (" ".join(WORDS[:100] + [f"new{n}" for n in range(200)]), False),
+    "two thirds": (
+        " ".join(WORDS[:100] + [f"new{line_number}" for line_number in range(200)]),
+        False,
+    ),
     "other order": (" ".join(WORDS[::-1]), False),
 }
 
@@ -216,24 +231,24 @@ def test_near_duplicates(name: str, first_day: str, day: str, tmp_path: Path) ->
     first = line(first_day, " ".join(WORDS), "1")
     path = archive(tmp_path, line(day, text, "2"), first, line(split="x", whole="3"))
     index_archive(path, tmp_path / "out", near_duplicates=0.7)
-    found = [
+    articles_by_day = [
         (dropped_row["reason"], dropped_row["item"], dropped_row["detail"])
         for dropped_row in dropped_in(tmp_path / "out")
     ]
     expected = [("near_duplicate", f"{NAME}.gz:1", f"as {NAME}.gz:2")]
-    assert found == (expected if near else [])
+    assert articles_by_day == (expected if near else [])
 
 
 @pytest.mark.parametrize("escape", [str, lambda k: json.dumps(k)[1:-1]])
 def test_keep_list(tmp_path: Path, escape: Any) -> None:
     path = archive(tmp_path, line(whole="a"), line(whole="b"), line("20190208", whole="a"))
-    one = escape(key("20190207", "a")).encode()
-    keys = archive(tmp_path / "k", one, b"", name="keys.txt.gz")
+    first_folder = escape(key("20190207", "a")).encode()
+    keys = archive(tmp_path / "k", first_folder, b"", name="keys.txt.gz")
     assert [article_ref.line for article_ref in indexed(path, tmp_path / "out", keep=keys)] == [1]
     assert [dropped_row["reason"] for dropped_row in dropped_in(tmp_path / "out")] == [
         "not_in_keep_list"
     ] * 2
-    keys = archive(tmp_path / "k", one, b"hello", name="keys.txt.gz")
+    keys = archive(tmp_path / "k", first_folder, b"hello", name="keys.txt.gz")
     with pytest.raises(UserError, match=r"keys.txt.gz:2: not an article's id"):
         index_archive(path, tmp_path / "out", keep=keys)
 
@@ -318,4 +333,4 @@ def test_real_news(real_data: Path, tmp_path: Path) -> None:
     assert len(refs(tmp_path / "out")) == 6451 and not dropped_in(tmp_path / "out")
     with gzip.open(folder / "news-docs.index.tsv.gz", "rt", encoding="utf-8") as listed:
         published = {row.split("\t")[3] for row in listed}
-    assert {r.sha256 for r in refs(tmp_path / "out")} <= published
+    assert {reference.sha256 for reference in refs(tmp_path / "out")} <= published

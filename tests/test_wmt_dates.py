@@ -78,40 +78,44 @@ def days_of(table: pa.Table, name: str, **where: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def many(uneven: Path, tmp_path_factory: pytest.TempPathFactory) -> DrawnDates:
+def drawn_dates(uneven: Path, tmp_path_factory: pytest.TempPathFactory) -> DrawnDates:
     amounts = {"eval": Amount(recent=100_000, past=100_000), "train": Amount(recent=9, past=9)}
     return run(uneven, tmp_path_factory.mktemp("many"), SEED, **amounts, valid=NONE)
 
 
-def test_article_days_are_uniform_over_the_days_available(many: DrawnDates, uneven: Path) -> None:
+def test_article_days_are_uniform_over_the_days_available(
+    drawn_dates: DrawnDates, uneven: Path
+) -> None:
     """Before 2020 no question day is outside; every day but those without articles is as likely."""
-    days = days_of(many.table, "article_day", split="eval", subset="past")
+    days = days_of(drawn_dates.table, "article_day", split="eval", subset="past")
     drawn = Counter(days[days < np.datetime64("2020-01-01")].tolist())
-    available = {d for d in pq.read_table(uneven)["day"].to_pylist() if d.year < 2020}
+    available = {day for day in pq.read_table(uneven)["day"].to_pylist() if day.year < 2020}
     usable = available & drawn.keys()
     assert drawn.keys() <= available
     assert len(available - usable) < 0.12 * len(available)  # days whose articles are all train's
     assert sum(drawn.values()) > 90_000
-    assert uniform([drawn[d] for d in usable])
+    assert uniform([drawn[day] for day in usable])
 
 
-def test_the_card_shows_the_draws_beside_what_is_expected(many: DrawnDates) -> None:
-    past, recent = card.day_plots(many.folder)
+def test_the_card_shows_the_draws_beside_what_is_expected(drawn_dates: DrawnDates) -> None:
+    past, recent = card.day_plots(drawn_dates.folder)
     assert len(past.data["eval, past"]) == 56 and len(recent.data["eval, recent"]) == 13
-    outside = pq.read_table(many.folder / "draws_dropped.parquet")["item"].to_pylist()
-    lost = len({row_id("streamingqa", "eval", "past", n) for n in range(200_000)} & {*outside})
+    outside = pq.read_table(drawn_dates.folder / "draws_dropped.parquet")["item"].to_pylist()
+    lost = len(
+        {row_id("streamingqa", "eval", "past", number) for number in range(200_000)} & {*outside}
+    )
     assert sum(past.data["eval, past"].values()) == 100_000 + lost > 100_000
     for plot, series in ((past, "eval, past"), (recent, "eval, recent")):
         total = sum(plot.data[series].values())
         assert sum(plot.expected[series].values()) == pytest.approx(total)
-        for period, n in plot.data[series].items():
-            assert n == pytest.approx(plot.expected[series][period], abs=5 * n**0.5)
+        for period, number in plot.data[series].items():
+            assert number == pytest.approx(plot.expected[series][period], abs=5 * number**0.5)
 
 
-def test_recent_questions_wait_uniformly_from_0_to_30_days(many: DrawnDates) -> None:
+def test_recent_questions_wait_uniformly_from_0_to_30_days(drawn_dates: DrawnDates) -> None:
     """Articles from January to November: none of their questions is outside the year."""
-    article = days_of(many.table, "article_day", split="eval", subset="recent")
-    question = days_of(many.table, "question_day", split="eval", subset="recent")
+    article = days_of(drawn_dates.table, "article_day", split="eval", subset="recent")
+    question = days_of(drawn_dates.table, "question_day", split="eval", subset="recent")
     inside = (article >= np.datetime64("2020-01-01")) & (article <= np.datetime64("2020-12-01"))
     waits = Counter((question - article)[inside].astype(int).tolist())
     assert sorted(waits) == list(range(31))
@@ -122,19 +126,19 @@ def test_recent_questions_wait_uniformly_from_0_to_30_days(many: DrawnDates) -> 
 def test_articles_of_a_day_are_equally_likely(tmp_path: Path) -> None:
     table = articles(tmp_path / "articles.parquet", {date(2020, 3, 1): 50})
     amounts = {"eval": Amount(recent=100_000, past=0), "train": NONE, "valid": NONE}
-    found = Counter(run(table, tmp_path, SEED, **amounts).table["article"].to_pylist())
-    assert len(found) == 50
-    assert uniform(list(found.values()))
+    draw_counts = Counter(run(table, tmp_path, SEED, **amounts).table["article"].to_pylist())
+    assert len(draw_counts) == 50
+    assert uniform(list(draw_counts.values()))
 
 
 def test_bounds_of_every_split(uneven: Path, tmp_path: Path) -> None:
-    amounts = {p: Amount(recent=4000, past=4000) for p in ("eval", "train", "valid")}
+    amounts = {part: Amount(recent=4000, past=4000) for part in ("eval", "train", "valid")}
     table = run(uneven, tmp_path, SEED, **amounts).table
     rows = table.to_pylist()
-    of: dict[str, set[str]] = {"eval": set(), "train": set(), "valid": set()}
+    ids_by_part: dict[str, set[str]] = {"eval": set(), "train": set(), "valid": set()}
     for row in rows:
         d_c, d_q = row["article_day"], row["question_day"]
-        of[row["split"]].add(row["article"])
+        ids_by_part[row["split"]].add(row["article"])
         assert date(2007, 1, 1) <= d_c <= d_q
         assert row["quarter"] == f"{d_q.year}Q{(d_q.month + 2) // 3}"
         assert row["article"].startswith(f"{d_c:%Y%m%d}")
@@ -144,9 +148,9 @@ def test_bounds_of_every_split(uneven: Path, tmp_path: Path) -> None:
             assert d_c >= date(d_q.year - 1, 12, 1)
         else:
             assert d_q - max(d_c, date(d_q.year, 1, 1)) <= timedelta(365)
-    assert not of["eval"] & of["train"]
-    assert not of["eval"] & of["valid"]
-    assert not of["train"] & of["valid"]
+    assert not ids_by_part["eval"] & ids_by_part["train"]
+    assert not ids_by_part["eval"] & ids_by_part["valid"]
+    assert not ids_by_part["train"] & ids_by_part["valid"]
     assert [r["id"] for r in rows] == sorted({r["id"] for r in rows})
     assert row_id("streamingqa", "eval", "past", 0) in {
         *table["id"].to_pylist(),
@@ -160,8 +164,10 @@ def test_a_draw_does_not_depend_on_how_many_there_are(uneven: Path, tmp_path: Pa
     small = {r["id"]: r for r in run(uneven, tmp_path / "a", SEED, **few).table.to_pylist()}
     large = {r["id"]: r for r in run(uneven, tmp_path / "b", SEED, **more).table.to_pylist()}
     assert all(large[name] == row for name, row in small.items())
-    other = {r["id"]: r for r in run(uneven, tmp_path / "c", SEED + 1, **few).table.to_pylist()}
-    assert small != other
+    other_rows = {
+        r["id"]: r for r in run(uneven, tmp_path / "c", SEED + 1, **few).table.to_pylist()
+    }
+    assert small != other_rows
 
 
 @pytest.mark.parametrize("most", [1, 3])
@@ -172,9 +178,9 @@ def test_at_most_so_many_draws_of_an_article(tmp_path: Path, most: int) -> None:
         eval=Amount(recent=60, past=60), train=NONE, valid=NONE, most_draws=most
     )
     draw_question_dates(table, tmp_path, settings, SEED, say=said.append)
-    found = Counter(pq.read_table(tmp_path / "draws.parquet")["article"].to_pylist())
-    assert max(found.values()) == most
-    assert sum(found.values()) == min(25 * most, 120)
+    draw_counts = Counter(pq.read_table(tmp_path / "draws.parquet")["article"].to_pylist())
+    assert max(draw_counts.values()) == most
+    assert sum(draw_counts.values()) == min(25 * most, 120)
     assert re.fullmatch(r"only \d+ of 60 past draws of eval: too few articles", said[-1])
     reasons = Counter(pq.read_table(tmp_path / "draws_dropped.parquet")["reason"].to_pylist())
     assert reasons["article_used_up"] > 0

@@ -25,8 +25,8 @@ SAMPLES = ROOT / "samples" / "news"
 
 def test_every_month_and_weekday() -> None:
     assert locale.setlocale(locale.LC_TIME) in ("C", "C.UTF-8", "en_US.UTF-8", "POSIX")
-    for n in range(800):
-        day = date(2019, 1, 1) + timedelta(n)
+    for number in range(800):
+        day = date(2019, 1, 1) + timedelta(number)
         assert passage_prefix(day) == f"{day:%A, %B} {day.day}, {day.year}. "
     assert question_prefix(date(2016, 2, 29)) == "Today is Monday, February 29, 2016. "
 
@@ -37,13 +37,15 @@ def test_every_month_and_weekday() -> None:
 def test_chunks_of_six(sentences: int, sizes: list[int]) -> None:
     day = date(2019, 2, 7)
     name = sorting_key(day, bytes(range(32)))
-    words = [f"S{n}." for n in range(sentences)]
-    found = article_passages(17_934, bytes(range(32)), "\n".join(words))
-    assert [p.id for p in found] == [f"{name}_{n}" for n in range(len(sizes))]
-    assert [len(p.text.split()) - 4 for p in found] == sizes
-    assert found[0].text.startswith("Thursday, February 7, 2019. S0.")
-    assert {p.sha256 for p in found} == {bytes(range(32)).hex()}
-    said = " ".join(p.text.removeprefix(passage_prefix(day)) for p in found)
+    words = [f"S{number}." for number in range(sentences)]
+    passages = article_passages(17_934, bytes(range(32)), "\n".join(words))
+    assert [passage.id for passage in passages] == [
+        f"{name}_{number}" for number in range(len(sizes))
+    ]
+    assert [len(passage.text.split()) - 4 for passage in passages] == sizes
+    assert passages[0].text.startswith("Thursday, February 7, 2019. S0.")
+    assert {passage.sha256 for passage in passages} == {bytes(range(32)).hex()}
+    said = " ".join(passage.text.removeprefix(passage_prefix(day)) for passage in passages)
     assert said == " ".join(words)
 
 
@@ -59,8 +61,8 @@ def test_a_corpus_until_a_day_is_the_same_for_any_number_of_processes(
     write_passages(SAMPLES, tmp_path / "one", until=day)
     write_passages(SAMPLES, tmp_path / "two", until=day, jobs=jobs, block=block)
     for name in ("passages.parquet", "articles.parquet", "dropped.parquet"):
-        left, right = ((tmp_path / side / name).read_bytes() for side in ("one", "two"))
-        assert left == right, name
+        first_bytes, right = ((tmp_path / side / name).read_bytes() for side in ("one", "two"))
+        assert first_bytes == right, name
     passages = pq.read_table(tmp_path / "one/passages.parquet")
     assert max(passages["day"].to_pylist()) <= day
     articles = pq.read_table(tmp_path / "one/articles.parquet")
@@ -69,6 +71,10 @@ def test_a_corpus_until_a_day_is_the_same_for_any_number_of_processes(
 
 @pytest.mark.parametrize(("text", "expected"), CASES["passages"])
 def test_passages_as_the_original_makes_them(text: str, expected: list[str]) -> None:
-    found = original_article_passages(17_934, b"\x01" * 32, text)
-    assert [p.text for p in found] == [f"Thursday, February 7, 2019. {one}" for one in expected]
-    assert [p.id[-2:] for p in found] == [f"_{n}" for n in range(len(expected))]
+    passages = original_article_passages(17_934, b"\x01" * 32, text)
+    assert [passage.text for passage in passages] == [
+        f"Thursday, February 7, 2019. {sentence}" for sentence in expected
+    ]
+    assert [passage.id[-2:] for passage in passages] == [
+        f"_{number}" for number in range(len(expected))
+    ]

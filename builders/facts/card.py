@@ -10,18 +10,24 @@ from factdrift.builders.facts.steps import COUNTS
 
 
 def mining(facts: Mapping[str, Path]) -> Statistics:
-    """What was read and counted for each folder of facts: all that is passed over has a row."""
+    """Return a table of the counts of each folder of facts, with a row for all that is left out."""
     counts = {
-        row_count: json.loads((folder / COUNTS).read_text("utf-8"))
-        for row_count, folder in facts.items()
+        input_name: json.loads((folder / COUNTS).read_text("utf-8"))
+        for input_name, folder in facts.items()
     }
-    keys = sorted(set().union(*counts.values()))
+    count_names = sorted(set().union(*counts.values()))
     return Statistics(
         name="mining",
         title="What was read",
         rows=[
-            {"counted": key, **{name: found.get(key, 0) for name, found in counts.items()}}
-            for key in keys
+            {
+                "counted": count_name,
+                **{
+                    input_name: folder_counts.get(count_name, 0)
+                    for input_name, folder_counts in counts.items()
+                },
+            }
+            for count_name in count_names
         ],
         caption="Lines, entities, statements and facts of each dump, and why statements are no "
         "facts. `undated` ones have no time qualifier, `deprecated` ones a rank that says so.",
@@ -29,7 +35,7 @@ def mining(facts: Mapping[str, Path]) -> Statistics:
 
 
 def facts_by_relation(facts: Path) -> Plot:
-    """Facts by relation and by what is known of their dates."""
+    """Plot the number of facts by relation, and how precisely their start is known."""
     query = """
         select relation_label, case
             when start_first is null then 'start unknown'
@@ -38,13 +44,13 @@ def facts_by_relation(facts: Path) -> Plot:
         from read_parquet(?) group by 1, 2
         order by sum(count(*)) over (partition by relation_label) desc, 1, 2
     """
-    data: dict[str, dict[str, int]] = {}
-    for label, kind, fact_count in duck.query(query, [str(facts)]):
-        data.setdefault(label, {})[kind] = fact_count
+    facts_of_kind: dict[str, dict[str, int]] = {}
+    for relation_label, date_kind, fact_count in duck.query(query, [str(facts)]):
+        facts_of_kind.setdefault(relation_label, {})[date_kind] = fact_count
     return Plot(
         name="relations",
         kind="bars",
         title="Facts by relation",
         caption="How many facts each relation has, and how precisely their start is known.",
-        data=data,
+        data=facts_of_kind,
     )

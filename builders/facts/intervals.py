@@ -47,11 +47,11 @@ class Certainty(Enum):
     NO = "no"
 
     @classmethod
-    def of(cls, certain: bool, possible: bool) -> "Certainty":
+    def of(cls, is_certain: bool, is_possible: bool) -> "Certainty":
         """The value for what holds under every reading, and under some."""
-        if certain:
+        if is_certain:
             return cls.CERTAIN
-        return cls.POSSIBLE if possible else cls.NO
+        return cls.POSSIBLE if is_possible else cls.NO
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,60 +81,66 @@ class Interval(Generic[Day]):
         """Whether it ended on this day or after it."""
         return self._answer(_surely(day, self.end_first), _maybe(day, self.end_last))
 
-    def holds_within(self, first: Day, last: Day) -> Certainty:
+    def holds_within(self, first_day: Day, last_day: Day) -> Certainty:
         """Whether it held on some day of a window."""
         return self._answer(
-            _surely(self.start_last, last) and _surely(first, self.end_first),
-            _maybe(self.start_first, last) and _maybe(first, self.end_last),
+            _surely(self.start_last, last_day) and _surely(first_day, self.end_first),
+            _maybe(self.start_first, last_day) and _maybe(first_day, self.end_last),
         )
 
-    def holds_throughout(self, first: Day, last: Day) -> Certainty:
+    def holds_throughout(self, first_day: Day, last_day: Day) -> Certainty:
         """Whether it held on every day of a window."""
         return self._answer(
-            _surely(self.start_last, first) and _surely(last, self.end_first),
-            _maybe(self.start_first, first) and _maybe(last, self.end_last),
+            _surely(self.start_last, first_day) and _surely(last_day, self.end_first),
+            _maybe(self.start_first, first_day) and _maybe(last_day, self.end_last),
         )
 
-    def starts_within(self, first: Day, last: Day) -> Certainty:
+    def starts_within(self, first_day: Day, last_day: Day) -> Certainty:
         """Whether its start lies in a window."""
         return self._answer(
-            _surely(first, self.start_first) and _surely(self.start_last, last),
-            _maybe(first, self.start_last) and _maybe(self.start_first, last),
+            _surely(first_day, self.start_first) and _surely(self.start_last, last_day),
+            _maybe(first_day, self.start_last) and _maybe(self.start_first, last_day),
         )
 
-    def ends_within(self, first: Day, last: Day) -> Certainty:
+    def ends_within(self, first_day: Day, last_day: Day) -> Certainty:
         """Whether its end lies in a window."""
         return self._answer(
-            _surely(first, self.end_first) and _surely(self.end_last, last),
-            _maybe(first, self.end_last) and _maybe(self.end_first, last),
+            _surely(first_day, self.end_first) and _surely(self.end_last, last_day),
+            _maybe(first_day, self.end_last) and _maybe(self.end_first, last_day),
         )
 
-    def precedes(self, other: "Interval[Day]", days: int = 0) -> Certainty:
+    def precedes(self, later_one: "Interval[Day]", days: int = 0) -> Certainty:
         """Whether it ended before another began, with so many days between them or more."""
-        certain = _length(self.end_last, other.start_first)
-        possible = _length(self.end_first, other.start_last)
+        shortest_gap = _length(self.end_last, later_one.start_first)
+        longest_gap = _length(self.end_first, later_one.start_last)
         return self._answer(
-            certain is not None and certain >= days + 2,
-            possible is None or possible >= days + 2,
-            other.doubtful,
+            shortest_gap is not None and shortest_gap >= days + 2,
+            longest_gap is None or longest_gap >= days + 2,
+            later_one.doubtful,
         )
 
-    def overlaps(self, other: "Interval[Day]", days: int = 1) -> Certainty:
+    def overlaps(self, other_interval: "Interval[Day]", days: int = 1) -> Certainty:
         """Whether both held on so many days in common, or on more."""
         # Under the worst reading each of the two is as short as it can be, and both lie as far
         # apart as they can; under the best one all boundaries are outermost.
-        least = [
-            _length(self.start_last, other.end_first),
-            _length(other.start_last, self.end_first),
+        shortest_lengths = [
+            _length(self.start_last, other_interval.end_first),
+            _length(other_interval.start_last, self.end_first),
         ]
         if days > 1:  # else the one day that each of them has is enough
-            least += [_length(term.start_last, term.end_first) for term in (self, other)]
-        both = (self, other)
-        most = [_length(late.start_first, early.end_last) for late in both for early in both]
+            shortest_lengths += [
+                _length(term.start_last, term.end_first) for term in (self, other_interval)
+            ]
+        both_intervals = (self, other_interval)
+        longest_lengths = [
+            _length(late.start_first, early.end_last)
+            for late in both_intervals
+            for early in both_intervals
+        ]
         return self._answer(
-            all(length is not None and length >= days for length in least),
-            all(length is None or length >= days for length in most),
-            other.doubtful,
+            all(length is not None and length >= days for length in shortest_lengths),
+            all(length is None or length >= days for length in longest_lengths),
+            other_interval.doubtful,
         )
 
     def narrowed(self) -> "Interval[Day]":
@@ -146,8 +152,10 @@ class Interval(Generic[Day]):
             end_first = self.start_first
         return replace(self, start_last=start_last, end_first=end_first)
 
-    def _answer(self, certain: bool, possible: bool, doubtful: bool = False) -> Certainty:
-        return Certainty.of(certain and not (self.doubtful or doubtful), possible)
+    def _answer(
+        self, is_certain: bool, is_possible: bool, other_doubtful: bool = False
+    ) -> Certainty:
+        return Certainty.of(is_certain and not (self.doubtful or other_doubtful), is_possible)
 
 
 def segment_interval(segment: rows.Segment | rows.Gap) -> Interval[date]:
@@ -178,13 +186,13 @@ def _maybe(earlier: Day | None, later: Day | None) -> bool:
     return earlier is None or later is None or earlier <= later
 
 
-def _length(first: Day | None, last: Day | None) -> int | None:
+def _length(first_day: Day | None, last_day: Day | None) -> int | None:
     """How many days there are from one day to another, both counted; None where one is unknown."""
-    if first is None or last is None:
+    if first_day is None or last_day is None:
         return None
-    if isinstance(first, date) and isinstance(last, date):
-        return last.toordinal() - first.toordinal() + 1
-    return int(last) - int(first) + 1
+    if isinstance(first_day, date) and isinstance(last_day, date):
+        return last_day.toordinal() - first_day.toordinal() + 1
+    return int(last_day) - int(first_day) + 1
 
 
 class Answer(NamedTuple):
@@ -211,57 +219,69 @@ class IntervalColumns(NamedTuple):
         cls, table: ir.Table, prefix: str = "", doubtful: ir.BooleanValue | None = None
     ) -> "IntervalColumns":
         """The columns `DATES` of a table, each with a prefix."""
-        start_first, start_last, end_first, end_last = (table[prefix + name] for name in DATES)
+        start_first, start_last, end_first, end_last = (
+            table[prefix + column_name] for column_name in DATES
+        )
         return cls(start_first, start_last, end_first, end_last, doubtful)
 
-    def holds_within(self, first: ir.DateValue, last: ir.DateValue) -> Answer:
+    def holds_within(self, first_day: ir.DateValue, last_day: ir.DateValue) -> Answer:
         """Whether they held on some day of a window."""
         return self._answer(
-            _surely_column(self.start_last, last) & _surely_column(first, self.end_first),
-            _maybe_column(self.start_first, last) & _maybe_column(first, self.end_last),
+            _surely_column(self.start_last, last_day) & _surely_column(first_day, self.end_first),
+            _maybe_column(self.start_first, last_day) & _maybe_column(first_day, self.end_last),
         )
 
-    def holds_throughout(self, first: ir.DateValue, last: ir.DateValue) -> Answer:
+    def holds_throughout(self, first_day: ir.DateValue, last_day: ir.DateValue) -> Answer:
         """Whether they held on every day of a window."""
         return self._answer(
-            _surely_column(self.start_last, first) & _surely_column(last, self.end_first),
-            _maybe_column(self.start_first, first) & _maybe_column(last, self.end_last),
+            _surely_column(self.start_last, first_day) & _surely_column(last_day, self.end_first),
+            _maybe_column(self.start_first, first_day) & _maybe_column(last_day, self.end_last),
         )
 
-    def starts_within(self, first: ir.DateValue, last: ir.DateValue) -> Answer:
+    def starts_within(self, first_day: ir.DateValue, last_day: ir.DateValue) -> Answer:
         """Whether their starts lie in a window."""
         return self._answer(
-            _surely_column(first, self.start_first) & _surely_column(self.start_last, last),
-            _maybe_column(first, self.start_last) & _maybe_column(self.start_first, last),
+            _surely_column(first_day, self.start_first) & _surely_column(self.start_last, last_day),
+            _maybe_column(first_day, self.start_last) & _maybe_column(self.start_first, last_day),
         )
 
-    def ends_within(self, first: ir.DateValue, last: ir.DateValue) -> Answer:
+    def ends_within(self, first_day: ir.DateValue, last_day: ir.DateValue) -> Answer:
         """Whether their ends lie in a window."""
         return self._answer(
-            _surely_column(first, self.end_first) & _surely_column(self.end_last, last),
-            _maybe_column(first, self.end_last) & _maybe_column(self.end_first, last),
+            _surely_column(first_day, self.end_first) & _surely_column(self.end_last, last_day),
+            _maybe_column(first_day, self.end_last) & _maybe_column(self.end_first, last_day),
         )
 
-    def precedes(self, other: "IntervalColumns", days: int = 0) -> Answer:
+    def precedes(self, later_ones: "IntervalColumns", days: int = 0) -> Answer:
         """Whether they ended before others began, with so many days between them or more."""
-        certain = _length_column(self.end_last, other.start_first) >= days + 2
-        possible = _length_column(self.end_first, other.start_last) >= days + 2
-        return self._answer(certain.fill_null(False), possible.fill_null(True), other.doubtful)
+        certainly_precede = _length_column(self.end_last, later_ones.start_first) >= days + 2
+        possibly_precede = _length_column(self.end_first, later_ones.start_last) >= days + 2
+        return self._answer(
+            certainly_precede.fill_null(False),
+            possibly_precede.fill_null(True),
+            later_ones.doubtful,
+        )
 
-    def overlaps(self, other: "IntervalColumns", days: int = 1) -> Answer:
+    def overlaps(self, other_intervals: "IntervalColumns", days: int = 1) -> Answer:
         """Whether both held on so many days in common, or on more; see `Interval.overlaps`."""
-        least = [
-            _length_column(self.start_last, other.end_first),
-            _length_column(other.start_last, self.end_first),
+        shortest_lengths = [
+            _length_column(self.start_last, other_intervals.end_first),
+            _length_column(other_intervals.start_last, self.end_first),
         ]
         if days > 1:
-            least += [_length_column(term.start_last, term.end_first) for term in (self, other)]
-        both = (self, other)
-        most = [_length_column(late.start_first, early.end_last) for late in both for early in both]
+            shortest_lengths += [
+                _length_column(term.start_last, term.end_first) for term in (self, other_intervals)
+            ]
+        both_intervals = (self, other_intervals)
+        longest_lengths = [
+            _length_column(late.start_first, early.end_last)
+            for late in both_intervals
+            for early in both_intervals
+        ]
         return self._answer(
-            ibis.and_(*((length >= days).fill_null(False) for length in least)),
-            ibis.and_(*((length >= days).fill_null(True) for length in most)),
-            other.doubtful,
+            ibis.and_(*((length >= days).fill_null(False) for length in shortest_lengths)),
+            ibis.and_(*((length >= days).fill_null(True) for length in longest_lengths)),
+            other_intervals.doubtful,
         )
 
     def ranges(
@@ -289,14 +309,14 @@ class IntervalColumns(NamedTuple):
 
     def _answer(
         self,
-        certain: ir.BooleanValue,
-        possible: ir.BooleanValue,
-        doubtful: ir.BooleanValue | None = None,
+        are_certain: ir.BooleanValue,
+        are_possible: ir.BooleanValue,
+        others_doubtful: ir.BooleanValue | None = None,
     ) -> Answer:
-        for doubt in (self.doubtful, doubtful):
-            if doubt is not None:
-                certain &= ~doubt
-        return Answer(certain, possible)
+        for are_doubtful in (self.doubtful, others_doubtful):
+            if are_doubtful is not None:
+                are_certain &= ~are_doubtful
+        return Answer(are_certain, are_possible)
 
 
 class Window(NamedTuple):
@@ -325,17 +345,27 @@ def with_calendar_ends(table: ir.Table, columns: Sequence[str] = DATES) -> ir.Ta
 
     Columns that end in `first` get the first day, the others the last one.
     """
-    return table.mutate(**{name: table[name].fill_null(calendar_end(name)) for name in columns})
+    return table.mutate(
+        **{
+            column_name: table[column_name].fill_null(calendar_end(column_name))
+            for column_name in columns
+        }
+    )
 
 
 def without_calendar_ends(table: ir.Table, columns: Sequence[str] = DATES) -> ir.Table:
     """The table with nulls in place of the ends of the calendar: undoes `with_calendar_ends`."""
-    return table.mutate(**{name: table[name].nullif(calendar_end(name)) for name in columns})
+    return table.mutate(
+        **{
+            column_name: table[column_name].nullif(calendar_end(column_name))
+            for column_name in columns
+        }
+    )
 
 
-def calendar_end(column: str) -> ir.DateValue:
+def calendar_end(column_name: str) -> ir.DateValue:
     """The day that stands for an unknown boundary of a column."""
-    return FIRST_DAY if column.endswith("first") else LAST_DAY
+    return FIRST_DAY if column_name.endswith("first") else LAST_DAY
 
 
 def _surely_column(earlier: ir.DateValue, later: ir.DateValue) -> ir.BooleanValue:
@@ -346,5 +376,5 @@ def _maybe_column(earlier: ir.DateValue, later: ir.DateValue) -> ir.BooleanValue
     return (earlier <= later).fill_null(True)
 
 
-def _length_column(first: ir.DateValue, last: ir.DateValue) -> ir.IntegerValue:
-    return last.delta(first, unit="day") + 1
+def _length_column(first_day: ir.DateValue, last_day: ir.DateValue) -> ir.IntegerValue:
+    return last_day.delta(first_day, unit="day") + 1

@@ -53,24 +53,24 @@ _KEY = [*_PAIR, "first"]
 def ended_periods(
     first: Period | None, last: Period | None, snapshot: date, kind: Granularity, count: int = 0
 ) -> list[Period]:
-    """The periods of a window that had ended by the snapshot day, in order.
+    """Return the periods of a window that had ended by the snapshot day, in order.
 
-    `first`, `last`: of `kind`, and either may be absent; `count`: only the last so many of them.
-    `UserError` where none had.
+    `first` and `last` are periods of this `kind`; the window has no limit where one is absent. With
+    `count`, only the last so many periods are returned. Raises `UserError` if none had ended.
     """
-    newest = Period.of(snapshot, kind)
-    if newest.last > snapshot:
-        newest += -1
-    end = min(last, newest) if last else newest
-    start = first or Period.of(date.min, kind)
+    newest_period = Period.of(snapshot, kind)
+    if newest_period.last > snapshot:
+        newest_period += -1
+    end_period = min(last, newest_period) if last else newest_period
+    start_period = first or Period.of(date.min, kind)
     if count:
-        start = max(start, end + (1 - count))
-    if start > end:
+        start_period = max(start_period, end_period + (1 - count))
+    if start_period > end_period:
         raise UserError(
-            f"no period from {start} on had ended by the snapshot of {snapshot}",
-            hint=f"the last that had is {newest}",
+            f"no period from {start_period} on had ended by the snapshot of {snapshot}",
+            hint=f"the last that had is {newest_period}",
         )
-    return periods(start, end)
+    return periods(start_period, end_period)
 
 
 def compare(
@@ -78,88 +78,99 @@ def compare(
     window: Sequence[Period],
     gaps: ir.Table | None = None,
     undated: Undated = "accept",
-    at: WhenCounted = "during",
+    when_counted: WhenCounted = "during",
     doubting: Collection[str] = (),
 ) -> ir.Table:
-    """Every comparison of neighbouring periods of a window, equal neighbours in one row.
+    """Return the comparisons of neighbouring periods of a window, with equal ones in one row.
 
-    `segments`, `gaps`: of a `timeline.TimelineTables`; `window`: consecutive periods, as from
-    `ended_periods`. `at`: the day of A_t, the period's last one, or any. `doubting`: relations
-    whose undated statements are doubts although others are accepted.
+    `segments` and `gaps` are those of a `timeline.TimelineTables`, and `window` holds consecutive
+    periods, as `ended_periods` returns them. `when_counted` says whether A_t holds what is certain
+    on the last day of t, or on any of its days. The undated statements of the relations `doubting`
+    put a comparison in doubt, even where those of other relations are accepted.
 
     Columns: `subject` as a number, `relation`; `first`, `last` (index of the first and last t+1);
     `split`, `answers`, `previous_answers`, `possible_answers`, `still_true`, `added`, `removed`
     as in `rows.Delta`; `reason` and `detail` (why it is dropped, and the items that it is about:
-    here those in doubt; null: it is kept). the functions `drop_…` set further
-    reasons; `delta_rows` and `dropped_rows` make rows of it. All of them read it: `Engine.keep` it.
+    here those in doubt; null: it is kept). The functions `drop_…` set further reasons, and
+    `delta_rows` and `dropped_rows` make rows of the table. All of them read it, so pass it through
+    `Engine.keep` first.
     """
     if gaps is not None and undated == "ignore":
         gaps = gaps.filter(gaps.reason != "undated")
-    run = period_runs(segments, window, gaps, at)
-    earlier = ibis.window(group_by=_PAIR, order_by=run.at)
-    run = run.mutate(
-        previous=run.objects.lag().over(earlier),
-        previous_doubts=run.doubts.lag().over(earlier),
-        # What a row of the period before was compared with: itself, inside a run of several.
+    period_run = period_runs(segments, window, gaps, when_counted)
+    in_order = ibis.window(group_by=_PAIR, order_by=period_run.at)
+    period_run = period_run.mutate(
+        previous=period_run.objects.lag().over(in_order),
+        previous_doubts=period_run.doubts.lag().over(in_order),
+        # The row of the period before was compared with `before`: itself, inside a run of several.
         before=ibis.ifelse(
-            run.at.lag().over(earlier) == run.at - 1,
-            run.objects.lag(2).over(earlier),
-            run.objects.lag().over(earlier),
+            period_run.at.lag().over(in_order) == period_run.at - 1,
+            period_run.objects.lag(2).over(in_order),
+            period_run.objects.lag().over(in_order),
         ),
     )
-    # Inside a run, each period against its equal; where runs meet, the last against the first.
-    within = run.filter(run.until > run.at).select(
+    # Inside a run each period is compared with one that is equal to it. Where two runs meet, the
+    # last period of the earlier one is compared with the first of the later one.
+    inside_runs = period_run.filter(period_run.until > period_run.at).select(
         *_PAIR,
         "objects",
         "doubts",
-        first=run.at + 1,
+        first=period_run.at + 1,
         last="until",
         previous="objects",
         before="objects",
         now="doubts",
     )
-    meeting = run.filter(run.at > window[0].index).select(
+    between_runs = period_run.filter(period_run.at > window[0].index).select(
         *_PAIR,
         "objects",
-        doubts=sorted_set(run.doubts.concat(run.previous_doubts)),
+        doubts=sorted_set(period_run.doubts.concat(period_run.previous_doubts)),
         first="at",
         last="at",
         previous="previous",
         before="before",
         now="doubts",
     )
-    comparisons = within.union(meeting)
+    comparisons = inside_runs.union(between_runs)
     comparisons = comparisons.filter(
         (comparisons.objects.length() > 0) | (comparisons.previous.length() > 0)
     )
-    return _with_split_and_reason(comparisons, undated == "accept", at, doubting)
+    return _with_split_and_reason(comparisons, undated == "accept", when_counted, doubting)
 
 
 def drop_few_objects(comparisons: ir.Table, segments: ir.Table, objects: int = 2) -> ir.Table:
-    """Drop (`few_objects`) pairs with fewer different objects over their whole history.
+    """Drop the pairs that have fewer different objects in their whole history (`few_objects`).
 
     `detail` is the object, or one of them.
     Source: DynamicTempLAMA (paper 002), section 3: at least two.
     """
-    counted = segments.group_by(_PAIR).agg(
+    object_counts = segments.group_by(_PAIR).agg(
         objects=segments.object.nunique(), detail=segments.object.min()
     )
-    return drop_matching(comparisons, counted.filter(counted.objects < objects), "few_objects")
+    return drop_matching(
+        comparisons, object_counts.filter(object_counts.objects < objects), "few_objects"
+    )
 
 
 def drop_uninformative_absence(comparisons: ir.Table, relations: Collection[str]) -> ir.Table:
-    """Drop (`no_stated_holder`) what is `new` or `deleted` in relations whose silence says nothing.
+    """Drop the `new` and `deleted` rows of relations whose silence says nothing.
 
-    An office is not empty because nobody is stated: of real `new` and `deleted` rows of such
-    relations that were read, all were a predecessor or a successor that Wikidata does not name.
+    Their reason is `no_stated_holder`. An office is not empty because nobody is stated: all real
+    `new` and `deleted` rows of such relations that were read by hand had a predecessor or a
+    successor whom Wikidata does not name.
     """
-    empty = comparisons.split.isin(["new", "deleted"])
-    without_holder = comparisons.filter(empty & comparisons.relation.isin(sorted(relations)))
+    has_empty_side = comparisons.split.isin(["new", "deleted"])
+    without_holder = comparisons.filter(
+        has_empty_side & comparisons.relation.isin(sorted(relations))
+    )
     return drop_matching(comparisons, without_holder.select(_KEY), "no_stated_holder")
 
 
 def drop_nothing_added(comparisons: ir.Table) -> ir.Table:
-    """Drop (`nothing_added`) what is `updated` by an end alone: whoever knew the rest is right."""
+    """Drop the rows that an end alone has `updated` (`nothing_added`).
+
+    A model that knew the other answers before still answers them right.
+    """
     ended_only = comparisons.filter(
         (comparisons.split == "updated") & (comparisons.added.length() == 0)
     )
@@ -169,30 +180,34 @@ def drop_nothing_added(comparisons: ir.Table) -> ir.Table:
 def drop_life_changes(
     comparisons: ir.Table, entities: ir.Table, granularity: Granularity
 ) -> ir.Table:
-    """Drop (`life`) what is `new` or `deleted` as its subject or an object began or ended then.
+    """Drop `new` and `deleted` rows whose subject or object began or ended then (`life`).
 
-    `detail` are the items that may have begun or ended after the period before and until this one.
+    `detail` names the items that may have begun or ended in the period.
     """
-    empty = comparisons.filter(comparisons.split.isin(["new", "deleted"]))
+    with_empty_side = comparisons.filter(comparisons.split.isin(["new", "deleted"]))
     per_year = PERIODS_PER_YEAR[granularity]
 
-    def first_day(index: ir.IntegerValue) -> ir.DateValue:
+    def first_day(period_index: ir.IntegerValue) -> ir.DateValue:
         return ibis.date(
-            index // per_year, index % per_year * (12 // per_year) + 1, ibis.literal(1)
+            period_index // per_year,
+            period_index % per_year * (12 // per_year) + 1,
+            ibis.literal(1),
         )
 
-    items_asked = empty.select(
+    items_asked = with_empty_side.select(
         *_KEY,
-        since=first_day(empty["first"]),
-        until=first_day(empty["first"] + 1),
-        item=ibis.array([_item_id(empty.subject)]).concat(empty.answers).unnest(),
+        since=first_day(with_empty_side["first"]),
+        until=first_day(with_empty_side["first"] + 1),
+        item=ibis.array([_item_id(with_empty_side.subject)])
+        .concat(with_empty_side.answers)
+        .unnest(),
     )
     lives_met = items_asked.join(entities, items_asked.item == entities.id)
 
-    def inside(first: ir.DateColumn, last: ir.DateColumn) -> ir.BooleanValue:
-        is_known = first.notnull() | last.notnull()
-        early = last.isnull() | (last >= lives_met.since)
-        return is_known & early & (first.isnull() | (first < lives_met.until))
+    def inside(first_day: ir.DateColumn, last_day: ir.DateColumn) -> ir.BooleanValue:
+        is_known = first_day.notnull() | last_day.notnull()
+        not_before = last_day.isnull() | (last_day >= lives_met.since)
+        return is_known & not_before & (first_day.isnull() | (first_day < lives_met.until))
 
     life_changes = lives_met.filter(
         inside(lives_met.began_first, lives_met.began_last)
@@ -202,89 +217,114 @@ def drop_life_changes(
 
 
 def drop_without_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
-    """Drop (`no_page`) comparisons whose subject or any object in t or t+1 has no `enwiki`.
+    """Drop comparisons whose subject or any object in t or t+1 has no English page (`no_page`).
 
-    The whole comparison goes: to leave out the object alone would invent a change. `detail` are
-    the items without one.
+    The whole comparison is dropped, because to leave out the object alone would invent a change.
+    `detail` names the items without a page.
     Source: DynamicTempLAMA (paper 002), section 3.
     """
     open_comparisons = comparisons.filter(comparisons.reason.isnull())
-    items = ibis.array([_item_id(open_comparisons.subject)]).concat(
+    item_ids = ibis.array([_item_id(open_comparisons.subject)]).concat(
         open_comparisons.answers, open_comparisons.previous_answers
     )
-    named_items = open_comparisons.select(*_KEY, detail=items.unnest())
-    paged = entities.filter(entities.enwiki.notnull()).select("id")
+    named_items = open_comparisons.select(*_KEY, detail=item_ids.unnest())
+    with_pages = entities.filter(entities.enwiki.notnull()).select("id")
     return drop_matching(
-        comparisons, named_items.anti_join(paged, named_items.detail == paged.id), "no_page"
+        comparisons,
+        named_items.anti_join(with_pages, named_items.detail == with_pages.id),
+        "no_page",
     )
 
 
 def drop_less_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) -> ir.Table:
-    """Drop (`less_popular`) all but the most popular subjects of each relation; call it last.
+    """Drop all but the most popular subjects of each relation (`less_popular`); call it last.
 
-    Popular by sitelinks, then statements, then the lower id. Only subjects that still have a
-    row in the window are counted. Source: DynamicTempLAMA (paper 002), section 3: 1000.
+    Subjects are ranked by sitelinks, then by statements, then by the lower id. Only subjects that
+    still have a row in the window are counted.
+    Source: DynamicTempLAMA (paper 002), section 3: 1000.
     """
-    ranked = comparisons.filter(comparisons.reason.isnull()).select(_PAIR).distinct()
-    ranked = ranked.mutate(id=_item_id(ranked.subject))
-    ranked = ranked.left_join(entities.select("id", "sitelinks", "statements"), "id")
-    order = [-ranked[column].fill_null(0) for column in ("sitelinks", "statements")]
-    by = ibis.window(group_by=ranked.relation, order_by=[*order, ranked.subject])
-    ranked = ranked.mutate(place=ibis.row_number().over(by))
-    return drop_matching(comparisons, ranked.filter(ranked.place >= subjects), "less_popular")
+    ranked_subjects = comparisons.filter(comparisons.reason.isnull()).select(_PAIR).distinct()
+    ranked_subjects = ranked_subjects.mutate(id=_item_id(ranked_subjects.subject))
+    ranked_subjects = ranked_subjects.left_join(
+        entities.select("id", "sitelinks", "statements"), "id"
+    )
+    by_popularity = [
+        -ranked_subjects[column].fill_null(0) for column in ("sitelinks", "statements")
+    ]
+    of_relation = ibis.window(
+        group_by=ranked_subjects.relation, order_by=[*by_popularity, ranked_subjects.subject]
+    )
+    ranked_subjects = ranked_subjects.mutate(place=ibis.row_number().over(of_relation))
+    return drop_matching(
+        comparisons, ranked_subjects.filter(ranked_subjects.place >= subjects), "less_popular"
+    )
 
 
 def delta_rows(comparisons: ir.Table) -> ir.Table:
     """The comparisons that are kept as rows: `rows.Delta`, and the columns of `ORDER`."""
-    rows = _each_period(comparisons.filter(comparisons.reason.isnull()))
-    sets = ("answers", "previous_answers", "possible_answers", "still_true", "added", "removed")
-    return rows.select("subject", "relation", "subject_number", "period", "split", *sets)
+    period_rows = _each_period(comparisons.filter(comparisons.reason.isnull()))
+    set_columns = (
+        "answers",
+        "previous_answers",
+        "possible_answers",
+        "still_true",
+        "added",
+        "removed",
+    )
+    return period_rows.select(
+        "subject", "relation", "subject_number", "period", "split", *set_columns
+    )
 
 
 def dropped_rows(comparisons: ir.Table, granularity: Granularity) -> ir.Table:
     """The comparisons that are left out: `rows.Dropped`, and the columns of `ORDER`."""
-    rows = _each_period(comparisons.filter(comparisons.reason.notnull()))
+    period_rows = _each_period(comparisons.filter(comparisons.reason.notnull()))
     per_year = PERIODS_PER_YEAR[granularity]
-    period = (rows.period // per_year).cast("string").lpad(4, "0")
-    place = (rows.period % per_year + 1).cast("string")
+    period_name = (period_rows.period // per_year).cast("string").lpad(4, "0")
+    place_in_year = (period_rows.period % per_year + 1).cast("string")
     if granularity == "quarter":
-        period = period + "Q" + place
+        period_name = period_name + "Q" + place_in_year
     elif granularity == "month":
-        period = period + "M" + place.lpad(2, "0")
-    return rows.select(
+        period_name = period_name + "M" + place_in_year.lpad(2, "0")
+    return period_rows.select(
         "subject",
         "relation",
         "subject_number",
         "reason",
         "detail",
         step=ibis.literal("diff"),
-        item=rows.subject + "/" + rows.relation + "/" + period,
-        period=period,
+        item=period_rows.subject + "/" + period_rows.relation + "/" + period_name,
+        period=period_name,
         score=ibis.null("float64"),
     )
 
 
 def _with_split_and_reason(
-    comparisons: ir.Table, accept: bool, at: WhenCounted, doubting: Collection[str]
+    comparisons: ir.Table,
+    accepts_undated: bool,
+    when_counted: WhenCounted,
+    doubting: Collection[str],
 ) -> ir.Table:
-    old, new = comparisons.previous, comparisons.objects
-    comparisons = comparisons.mutate(before=comparisons.before.fill_null(old))
+    old_objects, new_objects = comparisons.previous, comparisons.objects
+    comparisons = comparisons.mutate(before=comparisons.before.fill_null(old_objects))
     comparisons = comparisons.mutate(
         split=ibis.cases(
-            (old.length() == 0, "new"),
-            (new.length() == 0, "deleted"),
-            (old == new, "unchanged"),
+            (old_objects.length() == 0, "new"),
+            (new_objects.length() == 0, "deleted"),
+            (old_objects == new_objects, "unchanged"),
             else_="updated",
         ),
         first_doubt=ibis.ifelse(
             comparisons.doubts.length() > 0, comparisons.doubts[0], ibis.null("int64")
         ),
     )
-    # Doubts are sorted by cause, undated ones last, and of each cause what has no name is first.
-    cause = doubt_cause(comparisons.first_doubt)
-    drop_reason = cause.cases(*enumerate(REASONS.values()), else_=ibis.null("string"))
-    if accept:
-        is_accepted = (cause == CAUSES.index("undated")) & (
+    # Doubts are sorted by their cause, with undated ones last, and objects without a name come
+    # first in each cause. So the first doubt tells the reason, and an undated first doubt with a
+    # name means that nothing else is in doubt.
+    doubt_place = doubt_cause(comparisons.first_doubt)
+    drop_reason = doubt_place.cases(*enumerate(REASONS.values()), else_=ibis.null("string"))
+    if accepts_undated:
+        is_accepted = (doubt_place == CAUSES.index("undated")) & (
             doubted_object(comparisons.first_doubt) > 0
         )
         is_accepted &= ~comparisons.relation.isin(sorted(doubting))
@@ -295,7 +335,7 @@ def _with_split_and_reason(
         comparisons.split == "unchanged",
         ibis.literal([], type="array<string>"),
     )
-    comparisons = comparisons.mutate(reason=drop_reason, cause=cause)
+    comparisons = comparisons.mutate(reason=drop_reason, cause=doubt_place)
     seen_doubts = comparisons.doubts.filter(
         lambda doubt: (doubt_cause(doubt) == comparisons.cause) & (doubted_object(doubt) > 0)
     )
@@ -307,9 +347,9 @@ def _with_split_and_reason(
             for column in ("objects", "previous", "before")
         },
     )
-    old, new = comparisons.previous, comparisons.objects
+    old_objects, new_objects = comparisons.previous, comparisons.objects
     is_kept = is_unchanged & comparisons.reason.isnull()
-    detail = ibis.ifelse(
+    doubted_items = ibis.ifelse(
         comparisons.seen.length() > 0, comparisons.seen.join(" "), ibis.null("string")
     )
     return comparisons.select(
@@ -318,23 +358,31 @@ def _with_split_and_reason(
         "last",
         "split",
         "reason",
-        answers=ibis.ifelse(comparisons.split == "deleted", old, new),
-        previous_answers=old,
+        answers=ibis.ifelse(comparisons.split == "deleted", old_objects, new_objects),
+        previous_answers=old_objects,
         possible_answers=ibis.ifelse(is_kept, comparisons.now, no_items),
-        still_true=_still_true(comparisons, no_items) if at == "end" else no_items,
-        added=ibis.ifelse(is_unchanged, no_items, array_difference(new, old)),
-        removed=ibis.ifelse(is_unchanged, no_items, array_difference(old, new)),
-        detail=ibis.ifelse(comparisons.reason.isnull(), ibis.null("string"), detail),
+        still_true=_still_true(comparisons, no_items) if when_counted == "end" else no_items,
+        added=ibis.ifelse(is_unchanged, no_items, array_difference(new_objects, old_objects)),
+        removed=ibis.ifelse(is_unchanged, no_items, array_difference(old_objects, new_objects)),
+        detail=ibis.ifelse(comparisons.reason.isnull(), ibis.null("string"), doubted_items),
     )
 
 
-def _still_true(comparisons: ir.Table, none: ir.ArrayValue) -> ir.ArrayValue:
-    """What `updated` answers were answers before; of `deleted`, in the row of the period before."""
-    new = ibis.ifelse(comparisons.split == "deleted", comparisons.previous, comparisons.objects)
-    old = ibis.ifelse(comparisons.split == "deleted", comparisons.before, comparisons.previous)
-    new_objects = array_difference(new, old)
+def _still_true(comparisons: ir.Table, no_items: ir.ArrayValue) -> ir.ArrayValue:
+    """The answers of an `updated` row that were answers in the period before, too.
+
+    A `deleted` row asks about the period before, so that it has those of that period's row. Other
+    rows have none.
+    """
+    later_objects = ibis.ifelse(
+        comparisons.split == "deleted", comparisons.previous, comparisons.objects
+    )
+    earlier_objects = ibis.ifelse(
+        comparisons.split == "deleted", comparisons.before, comparisons.previous
+    )
+    new_objects = array_difference(later_objects, earlier_objects)
     has_still_true = comparisons.split.isin(["updated", "deleted"]) & (new_objects.length() > 0)
-    return ibis.ifelse(has_still_true, array_difference(new, new_objects), none)
+    return ibis.ifelse(has_still_true, array_difference(later_objects, new_objects), no_items)
 
 
 def _each_period(comparisons: ir.Table) -> ir.Table:
@@ -349,20 +397,25 @@ def _item_id(item_number: ir.IntegerValue) -> ir.StringValue:
     return ibis.literal("Q") + item_number.cast("string")
 
 
-def drop_matching(comparisons: ir.Table, keys: ir.Table, reason: str) -> ir.Table:
-    """Give the reason to comparisons that have none yet and are found by their key.
+def drop_matching(comparisons: ir.Table, matched_keys: ir.Table, reason: str) -> ir.Table:
+    """Give a reason to the comparisons that match a key and have no reason yet.
 
-    `keys`: `subject` (an id or its number), `relation`, perhaps `first`, and perhaps `detail`, of
-    which a key may have several.
+    The table `keys` has the columns `subject` (an id or its number), `relation`, perhaps `first`,
+    and perhaps `detail`. A key with several details gets them all, sorted and joined by spaces.
     """
-    if keys.subject.type().is_string():
-        keys = keys.mutate(subject=item_number(keys.subject))
-    key = [column for column in _KEY if column in keys.columns]
-    if "detail" in keys.columns:
-        details = keys.group_by(key).agg(seen=keys.detail.collect().unique().sort().join(" "))
+    if matched_keys.subject.type().is_string():
+        matched_keys = matched_keys.mutate(subject=item_number(matched_keys.subject))
+    # Without `first` the reason counts for all periods of the pair.
+    key_columns = [column for column in _KEY if column in matched_keys.columns]
+    if "detail" in matched_keys.columns:
+        key_details = matched_keys.group_by(key_columns).agg(
+            seen=matched_keys.detail.collect().unique().sort().join(" ")
+        )
     else:
-        details = keys.select(key).distinct().mutate(seen=ibis.null("string"))
-    with_reasons = comparisons.left_join(details.mutate(found=ibis.literal(reason)), key)
+        key_details = matched_keys.select(key_columns).distinct().mutate(seen=ibis.null("string"))
+    with_reasons = comparisons.left_join(
+        key_details.mutate(found=ibis.literal(reason)), key_columns
+    )
     with_reasons = with_reasons.mutate(
         detail=ibis.ifelse(with_reasons.reason.isnull(), with_reasons.seen, with_reasons.detail),
         reason=with_reasons.reason.coalesce(with_reasons.found),

@@ -21,12 +21,14 @@ from factdrift.builders.text.render import (
     sentence,
 )
 
+# It matches `P54` and `P54-club`, but not `P0` or `P54-`.
 _PROPERTY = "^P[1-9][0-9]*(-[a-z]+)*$"
+# It matches `dynamic-templama`, but not `Dynamic` or `ckl-`.
 _WORDING = "^[a-z0-9]+(-[a-z0-9]+)*$"
 TEMPLATES = resource("templates")
-"""The project's own."""
+"""The folder with the project's own templates."""
 OURS = "ours"
-"""The name of the sentences under `cloze`, where those of a named set are not asked for."""
+"""The name of the sentences under `cloze`, beside the names of the sets under `wordings`."""
 
 
 def _valid_relation(relation: str) -> str:
@@ -40,27 +42,32 @@ def property_of(relation: str) -> str:
     return relation.partition("-")[0]
 
 
-def _whole_text(text: str, begins: object, end: str, wrong: str) -> str:
-    """A text that is whole: its first part begins with a capital, and it ends with `end`."""
-    if isinstance(begins, str) and not begins[:1].isupper():
-        raise ValueError(f"begins with a small letter; a variant is a whole {wrong.split()[-1]}")
-    if not text.endswith(end):
-        raise ValueError(wrong)
-    return text
+def _whole_text(variant_text: str, first_part: object, end: str, mistake_text: str) -> str:
+    """Return a text that begins with a capital letter and ends with `end`.
+
+    Raises `ValueError` otherwise. A text that begins with a slot has no first letter to check.
+    """
+    if isinstance(first_part, str) and not first_part[:1].isupper():
+        raise ValueError(
+            f"begins with a small letter; a variant is a whole {mistake_text.split()[-1]}"
+        )
+    if not variant_text.endswith(end):
+        raise ValueError(mistake_text)
+    return variant_text
 
 
 def _valid_cloze(text: str) -> str:
-    wrong = "has no full stop at the end; a variant is a whole sentence"
-    return _whole_text(text, parse_template(text)[0], ".", wrong)
+    mistake_text = "has no full stop at the end; a variant is a whole sentence"
+    return _whole_text(text, parse_template(text)[0], ".", mistake_text)
 
 
 def _valid_question(text: str) -> str:
-    wrong = "has no question mark at the end; a variant is a whole question"
-    return _whole_text(text, parse_template(text, QUESTION_ROLES)[0], "?", wrong)
+    mistake_text = "has no question mark at the end; a variant is a whole question"
+    return _whole_text(text, parse_template(text, QUESTION_ROLES)[0], "?", mistake_text)
 
 
 class QuestionTemplate(Strict):
-    """A question variant; `times` narrows the time specifiers that it reads well with."""
+    """A question variant; `times` lists the time specifiers that it reads well with."""
 
     ask: Annotated[str, AfterValidator(_valid_question)] = Field(
         description="A question with one <subject>, also <the subject>, and one <time>, which "
@@ -125,6 +132,7 @@ class RelationWording(Strict):
     )
 
 
+# A cue begins and ends with a letter: `head coach`, but not `coach,`.
 CueWord = Annotated[str, Field(pattern=r"^\w(?:.*\w)?$")]
 
 
@@ -172,7 +180,11 @@ class NewsWording(Strict):
 
 
 class Classes(Strict):
-    """What things are: instances of a class or of one of its subclasses, as the dump has them."""
+    """The classes of a subject or object.
+
+    An item belongs to a class if the dump says that it is an instance of the class, or of one of
+    the subclasses of the class.
+    """
 
     of: tuple[Annotated[str, Field(pattern="^Q[1-9][0-9]*$")], ...] = Field(
         default=(), description="Of one of these"
@@ -265,16 +277,18 @@ class Relation(Strict):
     @field_validator("relation")
     @classmethod
     def _names_the_file(cls, relation: str, info: ValidationInfo) -> str:
-        path: Path | None = (info.context or {}).get("path")
-        if path and path.name != f"{relation}.yaml":
-            raise ValueError(f"{relation} in a file called {path.name}")
+        template_path: Path | None = (info.context or {}).get("path")
+        if template_path and template_path.name != f"{relation}.yaml":
+            raise ValueError(f"{relation} in a file called {template_path.name}")
         return relation
 
     @field_validator("wordings")
     @classmethod
     def _sets_are_named(cls, wordings: Mapping[str, ClozeTexts]) -> Mapping[str, ClozeTexts]:
         if mistake_list := [
-            ((name,), "an empty list") for name, texts in wordings.items() if not texts
+            ((set_name,), "an empty list")
+            for set_name, set_texts in wordings.items()
+            if not set_texts
         ]:
             raise mistakes(mistake_list)
         if OURS in wordings:
@@ -284,7 +298,7 @@ class Relation(Strict):
     @field_validator("cloze")
     @classmethod
     def _variants_differ(cls, cloze: ClozeTexts) -> ClozeTexts:
-        # What matters is the query: <object> and <the object> ask the same.
+        # Queries are compared, because <object> and <the object> ask the same.
         _refuse_equal_variants([query(text, "S") for text in cloze])
         return cloze
 
@@ -303,13 +317,15 @@ class Relation(Strict):
     def _examples_read_as_rendered(
         cls, examples: tuple[Example, ...], info: ValidationInfo
     ) -> tuple[Example, ...]:
-        """Checked where the fields that they are rendered from are right themselves."""
+        """Check the examples if the fields that they are rendered from are valid themselves."""
         checked_fields, example_mistakes = info.data, []
         if {"cloze", "questions", "articles"} <= set(checked_fields):
             for place, example in enumerate(examples):
                 rendered_texts = [
-                    sentence(text, example.subject, example.object, checked_fields["articles"])
-                    for text in checked_fields["cloze"]
+                    sentence(
+                        template_text, example.subject, example.object, checked_fields["articles"]
+                    )
+                    for template_text in checked_fields["cloze"]
                 ]
                 example_mistakes += _example_mistakes(
                     (place, "reads"), example.reads, rendered_texts
@@ -317,8 +333,10 @@ class Relation(Strict):
                 if example.time:
                     question_texts = [template.ask for template in checked_fields["questions"]]
                     rendered_texts = [
-                        question(text, example.subject, example.time, checked_fields["articles"])
-                        for text in question_texts
+                        question(
+                            template_text, example.subject, example.time, checked_fields["articles"]
+                        )
+                        for template_text in question_texts
                     ]
                     example_mistakes += _example_mistakes(
                         (place, "asks"), example.asks, rendered_texts
@@ -329,12 +347,12 @@ class Relation(Strict):
 
 
 def _refuse_equal_variants(variant_texts: Sequence[str]) -> None:
-    """Raises the mistakes of variants that ask the same as one before."""
-    folded = [text.casefold() for text in variant_texts]
+    """Raise the mistakes of all variants that ask the same as an earlier one."""
+    folded_texts = [folded_text.casefold() for folded_text in variant_texts]
     if equal_variants := [
-        ((place,), f"asks the same as variant {folded.index(text) + 1}")
-        for place, text in enumerate(folded)
-        if text in folded[:place]
+        ((place,), f"asks the same as variant {folded_texts.index(folded_text) + 1}")
+        for place, folded_text in enumerate(folded_texts)
+        if folded_text in folded_texts[:place]
     ]:
         raise mistakes(equal_variants)
 
@@ -342,18 +360,21 @@ def _refuse_equal_variants(variant_texts: Sequence[str]) -> None:
 def _example_mistakes(
     place: tuple[int | str, ...], examples: Sequence[str], rendered_texts: Sequence[str]
 ) -> list[tuple[tuple[int | str, ...], str]]:
-    count = f"{len(examples)} sentences for {len(rendered_texts)} variants"
-    return [(place, count)] * (len(examples) != len(rendered_texts)) + [
-        ((*place, number), f"the template makes {text!r}")
-        for number, (example, text) in enumerate(zip(examples, rendered_texts, strict=False))
-        if example != text
+    count_message = f"{len(examples)} sentences for {len(rendered_texts)} variants"
+    return [(place, count_message)] * (len(examples) != len(rendered_texts)) + [
+        ((*place, text_number), f"the template makes {rendered_text!r}")
+        for text_number, (example_text, rendered_text) in enumerate(
+            zip(examples, rendered_texts, strict=False)
+        )
+        if example_text != rendered_text
     ]
 
 
 class ClozeTemplates(Strict):
-    """What of a relation's template its cloze rows show; `cloze`: name of each sentence -> it.
+    """The parts of a relation's template that its cloze rows show.
 
-    `ask`: a question for the same, with <subject> and <time>, if the template has one.
+    `cloze` maps the name of each sentence to the sentence. `ask` is a question for the same object,
+    with <subject> and <time>, or None where the template has none.
     """
 
     label: str
@@ -365,19 +386,19 @@ class ClozeTemplates(Strict):
 def cloze_templates(
     relations: Mapping[str, Relation], wording: str, folder: Path
 ) -> dict[str, ClozeTemplates]:
-    """The cloze sentences of these relations in one wording: `ours`, or a named set.
+    """Return the cloze sentences of these relations in one wording: `ours`, or a named set.
 
-    They are named by their place, from 1: `P54/1`, of a named set `P54/dynamic-templama/1`.
-    Raises one UserError that names every relation without that set; `folder`: where they are from.
+    Sentences are named by their place, from 1: `P54/1`, or `P54/dynamic-templama/1` in a named set.
+    Raises one `UserError` that names every relation without that set, by its file in `folder`.
     """
     templates: dict[str, ClozeTemplates] = {}
-    wrong: list[str] = []
+    without_wording: list[str] = []
     for relation_id, relation in relations.items():
-        ours = wording == OURS
-        texts = relation.cloze if ours else relation.wordings.get(wording, ())
-        start = relation_id if ours else f"{relation_id}/{wording}"
-        named_texts = {f"{start}/{place}": text for place, text in enumerate(texts, 1)}
-        asks = (
+        is_ours = wording == OURS
+        cloze_texts = relation.cloze if is_ours else relation.wordings.get(wording, ())
+        name_start = relation_id if is_ours else f"{relation_id}/{wording}"
+        named_texts = {f"{name_start}/{place}": text for place, text in enumerate(cloze_texts, 1)}
+        question_texts = (
             question_template.ask
             for question_template in relation.questions
             if "in" in question_template.times
@@ -385,66 +406,73 @@ def cloze_templates(
         templates[relation_id] = ClozeTemplates(
             label=relation.label,
             cloze=named_texts,
-            ask=next(asks, None),
+            ask=next(question_texts, None),
             articles=relation.articles,
         )
-        if not texts:
-            wrong.append(f"{display_path(folder / relation_id)}.yaml: no wording {wording!r}")
-    if wrong:
-        known_sets = sorted({OURS}.union(*(r.wordings for r in relations.values())))
-        near = did_you_mean(wording, known_sets) if wording not in known_sets else None
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(known_sets)}"
-        raise UserError("\n".join(wrong), hint=hint)
+        if not cloze_texts:
+            without_wording.append(
+                f"{display_path(folder / relation_id)}.yaml: no wording {wording!r}"
+            )
+    if without_wording:
+        known_sets = sorted({OURS}.union(*(relation.wordings for relation in relations.values())))
+        near_name = did_you_mean(wording, known_sets) if wording not in known_sets else None
+        hint = f"did you mean {near_name}?" if near_name else f"there are {', '.join(known_sets)}"
+        raise UserError("\n".join(without_wording), hint=hint)
     return templates
 
 
 class Relations(dict[str, Relation]):
-    """Relations by id, in numeric order; `wrong`: the mistakes of the files that cannot be read."""
+    """Relations by id, in numeric order.
 
-    def __init__(self, found: Mapping[str, Relation], wrong: Mapping[str, str]) -> None:
-        super().__init__(sorted(found.items(), key=lambda entry: (len(entry[0]), entry[0])))
+    `wrong` maps the name of each file that cannot be read to its mistakes.
+    """
+
+    def __init__(self, read_relations: Mapping[str, Relation], wrong: Mapping[str, str]) -> None:
+        super().__init__(
+            sorted(read_relations.items(), key=lambda entry: (len(entry[0]), entry[0]))
+        )
         self.wrong = wrong
 
     def whole(self) -> "Relations":
-        """The same; raises one UserError with the mistakes of all files."""
+        """Return the relations; raise one `UserError` if any file has mistakes."""
         if self.wrong:
             raise UserError("\n".join(self.wrong.values()))
         return self
 
 
 def load_relations(folder: Path) -> Relations:
-    """Every `*.yaml` of a folder, by the name of the relation; `Relations.whole` minds mistakes.
+    """Read every `*.yaml` of a folder; the mistakes of a file raise nothing until they matter.
 
-    `UserError`: the folder has none.
+    `Relations.whole` raises them. Raises `UserError` if the folder has no such file.
     """
-    paths = sorted(
+    template_paths = sorted(
         folder.glob("*.yaml"),
         key=lambda template_path: (len(template_path.name), template_path.name),
     )
-    if not paths:
+    if not template_paths:
         raise UserError("no templates here: no *.yaml file", where=display_path(folder))
     relations: dict[str, Relation] = {}
     wrong = {
         template_path.name: f"{display_path(template_path)}: call it {template_path.stem}.yaml"
         for template_path in sorted(folder.glob("*.yml"))
     }
-    for path in paths:
+    for template_file in template_paths:
         try:
-            relations[path.stem] = load(path, Relation)
+            relations[template_file.stem] = load(template_file, Relation)
         except UserError as e:
-            wrong[path.stem] = str(e)
+            wrong[template_file.stem] = str(e)
     return Relations(relations, wrong)
 
 
 def relations_with_own(folder: Path) -> Relations:
-    """The project's relations, and those of a folder, which add to them or take their places."""
-    ours = load_relations(TEMPLATES).whole()
+    """Return the project's relations and those of a folder, which may replace some of ours."""
+    our_relations = load_relations(TEMPLATES).whole()
     if folder.resolve() == TEMPLATES.resolve():
-        return ours
+        return our_relations
     own_relations = load_relations(folder)
     kept_relations = {
         relation_id: relation
-        for relation_id, relation in ours.items()
+        for relation_id, relation in our_relations.items()
         if relation_id not in own_relations.wrong
     }
     return Relations({**kept_relations, **own_relations}, own_relations.wrong)
@@ -453,22 +481,22 @@ def relations_with_own(folder: Path) -> Relations:
 def select_relations(
     relations: Relations, ids: Iterable[str], folder: Path = TEMPLATES
 ) -> Relations:
-    """The relations with these ids; `folder` is where they came from.
+    """Return the relations with these ids, which were read from `folder`.
 
-    Raises one UserError that names every id without a template, and what to do about it, and the
-    mistakes of those that cannot be read. Other files may be wrong.
+    Raises one `UserError` for all ids that have no template, with advice, and for all whose file
+    has mistakes. Mistakes in other files do not matter.
     """
     wanted_ids = set(ids)
-    missing = sorted(
+    missing_ids = sorted(
         wanted_ids - set(relations), key=lambda relation_id: (len(relation_id), relation_id)
     )
-    if missing:
-        mistakes = [
+    if missing_ids:
+        mistake_texts = [
             relations.wrong.get(relation_id)
             or _missing_template_message(relation_id, relations, folder)
-            for relation_id in missing
+            for relation_id in missing_ids
         ]
-        raise UserError("\n".join(mistakes))
+        raise UserError("\n".join(mistake_texts))
     return Relations(
         {
             relation_id: relation
@@ -484,19 +512,23 @@ def json_schema() -> str:
     return json.dumps(Relation.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _missing_template_message(relation: str, relations: Relations, folder: Path) -> str:
-    labels = {
+def _missing_template_message(missing_id: str, relations: Relations, folder: Path) -> str:
+    id_by_label = {
         known_relation.label: relation_id for relation_id, known_relation in relations.items()
     }
-    near = did_you_mean(relation, relations) or labels.get(did_you_mean(relation, labels) or "")
-    lines = [f"{relation}: no template in {display_path(folder)}"]
-    if near:
-        lines.append(f"did you mean {near} ({relations[near].label})?")
-    if re.match(_PROPERTY, relation) and relations:
-        model = display_path(TEMPLATES / f"{near or next(iter(relations))}.yaml")
+    near_id = did_you_mean(missing_id, relations) or id_by_label.get(
+        did_you_mean(missing_id, id_by_label) or ""
+    )
+    message_lines = [f"{missing_id}: no template in {display_path(folder)}"]
+    if near_id:
+        message_lines.append(f"did you mean {near_id} ({relations[near_id].label})?")
+    # Only a property id can become a file name; a label that nothing is near to gets no advice.
+    if re.match(_PROPERTY, missing_id) and relations:
+        model_path = display_path(TEMPLATES / f"{near_id or next(iter(relations))}.yaml")
         own_folder = "FOLDER" if folder == TEMPLATES else display_path(folder)
-        lines.append(
-            f"for a new relation, write {own_folder}/{relation}.yaml, with {model} as a model"
+        message_lines.append(
+            f"for a new relation, write {own_folder}/{missing_id}.yaml, "
+            f"with {model_path} as a model"
         )
-        lines += [f"and give --templates {own_folder}"] if folder == TEMPLATES else []
-    return "\n  ".join(lines)
+        message_lines += [f"and give --templates {own_folder}"] if folder == TEMPLATES else []
+    return "\n  ".join(message_lines)

@@ -1,4 +1,4 @@
-"""From the mined statements of every relation to the facts and gaps of those asked for."""
+"""Facts and gaps of some relations, selected from the mined statements of all relations."""
 
 from collections.abc import Collection, Mapping
 from functools import cached_property, reduce
@@ -20,14 +20,15 @@ from factdrift.builders.facts.timeline import PAIR
 
 SUBCLASS = "P279"
 """The property by which a class is a subclass of another."""
-_GAPS = get_args(rows.GapReason)
+_GAP_REASONS = get_args(rows.GapReason)
 
 
 class Stated:
-    """What the dump of a mined folder says of some relations.
+    """The facts, gaps and entities that a mined folder has for some relations.
 
-    `pointwise`: those whose sightings are points; `undated`: those that keep undated statements as
-    facts; `classes`: of those that ask for them, what subject and object are.
+    The sightings of the relations `pointwise` are points in time. The relations `undated` keep
+    statements without a date as facts. `classes` has the classes of subject and object for each
+    relation that restricts them; None does not restrict them.
     """
 
     def __init__(
@@ -41,151 +42,199 @@ class Stated:
     ) -> None:
         self.pointwise, self.undated = sorted(pointwise), sorted(undated)
         self.properties = sorted(set(map(property_of, relations)))
-        mined = eng.read(folder / "statements.parquet", rows.Statement)
+        mined_statements = eng.read(folder / "statements.parquet", rows.Statement)
         self.entities = eng.read(folder / "entities.parquet", rows.Entity)
         self.drops = eng.read(folder / "dropped.parquet", rows.Dropped)
-        # Relations that hold part of a property have its statements under their own name.
-        parts = [r for r in relations if r in classes or r != property_of(r)]
-        asked = mined.filter(mined.relation.isin(sorted(set(relations).difference(parts))))
-        for relation in sorted(parts):
-            one = mined.filter(mined.relation == property_of(relation))
-            one = one.mutate(relation=ibis.literal(relation))
-            for role, wanted in zip(_NAMING, classes.get(relation, (None, None)), strict=True):
-                if wanted:
-                    one = _of_classes(eng, one, role, wanted, self.entities, mined)
-            asked = asked.union(one)
-        self.mined = eng.keep(asked)
+        # A relation that holds part of a property, as `P54-club` does, or that restricts classes,
+        # gets a copy of the property's statements under its own name.
+        part_relations = [
+            relation_id
+            for relation_id in relations
+            if relation_id in classes or relation_id != property_of(relation_id)
+        ]
+        kept_statements = mined_statements.filter(
+            mined_statements.relation.isin(sorted(set(relations).difference(part_relations)))
+        )
+        for part_relation in sorted(part_relations):
+            part_statements = mined_statements.filter(
+                mined_statements.relation == property_of(part_relation)
+            )
+            part_statements = part_statements.mutate(relation=ibis.literal(part_relation))
+            for role, role_classes in zip(
+                _NAMING, classes.get(part_relation, (None, None)), strict=True
+            ):
+                if role_classes:
+                    part_statements = _of_classes(
+                        eng, part_statements, role, role_classes, self.entities, mined_statements
+                    )
+            kept_statements = kept_statements.union(part_statements)
+        self.mined = eng.keep(kept_statements)
 
     @cached_property
     def statements(self) -> ir.Table:
-        """The statements of these relations, sightings as points where they are; `fact`: is one."""
+        """The statements of these relations, each with the flag `fact`.
+
+        Sightings of pointwise relations are turned into points.
+        """
         table, entities = self.mined, self.entities
-        labelled = entities.filter(has_label(entities.label)).select(labelled="id")
-        table = table.left_join(labelled, table.object == labelled.labelled)
-        happens = table.relation.isin(self.pointwise)
-        point = table.sighting & happens
-        # What happens does not go on for ever: with a start alone, it held then.
-        begun = table.start_first.notnull() | table.start_last.notnull()
-        started = happens & table.end_open & begun & ~point
+        labelled_entities = entities.filter(has_label(entities.label)).select(labelled="id")
+        table = table.left_join(labelled_entities, table.object == labelled_entities.labelled)
+        is_pointwise = table.relation.isin(self.pointwise)
+        is_point = table.sighting & is_pointwise
+        # A pointwise relation does not last: a fact with a start alone held at that time only.
+        has_start = table.start_first.notnull() | table.start_last.notnull()
+        only_started = is_pointwise & table.end_open & has_start & ~is_point
         # A sighting lies between the first day of its end and the last of its start.
         table = table.mutate(
-            point=point | started,
-            sighting=table.sighting & ~point,
-            start_first=ibis.ifelse(point, table.end_first, table.start_first),
-            end_first=ibis.ifelse(started, table.start_first, table.end_first),
-            end_last=ibis.ifelse(point | started, table.start_last, table.end_last),
-            end_open=table.end_open & ~started,
+            point=is_point | only_started,
+            sighting=table.sighting & ~is_point,
+            start_first=ibis.ifelse(is_point, table.end_first, table.start_first),
+            end_first=ibis.ifelse(only_started, table.start_first, table.end_first),
+            end_last=ibis.ifelse(is_point | only_started, table.start_last, table.end_last),
+            end_open=table.end_open & ~only_started,
         )
-        nowhere = table.point & table.reason.isnull() & (table.start_first > table.end_last)
-        reason = ibis.ifelse(nowhere.fill_null(False), "contradictory", table.reason)
-        known = table.labelled.notnull() & table.relation.isin(self.undated)
+        holds_nowhere = table.point & table.reason.isnull() & (table.start_first > table.end_last)
+        reason = ibis.ifelse(holds_nowhere.fill_null(False), "contradictory", table.reason)
+        keeps_undated = table.labelled.notnull() & table.relation.isin(self.undated)
         return table.mutate(
             reason=reason,
-            nowhere=nowhere.fill_null(False),
-            fact=reason.isnull() | ((reason == "undated") & known),
+            nowhere=holds_nowhere.fill_null(False),
+            fact=reason.isnull() | ((reason == "undated") & keeps_undated),
         )
 
     @cached_property
     def facts(self) -> ir.Table:
-        """`rows.Fact`: what has an object with a name, and a time or no need of one."""
+        """The facts (`rows.Fact`): their object has a name, and they have a date or need none."""
         return self.statements.filter("fact").select(arrow_schema(rows.Fact).names)
 
     @cached_property
     def gaps(self) -> ir.Table:
-        """`rows.Gap`: what may have held.
+        """The gaps (`rows.Gap`): statements that are no facts, whose object may have held.
 
-        Undated statements are gaps beside dated ones of the same subject and relation, and where
-        the relation keeps them but the object has no name.
+        An undated statement is a gap if the same subject and relation have a dated statement, too,
+        or if the relation keeps undated statements but the object has no name.
         """
         table = self.statements
-        dated = table.filter(table.reason.isnull() | (table.reason != "undated"))
-        table = table.filter(~table.fact & table.reason.isin(_GAPS))
-        kept = (table.reason != "undated") | table.relation.isin(self.undated)
-        beside = table.filter(~kept).semi_join(dated, PAIR)
-        table = table.filter(kept).union(beside)
+        dated_statements = table.filter(table.reason.isnull() | (table.reason != "undated"))
+        table = table.filter(~table.fact & table.reason.isin(_GAP_REASONS))
+        always_kept = (table.reason != "undated") | table.relation.isin(self.undated)
+        beside_dated = table.filter(~always_kept).semi_join(dated_statements, PAIR)
+        table = table.filter(always_kept).union(beside_dated)
         no_day = ibis.null("date")
         table = table.mutate(
             end_open=table.end_open | table.nowhere,
-            **{c: ibis.ifelse(table.nowhere, no_day, table[c]) for c in DATES},
+            **{
+                column_name: ibis.ifelse(table.nowhere, no_day, table[column_name])
+                for column_name in DATES
+            },
         )
         return table.select(arrow_schema(rows.Gap).names).distinct()
 
     @property
     def named(self) -> ir.Table:
-        """`rows.Entity`: what facts and gaps name, and the relations."""
-        used = [t[c].name("id").as_table() for t in (self.facts, self.gaps) for c in _NAMING]
-        ids = reduce(ir.Table.union, used).distinct()
-        wanted = self.entities.id.isin(self.properties)
-        others = self.entities.filter(~wanted).semi_join(ids, "id")
-        return others.union(self.entities.filter(wanted))
+        """The entities (`rows.Entity`) that facts and gaps name, and those of the relations."""
+        used_columns = [
+            source_table[naming_column].name("id").as_table()
+            for source_table in (self.facts, self.gaps)
+            for naming_column in _NAMING
+        ]
+        used_ids = reduce(ir.Table.union, used_columns).distinct()
+        is_property = self.entities.id.isin(self.properties)
+        used_entities = self.entities.filter(~is_property).semi_join(used_ids, "id")
+        return used_entities.union(self.entities.filter(is_property))
 
     @property
     def dropped(self) -> ir.Table:
-        """`rows.Dropped`: statements that are no facts, and lines that could not be read."""
+        """The dropped rows (`rows.Dropped`): statements that are no facts, and unreadable lines."""
         table = self.statements
-        unnamed = (table.reason == "undated") & table.relation.isin(self.undated)
-        doubtful = ~table.reason.isin(["undated", "contradictory"]) | unnamed | table.nowhere
-        table = table.filter(~table.fact & doubtful)
-        unnamed = table.reason == "undated"
-        shown = table.object + " (" + table.kind + ")"
-        dropped = as_dropped(
+        lacks_name = (table.reason == "undated") & table.relation.isin(self.undated)
+        is_dropped = ~table.reason.isin(["undated", "contradictory"]) | lacks_name | table.nowhere
+        table = table.filter(~table.fact & is_dropped)
+        lacks_name = table.reason == "undated"
+        object_and_kind = table.object + " (" + table.kind + ")"
+        dropped_statements = as_dropped(
             table,
             "mine",
-            reason=ibis.ifelse(unnamed, "unlabelled_object", table.reason),
+            reason=ibis.ifelse(lacks_name, "unlabelled_object", table.reason),
             item=table.statement,
-            detail=ibis.ifelse(table.kind.isnull(), table.object, shown),
+            detail=ibis.ifelse(table.kind.isnull(), table.object, object_and_kind),
         ).distinct()
-        drops = self.drops
-        drops = drops.filter(drops.relation.isnull() | drops.relation.isin(self.properties))
-        return drops.union(dropped)
+        mining_drops = self.drops
+        mining_drops = mining_drops.filter(
+            mining_drops.relation.isnull() | mining_drops.relation.isin(self.properties)
+        )
+        return mining_drops.union(dropped_statements)
 
 
 def _of_classes(
     eng: Engine,
     statements: ir.Table,
     role: str,
-    wanted: Classes,
+    role_classes: Classes,
     entities: ir.Table,
     mined: ir.Table,
 ) -> ir.Table:
-    """The statements whose `role` is of these classes, and of no excluded one.
+    """Return the statements whose `role` belongs to these classes and to no excluded one.
 
-    Those of a thing of which the dump names no class are of none: they get the reason
-    `class_unknown` where a class is asked for, and stay where classes are only excluded.
+    The dump may name no class of an item. Its statements get the reason `class_unknown` if a class
+    is required, and they stay if classes are only excluded.
     """
-    edges = mined.filter((mined.relation == SUBCLASS) & mined.object.notnull())
-    edges = eng.keep(edges.select("subject", "object").distinct())
-    # An office is a subclass, not an instance.
-    names = ibis.array([entities.id]).concat(entities.classes)
-    every = entities.select("id", in_class=names.unnest())
-    others = every.filter(_within(eng, every.in_class, edges, wanted.without)).select("id")
-    if wanted.of:
-        there = every.filter(_within(eng, every.in_class, edges, wanted.of))
-        rest = entities.anti_join(there, "id")
-        classed = (rest.classes.length() > 0) | rest.id.isin(edges.subject)
-        unknown = rest.filter(~classed).select(unclassed="id")
-        others = others.union(rest.filter(classed).select("id"))
-        found = statements.left_join(unknown, statements[role] == unknown.unclassed)
-        reason = ibis.ifelse(found.unclassed.notnull(), "class_unknown", ibis.null("string"))
-        statements = found.mutate(reason=found.reason.fill_null(reason)).drop("unclassed")
-    return statements.anti_join(others.distinct().rename(**{role: "id"}), role)
+    subclass_edges = mined.filter((mined.relation == SUBCLASS) & mined.object.notnull())
+    subclass_edges = eng.keep(subclass_edges.select("subject", "object").distinct())
+    # An office such as `head coach` is a subclass of another and an instance of nothing, so that
+    # every item counts as one of its own classes.
+    class_ids = ibis.array([entities.id]).concat(entities.classes)
+    class_members = entities.select("id", in_class=class_ids.unnest())
+    excluded_ids = class_members.filter(
+        _within(eng, class_members.in_class, subclass_edges, role_classes.without)
+    ).select("id")
+    if role_classes.of:
+        wanted_ids = class_members.filter(
+            _within(eng, class_members.in_class, subclass_edges, role_classes.of)
+        )
+        other_entities = entities.anti_join(wanted_ids, "id")
+        has_class = (other_entities.classes.length() > 0) | other_entities.id.isin(
+            subclass_edges.subject
+        )
+        without_class = other_entities.filter(~has_class).select(unclassed="id")
+        excluded_ids = excluded_ids.union(other_entities.filter(has_class).select("id"))
+        with_unclassed = statements.left_join(
+            without_class, statements[role] == without_class.unclassed
+        )
+        class_reason = ibis.ifelse(
+            with_unclassed.unclassed.notnull(), "class_unknown", ibis.null("string")
+        )
+        statements = with_unclassed.mutate(
+            reason=with_unclassed.reason.fill_null(class_reason)
+        ).drop("unclassed")
+    return statements.anti_join(excluded_ids.distinct().rename(**{role: "id"}), role)
 
 
 def _within(
-    eng: Engine, classes: ir.StringColumn, edges: ir.Table, roots: Collection[str]
+    eng: Engine, classes: ir.StringColumn, subclass_edges: ir.Table, roots: Collection[str]
 ) -> ir.BooleanValue:
-    """Whether classes are these or subclasses of them, at any remove."""
-    found = edges.filter(edges.object.isin(sorted(roots))).select(id="subject").distinct()
-    size = -1
+    """Return whether each class is one of the roots, or a direct or indirect subclass of one.
+
+    Each turn of the loop adds the subclasses of those found so far, until there are no more.
+    """
+    known_subclasses = (
+        subclass_edges.filter(subclass_edges.object.isin(sorted(roots)))
+        .select(id="subject")
+        .distinct()
+    )
+    known_count = -1
     while roots:
-        found = eng.keep(found)
-        (row,) = eng.rows(found.aggregate(n=found.count()))
-        if row["n"] == size:
+        known_subclasses = eng.keep(known_subclasses)
+        (count_row,) = eng.rows(known_subclasses.aggregate(n=known_subclasses.count()))
+        if count_row["n"] == known_count:
             break
-        size = row["n"]
-        below = edges.filter(edges.object.isin(found.id)).select(id="subject")
-        found = found.union(below, distinct=True)
-    return classes.isin(sorted(roots)) | classes.isin(found.id)
+        known_count = count_row["n"]
+        next_subclasses = subclass_edges.filter(
+            subclass_edges.object.isin(known_subclasses.id)
+        ).select(id="subject")
+        known_subclasses = known_subclasses.union(next_subclasses, distinct=True)
+    return classes.isin(sorted(roots)) | classes.isin(known_subclasses.id)
 
 
 _NAMING = ("subject", "object")
+"""The columns that name an item."""

@@ -32,25 +32,30 @@ FACT_ORDER = (
     "subject", "relation", "object", "start_first", "start_last", "end_first", "end_last",
     "end_open", "point", "sighting", "rank", "statement",
 )  # fmt: skip
-"""Total order of facts."""
-GAP_ORDER = (*(c for c in FACT_ORDER if c not in ("point", "sighting")), "reason")
-"""Total order of gaps."""
+"""Total order of facts, for `Engine.write`."""
+GAP_ORDER = (
+    *(column_name for column_name in FACT_ORDER if column_name not in ("point", "sighting")),
+    "reason",
+)
+"""Total order of gaps, for `Engine.write`."""
 COUNTS = "counts.json"
-"""What was counted on the way from a dump to the facts of some relations: name -> number."""
+"""The file with the counts of a dump's lines, statements and facts: name -> number."""
 DROPPED_ORDER = ("step", "reason", "item", "subject", "relation", "period", "score", "detail")
 """Total order of dropped rows, for `Engine.write`."""
+# 100 MB are read in about two seconds, so that smaller dumps need no announcement.
 _WORTH_SAYING = 100_000_000
-"""Bytes of a dump from which the time that reading takes is said before."""
-_A_MINUTE = 45e6 * 60
+"""Bytes of a dump from which on the user is told beforehand how long reading takes."""
+_BYTES_A_MINUTE = 45e6 * 60
 """Bytes of a gz dump that one process and its thread read in a minute (see `bench/mine.py`)."""
 _ROWS = {"facts": rows.Fact, "gaps": rows.Gap, "entities": rows.Entity, "dropped": rows.Dropped}
 
 
 class Facts(Step):
-    """Facts, gaps, entities and dropped statements of some relations, out of mined statements.
+    """The step that selects facts, gaps, entities and dropped statements of some relations.
 
-    `pointwise`, `undated`: those of them whose facts are points, and that keep undated statements;
-    `classes`: of those that ask for them, what subject and object are.
+    `pointwise` lists the relations whose facts are points, and `undated` those that keep undated
+    statements. `classes` has the classes of subject and object for each relation that restricts
+    them.
     """
 
     name: ClassVar[str] = "facts"
@@ -62,35 +67,37 @@ class Facts(Step):
     classes: Mapping[str, tuple[Classes | None, Classes | None]] = {}
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Write a Parquet file for each table, and `mined.json` with what was counted."""
-        folder = workspace.folder(self.mined)
+        """Write a Parquet file for each table, and `counts.json` with the counts."""
+        mined_folder = workspace.folder(self.mined)
         with workspace.engine() as eng:
             selection = (self.relations, self.pointwise, self.undated, self.classes)
-            tables = Stated(eng, folder, *selection)
-            written = {
+            stated_tables = Stated(eng, mined_folder, *selection)
+            row_counts = {
                 name: eng.write(table, out / f"{name}.parquet", _ROWS[name], order)
                 for name, table, order in (
-                    ("facts", tables.facts, FACT_ORDER),
-                    ("gaps", tables.gaps, GAP_ORDER),
-                    ("entities", tables.named, ("id",)),
-                    ("dropped", tables.dropped, DROPPED_ORDER),
+                    ("facts", stated_tables.facts, FACT_ORDER),
+                    ("gaps", stated_tables.gaps, GAP_ORDER),
+                    ("entities", stated_tables.named, ("id",)),
+                    ("dropped", stated_tables.dropped, DROPPED_ORDER),
                 )
             }
-            undated = tables.gaps.filter(tables.gaps.reason == "undated")
-            reasons = [
+            undated_gaps = stated_tables.gaps.filter(stated_tables.gaps.reason == "undated")
+            reason_counts = [
                 (row["reason"], row["n"])
-                for table in (undated, tables.dropped)
+                for table in (undated_gaps, stated_tables.dropped)
                 for row in eng.rows(table.group_by("reason").agg(n=table.count()))
             ]
-        of_reason = dict(reasons)
-        counts = self._counted(folder)
-        of_reason["undated"] = counts["undated"] + of_reason.get("undated", 0)
-        text = json.dumps({**counts, **of_reason, **written}, indent=1, sort_keys=True)
-        (out / COUNTS).write_text(text + "\n", "utf-8")
+        count_by_reason = dict(reason_counts)
+        mining_counts = self._counted(mined_folder)
+        count_by_reason["undated"] = mining_counts["undated"] + count_by_reason.get("undated", 0)
+        counts_text = json.dumps(
+            {**mining_counts, **count_by_reason, **row_counts}, indent=1, sort_keys=True
+        )
+        (out / COUNTS).write_text(counts_text + "\n", "utf-8")
 
-    def _counted(self, folder: Path) -> Counter[str]:
-        """What was read in all, and what mining counted for these relations."""
-        summary = read_summary(folder / TABLES[-1])
+    def _counted(self, mined_folder: Path) -> Counter[str]:
+        """Add up the counts of the whole dump and those of these relations."""
+        summary = read_summary(mined_folder / TABLES[-1])
         counts = Counter[str](summary["counts"])
         counts["statements"] = 0
         for relation in dict.fromkeys(map(property_of, self.relations)):
@@ -99,9 +106,10 @@ class Facts(Step):
 
 
 class Timelines(Step):
-    """The timelines of some relations, with every end closed that nobody stated.
+    """The step that makes the timelines of some relations, in which every end is closed.
 
-    `timelines.parquet` (`rows.Segment`) and `gaps.parquet` (`rows.Gap`). `rules`: by property id.
+    It writes `timelines.parquet` (`rows.Segment`) and `gaps.parquet` (`rows.Gap`). `rules` has the
+    rule of each relation by its id.
     """
 
     name: ClassVar[str] = "timelines"
@@ -112,21 +120,23 @@ class Timelines(Step):
     def make(self, out: Path, workspace: Workspace) -> None:
         """Merge the facts of these relations into segments."""
         with workspace.engine() as eng:
-            mined = read_dump(eng, workspace.folder(self.facts), self.rules)
-            line = timeline.timeline(eng, *mined, self.rules)
-            eng.write(line.segments, out / "timelines.parquet", rows.Segment, timeline.ORDER)
-            eng.write(line.gaps, out / "gaps.parquet", rows.Gap, timeline.GAP_ORDER)
+            mined_dump = read_dump(eng, workspace.folder(self.facts), self.rules)
+            merged_timeline = timeline.timeline(eng, *mined_dump, self.rules)
+            eng.write(
+                merged_timeline.segments, out / "timelines.parquet", rows.Segment, timeline.ORDER
+            )
+            eng.write(merged_timeline.gaps, out / "gaps.parquet", rows.Gap, timeline.GAP_ORDER)
 
 
 def read_dump(eng: Engine, folder: Path, relations: Collection[str]) -> snapshot_diff.Dump:
-    """What a mined folder says of some relations."""
-    held = eng.read(folder / "facts.parquet", rows.Fact)
-    gaps = eng.read(folder / "gaps.parquet", rows.Gap)
+    """Read the facts and gaps of some relations, and all entities, from a folder of facts."""
+    all_facts = eng.read(folder / "facts.parquet", rows.Fact)
+    all_gaps = eng.read(folder / "gaps.parquet", rows.Gap)
     relation_ids = sorted(relations)
     named_entities = eng.read(folder / "entities.parquet", rows.Entity)
     return snapshot_diff.Dump(
-        held.filter(held.relation.isin(relation_ids)),
-        gaps.filter(gaps.relation.isin(relation_ids)),
+        all_facts.filter(all_facts.relation.isin(relation_ids)),
+        all_gaps.filter(all_gaps.relation.isin(relation_ids)),
         named_entities,
     )
 
@@ -137,23 +147,26 @@ def all_relations(run: Run) -> Relations:
 
 
 def properties_to_mine(relations: Mapping[str, Relation]) -> dict[str, bool]:
-    """The properties to mine for these relations, with whether their undated statements are kept.
+    """Return the properties to mine, each with whether its undated statements are kept.
 
-    Classes need their subclasses.
+    Relations that restrict classes also need the property that says what is a subclass of what.
     """
-    needed: dict[str, bool] = {}
+    needed_properties: dict[str, bool] = {}
     for relation in relations.values():
         is_kept = relation.undated == "keep"
-        needed[relation.property] = needed.get(relation.property, False) or is_kept
+        needed_properties[relation.property] = (
+            needed_properties.get(relation.property, False) or is_kept
+        )
     if any(relation.subject_class or relation.object_class for relation in relations.values()):
-        needed[SUBCLASS] = True
-    return needed
+        needed_properties[SUBCLASS] = True
+    return needed_properties
 
 
 def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
-    """What an input says of these relations: a dump, or a folder that is mined already.
+    """Return the step that makes the facts of these relations from an input of the recipe.
 
-    `UserError` where that folder was mined without what these relations need.
+    The input is a dump, or a folder that has been mined already. Raises `UserError` if such a
+    folder was mined without a property or the undated statements that these relations need.
     """
     with_undated = tuple(
         sorted(
@@ -177,63 +190,73 @@ def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
     )
 
 
-def _mined(run: Run, source: Source, needed: Mapping[str, bool]) -> Mine | MinedFolder:
+def _mined(run: Run, source: Source, needed_properties: Mapping[str, bool]) -> Mine | MinedFolder:
     if not source.mined:
-        # All that keep them, so that one mining serves every recipe.
-        undated = [
+        # Undated statements are mined for all relations that keep them, not only for those of this
+        # recipe, so that the dump is read once for all recipes.
+        undated_properties = [
             property_id
             for property_id, is_kept in properties_to_mine(all_relations(run)).items()
             if is_kept
         ]
-        step = Mine(dump=source, undated=tuple(sorted(undated)))
-        _say_before(run, step)
-        return step
+        mine_step = Mine(dump=source, undated=tuple(sorted(undated_properties)))
+        _say_before(run, mine_step)
+        return mine_step
     summary = read_summary(source.mined / TABLES[-1])
-    if summary["asked"] is not None and (missing := sorted(set(needed) - set(summary["asked"]))):
+    if summary["asked"] is not None and (
+        missing_properties := sorted(set(needed_properties) - set(summary["asked"]))
+    ):
         raise UserError(
-            f"it was not mined for {', '.join(missing)}",
+            f"it was not mined for {', '.join(missing_properties)}",
             where=source.mined,
             hint="mine them too, or leave them out of the recipe's relations",
         )
-    if missing := sorted(
-        {property_id for property_id in needed if needed[property_id]} - set(summary["undated"])
+    if missing_properties := sorted(
+        {property_id for property_id in needed_properties if needed_properties[property_id]}
+        - set(summary["undated"])
     ):
         raise UserError(
-            f"it was mined without the undated statements of {', '.join(missing)}",
+            f"it was mined without the undated statements of {', '.join(missing_properties)}",
             where=source.mined,
             hint="mine it again with templates that say `undated: keep`, or leave them out",
         )
     return MinedFolder(tables=source)
 
 
-def _say_before(run: Run, step: Mine) -> None:
-    """Say that a dump will be read, how long that takes, and why it is read again where it is."""
+def _say_before(run: Run, mine_step: Mine) -> None:
+    """Tell the user that a dump will be read, how long that takes, and why it is read again."""
     workspace = run.workspace
-    if (workspace.root / f"{step.name}-{step.key}").is_dir():
+    if (workspace.root / f"{mine_step.name}-{mine_step.key}").is_dir():
         return
-    size = sum(file.stat().st_size for file in step.dump.files)
-    if size < _WORTH_SAYING:
+    dump_size = sum(file.stat().st_size for file in mine_step.dump.files)
+    if dump_size < _WORTH_SAYING:
         return
-    text = f"  {step.dump.name}: {size / 1e9:.1f} GB are read, about {size / _A_MINUTE:.0f} minutes"
-    earlier = [
-        read_summary(path) for path in sorted(workspace.root.glob(f"{step.name}-*/{TABLES[-1]}"))
+    gigabytes, minutes = dump_size / 1e9, dump_size / _BYTES_A_MINUTE
+    message_text = (
+        f"  {mine_step.dump.name}: {gigabytes:.1f} GB are read, about {minutes:.0f} minutes"
+    )
+    earlier_summaries = [
+        read_summary(summary_path)
+        for summary_path in sorted(workspace.root.glob(f"{mine_step.name}-*/{TABLES[-1]}"))
     ]
-    same = [
-        summary["undated"] for summary in earlier if summary["snapshot"] == str(step.dump.snapshot)
+    undated_before = [
+        summary["undated"]
+        for summary in earlier_summaries
+        if summary["snapshot"] == str(mine_step.dump.snapshot)
     ]
-    new = set(step.undated).difference(*same) if same else set()
-    if new:
-        text += f" again, for the undated statements of {', '.join(sorted(new))}"
-    workspace.say(text)
+    newly_undated = set(mine_step.undated).difference(*undated_before) if undated_before else set()
+    if newly_undated:
+        message_text += f" again, for the undated statements of {', '.join(sorted(newly_undated))}"
+    workspace.say(message_text)
 
 
-def timelines_step(of: Facts, relations: Mapping[str, Relation]) -> Timelines:
+def timelines_step(facts: Facts, relations: Mapping[str, Relation]) -> Timelines:
     """The timelines of these relations."""
-    return Timelines(facts=of, rules=time_rules(relations))
+    return Timelines(facts=facts, rules=time_rules(relations))
 
 
 def time_rules(relations: Mapping[str, Relation]) -> dict[str, timeline.TimeRule]:
-    """What the templates of the relations say of time."""
+    """Return the rules of time from the templates of these relations, by relation id."""
     shared_fields = set(timeline.TimeRule.model_fields)
     return {
         relation_id: timeline.TimeRule.model_validate(relation.model_dump(include=shared_fields))
@@ -247,26 +270,36 @@ def relation_labels(relations: Mapping[str, Relation]) -> dict[str, str]:
 
 
 def released_segments(segments: ir.Table) -> ir.Table:
-    """Segments with an id, which names the object's first, second, … segment, and their dates."""
-    order = [segments[column].asc(nulls_first=True) for column in (*DATES, "statements")]
-    by = ibis.window(group_by=list(timeline.KEY), order_by=order)
-    placed = segments.mutate(place=ibis.row_number().over(by))
+    """Add to segments their ids and their dates as texts.
+
+    The id is made of subject, relation, object and the place of the segment among those of the
+    object, so that it stays when the dates of a segment change.
+    """
+    by_time = [segments[column].asc(nulls_first=True) for column in (*DATES, "statements")]
+    of_object = ibis.window(group_by=list(timeline.KEY), order_by=by_time)
+    numbered_segments = segments.mutate(place=ibis.row_number().over(of_object))
     return release_columns.with_valid_dates(
-        release_columns.with_content_ids(placed, (*timeline.KEY, "place"))
+        release_columns.with_content_ids(numbered_segments, (*timeline.KEY, "place"))
     )
 
 
 def newest_entities(eng: Engine, folders: Sequence[Path]) -> ir.Table:
-    """The entities of one or more folders of facts, oldest first; of each, what the newest says."""
-    newest, *older = (
-        eng.read(folder / "entities.parquet", rows.Entity) for folder in reversed(folders)
+    """Merge the entities of folders of facts, which come oldest first.
+
+    An entity that is in several of them has the labels and counts of the newest.
+    """
+    newest_table, *older_tables = (
+        eng.read(facts_folder / "entities.parquet", rows.Entity)
+        for facts_folder in reversed(folders)
     )
-    for table in older:
-        newest = newest.union(table.anti_join(newest, "id"))
-    return newest
+    for older_table in older_tables:
+        newest_table = newest_table.union(older_table.anti_join(newest_table, "id"))
+    return newest_table
 
 
 def read_dropped(eng: Engine, *folders: Path) -> ir.Table:
-    """What was left out on the way to these facts (`rows.Dropped`)."""
-    dropped_tables = (eng.read(folder / "dropped.parquet", rows.Dropped) for folder in folders)
+    """Read the rows that were left out while these facts were made (`rows.Dropped`)."""
+    dropped_tables = (
+        eng.read(facts_folder / "dropped.parquet", rows.Dropped) for facts_folder in folders
+    )
     return reduce(ir.Table.union, dropped_tables)

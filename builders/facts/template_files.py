@@ -1,9 +1,9 @@
-"""Templates of a folder as `make templates` prints them, and templates out of a CSV table.
+"""Print the templates of a folder for `make templates`, and import templates from a CSV table.
 
-A table has the columns `Wikidata ID`, `Relation` and `Template`, as that of TempLAMA: one cloze
-sentence a row, with `<subject>` and `<object>`. Other columns are nothing. Each relation becomes a
-file `P….yaml` with the defaults of one that changes: a state, several objects, undated facts
-dropped.
+The table has the columns `Wikidata ID`, `Relation` and `Template`, as that of TempLAMA has, with
+one cloze sentence a row that contains `<subject>` and `<object>`. Other columns are ignored. Each
+relation becomes a file `P….yaml` with the settings of a relation that changes: it is a state, may
+have several objects, and its undated facts are dropped.
 """
 
 import csv
@@ -32,42 +32,46 @@ _DEFAULTS = {"mode": "accumulate", "exclusive": False, "undated": "drop"}
 
 
 def check(folder: Path) -> Iterator[str]:
-    """A line for each relation and, below it, one for each variant with an example.
+    """Yield a line for each relation, followed by a line with an example for each variant.
 
-    Raises a UserError that lists every mistake, or says that our `schema.json` is out of date.
+    Raises a `UserError` that lists every mistake, or says that our `schema.json` is out of date.
     """
     relations = load_relations(folder).whole()
     for relation in relations.values():
-        kind: list[str] = [relation.mode]
-        kind += ["one object at a time"] if relation.exclusive else []
-        kind += ["undated facts kept"] if relation.undated == "keep" else []
-        kind += ["functional"] if relation.functional else []
-        kind += [f"cloze_templates by {name}" for name in relation.wordings]
-        yield f"{relation.relation} {relation.label} ({', '.join(kind)})"
-        examples = relation.examples or (_NONE,)
-        for place, text in enumerate(relation.cloze):
-            example = examples[place % len(examples)]
-            question_text = query(text, example.subject, articles=relation.articles)
-            sentence_text = sentence(text, example.subject, example.object, relation.articles)
+        kind_words: list[str] = [relation.mode]
+        kind_words += ["one object at a time"] if relation.exclusive else []
+        kind_words += ["undated facts kept"] if relation.undated == "keep" else []
+        kind_words += ["functional"] if relation.functional else []
+        kind_words += [f"worded by {wording_name}" for wording_name in relation.wordings]
+        yield f"{relation.relation} {relation.label} ({', '.join(kind_words)})"
+        relation_examples = relation.examples or (_NONE,)
+        for variant_place, variant_text in enumerate(relation.cloze):
+            example = relation_examples[variant_place % len(relation_examples)]
+            question_text = query(variant_text, example.subject, articles=relation.articles)
+            sentence_text = sentence(
+                variant_text, example.subject, example.object, relation.articles
+            )
             yield f"  {question_text}  ->  {sentence_text}"
         for example in relation.examples:
             yield from (
                 f"  {question_text}  ->  {example.object}" for question_text in example.asks
             )
-    schema = folder / SCHEMA
+    schema_path = folder / SCHEMA
     if (
         folder.resolve() == TEMPLATES.resolve()
-        and schema.read_text(encoding="utf-8") != json_schema()
+        and schema_path.read_text(encoding="utf-8") != json_schema()
     ):
-        where = display_path(schema)
-        raise UserError("not the schema of this version", where=where, hint="run: make schema")
+        schema_place = display_path(schema_path)
+        raise UserError(
+            "not the schema of this version", where=schema_place, hint="run: make schema"
+        )
 
 
 def write_schema(folder: Path) -> Path:
     """Write `schema.json` beside the templates, for editors."""
-    path = folder / SCHEMA
-    path.write_text(json_schema(), encoding="utf-8")
-    return path
+    schema_path = folder / SCHEMA
+    schema_path.write_text(json_schema(), encoding="utf-8")
+    return schema_path
 
 
 def import_templates(table: Path, folder: Path) -> list[Path]:
@@ -78,63 +82,87 @@ def import_templates(table: Path, folder: Path) -> list[Path]:
     """
     relations = _relations(table)
     paths = {relation: folder / f"{relation}.yaml" for relation in relations}
-    if there := [path for path in paths.values() if path.exists()]:
+    if existing_paths := [
+        template_path for template_path in paths.values() if template_path.exists()
+    ]:
         raise UserError(
-            "\n".join(f"{display_path(path)}: is there already" for path in there),
+            "\n".join(
+                f"{display_path(template_path)}: is there already"
+                for template_path in existing_paths
+            ),
             hint="take another folder with --out, or move these files away",
         )
     folder.mkdir(parents=True, exist_ok=True)
-    source = "".join(character if character.isprintable() else "?" for character in table.name)
-    head = f"# yaml-language-server: $schema={SCHEMA}\n# From {source}: no examples yet.\n"
-    for relation, path in paths.items():
+    source_name = "".join(character if character.isprintable() else "?" for character in table.name)
+    head_comment = (
+        f"# yaml-language-server: $schema={SCHEMA}\n# From {source_name}: no examples yet.\n"
+    )
+    for relation, template_path in paths.items():
         # A text that YAML would read otherwise is quoted.
-        text = yaml.safe_dump(relations[relation], sort_keys=False, allow_unicode=True, width=1000)
-        path.write_text(head + text, encoding="utf-8")
+        template_text = yaml.safe_dump(
+            relations[relation], sort_keys=False, allow_unicode=True, width=1000
+        )
+        template_path.write_text(head_comment + template_text, encoding="utf-8")
     if not (folder / SCHEMA).exists():
         write_schema(folder)
     return list(paths.values())
 
 
 def _relations(table: Path) -> dict[str, dict[str, Any]]:
-    """The fields of each relation; `UserError` with all mistakes."""
+    """Return the fields of each relation; raise one `UserError` with all mistakes."""
     relations: dict[str, dict[str, Any]] = {}
-    wrong: list[str] = []
-    for line, row in _rows(table):
-        name = row["Wikidata ID"]
-        this = relations.get(name, {"relation": name, "label": row["Relation"], **_DEFAULTS})
-        more = this | {"cloze": [*this.get("cloze", ()), row["Template"]]}
+    mistake_lines: list[str] = []
+    for line_number, row in _rows(table):
+        relation_id = row["Wikidata ID"]
+        relation_fields = relations.get(
+            relation_id, {"relation": relation_id, "label": row["Relation"], **_DEFAULTS}
+        )
+        extended_fields = relation_fields | {
+            "cloze": [*relation_fields.get("cloze", ()), row["Template"]]
+        }
         try:
-            Relation.model_validate(more)
+            Relation.model_validate(extended_fields)
         except ValidationError as error:
             found_here = [mistake for mistake in error.errors() if mistake["type"] != "too_short"]
-            texts = [mistake["msg"].removeprefix("Value error, ") for mistake in found_here]
-            wrong += [f"{display_path(table)}:{line}: {text}" for text in texts]
+            mistake_texts = [mistake["msg"].removeprefix("Value error, ") for mistake in found_here]
+            mistake_lines += [
+                f"{display_path(table)}:{line_number}: {mistake_text}"
+                for mistake_text in mistake_texts
+            ]
             continue
-        if row["Relation"] != this["label"]:
-            names = f"{row['Relation']!r} here, {this['label']!r} above"
-            wrong.append(f"{display_path(table)}:{line}: {name} has two names: {names}")
+        if row["Relation"] != relation_fields["label"]:
+            both_names = f"{row['Relation']!r} here, {relation_fields['label']!r} above"
+            mistake_lines.append(
+                f"{display_path(table)}:{line_number}: {relation_id} has two names: {both_names}"
+            )
             continue
-        relations[name] = more
-    if wrong:
-        raise UserError("\n".join(wrong))
+        relations[relation_id] = extended_fields
+    if mistake_lines:
+        raise UserError("\n".join(mistake_lines))
     if not relations:
         raise UserError("no templates: no row below the head", where=display_path(table))
     return relations
 
 
 def _rows(table: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each row that is not blank with its line; `UserError`: no such table."""
+    """Yield each row that is not blank, with its line; raise `UserError` for a bad table."""
     try:
         with table.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
-            there = reader.fieldnames or ()
-            if missing := [name for name in COLUMNS if name not in there]:
-                near = did_you_mean(missing[0], there)
-                hint = f"is {near!r} meant?" if near else f"the columns are {', '.join(COLUMNS)}"
-                text = f"no column {', '.join(map(repr, missing))}"
-                raise UserError(text, where=display_path(table), line=1, hint=hint)
+            column_names = reader.fieldnames or ()
+            if missing_columns := [
+                column_name for column_name in COLUMNS if column_name not in column_names
+            ]:
+                near_name = did_you_mean(missing_columns[0], column_names)
+                hint = (
+                    f"is {near_name!r} meant?"
+                    if near_name
+                    else f"the columns are {', '.join(COLUMNS)}"
+                )
+                mistake_text = f"no column {', '.join(map(repr, missing_columns))}"
+                raise UserError(mistake_text, where=display_path(table), line=1, hint=hint)
             for row in reader:
-                cells = {name: (row[name] or "").strip() for name in COLUMNS}
+                cells = {column_name: (row[column_name] or "").strip() for column_name in COLUMNS}
                 if any(cells.values()):
                     yield reader.line_num, cells
     except (OSError, UnicodeDecodeError, csv.Error) as error:

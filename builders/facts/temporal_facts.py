@@ -36,26 +36,28 @@ class TemporalFacts(DatasetBuilder):
     def build(self, run: Run) -> Dataset:
         """Mine, merge, compare and name; the tables are `facts`, `timelines`, `changes`."""
         relations = select_relations(steps.all_relations(run), self.relations, run.templates)
-        names = ["older", "dump"] if "older" in run.inputs else ["dump"]
-        facts = [steps.facts_step(run, name, relations) for name in names]
+        input_names = ["older", "dump"] if "older" in run.inputs else ["dump"]
+        fact_steps = [steps.facts_step(run, name, relations) for name in input_names]
         tables_folder = run.folder(
             NamedFacts(
-                facts=tuple(facts),
-                timelines=steps.timelines_step(facts[-1], relations),
+                facts=tuple(fact_steps),
+                timelines=steps.timelines_step(fact_steps[-1], relations),
                 relations=steps.relation_labels(relations),
             )
         )
-        folders = {name: run.folder(step) for name, step in zip(names, facts, strict=True)}
-        files = {name: tables_folder / f"{name}.parquet" for name in _TABLES}
+        fact_folders = {
+            name: run.folder(step) for name, step in zip(input_names, fact_steps, strict=True)
+        }
+        table_files = {name: tables_folder / f"{name}.parquet" for name in _TABLES}
         return Dataset(
             tables=tuple(
-                Table(name, *_TABLES[name], {"full": FromParquet(path)})
-                for name, path in files.items()
-                if path.exists()
+                Table(name, *_TABLES[name], {"full": FromParquet(table_path)})
+                for name, table_path in table_files.items()
+                if table_path.exists()
             ),
             dropped=(FromParquet(tables_folder / "dropped.parquet"),),
-            statistics=(card.mining(folders),),
-            plots=(card.facts_by_relation(files["facts"]),),
+            statistics=(card.mining(fact_folders),),
+            plots=(card.facts_by_relation(table_files["facts"]),),
         )
 
 
@@ -73,21 +75,21 @@ class NamedFacts(Step):
 
     def make(self, out: Path, workspace: Workspace) -> None:
         """Write a table for each config, and `dropped.parquet`."""
-        folders = [workspace.folder(one) for one in self.facts]
+        fact_folders = [workspace.folder(facts_step) for facts_step in self.facts]
         with workspace.engine() as eng:
-            dumps = [steps.read_dump(eng, folder, self.relations) for folder in folders]
-            entities = eng.keep(steps.newest_entities(eng, folders))
+            dumps = [steps.read_dump(eng, folder, self.relations) for folder in fact_folders]
+            entities = eng.keep(steps.newest_entities(eng, fact_folders))
 
-            def write(name: str, table: ir.Table, order: Sequence[str]) -> None:
+            def write(table_name: str, table: ir.Table, total_order: Sequence[str]) -> None:
                 table = release_columns.with_labels(table, entities, self.relations)
-                eng.write(table, out / f"{name}.parquet", _TABLES[name][0], order)
+                eng.write(table, out / f"{table_name}.parquet", _TABLES[table_name][0], total_order)
 
-            seen = release_columns.with_valid_dates(
-                snapshot_diff.seen(eng, [one.facts for one in dumps])
+            seen_facts = release_columns.with_valid_dates(
+                snapshot_diff.seen(eng, [dump.facts for dump in dumps])
             )
             write(
                 "facts",
-                release_columns.with_content_ids(seen, snapshot_diff.CONTENT),
+                release_columns.with_content_ids(seen_facts, snapshot_diff.CONTENT),
                 snapshot_diff.SEEN_ORDER,
             )
             segments = eng.read(
@@ -95,10 +97,10 @@ class NamedFacts(Step):
             )
             write("timelines", steps.released_segments(segments), timeline.ORDER)
             if len(dumps) == 2:
-                changes = snapshot_diff.changes(eng, dumps[0], dumps[1], self.timelines.rules)
-                changes = release_columns.with_content_ids(changes, timeline.KEY)
-                write("changes", changes, timeline.KEY)
-            left_out = steps.read_dropped(eng, *folders)
+                fact_changes = snapshot_diff.changes(eng, dumps[0], dumps[1], self.timelines.rules)
+                fact_changes = release_columns.with_content_ids(fact_changes, timeline.KEY)
+                write("changes", fact_changes, timeline.KEY)
+            left_out = steps.read_dropped(eng, *fact_folders)
             eng.write(left_out, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
 
@@ -109,10 +111,10 @@ def named_timelines(run: Run, relations: Sequence[str], source: str = "dump") ->
     in the recipe. The folder of the step has `timelines.parquet`, whose rows are `ReleasedSegment`,
     and `facts.parquet` and `dropped.parquet`. `UserError`: a relation has no template.
     """
-    chosen = select_relations(steps.all_relations(run), relations, run.templates)
-    facts = steps.facts_step(run, source, chosen)
+    chosen_relations = select_relations(steps.all_relations(run), relations, run.templates)
+    facts_step = steps.facts_step(run, source, chosen_relations)
     return NamedFacts(
-        facts=(facts,),
-        timelines=steps.timelines_step(facts, chosen),
-        relations=steps.relation_labels(chosen),
+        facts=(facts_step,),
+        timelines=steps.timelines_step(facts_step, chosen_relations),
+        relations=steps.relation_labels(chosen_relations),
     )

@@ -90,15 +90,15 @@ def fact_evidence(
         relation = _joining_word(passage, phrases.cues, phrases.changes)
         is_change = relation is not None and _joining_word(passage, phrases.changes) is not None
     elif phrases is not None:
-        found = _any_of((*phrases.cues, *phrases.changes)).search(passage.text)
-        relation = found[0] if found else None if phrases.cues else ""
+        relation_word = _any_of((*phrases.cues, *phrases.changes)).search(passage.text)
+        relation = relation_word[0] if relation_word else None if phrases.cues else ""
         is_change = _any_of(phrases.changes).search(passage.text) is not None
     return FactEvidence(relation, is_change, *_boundary_dates(passage, dates))
 
 
 # --- Dates --------------------------------------------------------------------------------------
 
-_MONTH = 31
+_LONGEST_MONTH = 31
 """Days of the longest month: a date of more days is a year, a decade or a century."""
 
 
@@ -109,92 +109,146 @@ def _boundary_dates(
 
     A year is enough where it is that of the boundary; a month or a day has to be the boundary's.
     A date states a boundary on its side alone: what ends a stretch (`1990-1995`) states no start,
-    and what begins one states no end. A stretch that has one boundary of the fact and is over
-    before the other, or begins after it, is of something shorter and states neither. The end of an
-    open fact is stated by a stretch without an end (`since 2003`).
+    and what begins one states no end. The end of an open fact is stated by a stretch without an end
+    (`since 2003`).
     """
-    start, end, is_open = dates
-    written, stretches = passage.dates if passage.dates.written else passage.nearby_dates
-    if start and end:
-        shorter = [s for s in stretches if _is_shorter(s, year_of(start), year_of(end))]
-        written = tuple(
-            w for w in written if not any(s.start <= w.start and w.end <= s.end for s in shorter)
+    fact_start, fact_end, is_open = dates
+    written_dates, stretches = passage.dates if passage.dates.written else passage.nearby_dates
+    if fact_start and fact_end:
+        written_dates = _outside_shorter(written_dates, stretches, fact_start, fact_end)
+    start_dates: tuple[DateMention, ...] | None = None
+    end_dates: tuple[DateMention, ...] | None = None
+    if fact_start:
+        start_dates = tuple(
+            written
+            for written in written_dates
+            if _states(written, fact_start) and not _ends_a_stretch(written, stretches)
         )
-    starts: tuple[DateMention, ...] | None = None
-    ends: tuple[DateMention, ...] | None = None
-    if start:
-        begins = [
-            w for w in written if all(s.end != w.end or s.start == w.start for s in stretches)
-        ]
-        starts = tuple(w for w in begins if _states(w, start))
-    if end:
-        closes = [
-            w for w in written if all(s.start != w.start or s.end == w.end for s in stretches)
-        ]
-        ends = tuple(w for w in closes if _states(w, end))
-    elif is_open and start:
-        first, last = year_of(start)
-        ends = tuple(s for s in stretches if s.last == date.max and first <= s.first <= last)
-    return starts, ends
+    if fact_end:
+        end_dates = tuple(
+            written
+            for written in written_dates
+            if _states(written, fact_end) and not _begins_a_stretch(written, stretches)
+        )
+    elif is_open and fact_start:
+        end_dates = _open_stretches(stretches, year_of(fact_start))
+    return start_dates, end_dates
 
 
-def _is_shorter(stretch: DateMention, start: DayInterval, end: DayInterval) -> bool:
+def _outside_shorter(
+    written_dates: Sequence[DateMention],
+    stretches: Sequence[DateMention],
+    fact_start: DayInterval,
+    fact_end: DayInterval,
+) -> tuple[DateMention, ...]:
+    """The dates that are not part of a stretch of something shorter than the fact.
+
+    Such a stretch has one boundary of the fact and is over before the other, or begins after it, so
+    that neither of its dates states a boundary.
+    """
+    outside_dates = list(written_dates)
+    for stretch in stretches:
+        if _is_shorter(stretch, year_of(fact_start), year_of(fact_end)):
+            outside_dates = [
+                written
+                for written in outside_dates
+                if written.start < stretch.start or stretch.end < written.end
+            ]
+    return tuple(outside_dates)
+
+
+def _ends_a_stretch(written: DateMention, stretches: Sequence[DateMention]) -> bool:
+    """Whether a date is the last part of a stretch that begins before it."""
+    return any(
+        stretch.end == written.end and stretch.start != written.start for stretch in stretches
+    )
+
+
+def _begins_a_stretch(written: DateMention, stretches: Sequence[DateMention]) -> bool:
+    """Whether a date is the first part of a stretch that ends after it."""
+    return any(
+        stretch.start == written.start and stretch.end != written.end for stretch in stretches
+    )
+
+
+def _open_stretches(
+    stretches: Sequence[DateMention], start_year: DayInterval
+) -> tuple[DateMention, ...]:
+    """The stretches without an end that begin in the year in which the fact began."""
+    first_day, last_day = start_year
+    open_stretches: list[DateMention] = []
+    for stretch in stretches:
+        if stretch.last == date.max and first_day <= stretch.first <= last_day:
+            open_stretches.append(stretch)
+    return tuple(open_stretches)
+
+
+def _is_shorter(stretch: DateMention, fact_start: DayInterval, fact_end: DayInterval) -> bool:
     """Whether a stretch begins as a fact does and ends earlier, or the other way round."""
-    if start[0] <= stretch.first <= start[1]:
-        return stretch.last < end[0]
-    return end[0] <= stretch.last <= end[1] and stretch.first > start[1]
+    if fact_start[0] <= stretch.first <= fact_start[1]:
+        return stretch.last < fact_end[0]
+    return fact_end[0] <= stretch.last <= fact_end[1] and stretch.first > fact_start[1]
 
 
-def _states(written: DateMention, boundary: DayInterval) -> bool:
-    is_year = (written.last - written.first).days > _MONTH
-    return may_mean_boundary([written], boundary) or (
-        is_year and may_mean_boundary([written], year_of(boundary))
+def _states(written_date: DateMention, boundary: DayInterval) -> bool:
+    is_year = (written_date.last - written_date.first).days > _LONGEST_MONTH
+    return may_mean_boundary([written_date], boundary) or (
+        is_year and may_mean_boundary([written_date], year_of(boundary))
     )
 
 
 def year_of(boundary: DayInterval) -> DayInterval:
     """The calendar year of a boundary that lies within one; any other boundary as it is."""
-    first, last = boundary
-    if first.year != last.year:
+    first_day, last_day = boundary
+    if first_day.year != last_day.year:
         return boundary
-    return date(first.year, 1, 1), date(first.year, 12, 31)
+    return date(first_day.year, 1, 1), date(first_day.year, 12, 31)
 
 
 # --- Relations between two names ----------------------------------------------------------------
 
 # Long sentences tell of several things; the limit is a guess.
-_LONGEST = 60
+_LONGEST_SENTENCE = 60
 """Words of a sentence that can be evidence."""
-_NEAR = 4
-"""Words from two names to the relation's word."""
-_OTHERS = 2
-"""Other words between the names at most, small ones aside."""
+# Four words reach over `the head coach of`; the limit is a guess.
+_NEAR_WORDS = 4
+"""Words before and after the two names among which the relation's word is looked for."""
+# `Chelsea's popular young coach Conte` has two other words; the limit is a guess.
+_MOST_OTHER_WORDS = 2
+"""Words allowed between the names besides small words, titles and the relation's word."""
 _WORD = re.compile(r"[\w'’-]+")
-_MARKS = re.compile(r"[.;:!?\"“”]|,")
+_CLAUSE_MARKS = re.compile(r"[.;:!?\"“”]|,")
+# Two commas enclose an age or an apposition.
 _MOST_MARKS = 2
 """Marks between two names at most, as in `Leeds, 45, coach`: more of them part two clauses."""
+# Long enough for `Secretary of State for Foreign Affairs `, which has 39 characters.
 _TITLE_REACH = 40
 """Characters before a name in which a title is looked for."""
-_SMALL = frozenset(
+_SMALL_WORDS = frozenset(
     "s a an the of by in at for from with and as to is was were are has had been be his her their "
     "its this that who which new current incumbent 's ’s".split()
 )
-_CHANGE = re.compile(r"\b(?:appoint|nam|hir|sign|elect|unveil|install|marr|buy|bought|acquir)\w*")
-"""Verbs between two names whose relation is told behind them: appointed … as head coach."""
-_OTHERWISE = re.compile(
+_CHANGE_VERB = re.compile(
+    r"\b(?:appoint|nam|hir|sign|elect|unveil|install|marr|buy|bought|acquir)\w*"
+)
+"""Verbs between two names whose relation is told behind them: `appointed … as head coach`.
+
+`was appointed` matches, `disappointing` does not.
+"""
+_OTHER_RELATION = re.compile(
     r"\b(?:[Ff]ormer(?:ly)?|ex|previous(?:ly)?|predecessor|successor|once|late|then|next|future|"
     r"would-be|potential|possible|candidates?|designate|elect|would|challenger|rival|against|"
     r"[Dd]eputy|[Vv]ice|[Aa]ssistant|[Aa]cting|interim|caretaker|shadow|opposition|fake|fictional|"
     r"[Ii]f|linked|could|might|may)\b"
 )
-"""Words of a sentence that tells another relation between the two, or not yet, or no more.
+"""Words of a sentence that tells another relation between the two names, a future or a past one.
 
 The `former` coach is none today, and an `acting` one is no coach. `Formerly` matches, `reformer`
 does not.
 """
-_PARTS = frozenset("and by in to with from at for that this his her their its".split())
-"""Small words behind which something else begins."""
-_SERVES = re.compile(r"serv\w+|remain\w*|current(?:ly)?|incumbent|new|now|still|long|also")
+_PARTING_WORDS = frozenset("and by in to with from at for that this his her their its".split())
+"""Small words behind which another statement begins."""
+_STATE_GOES_ON = re.compile(r"serv\w+|remain\w*|current(?:ly)?|incumbent|new|now|still|long|also")
 """Words of a state that goes on: `still`, `serving`, but not `visits`."""
 
 
@@ -217,20 +271,22 @@ def _joining_word(
     """
     assert passage.names is not None
     pair = _NamePair(passage.text, *sorted(passage.names))
-    if len(passage.text.split()) > _LONGEST or pair.tells_otherwise():
+    if len(passage.text.split()) > _LONGEST_SENTENCE or pair.tells_otherwise():
         return None
     pattern = _any_of(cues)
-    rest = pattern.sub(" ", pair.between)
-    others = _other_words(rest)
-    if others is None:
+    other_text = pattern.sub(" ", pair.between)
+    other_words = _other_words(other_text)
+    if other_words is None:
         return None
     is_state = bool(changes) and not pair.has_near(_any_of(changes))
-    found = pattern.search(pair.text, pair.first[1], pair.second[0])
-    if found:
-        return pair.word_between(found, pattern, is_state=is_state)
+    relation_word = pattern.search(pair.text, pair.first[1], pair.second[0])
+    if relation_word:
+        return pair.word_between(relation_word, pattern, is_state=is_state)
     if not cues:
-        return None if others else ""
-    if (others and not _CHANGE.search(rest)) or (is_state and _begins_another(rest)):
+        return None if other_words else ""
+    if (other_words and not _CHANGE_VERB.search(other_text)) or (
+        is_state and _begins_another(other_text)
+    ):
         return None
     return pair.word_beside(pattern, is_state=is_state)
 
@@ -250,9 +306,13 @@ class _NamePair(NamedTuple):
     @property
     def surroundings(self) -> Span:
         """The span from a few words before the first name to a few words after the second."""
-        before = [m.start() for m in _WORD.finditer(self.text, 0, self.first[0])][-_NEAR:]
-        after = [m.end() for m in _WORD.finditer(self.text, self.second[1])][:_NEAR]
-        return (before or [self.first[0]])[0], (after or [self.second[1]])[-1]
+        word_starts = [
+            word_match.start() for word_match in _WORD.finditer(self.text, 0, self.first[0])
+        ][-_NEAR_WORDS:]
+        word_ends = [word_match.end() for word_match in _WORD.finditer(self.text, self.second[1])][
+            :_NEAR_WORDS
+        ]
+        return (word_starts or [self.first[0]])[0], (word_ends or [self.second[1]])[-1]
 
     def has_near(self, pattern: re.Pattern[str]) -> bool:
         """Whether such words stand between the names or near them."""
@@ -260,33 +320,41 @@ class _NamePair(NamedTuple):
 
     def tells_otherwise(self) -> bool:
         """Whether a word near the names says that the relation is another one, or no more."""
-        return self.has_near(_OTHERWISE)
+        return self.has_near(_OTHER_RELATION)
 
     def word_between(
-        self, found: re.Match[str], pattern: re.Pattern[str], *, is_state: bool
+        self, relation_word: re.Match[str], pattern: re.Pattern[str], *, is_state: bool
     ) -> str | None:
         """The word found between the names; none where another one is the title of a name."""
-        if is_state and _begins_another(self.text[self.first[1] : found.start()]):
+        if is_state and _begins_another(self.text[self.first[1] : relation_word.start()]):
             return None
-        starts = self.first[0], self.second[0]
-        titles = [title for start in starts if (title := _title(self.text, start, pattern))]
-        return None if titles and titles[0].lower() != found[0].lower() else found[0]
+        name_starts = self.first[0], self.second[0]
+        titles = [
+            title for name_start in name_starts if (title := _title(self.text, name_start, pattern))
+        ]
+        return (
+            None if titles and titles[0].lower() != relation_word[0].lower() else relation_word[0]
+        )
 
     def word_beside(self, pattern: re.Pattern[str], *, is_state: bool) -> str | None:
         """The word right before or after two names that belong together."""
-        start, end = self.surroundings
-        (first, _), (_, last) = self.first, self.second
-        for found in (
-            *pattern.finditer(self.text, start, first),
-            *pattern.finditer(self.text, last, end),
+        near_start, near_end = self.surroundings
+        (names_start, _), (_, names_end) = self.first, self.second
+        for relation_word in (
+            *pattern.finditer(self.text, near_start, names_start),
+            *pattern.finditer(self.text, names_end, near_end),
         ):
-            is_after = found.start() >= last
-            gap = self.text[last : found.start()] if is_after else self.text[found.end() : first]
-            words = _WORD.findall(gap)
-            if all(word in _SMALL or word in TITLES for word in words) and not (
-                is_state and _PARTS.intersection(words)
+            is_after = relation_word.start() >= names_end
+            gap = (
+                self.text[names_end : relation_word.start()]
+                if is_after
+                else self.text[relation_word.end() : names_start]
+            )
+            gap_words = _WORD.findall(gap)
+            if all(word in _SMALL_WORDS or word in TITLES for word in gap_words) and not (
+                is_state and _PARTING_WORDS.intersection(gap_words)
             ):
-                return found[0]
+                return relation_word[0]
         return None
 
 
@@ -296,26 +364,29 @@ def _other_words(between: str) -> list[str] | None:
     None where the two names do not belong together: a third name, too many words or too many marks
     stand between them.
     """
-    if len(_MARKS.findall(between)) > _MOST_MARKS:
+    if len(_CLAUSE_MARKS.findall(between)) > _MOST_MARKS:
         return None
-    others = [word for word in _WORD.findall(between) if word not in _SMALL and word not in TITLES]
-    if any(word[0].isupper() for word in others) or len(others) > _OTHERS:
+    other_words = [
+        word for word in _WORD.findall(between) if word not in _SMALL_WORDS and word not in TITLES
+    ]
+    if any(word[0].isupper() for word in other_words) or len(other_words) > _MOST_OTHER_WORDS:
         return None
-    return others
+    return other_words
 
 
 def _begins_another(gap: str) -> bool:
     """Whether what stands between two names, or a name and a word, tells of something else."""
-    words: Sequence[str] = [word.lower() for word in _WORD.findall(gap)]
+    gap_words: Sequence[str] = [word.lower() for word in _WORD.findall(gap)]
     return any(
-        word in _PARTS or (word not in _SMALL and not _SERVES.fullmatch(word)) for word in words
+        word in _PARTING_WORDS or (word not in _SMALL_WORDS and not _STATE_GOES_ON.fullmatch(word))
+        for word in gap_words
     )
 
 
 def _title(text: str, name_start: int, pattern: re.Pattern[str]) -> str | None:
     """The word of a relation that stands right before a name."""
-    begin = max(name_start - _TITLE_REACH, 0)
-    for found in reversed(list(pattern.finditer(text, begin, name_start))):
-        if not text[found.end() : name_start].strip():
-            return found[0]
+    search_start = max(name_start - _TITLE_REACH, 0)
+    for title_word in reversed(list(pattern.finditer(text, search_start, name_start))):
+        if not text[title_word.end() : name_start].strip():
+            return title_word[0]
     return None

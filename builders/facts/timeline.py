@@ -1,28 +1,29 @@
-"""Timelines: what a dump states of an object, as segments and gaps with every end closed.
+"""Timelines: the statements of a dump about an object, as segments and gaps with closed ends.
 
 Every boundary is an interval of possible days and null is unknown: `start_first` and `end_first`
-null reach back without limit, `start_last` and `end_last` null reach forward without limit. What a
-statement leaves open is closed by rule, never by guess. In order:
+null reach back without limit, `start_last` and `end_last` null reach forward without limit. An end
+that a statement leaves open is closed by these rules, which are applied in order:
 
-1. *Lives.* Nothing holds before its subject and its object began; a start that may lie before is
-   narrowed, and one that surely does is cut to that day. What is open, was sighted, or ended on a
-   day that is not known at all ends with its subject or its object, where the relation's
-   `ends_with` names it. What is left without a day contradicts itself and becomes a gap as long as
-   the lives; a stated end stays as it is.
-2. *Open facts* have begun by the snapshot day (one that begins wholly after it is left out) and
-   hold until it, or until the first of the two lives ends; where the relation trusts them for so
-   many years only (`open_for`), they may hold after these, and do so surely no more.
+1. *Lives.* No fact holds before its subject and its object began. A start that may lie before that
+   day is narrowed, and one that surely lies before it is cut to it. An open fact, a sighting and a
+   fact whose end is not known at all end with the subject or the object, whichever the relation's
+   `ends_with` names; a stated end stays as it is. A fact that has no day left contradicts itself
+   and becomes a gap as long as the lives.
+2. *Open facts* have begun by the snapshot day, and those that begin wholly after it are left out.
+   They hold until that day, or until the first of the two lives ends. Where the relation trusts
+   open facts for some years only (`open_for`), they possibly hold after these years, and no longer
+   surely.
 3. *Exclusive relations* have one object at a time, unless the terms of two objects of the pair
    surely overlap (co-holders). An open fact or gap of normal rank with a successor, a fact of
    another object that surely began later and by the snapshot day, was never closed: it ended
    between its own first possible start and the earliest last possible start of its successors
    (`end_inferred`). Of those still open, one of normal rank beside another object is a `rival`:
    possible from its first possible start on, and certain nowhere; with co-holders, too.
-4. *Merging.* Two states of one object are one segment where they touch or overlap under every
+4. *Merging.* Two states of one object become one segment if they touch or overlap under every
    reading: each one's `start_last` is at most a day after the other's `end_first`. Points, rivals
-   and sightings never merge; a sighting surely inside a state adds its statement alone.
+   and sightings never merge. A sighting that surely lies inside a state only adds its statement.
 
-An undated statement that its relation keeps is a gap here, as any other undated one.
+An undated statement is a gap here, even if its relation keeps undated statements as facts.
 
 After: TimeQA (paper 001), section 2.1 (time-evolving facts); the rules are ours.
 """
@@ -57,9 +58,9 @@ ORDER = (*KEY, *DATES, "end_open", "end_inferred", "rival", "statements")
 GAP_ORDER = (*PAIR, "statement", "object", "reason", *DATES, "end_open", "rank")
 """Total order of gaps, for `Engine.write`."""
 
-_NONE = ibis.literal([], type="array<int64>")
-_UNBOUNDED = ("undated", "contradictory")
-"""Reasons of gaps that may have held at any time."""
+_NO_OBJECTS = ibis.literal([], type="array<int64>")
+_UNBOUNDED_REASONS = ("undated", "contradictory")
+"""Reasons of gaps without days: their object may have held at any time."""
 
 
 class TimeRule(Strict):
@@ -72,32 +73,37 @@ class TimeRule(Strict):
 
 
 WhenCounted = Literal["end", "during"]
-"""When what holds counts for a period: on its last day, or on any of its days."""
+"""Whether a period counts what holds on its last day, or what holds on any of its days."""
 
 Rules = Mapping[str, TimeRule]
-"""By property id; a relation that is not named has the defaults."""
+"""Rules by property id; a relation that is not named has the defaults of `TimeRule`."""
 
 
 class TimelineTables(NamedTuple):
-    """`rows.Segment` and `rows.Gap`; an undated gap whose object has no name has no object."""
+    """The segments (`rows.Segment`) and gaps (`rows.Gap`) of timelines.
+
+    An undated gap whose object has no name has no object.
+    """
 
     segments: ir.Table
     gaps: ir.Table
 
 
 def snapshot_day(engine: Engine, table: ir.Table) -> date:
-    """The one snapshot day of a table of facts, gaps or segments.
+    """Return the one snapshot day of a table of facts, gaps or segments.
 
-    `UserError` where the table is empty or holds several: their rows do not make one timeline.
+    Raises `UserError` if the table is empty or has several days, for rows of several dumps do not
+    make one timeline.
     """
-    days = engine.rows(table.select("snapshot").distinct().limit(3))
-    if len(days) != 1:
-        what = "several snapshot days" if days else "no row, so no snapshot day"
+    day_rows = engine.rows(table.select("snapshot").distinct().limit(3))
+    if len(day_rows) != 1:
+        what_is_wrong = "several snapshot days" if day_rows else "no row, so no snapshot day"
         raise UserError(
-            f"a table of facts with {what}", hint="give each dump's facts as a table of its own"
+            f"a table of facts with {what_is_wrong}",
+            hint="give each dump's facts as a table of its own",
         )
-    day: date = days[0]["snapshot"]
-    return day
+    only_day: date = day_rows[0]["snapshot"]
+    return only_day
 
 
 def timeline(
@@ -107,14 +113,17 @@ def timeline(
     entities: ir.Table | None = None,
     rules: Rules | None = None,
 ) -> TimelineTables:
-    """The timelines of one snapshot: of `rows.Fact` and `rows.Gap`, with `rows.Entity` for lives.
+    """Return the timelines of one snapshot from its facts (`rows.Fact`) and gaps (`rows.Gap`).
 
-    What both tables come from is computed once (`Engine.keep`).
+    `entities` (`rows.Entity`) have the days on which subjects and objects began and ended; without
+    them rule 1 does nothing.
     """
     rules = rules or {}
-    items = _items(facts, gaps, rules)
-    items = engine.keep(_begun(_exclusive(engine, _lived(items, entities, rules), rules), rules))
-    return TimelineTables(_segments(items), _gaps(items, entities))
+    dated_items = _items(facts, gaps, rules)
+    dated_items = engine.keep(
+        _begun(_exclusive(engine, _lived(dated_items, entities, rules), rules), rules)
+    )
+    return TimelineTables(_segments(dated_items), _gaps(dated_items, entities))
 
 
 def item_number(column: ir.StringColumn) -> ir.IntegerColumn:
@@ -126,48 +135,58 @@ def period_runs(
     segments: ir.Table,
     window: Sequence[Period],
     gaps: ir.Table | None = None,
-    at: WhenCounted = "during",
+    when_counted: WhenCounted = "during",
 ) -> ir.Table:
     """Each (subject, relation) cut into runs of periods in which nothing begins or ends.
 
     A segment is *certain* in a period [a, b] where `start_last` <= b and `end_first` >= a,
     *possible* where `start_first` <= b and `end_last` >= a; a rival is never certain. Periods
     follow one another, so it is certain exactly from the period of its `start_last` to that of its
-    `end_first`, and possible from that of its `start_first` to that of its `end_last`. `at="end"`
-    asks the same of the period's last day alone, [b, b].
+    `end_first`, and possible from that of its `start_first` to that of its `end_last`. With
+    `when_counted="end"`, the same is asked of the period's last day alone, [b, b].
 
-    `segments`, `gaps`: of a `TimelineTables`; `window`: consecutive periods. Columns: `subject`
-    as a number, `relation`; `at` to `until` (indexes, together the window); `objects`, the certain
-    ones, and `doubts`, why what is possible only is so (`doubt`), both sorted numbers. Pairs with
-    nothing in the window have no runs.
+    `segments` and `gaps` are those of a `TimelineTables`, and `window` holds consecutive periods.
+    The columns are `subject` as a number, `relation`, `at` and `until` (the indexes of the first
+    and the last period), `objects` (the numbers of the certain ones, sorted) and `doubts` (a sorted
+    `doubt_code` for each that is only possible). Pairs with nothing in the window have no runs.
     """
-    cause = ibis.ifelse(segments.rival, CAUSES.index("rival"), CAUSES.index("possible"))
-    stated = segments.mutate(cause=cause.cast("int64"), doubtful=segments.rival)
-    ranges = _ranges(stated, window, at)
+    doubt_place = ibis.ifelse(segments.rival, CAUSES.index("rival"), CAUSES.index("possible"))
+    stated_segments = segments.mutate(cause=doubt_place.cast("int64"), doubtful=segments.rival)
+    ranges = _ranges(stated_segments, window, when_counted)
     if gaps is not None:
-        cause = gaps.reason.cases(
-            *((reason, place) for place, reason in enumerate(CAUSES)), else_=0
+        doubt_place = gaps.reason.cases(
+            *((gap_reason, reason_place) for reason_place, gap_reason in enumerate(CAUSES)), else_=0
         )
-        holes = gaps.mutate(cause=cause.cast("int64"), doubtful=True)
-        ranges = ranges.union(_ranges(holes, window, at))
-    low, high = window[0].index, window[-1].index
-    cuts = [low, ranges.first, ranges.last + 1, ranges.certain_first, ranges.certain_last + 1]
-    cut = ranges.select(*PAIR, at=ibis.array(cuts).unnest()).distinct()
-    cut = cut.filter(cut.at.between(low, high))
-    following = cut.at.lead().over(ibis.window(group_by=PAIR, order_by=cut.at))
-    cut = cut.mutate(until=following.fill_null(high + 1) - 1)
-    cut_ranges = cut.join(ranges, PAIR)
-    certain = cut_ranges.at.between(cut_ranges.certain_first, cut_ranges.certain_last)
-    possible = cut_ranges.at.between(cut_ranges.first, cut_ranges.last)
+        doubtful_gaps = gaps.mutate(cause=doubt_place.cast("int64"), doubtful=True)
+        ranges = ranges.union(_ranges(doubtful_gaps, window, when_counted))
+    first_index, last_index = window[0].index, window[-1].index
+    cut_indexes = [
+        first_index,
+        ranges.first,
+        ranges.last + 1,
+        ranges.certain_first,
+        ranges.certain_last + 1,
+    ]
+    cut_points = ranges.select(*PAIR, at=ibis.array(cut_indexes).unnest()).distinct()
+    cut_points = cut_points.filter(cut_points.at.between(first_index, last_index))
+    next_cut = cut_points.at.lead().over(ibis.window(group_by=PAIR, order_by=cut_points.at))
+    cut_points = cut_points.mutate(until=next_cut.fill_null(last_index + 1) - 1)
+    cut_ranges = cut_points.join(ranges, PAIR)
+    is_certain = cut_ranges.at.between(cut_ranges.certain_first, cut_ranges.certain_last)
+    is_possible = cut_ranges.at.between(cut_ranges.first, cut_ranges.last)
     period_states = cut_ranges.group_by([*PAIR, "at", "until"]).agg(
-        objects=cut_ranges.object.collect(where=certain),
-        doubts=doubt_code(cut_ranges.cause, cut_ranges.object).collect(where=possible & ~certain),
+        objects=cut_ranges.object.collect(where=is_certain),
+        doubts=doubt_code(cut_ranges.cause, cut_ranges.object).collect(
+            where=is_possible & ~is_certain
+        ),
     )
-    period_states = period_states.mutate(objects=sorted_set(period_states.objects.fill_null(_NONE)))
-    doubts = period_states.doubts.fill_null(_NONE)
+    period_states = period_states.mutate(
+        objects=sorted_set(period_states.objects.fill_null(_NO_OBJECTS))
+    )
+    doubts = period_states.doubts.fill_null(_NO_OBJECTS)
     doubts = doubts.filter(lambda doubt: ~period_states.objects.contains(doubted_object(doubt)))
     return period_states.mutate(
-        doubts=ibis.ifelse(period_states.doubts.length() > 0, sorted_set(doubts), _NONE)
+        doubts=ibis.ifelse(period_states.doubts.length() > 0, sorted_set(doubts), _NO_OBJECTS)
     )
 
 
@@ -180,25 +199,35 @@ REASONS = {
     "unknown_value": "unknown_value",
     "undated": "undated_statement",
 }
-"""Why an object may have held, and does not surely: by a segment, or by a gap of that reason; and
-why a comparison is dropped by what put it in doubt, the first before the next."""
+"""The causes of doubt, with the reason for which each of them drops a comparison.
+
+`rival` and `possible` are causes in a segment, the others are the reasons of gaps. Where several
+causes put a comparison in doubt, the first of them tells the reason.
+"""
 CAUSES = tuple(REASONS)
+"""The causes in that order."""
 
-_PER_CAUSE = 1 << 48  # more than the number of any item
+# Item numbers of Wikidata have nine digits; 2^48 leaves room for fifteen causes in 64 bits and more
+# than enough for every number to come.
+_PER_CAUSE = 1 << 48
+"""The distance between the codes of two causes: more than the number of any item."""
 
 
-def doubt_code(cause: ir.IntegerValue, thing: ir.IntegerValue) -> ir.IntegerValue:
-    """An object's number, 0 for one without a name, and the place of its cause as one number."""
-    return cause * _PER_CAUSE + thing
+def doubt_code(cause: ir.IntegerValue, object_number: ir.IntegerValue) -> ir.IntegerValue:
+    """Return the place of a cause and the number of an object as one number.
+
+    0 is the number of an object without a name.
+    """
+    return cause * _PER_CAUSE + object_number
 
 
 def doubted_object(doubts: ir.IntegerValue) -> ir.IntegerValue:
-    """The object's number of a `doubt`."""
+    """The object's number in a `doubt_code`."""
     return doubts % _PER_CAUSE
 
 
 def doubt_cause(doubts: ir.IntegerValue) -> ir.IntegerValue:
-    """The place of the cause of a `doubt` in `CAUSES`."""
+    """The place in `CAUSES` of the cause in a `doubt_code`."""
     return (doubts - doubted_object(doubts)) // _PER_CAUSE
 
 
@@ -220,26 +249,28 @@ def array_difference(values: ir.ArrayColumn, left_out: ir.ArrayColumn) -> ir.Arr
 
 def _items(facts: ir.Table, gaps: ir.Table | None, rules: Rules) -> ir.Table:
     """Facts and gaps as one table without null dates; `kind`: state, point, sighting or gap."""
-    keeping = [relation_id for relation_id, rule in rules.items() if rule.undated == "keep"]
-    unknown = ibis.and_(*(facts[column].isnull() for column in DATES)) & facts.end_open
-    undated = unknown & ~facts.sighting & facts.relation.isin(keeping)
+    keeps_undated = [relation_id for relation_id, rule in rules.items() if rule.undated == "keep"]
+    without_dates = ibis.and_(*(facts[column].isnull() for column in DATES)) & facts.end_open
+    is_undated = without_dates & ~facts.sighting & facts.relation.isin(keeps_undated)
     items = facts.mutate(
         kind=ibis.cases(
-            (undated, "gap"), (facts.point, "point"), (facts.sighting, "sighting"), else_="state"
+            (is_undated, "gap"), (facts.point, "point"), (facts.sighting, "sighting"), else_="state"
         ),
-        reason=ibis.ifelse(undated, "undated", ibis.null("string")),
+        reason=ibis.ifelse(is_undated, "undated", ibis.null("string")),
     )
     if gaps is not None:
-        more = gaps.mutate(kind=ibis.literal("gap"))
-        items = items.select(_ITEM).union(more.select(_ITEM))
-    always = items.reason.isin(_UNBOUNDED).fill_null(False)
+        gap_items = gaps.mutate(kind=ibis.literal("gap"))
+        items = items.select(_ITEM_COLUMNS).union(gap_items.select(_ITEM_COLUMNS))
+    is_unbounded = items.reason.isin(_UNBOUNDED_REASONS).fill_null(False)
     no_day = ibis.null("date")
-    dated = items.mutate(**{column: ibis.ifelse(always, no_day, items[column]) for column in DATES})
-    dated = dated.mutate(end_open=dated.end_open & ~always)
-    return with_calendar_ends(dated.select(_ITEM))
+    dated_items = items.mutate(
+        **{column: ibis.ifelse(is_unbounded, no_day, items[column]) for column in DATES}
+    )
+    dated_items = dated_items.mutate(end_open=dated_items.end_open & ~is_unbounded)
+    return with_calendar_ends(dated_items.select(_ITEM_COLUMNS))
 
 
-_ITEM = ["statement", *KEY, "rank", "kind", "reason", *DATES, "end_open", "snapshot"]
+_ITEM_COLUMNS = ["statement", *KEY, "rank", "kind", "reason", *DATES, "end_open", "snapshot"]
 
 
 def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table:
@@ -247,43 +278,45 @@ def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table
     if entities is None:
         return items.mutate(life_end_first=LAST_DAY, life_end_last=LAST_DAY)
     items = _with_lives(items, entities, rules)
-    sighting, open_ = items.kind == "sighting", items.end_open
-    about_first = ibis.ifelse(sighting, items.end_first, items.start_first)
-    about_last = ibis.cases((sighting, items.start_last), (open_, LAST_DAY), else_=items.end_last)
-    nowhere = sighting & (about_last < items.born)
-    unknown = ~open_ & (sighting | (items.end_last == LAST_DAY))
-    before = items.start_last < items.born
+    is_sighting, is_open = items.kind == "sighting", items.end_open
+    about_first = ibis.ifelse(is_sighting, items.end_first, items.start_first)
+    about_last = ibis.cases(
+        (is_sighting, items.start_last), (is_open, LAST_DAY), else_=items.end_last
+    )
+    holds_nowhere = is_sighting & (about_last < items.born)
+    end_unknown = ~is_open & (is_sighting | (items.end_last == LAST_DAY))
+    starts_before = items.start_last < items.born
     items = items.mutate(
-        wrong=(about_last < items.subject_born) | (about_first > items.died) | nowhere,
+        wrong=(about_last < items.subject_born) | (about_first > items.died) | holds_nowhere,
         start_first=ibis.greatest(items.start_first, items.born),
-        start_last=ibis.ifelse(before, items.born_last, items.start_last),
+        start_last=ibis.ifelse(starts_before, items.born_last, items.start_last),
         end_last=ibis.ifelse(
-            unknown, ibis.least(items.end_last, items.life_end_last), items.end_last
+            end_unknown, ibis.least(items.end_last, items.life_end_last), items.end_last
         ),
     )
     items = items.mutate(
         start_last=ibis.least(
-            items.start_last, ibis.ifelse(open_, items.life_end_last, items.end_last)
+            items.start_last, ibis.ifelse(is_open, items.life_end_last, items.end_last)
         ),
         end_first=ibis.ifelse(
-            open_, items.end_first, ibis.greatest(items.end_first, items.start_first)
+            is_open, items.end_first, ibis.greatest(items.end_first, items.start_first)
         ),
     )
-    wrong = items.wrong | (items.start_first > items.start_last)
-    wrong |= ~items.end_open & (items.end_first > items.end_last)
-    always = {
+    is_contradictory = items.wrong | (items.start_first > items.start_last)
+    is_contradictory |= ~items.end_open & (items.end_first > items.end_last)
+    life_boundaries = {
         "start_first": "born",
         "start_last": "life_end_last",
         "end_first": "born",
         "end_last": "life_end_last",
     }
     items = items.mutate(
-        kind=ibis.ifelse(wrong, "gap", items.kind),
-        reason=ibis.ifelse(wrong, "contradictory", items.reason),
-        end_open=items.end_open & ~wrong,
+        kind=ibis.ifelse(is_contradictory, "gap", items.kind),
+        reason=ibis.ifelse(is_contradictory, "contradictory", items.reason),
+        end_open=items.end_open & ~is_contradictory,
         **{
-            column: ibis.ifelse(wrong, items[edge], items[column])
-            for column, edge in always.items()
+            column: ibis.ifelse(is_contradictory, items[life_column], items[column])
+            for column, life_column in life_boundaries.items()
         },
     )
     return items.filter(items.reason.isnull() | (items.start_first <= items.end_last))
@@ -293,31 +326,34 @@ def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
     """Adds `subject_born`; `born` to `born_last`, when both have begun; `died` of the subject and
     `life_end_first` to `life_end_last`, when the first of both ends, where they count.
     """
-    lives = entities.select("id", "began_first", "began_last", "ended_first", "ended_last")
-    lives = lives.filter(ibis.or_(*(lives[column].notnull() for column in lives.columns[1:])))
-    # A date that is known at all has no first day where that is unknown, and no last one.
-    began = lives.began_first.notnull() | lives.began_last.notnull()
-    ended = lives.ended_first.notnull() | lives.ended_last.notnull()
-    lives = lives.mutate(
-        began_first=lives.began_first.fill_null(FIRST_DAY),
-        began_last=ibis.ifelse(began, lives.began_last.fill_null(LAST_DAY), FIRST_DAY),
-        ended_first=ibis.ifelse(ended, lives.ended_first.fill_null(FIRST_DAY), LAST_DAY),
-        ended_last=lives.ended_last.fill_null(LAST_DAY),
+    life_rows = entities.select("id", "began_first", "began_last", "ended_first", "ended_last")
+    life_rows = life_rows.filter(
+        ibis.or_(*(life_rows[column].notnull() for column in life_rows.columns[1:]))
+    )
+    # A date of which one side is known reaches to the end of the calendar on the other side. An
+    # item without any date of birth or death was always there.
+    has_beginning = life_rows.began_first.notnull() | life_rows.began_last.notnull()
+    has_ending = life_rows.ended_first.notnull() | life_rows.ended_last.notnull()
+    life_rows = life_rows.mutate(
+        began_first=life_rows.began_first.fill_null(FIRST_DAY),
+        began_last=ibis.ifelse(has_beginning, life_rows.began_last.fill_null(LAST_DAY), FIRST_DAY),
+        ended_first=ibis.ifelse(has_ending, life_rows.ended_first.fill_null(FIRST_DAY), LAST_DAY),
+        ended_last=life_rows.ended_last.fill_null(LAST_DAY),
     )
     columns = items.columns
-    life_days: dict[str, list[ir.DateValue]] = {column: [] for column in lives.columns[1:]}
+    life_days: dict[str, list[ir.DateValue]] = {column: [] for column in life_rows.columns[1:]}
     for role in ("subject", "object"):
-        theirs = lives.rename({f"{role}_{column}": column for column in lives.columns})
-        items = items.left_join(theirs, items[role] == theirs[f"{role}_id"])
+        role_lives = life_rows.rename({f"{role}_{column}": column for column in life_rows.columns})
+        items = items.left_join(role_lives, items[role] == role_lives[f"{role}_id"])
     for role in ("subject", "object"):
-        outliving = sorted(
+        outliving_relations = sorted(
             relation_id for relation_id, rule in rules.items() if role not in rule.ends_with
         )
-        for name, days in life_days.items():
-            edge = FIRST_DAY if name.startswith("began") else LAST_DAY
-            day = items[f"{role}_{name}"].fill_null(edge)
-            if name.startswith("ended"):
-                day = ibis.ifelse(items.relation.isin(outliving), LAST_DAY, day)
+        for life_column, days in life_days.items():
+            calendar_edge = FIRST_DAY if life_column.startswith("began") else LAST_DAY
+            day = items[f"{role}_{life_column}"].fill_null(calendar_edge)
+            if life_column.startswith("ended"):
+                day = ibis.ifelse(items.relation.isin(outliving_relations), LAST_DAY, day)
             days.append(day)
     return items.select(
         *columns,
@@ -331,26 +367,26 @@ def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
 
 
 def _begun(items: ir.Table, rules: Rules) -> ir.Table:
-    """Rule 2, and what rule 3 says of ends; each boundary narrowed by the other."""
-    open_, closed = items.end_open, items.successor.notnull()
-    latest = ibis.least(items.snapshot, items.life_end_last)
-    sure = ibis.least(items.snapshot, items.life_end_first, _trusted(items, rules))
+    """Close the ends of open facts by rules 2 and 3, and narrow each boundary by the other."""
+    is_open, has_successor = items.end_open, items.successor.notnull()
+    latest_end = ibis.least(items.snapshot, items.life_end_last)
+    sure_end = ibis.least(items.snapshot, items.life_end_first, _trusted(items, rules))
     items = items.mutate(
         end_first=ibis.cases(
-            (open_ & ~closed & ~items.rival, sure),
-            (open_, items.start_first),
+            (is_open & ~has_successor & ~items.rival, sure_end),
+            (is_open, items.start_first),
             else_=items.end_first,
         ),
         end_last=ibis.cases(
-            (open_ & closed, ibis.least(latest, items.successor)),
-            (open_, latest),
+            (is_open & has_successor, ibis.least(latest_end, items.successor)),
+            (is_open, latest_end),
             else_=items.end_last,
         ),
-        end_open=open_ & ~closed & (items.life_end_first >= items.snapshot),
-        end_inferred=open_ & closed,
+        end_open=is_open & ~has_successor & (items.life_end_first >= items.snapshot),
+        end_inferred=is_open & has_successor,
     )
     return items.select(
-        *(column for column in _ITEM if column not in DATES),
+        *(column for column in _ITEM_COLUMNS if column not in DATES),
         "end_inferred",
         "rival",
         start_first="start_first",
@@ -361,8 +397,8 @@ def _begun(items: ir.Table, rules: Rules) -> ir.Table:
 
 
 def _trusted(items: ir.Table, rules: Rules) -> ir.DateValue:
-    """Until when an open fact surely goes on: for so many years after its first possible start."""
-    until = [
+    """The last day on which an open fact is trusted: some years after its first possible start."""
+    trusted_until = [
         (
             items.relation == relation_id,
             (items.start_first + ibis.interval(years=rule.open_for)).cast("date"),
@@ -370,53 +406,70 @@ def _trusted(items: ir.Table, rules: Rules) -> ir.DateValue:
         for relation_id, rule in sorted(rules.items())
         if rule.open_for
     ]
-    return ibis.cases(*until, else_=LAST_DAY) if until else LAST_DAY
+    return ibis.cases(*trusted_until, else_=LAST_DAY) if trusted_until else LAST_DAY
 
 
 def _exclusive(engine: Engine, items: ir.Table, rules: Rules) -> ir.Table:
     """Rule 3: adds `successor`, its last possible first day, and `rival`; cuts rule 2's starts."""
-    ids = sorted(relation_id for relation_id, rule in rules.items() if rule.exclusive)
-    none = {"successor": ibis.null("date"), "rival": ibis.literal(False)}
-    if not ids:
-        return _by_snapshot(items).mutate(**none)
+    exclusive_ids = sorted(relation_id for relation_id, rule in rules.items() if rule.exclusive)
+    no_successor = {"successor": ibis.null("date"), "rival": ibis.literal(False)}
+    if not exclusive_ids:
+        return _by_snapshot(items).mutate(**no_successor)
     items = engine.keep(items)
-    shared = _by_snapshot(items.filter(~items.relation.isin(ids))).mutate(**none)
-    sole = items.filter(items.relation.isin(ids))
-    sole = _with_successor(_by_snapshot(sole), _co_held(sole))
-    pair = ibis.window(group_by=PAIR)
-    still = sole.end_open & sole.successor.isnull() & (sole.kind != "gap")
-    rivals = ibis.ifelse(still, sole.object, ibis.null("string"))
-    sole = sole.mutate(still=still, least=rivals.min().over(pair), most=rivals.max().over(pair))
-    has_others = (sole.least != sole.object) | (sole.most != sole.object)
-    rival = sole.still & (sole["rank"] != "preferred") & has_others
-    return shared.union(sole.mutate(rival=rival.fill_null(False)).select(shared.columns))
+    other_items = _by_snapshot(items.filter(~items.relation.isin(exclusive_ids))).mutate(
+        **no_successor
+    )
+    sole_items = items.filter(items.relation.isin(exclusive_ids))
+    sole_items = _with_successor(_by_snapshot(sole_items), _co_held(sole_items))
+    in_pair = ibis.window(group_by=PAIR)
+    still_open = sole_items.end_open & sole_items.successor.isnull() & (sole_items.kind != "gap")
+    rival_objects = ibis.ifelse(still_open, sole_items.object, ibis.null("string"))
+    sole_items = sole_items.mutate(
+        still=still_open,
+        least=rival_objects.min().over(in_pair),
+        most=rival_objects.max().over(in_pair),
+    )
+    has_others = (sole_items.least != sole_items.object) | (sole_items.most != sole_items.object)
+    is_rival = sole_items.still & (sole_items["rank"] != "preferred") & has_others
+    return other_items.union(
+        sole_items.mutate(rival=is_rival.fill_null(False)).select(other_items.columns)
+    )
 
 
 def _by_snapshot(items: ir.Table) -> ir.Table:
-    """What has begun by the snapshot day: an open start is narrowed to it."""
+    """Keep the items that have begun by the snapshot day, and narrow the starts of open ones."""
     items = items.filter(~items.end_open | (items.start_first <= items.snapshot))
-    cut = ibis.least(items.start_last, items.snapshot)
-    return items.mutate(start_last=ibis.ifelse(items.end_open, cut, items.start_last))
+    latest_start = ibis.least(items.start_last, items.snapshot)
+    return items.mutate(start_last=ibis.ifelse(items.end_open, latest_start, items.start_last))
 
 
 def _co_held(items: ir.Table) -> ir.Table:
-    """The pairs with terms of two objects that overlap: each ends after the other began, surely."""
-    terms = items.filter(items.kind.isin(["state", "point"]))
-    ends = ibis.ifelse(terms.end_open, terms.start_first, terms.end_first)
-    terms = terms.select(*PAIR, "object", began=terms.start_last, ends=ends).distinct()
-    other_terms = terms.rename(other="object", other_began="began", other_ends="ends")
-    overlap = (terms.ends > other_terms.other_began) & (other_terms.other_ends > terms.began)
-    both = terms.join(other_terms, [*PAIR, terms.object < other_terms.other, overlap])
-    return both.select(PAIR).distinct()
+    """The pairs in which the terms of two objects surely overlap (co-holders).
+
+    They do if each term ends after the other one began under every reading.
+    """
+    object_terms = items.filter(items.kind.isin(["state", "point"]))
+    term_end = ibis.ifelse(object_terms.end_open, object_terms.start_first, object_terms.end_first)
+    object_terms = object_terms.select(
+        *PAIR, "object", began=object_terms.start_last, ends=term_end
+    ).distinct()
+    other_terms = object_terms.rename(other="object", other_began="began", other_ends="ends")
+    surely_overlap = (object_terms.ends > other_terms.other_began) & (
+        other_terms.other_ends > object_terms.began
+    )
+    co_holders = object_terms.join(
+        other_terms, [*PAIR, object_terms.object < other_terms.other, surely_overlap]
+    )
+    return co_holders.select(PAIR).distinct()
 
 
 def _with_successor(items: ir.Table, co_held: ir.Table) -> ir.Table:
-    """Adds `successor`: the earliest last possible start of all successors; null: there is none."""
+    """Add `successor`: the earliest `start_last` of all successors, or null if there is none."""
     columns = items.columns
-    asks = items.end_open & (items["rank"] != "preferred")
-    items = items.mutate(asks=asks, thing=items.object.fill_null(""))
-    key = [*PAIR, "thing", "start_last"]
-    open_items = items.filter(items.asks).anti_join(co_held, PAIR).select(key).distinct()
+    may_be_closed = items.end_open & (items["rank"] != "preferred")
+    items = items.mutate(asks=may_be_closed, thing=items.object.fill_null(""))
+    item_key = [*PAIR, "thing", "start_last"]
+    open_items = items.filter(items.asks).anti_join(co_held, PAIR).select(item_key).distinct()
     later_starts = items.filter((items.kind != "gap") & (items.start_first <= items.snapshot))
     later_starts = later_starts.select(
         *PAIR,
@@ -424,93 +477,116 @@ def _with_successor(items: ir.Table, co_held: ir.Table) -> ir.Table:
         begins=later_starts.start_first,
         began=later_starts.start_last,
     ).distinct()
-    later = open_items.join(
+    later_terms = open_items.join(
         later_starts,
         [*PAIR, open_items.thing != later_starts.by, open_items.start_last < later_starts.begins],
     )
-    items = items.left_join(later.group_by(key).agg(found=later.began.min()), key)
+    items = items.left_join(
+        later_terms.group_by(item_key).agg(found=later_terms.began.min()), item_key
+    )
     return items.select(*columns, successor=ibis.ifelse(items.asks, items.found, ibis.null("date")))
 
 
 def _segments(items: ir.Table) -> ir.Table:
-    """Rule 4. Most objects have one fact, which is their segment: the others alone are sorted."""
+    """Make segments of the facts by rule 4.
+
+    Most objects have a single fact, which is their segment. Only the facts of the others are sorted
+    and merged, which saves most of the time.
+    """
     facts = items.filter(items.kind != "gap")
     facts = facts.mutate(statements=ibis.array([facts.statement]))
     columns = (*KEY, *DATES, "end_open", "end_inferred", "rival", "statements", "snapshot")
-    repeated = facts.group_by(list(KEY)).having(facts.count() > 1).agg(facts=facts.count())
-    several = facts.semi_join(repeated, list(KEY))
-    single = facts.anti_join(repeated, list(KEY)).select(columns)
-    segments = single.union(_merged(several).select(columns))
-    return without_calendar_ends(segments)
+    repeated_keys = facts.group_by(list(KEY)).having(facts.count() > 1).agg(facts=facts.count())
+    several_facts = facts.semi_join(repeated_keys, list(KEY))
+    single_facts = facts.anti_join(repeated_keys, list(KEY)).select(columns)
+    all_segments = single_facts.union(_merged(several_facts).select(columns))
+    return without_calendar_ends(all_segments)
 
 
-def _merged(facts: ir.Table) -> ir.Table:
-    """The facts of objects with several, merged.
+def _merged(merged_facts: ir.Table) -> ir.Table:
+    """Merge the facts of objects that have several facts.
 
-    A state surely holds from its `start_last` to its `end_first`; such stretches that touch are one
-    segment. A state that surely holds on no day, or a sighting, belongs to the segment that surely
-    holds around all its days, which it does not lengthen.
+    A state surely holds from its `start_last` to its `end_first`, and stretches that touch become
+    one segment. A sighting, or a state that surely holds on no day, joins the segment that surely
+    holds around all its days, if there is one, and does not make it longer.
     """
-    merging = (facts.kind != "point") & ~facts.rival
-    facts = facts.mutate(merging=merging, seen=facts.kind == "sighting")
-    sure = facts.end_first.delta(facts.start_last, unit="day")
-    facts = facts.mutate(lasts=facts.merging & ~facts.seen & (sure >= -1))
-    next_day = (facts.end_first + ibis.interval(days=1)).cast("date")
-    facts = facts.mutate(
-        place=ibis.cases(
-            (facts.lasts, facts.start_last), (facts.seen, facts.end_first), else_=next_day
-        ),
-        until=ibis.ifelse(facts.lasts, facts.end_first, ibis.null("date")),
+    can_merge = (merged_facts.kind != "point") & ~merged_facts.rival
+    merged_facts = merged_facts.mutate(merging=can_merge, seen=merged_facts.kind == "sighting")
+    sure_days = merged_facts.end_first.delta(merged_facts.start_last, unit="day")
+    merged_facts = merged_facts.mutate(
+        lasts=merged_facts.merging & ~merged_facts.seen & (sure_days >= -1)
     )
-    by = [*KEY, "merging"]
-    order = ["place", _.lasts.desc(), "until", "statement", *DATES, "kind", "end_open"]
-    # Numbered once, for rows that are alike come in an order that is each window's own affair.
-    number = ibis.row_number().over(ibis.window(group_by=by, order_by=order))
-    facts = facts.mutate(number=number)
-    before = ibis.window(group_by=by, order_by="number", rows=(None, -1))
-    facts = facts.mutate(reached=facts.until.max().over(before))
-    apart = facts.reached.isnull() | (facts.start_last.delta(facts.reached, unit="day") > 1)
-    facts = facts.mutate(parted=(facts.lasts & apart).cast("int64"))
-    so_far = ibis.window(group_by=by, order_by="number", rows=(None, 0))
-    facts = facts.mutate(part=facts.parted.sum().over(so_far))
-    facts = facts.mutate(reached=facts.until.max().over(ibis.window(group_by=[*by, "part"])))
-    beyond = facts.start_last.delta(facts.reached, unit="day")
-    inside = (beyond <= ibis.ifelse(facts.seen, 0, 1)).fill_null(False)
-    facts = facts.mutate(alone=ibis.ifelse(facts.lasts | inside, -1, facts.number))
-    facts = facts.mutate(counts=~facts.seen | (facts.alone >= 0))
-    segment = [*by, "part", "alone"]
-    latest = [_.counts.desc(), _.end_last.desc(), _.end_first.desc(), _.end_open.desc()]
-    place = ibis.window(group_by=segment, order_by=[*latest, "end_inferred"])
-    facts = facts.mutate(leads=ibis.row_number().over(place) == 0)
-    counts = facts.counts
-    segments = facts.group_by(segment).agg(
-        start_first=facts.start_first.min(where=counts),
-        start_last=facts.start_last.min(where=counts),
-        end_first=facts.end_first.max(where=counts),
-        end_last=facts.end_last.max(where=counts),
-        end_open=facts.end_open.any(where=facts.leads),
-        end_inferred=facts.end_inferred.any(where=facts.leads),
-        rival=facts.rival.any(),
-        statements=facts.statements.collect(),
-        snapshot=facts.snapshot.max(),
+    # Stretches that surely last come first at the place where they begin; what lasts on no sure day
+    # is sorted behind the stretch that could hold it.
+    next_day = (merged_facts.end_first + ibis.interval(days=1)).cast("date")
+    merged_facts = merged_facts.mutate(
+        place=ibis.cases(
+            (merged_facts.lasts, merged_facts.start_last),
+            (merged_facts.seen, merged_facts.end_first),
+            else_=next_day,
+        ),
+        until=ibis.ifelse(merged_facts.lasts, merged_facts.end_first, ibis.null("date")),
+    )
+    of_object = [*KEY, "merging"]
+    total_order = ["place", _.lasts.desc(), "until", "statement", *DATES, "kind", "end_open"]
+    # The rows are numbered once: rows that are alike could come in another order in each window.
+    row_number = ibis.row_number().over(ibis.window(group_by=of_object, order_by=total_order))
+    merged_facts = merged_facts.mutate(number=row_number)
+    rows_before = ibis.window(group_by=of_object, order_by="number", rows=(None, -1))
+    merged_facts = merged_facts.mutate(reached=merged_facts.until.max().over(rows_before))
+    stands_apart = merged_facts.reached.isnull() | (
+        merged_facts.start_last.delta(merged_facts.reached, unit="day") > 1
+    )
+    merged_facts = merged_facts.mutate(parted=(merged_facts.lasts & stands_apart).cast("int64"))
+    rows_so_far = ibis.window(group_by=of_object, order_by="number", rows=(None, 0))
+    merged_facts = merged_facts.mutate(part=merged_facts.parted.sum().over(rows_so_far))
+    merged_facts = merged_facts.mutate(
+        reached=merged_facts.until.max().over(ibis.window(group_by=[*of_object, "part"]))
+    )
+    days_beyond = merged_facts.start_last.delta(merged_facts.reached, unit="day")
+    is_inside = (days_beyond <= ibis.ifelse(merged_facts.seen, 0, 1)).fill_null(False)
+    merged_facts = merged_facts.mutate(
+        alone=ibis.ifelse(merged_facts.lasts | is_inside, -1, merged_facts.number)
+    )
+    merged_facts = merged_facts.mutate(counts=~merged_facts.seen | (merged_facts.alone >= 0))
+    segment_key = [*of_object, "part", "alone"]
+    latest_first = [_.counts.desc(), _.end_last.desc(), _.end_first.desc(), _.end_open.desc()]
+    by_latest = ibis.window(group_by=segment_key, order_by=[*latest_first, "end_inferred"])
+    merged_facts = merged_facts.mutate(leads=ibis.row_number().over(by_latest) == 0)
+    is_counted = merged_facts.counts
+    segments = merged_facts.group_by(segment_key).agg(
+        start_first=merged_facts.start_first.min(where=is_counted),
+        start_last=merged_facts.start_last.min(where=is_counted),
+        end_first=merged_facts.end_first.max(where=is_counted),
+        end_last=merged_facts.end_last.max(where=is_counted),
+        end_open=merged_facts.end_open.any(where=merged_facts.leads),
+        end_inferred=merged_facts.end_inferred.any(where=merged_facts.leads),
+        rival=merged_facts.rival.any(),
+        statements=merged_facts.statements.collect(),
+        snapshot=merged_facts.snapshot.max(),
     )
     return segments.mutate(statements=segments.statements.flatten().unique().sort())
 
 
 def _gaps(items: ir.Table, entities: ir.Table | None) -> ir.Table:
-    """The gaps; an undated object without a name cannot be accepted, so it is left out of its."""
-    gaps = without_calendar_ends(items.filter(items.kind == "gap"))
+    """Return the gaps of a timeline.
+
+    An undated object without a name could not be accepted as an answer, so its gap has no object.
+    """
+    all_gaps = without_calendar_ends(items.filter(items.kind == "gap"))
     if entities is not None:
         named_entities = entities.filter(has_label(entities.label)).select(named="id")
-        gaps = gaps.left_join(named_entities, gaps.object == named_entities.named)
-        unnamed = (gaps.reason == "undated") & gaps.named.isnull()
-        gaps = gaps.mutate(object=ibis.ifelse(unnamed, ibis.null("string"), gaps.object))
+        all_gaps = all_gaps.left_join(named_entities, all_gaps.object == named_entities.named)
+        lacks_name = (all_gaps.reason == "undated") & all_gaps.named.isnull()
+        all_gaps = all_gaps.mutate(
+            object=ibis.ifelse(lacks_name, ibis.null("string"), all_gaps.object)
+        )
     columns = ("statement", *KEY, *DATES, "end_open", "reason", "rank", "snapshot")
-    return gaps.select(columns).distinct()
+    return all_gaps.select(columns).distinct()
 
 
-def _ranges(table: ir.Table, window: Sequence[Period], at: WhenCounted) -> ir.Table:
-    """The `intervals.Ranges` of each row in period indexes; rows possible nowhere are gone."""
+def _ranges(table: ir.Table, window: Sequence[Period], when_counted: WhenCounted) -> ir.Table:
+    """The `intervals.Ranges` of each row in period indexes, without rows possible nowhere."""
     low, high = window[0].index, window[-1].index
 
     def first_index(day: ir.DateValue) -> ir.IntegerValue:
@@ -518,15 +594,19 @@ def _ranges(table: ir.Table, window: Sequence[Period], at: WhenCounted) -> ir.Ta
 
     def last_index(day: ir.DateValue) -> ir.IntegerValue:
         """The last period that a stretch with this last day reaches, or reaches the end of."""
-        if at == "during":
+        if when_counted == "during":
             return first_index(day)
         return first_index((day + ibis.interval(days=1)).cast("date")) - 1
 
     first_day, last_day = ibis.literal(window[0].first), ibis.literal(window[-1].last)
-    near = table.filter(IntervalColumns.of(table).holds_within(first_day, last_day).possible)
-    places = IntervalColumns.of(near, doubtful=near.doubtful).ranges(
+    rows_near = table.filter(IntervalColumns.of(table).holds_within(first_day, last_day).possible)
+    place_ranges = IntervalColumns.of(rows_near, doubtful=rows_near.doubtful).ranges(
         Window(low, high, low - 1, high + 1), first_index, last_index
     )
-    ids = {column: item_number(near[column]).fill_null(0) for column in ("subject", "object")}
-    ranged = near.select("relation", **ids, **places._asdict(), cause="cause")
-    return ranged.filter(ranged["first"] <= ranged["last"])
+    object_ids = {
+        column: item_number(rows_near[column]).fill_null(0) for column in ("subject", "object")
+    }
+    ranged_rows = rows_near.select(
+        "relation", **object_ids, **place_ranges._asdict(), cause="cause"
+    )
+    return ranged_rows.filter(ranged_rows["first"] <= ranged_rows["last"])

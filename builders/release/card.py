@@ -49,13 +49,18 @@ SECTIONS: Mapping[str, str | None] = {
     "Maintenance": "rai:dataReleaseMaintenancePlan",
 }
 """Headings that every prose file has, and the Croissant RAI property that each one fills."""
+# characters that are markup anywhere: `a*b` has one, `a-b` has none; an underscore is markup at
+# the edge of a word (`_a`), and not within one (`snake_case`)
 _SPECIAL = re.compile(r"[\\`*\[\]|~$#!{}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+# what HTML reads as markup
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+# marks that change the direction of text, with which a name can be made to look like another
 _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
+# what begins a list, a heading or a rule: `- a` and `1. a`, but not `a - b` or `10 people`
 _BLOCK_START = re.compile(r"^(?:[-+=]|\d(?=\d*[.)](?:\s|$)))")
 
 
-def save_citation(folder: Path, meta: Meta, manifest: Manifest) -> Path:
+def save_citation(release_folder: Path, meta: Meta, manifest: Manifest) -> Path:
     """Write `CITATION.cff`, how a release is cited (Citation File Format 1.2.0); its path."""
     import yaml
 
@@ -73,21 +78,24 @@ def save_citation(folder: Path, meta: Meta, manifest: Manifest) -> Path:
         "url": meta.homepage,
     }
     citation = {name: value for name, value in citation.items() if value}
-    path = folder / CFF
-    text = yaml.safe_dump(citation, sort_keys=False, allow_unicode=True, width=100)
-    path.write_text(text, encoding="utf-8")
-    return path
+    citation_path = release_folder / CFF
+    citation_text = yaml.safe_dump(citation, sort_keys=False, allow_unicode=True, width=100)
+    citation_path.write_text(citation_text, encoding="utf-8")
+    return citation_path
 
 
 def save_card(
-    folder: Path, meta: Meta, manifest: Manifest, prose: Mapping[str, str], dataset: Dataset
+    release_folder: Path, meta: Meta, manifest: Manifest, prose: Mapping[str, str], dataset: Dataset
 ) -> None:
     """Write `README.md`; the data files have to be in the folder, for the example row.
 
     Whatever comes from data or recipe is escaped; prose and descriptions are ours.
     """
-    full = [(config, split) for config in manifest.configs for split in config.splits if split.rows]
-    body = _template().render(
+    # `datasets` cannot load a split without rows, so that none is an example
+    full_splits = [
+        (config, split) for config in manifest.configs for split in config.splits if split.rows
+    ]
+    card_body = _template().render(
         meta=meta,
         licence_page=licence_page(meta.licence),
         manifest=manifest,
@@ -107,15 +115,15 @@ def save_card(
             if not split.rows
         ],
         groups=_groups(manifest.configs),
-        example=_example(folder / full[0][1].file) if full else None,
+        example=_example(release_folder / full_splits[0][1].file) if full_splits else None,
         asked=tasks.FOLDER in {Path(file_entry.path).parts[0] for file_entry in manifest.files},
-        first=(full[0][0].name, full[0][1].name) if full else None,
+        first=(full_splits[0][0].name, full_splits[0][1].name) if full_splits else None,
         known=SECTIONS,
         reasons=drop_reasons() | dict(dataset.reasons),
         dropped=any(drop.rows for drop in manifest.drops),
     )
-    text = f"---\n{front_matter(meta, manifest)}---\n\n{body.strip()}\n"
-    (folder / FILE).write_text(text, encoding="utf-8")
+    card_text = f"---\n{front_matter(meta, manifest)}---\n\n{card_body.strip()}\n"
+    (release_folder / FILE).write_text(card_text, encoding="utf-8")
 
 
 @cache
@@ -123,7 +131,7 @@ def _template() -> "jinja2.Template":
     """The card's template, compiled once."""
     import jinja2
 
-    environment = jinja2.Environment(  # noqa: S701 - Markdown: `finalize` escapes instead
+    template_environment = jinja2.Environment(  # noqa: S701 - Markdown: `finalize` escapes instead
         loader=jinja2.FileSystemLoader(TEMPLATE.parent),
         undefined=jinja2.StrictUndefined,
         finalize=escape_markdown,
@@ -131,15 +139,15 @@ def _template() -> "jinja2.Template":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {
+    template_environment.filters |= {
         "ours": Markdown,
         "cell": table_cell,
         "code": code_span,
         "block": code_block,
         "share": _share,
     }
-    environment.globals["link"] = markdown_link
-    return environment.get_template(TEMPLATE.name)
+    template_environment.globals["link"] = markdown_link
+    return template_environment.get_template(TEMPLATE.name)
 
 
 def drop_reasons() -> dict[str, str]:
@@ -154,20 +162,20 @@ def front_matter(meta: Meta, manifest: Manifest) -> str:
     """The YAML of the card. Splits without rows are not listed: `datasets` cannot load them."""
     from huggingface_hub import DatasetCardData
 
-    licence = meta.licence.lower()
-    page = licence_page(meta.licence)
-    other_licence: dict[str, Any] = {"license_name": licence}
-    other_licence |= {"license_link": page} if page else {}
-    data = DatasetCardData(
+    licence_name = meta.licence.lower()
+    licence_address = licence_page(meta.licence)
+    other_licence: dict[str, Any] = {"license_name": licence_name}
+    other_licence |= {"license_link": licence_address} if licence_address else {}
+    card_data = DatasetCardData(
         language=["en"],
-        license=licence if licence in _HUB_LICENCES else "other",
+        license=licence_name if licence_name in _HUB_LICENCES else "other",
         pretty_name=clean_line(meta.title),
         task_categories=list(meta.tasks) or None,
-        tags=[clean_line(tag) for tag in meta.tags] or None,
+        tags=[clean_line(tag_name) for tag_name in meta.tags] or None,
         configs=hub_configs(manifest) or None,
-        **({} if licence in _HUB_LICENCES else other_licence),
+        **({} if licence_name in _HUB_LICENCES else other_licence),
     )
-    return str(data.to_yaml()) + "\n"
+    return str(card_data.to_yaml()) + "\n"
 
 
 def hub_configs(manifest: Manifest) -> list[dict[str, Any]]:
@@ -177,12 +185,14 @@ def hub_configs(manifest: Manifest) -> list[dict[str, Any]]:
     """
     listed: list[dict[str, Any]] = []
     for config in manifest.configs:
-        files = [{"split": split.name, "path": split.file} for split in config.splits if split.rows]
-        if files:
-            listed.append({"config_name": config.name, "data_files": files})
+        data_files = [
+            {"split": split.name, "path": split.file} for split in config.splits if split.rows
+        ]
+        if data_files:
+            listed.append({"config_name": config.name, "data_files": data_files})
     if any(drop.rows for drop in manifest.drops):
-        files = [{"split": "dropped", "path": DROPPED}]
-        listed.append({"config_name": "dropped", "data_files": files})
+        data_files = [{"split": "dropped", "path": DROPPED}]
+        listed.append({"config_name": "dropped", "data_files": data_files})
     if listed:
         listed[0]["default"] = True
     return listed
@@ -190,32 +200,35 @@ def hub_configs(manifest: Manifest) -> list[dict[str, Any]]:
 
 def _groups(configs: tuple[ConfigEntry, ...]) -> dict[tuple[ColumnEntry, ...], list[str]]:
     """Columns, and the names of the configs that have them."""
-    groups: dict[tuple[ColumnEntry, ...], list[str]] = {}
+    config_groups: dict[tuple[ColumnEntry, ...], list[str]] = {}
     for config in configs:
-        groups.setdefault(config.columns, []).append(config.name)
-    return groups
+        config_groups.setdefault(config.columns, []).append(config.name)
+    return config_groups
 
 
-def _example(path: Path) -> str:
+def _example(data_file: Path) -> str:
     """The first row of a file that has an answer, as JSON, long lists and texts cut short."""
-    rows = next(reading(path).iter_batches(batch_size=100)).to_pylist()
-    row = next((row for row in rows if row.get("targets", True)), rows[0])
-    return json.dumps(_cut(row), indent=2, ensure_ascii=False, default=str)
+    example_rows = next(reading(data_file).iter_batches(batch_size=100)).to_pylist()
+    example_row = next(
+        (example_row for example_row in example_rows if example_row.get("targets", True)),
+        example_rows[0],
+    )
+    return json.dumps(_cut(example_row), indent=2, ensure_ascii=False, default=str)
 
 
 def _cut(value: Any) -> Any:
     if isinstance(value, str):
         return value if len(value) <= 300 else value[:299] + "…"
     if isinstance(value, list):
-        return [_cut(inner) for inner in value[:4]] + (["…"] if len(value) > 4 else [])
+        return [_cut(inner_value) for inner_value in value[:4]] + (["…"] if len(value) > 4 else [])
     if isinstance(value, dict):
-        return {key: _cut(inner) for key, inner in value.items()}
+        return {key: _cut(inner_value) for key, inner_value in value.items()}
     return value
 
 
-def _share(value: Any, column: str) -> Any:
+def _share(value: Any, column_name: str) -> Any:
     """A float of a column named `share…` as a percentage."""
-    if isinstance(value, float) and column.startswith("share"):
+    if isinstance(value, float) and column_name.startswith("share"):
         return Markdown(f"{100 * value:.1f} %")
     return value
 
@@ -238,80 +251,95 @@ def escape_markdown(value: Any) -> Markdown:
         return Markdown(f"{value:,}")
     if isinstance(value, float):
         return Markdown(f"{value:.4g}")
-    text = _SPECIAL.sub(lambda match: "\\" + match[0], clean_line(str(value)).translate(_ENTITIES))
-    text = text.replace("://", "&#58;//").replace("@", "&#64;")
-    return Markdown(_BLOCK_START.sub(lambda match: f"&#{ord(match[0])};", text))
+    escaped_text = _SPECIAL.sub(
+        lambda character_match: "\\" + character_match[0],
+        clean_line(str(value)).translate(_ENTITIES),
+    )
+    escaped_text = escaped_text.replace("://", "&#58;//").replace("@", "&#64;")
+    return Markdown(
+        _BLOCK_START.sub(lambda character_match: f"&#{ord(character_match[0])};", escaped_text)
+    )
 
 
 def clean_line(text: str) -> str:
     """One line: white space as single spaces; without control and text-reordering characters."""
-    visible = "".join(
+    visible_text = "".join(
         " " if character.isspace() else character
         for character in text
         if character.isspace() or unicodedata.category(character) != "Cc"
     )
-    return " ".join(_REORDERING.sub("", visible).split())
+    return " ".join(_REORDERING.sub("", visible_text).split())
 
 
 def code_span(value: Any) -> Markdown:
     """A code span, for inside a table too."""
-    text = clean_line(str(value)).replace("|", "\\|")
-    fence = "`" * (_longest_run(text) + 1)
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return Markdown(f"{fence}{pad}{text}{pad}{fence}" if text else "")
+    span_text = clean_line(str(value)).replace("|", "\\|")
+    code_fence = "`" * (_longest_run(span_text) + 1)
+    space_padding = " " if span_text.startswith("`") or span_text.endswith("`") else ""
+    return Markdown(
+        f"{code_fence}{space_padding}{span_text}{space_padding}{code_fence}" if span_text else ""
+    )
 
 
-def code_block(text: str, language: str = "") -> Markdown:
+def code_block(block_text: str, language: str = "") -> Markdown:
     """A fenced code block whose text cannot end it."""
-    fence = "`" * max(3, _longest_run(text) + 1)
-    return Markdown(f"{fence}{language}\n{text.rstrip()}\n{fence}")
+    code_fence = "`" * max(3, _longest_run(block_text) + 1)
+    return Markdown(f"{code_fence}{language}\n{block_text.rstrip()}\n{code_fence}")
 
 
-def table_cell(ours: str) -> Markdown:
+def table_cell(our_markdown: str) -> Markdown:
     """Markdown of ours (a description with code spans) as a table cell."""
-    return Markdown(clean_line(ours).replace("|", "\\|"))
+    return Markdown(clean_line(our_markdown).replace("|", "\\|"))
 
 
-def markdown_link(label: str, url: str | None) -> Markdown:
+def markdown_link(link_label: str, link_address: str | None) -> Markdown:
     """A link where the address is a plain web address, else the label alone."""
-    if url and re.fullmatch(r"https?://[^\s<>\"'`|\\()\[\]]+", url):
-        return Markdown(f"[{escape_markdown(label)}](<{url}>)")
-    return escape_markdown(label)
+    if link_address and re.fullmatch(r"https?://[^\s<>\"'`|\\()\[\]]+", link_address):
+        return Markdown(f"[{escape_markdown(link_label)}](<{link_address}>)")
+    return escape_markdown(link_label)
 
 
 def _longest_run(text: str) -> int:
-    return max((len(run) for run in re.findall("`+", text)), default=0)
+    return max((len(backtick_run) for backtick_run in re.findall("`+", text)), default=0)
 
 
-def read_prose(path: Path) -> dict[str, str]:
+def read_prose(prose_path: Path) -> dict[str, str]:
     """Heading -> Markdown text of each `## ` section, in the file's order; more are welcome.
 
     `UserError`: no such file, a section of `SECTIONS` missing, empty or there twice, text before
     the first heading.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        prose_text = prose_path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        hint = "write it with these sections: " + ", ".join(f"## {name}" for name in SECTIONS)
+        hint = "write it with these sections: " + ", ".join(
+            f"## {section_name}" for section_name in SECTIONS
+        )
         message = "a card needs prose that only a person can write, and there is none"
-        raise UserError(message, where=path, hint=hint) from error
-    sections: dict[str, str] = {}
-    head, *parts = re.split(r"^## +(.*?)[ \t#]*$", text, flags=re.MULTILINE)
-    if head.strip():
-        raise UserError("text before the first `## ` heading", where=path, line=1)
-    for name, body in zip(parts[::2], parts[1::2], strict=True):
-        if name in sections:
-            raise UserError(f"two sections named {name!r}", where=path)
-        sections[name] = body.strip()
-    lacking = [f"## {name}" for name in SECTIONS if not sections.get(name)]
-    if lacking:
-        raise UserError(f"sections missing or empty: {', '.join(lacking)}", where=path)
-    return sections
+        raise UserError(message, where=prose_path, hint=hint) from error
+    section_texts: dict[str, str] = {}
+    first_text, *section_parts = re.split(r"^## +(.*?)[ \t#]*$", prose_text, flags=re.MULTILINE)
+    if first_text.strip():
+        raise UserError("text before the first `## ` heading", where=prose_path, line=1)
+    for section_name, section_text in zip(section_parts[::2], section_parts[1::2], strict=True):
+        if section_name in section_texts:
+            raise UserError(f"two sections named {section_name!r}", where=prose_path)
+        section_texts[section_name] = section_text.strip()
+    lacking_sections = [
+        f"## {section_name}" for section_name in SECTIONS if not section_texts.get(section_name)
+    ]
+    if lacking_sections:
+        raise UserError(
+            f"sections missing or empty: {', '.join(lacking_sections)}", where=prose_path
+        )
+    return section_texts
 
 
 def strip_markdown(markdown: str) -> str:
     """Markdown as plain paragraphs, for JSON: no emphasis, no code marks, links as their text."""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
-    text = re.sub(r"[`*]", "", text)
-    blocks = re.split(r"\n\s*\n|\n(?=- )", text)
-    return "\n".join(" ".join(block.split()) for block in blocks if block.strip())
+    plain_text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
+    plain_text = re.sub(r"[`*]", "", plain_text)
+    text_blocks = re.split(r"\n\s*\n|\n(?=- )", plain_text)
+    return "\n".join(
+        " ".join(text_block.split()) for text_block in text_blocks if text_block.strip()
+    )

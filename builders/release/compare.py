@@ -27,10 +27,11 @@ from factdrift.builders.release.version import Level
 
 Change = Literal["added", "removed", "edited", "moved", "rendered", "measured"]
 CHANGES: tuple[Change, ...] = get_args(Change)
+# who has scores of the old release can no longer compare them
 _MAJOR = {"removed", "edited", "moved"}
 WORDS = {"rendered": "rendered anew", "measured": "measured anew"}
+# Split name and file of each split that has to be read.
 _Files = Sequence[tuple[str, Path]]
-"""Split name and file of each split that has to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ _TYPES = ", ".join(
 
 @dataclass(frozen=True)
 class ReleaseDiff:
-    """What changed from one release to another.
+    """The changes from one release to another.
 
     `rows`: config -> change -> number of rows (moved rows under the config they are in now).
     `columns`, `layout`: one line for each change of columns, and of configs and splits.
@@ -74,189 +75,251 @@ class ReleaseDiff:
 
     def totals(self) -> dict[Change, int]:
         """Change -> number of rows over all configs; only what occurs."""
-        sums = {
-            change_kind: sum(by.get(change_kind, 0) for by in self.rows.values())
+        change_sums = {
+            change_kind: sum(row_counts.get(change_kind, 0) for row_counts in self.rows.values())
             for change_kind in CHANGES
         }
-        return {change: row_count for change, row_count in sums.items() if row_count}
+        return {change: row_count for change, row_count in change_sums.items() if row_count}
 
     def brief(self) -> str:
         """One line: `12 rows edited, 3 rows added`."""
-        parts = [
+        change_parts = [
             f"{row_count} row{'s' * (row_count != 1)} {WORDS.get(change_kind, change_kind)}"
             for change_kind, row_count in self.totals().items()
         ]
-        parts += [*self.columns, *self.layout]
-        if not parts and self.documents:
+        change_parts += [*self.columns, *self.layout]
+        if not change_parts and self.documents:
             change_texts = ", ".join(self.documents[:3])
-            more = f" and {len(self.documents) - 3} more" if len(self.documents) > 3 else ""
-            parts = [f"the same rows in other files ({change_texts}{more})"]
-        return ", ".join(parts) or "nothing"
+            more_files = f" and {len(self.documents) - 3} more" if len(self.documents) > 3 else ""
+            change_parts = [f"the same rows in other files ({change_texts}{more_files})"]
+        return ", ".join(change_parts) or "nothing"
 
     def summary(self) -> str:
         """Several lines: the level, then what changed in each config."""
-        lines = [f"{self.old} -> {self.new}: {self.level}: {self.brief()}"]
-        for config, by in self.rows.items():
-            counts = ", ".join(
-                f"{by[change]} {WORDS.get(change, change)}" for change in CHANGES if by.get(change)
+        summary_lines = [f"{self.old} -> {self.new}: {self.level}: {self.brief()}"]
+        for config_name, row_counts in self.rows.items():
+            count_text = ", ".join(
+                f"{row_counts[change]} {WORDS.get(change, change)}"
+                for change in CHANGES
+                if row_counts.get(change)
             )
-            lines.append(f"  {config}: {counts}")
+            summary_lines.append(f"  {config_name}: {count_text}")
         if self.documents:
-            lines.append(f"  files that differ: {_by_folder(self.documents)}")
-        return "\n".join(lines)
+            summary_lines.append(f"  files that differ: {_by_folder(self.documents)}")
+        return "\n".join(summary_lines)
 
 
-def _by_folder(files: Sequence[str]) -> str:
+def _by_folder(file_names: Sequence[str]) -> str:
     """Files by name, several of a folder by their number: `README.md, data/updated (12)`."""
-    folders = Counter(str(PurePosixPath(file).parent) for file in files)
-    paths = {
-        f"{folder} ({folders[folder]})" if folder != "." and folders[folder] > 1 else file: None
-        for file in files
-        for folder in [str(PurePosixPath(file).parent)]
+    folder_counts = Counter(str(PurePosixPath(file_name).parent) for file_name in file_names)
+    shown_paths = {
+        f"{folder} ({folder_counts[folder]})"
+        if folder != "." and folder_counts[folder] > 1
+        else file_name: None
+        for file_name in file_names
+        for folder in [str(PurePosixPath(file_name).parent)]
     }
-    return ", ".join(paths)
+    return ", ".join(shown_paths)
 
 
-def compare(old: Path, new: Path, diff: Path | None = None) -> ReleaseDiff:
-    """What changed between two release folders.
+def compare(old_folder: Path, new_folder: Path, diff_file: Path | None = None) -> ReleaseDiff:
+    """Return what changed between two release folders.
 
     Rows are matched by `id`, in tables without one by their whole content. Where the columns of a
     config changed, its rows are compared on those that both releases have with the same type.
-    `diff`: write every row that differs there, as Parquet rows of `Difference`, sorted by config,
-    split and id. Files with the same sha256 are not read. `UserError`: a broken manifest, a damaged
-    file, a place that cannot be written.
+    `diff_file`: the file that gets every row that differs, as Parquet rows of `Difference`, sorted
+    by config, split and id. Files with the same sha256 are not read. `UserError`: a broken
+    manifest, a damaged file, a place that cannot be written.
     """
     try:
-        return _compared(old, new, diff)
+        return _compared(old_folder, new_folder, diff_file)
     except duckdb.Error as error:
         text = f"the releases cannot be compared ({str(error).splitlines()[0]})"
-        raise UserError(text, where=new, hint="factdrift verify says which is damaged") from error
+        raise UserError(
+            text, where=new_folder, hint="factdrift verify says which is damaged"
+        ) from error
     except OSError as error:
-        raise UserError.of_disk(error, new) from error
+        raise UserError.of_disk(error, new_folder) from error
 
 
-def _compared(old: Path, new: Path, diff: Path | None) -> ReleaseDiff:
-    before, after = load_manifest(old), load_manifest(new)
-    if before.dataset != after.dataset:
-        text = f"releases of two datasets, {before.dataset} and {after.dataset}"
-        raise UserError(text, where=new, hint="compare two versions of one")
+def _compared(old_folder: Path, new_folder: Path, diff_file: Path | None) -> ReleaseDiff:
+    old_manifest, new_manifest = load_manifest(old_folder), load_manifest(new_folder)
+    if old_manifest.dataset != new_manifest.dataset:
+        text = f"releases of two datasets, {old_manifest.dataset} and {new_manifest.dataset}"
+        raise UserError(text, where=new_folder, hint="compare two versions of one")
     columns: list[str] = []
     with duck.connect() as db:
         db.execute(f"CREATE TEMP TABLE diff ({_TYPES})")
-        for name in dict.fromkeys(c.name for c in (*after.configs, *before.configs)):
-            was, now = before.config(name), after.config(name)
-            if was and now:
-                changes = column_changes(was.kinds(), now.kinds())
-                columns += [f"{name}: {change}" for change in changes]
-            _compare_config(db, (old, before, was), (new, after, now))
+        for config_name in dict.fromkeys(
+            config_entry.name for config_entry in (*new_manifest.configs, *old_manifest.configs)
+        ):
+            old_config, new_config = (
+                old_manifest.config(config_name),
+                new_manifest.config(config_name),
+            )
+            if old_config and new_config:
+                changes = column_changes(old_config.kinds(), new_config.kinds())
+                columns += [f"{config_name}: {change}" for change in changes]
+            _compare_config(
+                db, (old_folder, old_manifest, old_config), (new_folder, new_manifest, new_config)
+            )
         _pair_moves(db)
-        rows = _counts(db)
-        if diff is not None:
-            with replacing(diff) as path:
+        row_counts = _counts(db)
+        if diff_file is not None:
+            with replacing(diff_file) as path:
                 write_split(path, Difference, lambda: _sorted(db))
-    layout, documents = _layout_changes(before, after), _documents(before, after)
+    layout_changes, changed_documents = (
+        _layout_changes(old_manifest, new_manifest),
+        _documents(old_manifest, new_manifest),
+    )
     return ReleaseDiff(
-        old=before.version,
-        new=after.version,
-        rows=rows,
+        old=old_manifest.version,
+        new=new_manifest.version,
+        rows=row_counts,
         columns=tuple(columns),
-        layout=tuple(layout),
-        documents=documents,
-        level=_level(rows, bool(columns), layout, bool(documents) or before != after),
+        layout=tuple(layout_changes),
+        documents=changed_documents,
+        level=_level(
+            row_counts,
+            bool(columns),
+            layout_changes,
+            bool(changed_documents) or old_manifest != new_manifest,
+        ),
     )
 
 
 _Side = tuple[Path, Manifest, ConfigEntry | None]
 
 
-def _compare_config(db: duckdb.DuckDBPyConnection, old: _Side, new: _Side) -> None:
-    (_, before, was), (_, after, now) = old, new
-    one = now or was
-    if one is None:
+def _compare_config(db: duckdb.DuckDBPyConnection, old_release: _Side, new_release: _Side) -> None:
+    (_, old_manifest, old_config), (_, new_manifest, new_config) = old_release, new_release
+    either_config = new_config or old_config
+    if either_config is None:
         return
-    shared = [c for c in one.columns if _has(was, c.name, c.type) and _has(now, c.name, c.type)]
-    skip = {name for name, _ in _hashes(before, was) & _hashes(after, now)}
-    sides = [
-        [(s.name, locate_file(folder, s.file)) for s in entry.splits if s.name not in skip]
+    shared_columns = []
+    for column in either_config.columns:
+        if all(_has(config, column.name, column.type) for config in (old_config, new_config)):
+            shared_columns.append(column)
+    # a split whose file is the same in both releases need not be read
+    same_hashes = {
+        name for name, _ in _hashes(old_manifest, old_config) & _hashes(new_manifest, new_config)
+    }
+    split_files = [
+        [
+            (split_entry.name, locate_file(folder, split_entry.file))
+            for split_entry in entry.splits
+            if split_entry.name not in same_hashes
+        ]
         if entry
         else []
-        for folder, _, entry in (old, new)
+        for folder, _, entry in (old_release, new_release)
     ]
-    if not any(sides):
+    if not any(split_files):
         return
-    _add_differences(db, one.name, shared, *sides)
+    _add_differences(db, either_config.name, shared_columns, *split_files)
 
 
-def _hashes(manifest: Manifest, config: ConfigEntry | None) -> set[tuple[str, str]]:
-    """Split name and sha256 of each of its files."""
-    digests = manifest.sha256s()
+def _hashes(manifest: Manifest, config_entry: ConfigEntry | None) -> set[tuple[str, str]]:
+    """Return the split name and sha256 of each file of a config."""
+    file_digests = manifest.sha256s()
     return {
-        (split.name, digests[split.file])
-        for split in (config.splits if config else ())
-        if split.file in digests
+        (split.name, file_digests[split.file])
+        for split in (config_entry.splits if config_entry else ())
+        if split.file in file_digests
     }
 
 
-def _has(config: ConfigEntry | None, name: str, kind: str) -> bool:
-    return config is None or any(
-        (config_column.name, config_column.type) == (name, kind) for config_column in config.columns
+def _has(config_entry: ConfigEntry | None, name: str, column_kind: str) -> bool:
+    return config_entry is None or any(
+        (config_column.name, config_column.type) == (name, column_kind)
+        for config_column in config_entry.columns
     )
 
 
-def column_changes(was: Kinds, now: Kinds) -> list[str]:
+def column_changes(old_kinds: Kinds, new_kinds: Kinds) -> list[str]:
     """One line for each column added, removed or of another type; one for a new order."""
-    old, new = dict(was), dict(now)
-    lines = [f"column {name} removed" for name in old if name not in new]
-    lines += [f"column {name} added" for name in new if name not in old]
-    lines += [
-        f"column {name} was {old[name]}, is {new[name]}"
-        for name in old
-        if name in new and old[name] != new[name]
+    old_types, new_types = dict(old_kinds), dict(new_kinds)
+    change_lines = [f"column {name} removed" for name in old_types if name not in new_types]
+    change_lines += [f"column {name} added" for name in new_types if name not in old_types]
+    change_lines += [
+        f"column {name} was {old_types[name]}, is {new_types[name]}"
+        for name in old_types
+        if name in new_types and old_types[name] != new_types[name]
     ]
-    return lines or ["columns in another order"] * (was != now)
+    return change_lines or ["columns in another order"] * (old_kinds != new_kinds)
 
 
-def _layout_changes(before: Manifest, after: Manifest) -> list[str]:
+def _layout_changes(old_manifest: Manifest, new_manifest: Manifest) -> list[str]:
     """One line for each config or split that came or went."""
-    old = {(c.name, s.name) for c in before.configs for s in c.splits}
-    new = {(c.name, s.name) for c in after.configs for s in c.splits}
-    lines = [f"split {config}/{split} removed" for config, split in sorted(old - new)]
-    return lines + [f"split {config}/{split} added" for config, split in sorted(new - old)]
+    old_splits = {
+        (config_entry.name, split_entry.name)
+        for config_entry in old_manifest.configs
+        for split_entry in config_entry.splits
+    }
+    new_splits = {
+        (config_entry.name, split_entry.name)
+        for config_entry in new_manifest.configs
+        for split_entry in config_entry.splits
+    }
+    change_lines = [
+        f"split {config_name}/{split} removed"
+        for config_name, split in sorted(old_splits - new_splits)
+    ]
+    return change_lines + [
+        f"split {config_name}/{split} added"
+        for config_name, split in sorted(new_splits - old_splits)
+    ]
 
 
-def _documents(before: Manifest, after: Manifest) -> tuple[str, ...]:
-    old, new = before.sha256s(), after.sha256s()
-    return tuple(sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path)))
+def _documents(old_manifest: Manifest, new_manifest: Manifest) -> tuple[str, ...]:
+    old_digests, new_digests = old_manifest.sha256s(), new_manifest.sha256s()
+    return tuple(
+        sorted(
+            path
+            for path in old_digests.keys() | new_digests.keys()
+            if old_digests.get(path) != new_digests.get(path)
+        )
+    )
 
 
 def _level(
-    rows: dict[str, dict[Change, int]], columns: bool, layout: list[str], documents_changed: bool
+    row_counts: dict[str, dict[Change, int]],
+    columns: bool,
+    layout_changes: list[str],
+    documents_changed: bool,
 ) -> Level:
-    seen = {change for by in rows.values() for change, row_count in by.items() if row_count}
-    if columns or seen & _MAJOR or any(line.endswith("removed") for line in layout):
+    seen_changes = {
+        change
+        for row_counts in row_counts.values()
+        for change, row_count in row_counts.items()
+        if row_count
+    }
+    if columns or seen_changes & _MAJOR or any(line.endswith("removed") for line in layout_changes):
         return "major"
-    if "added" in seen or layout:
+    if "added" in seen_changes or layout_changes:
         return "minor"
-    return "patch" if seen or documents_changed else "none"
+    return "patch" if seen_changes or documents_changed else "none"
 
 
 def _counts(db: duckdb.DuckDBPyConnection) -> dict[str, dict[Change, int]]:
-    counts: dict[str, dict[Change, int]] = {}
+    row_counts: dict[str, dict[Change, int]] = {}
     query = """
         SELECT coalesce(new_config, old_config) AS config, change, count(*)
         FROM diff GROUP BY ALL ORDER BY ALL
     """
-    for config, change, row_count in db.execute(query).fetchall():
-        counts.setdefault(config, {})[change] = row_count
-    return counts
+    for config_name, change, row_count in db.execute(query).fetchall():
+        row_counts.setdefault(config_name, {})[change] = row_count
+    return row_counts
 
 
 def _sorted(db: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
     """The difference, the rows of one config and split together."""
-    order = f"coalesce(new_config, old_config), coalesce(new_split, old_split), id, {_COLUMNS}"
-    query = f"SELECT {_COLUMNS} FROM diff ORDER BY {order}"
-    reader: pa.RecordBatchReader = db.sql(query).to_arrow_reader(8192)
-    yield from reader
+    order_columns = (
+        f"coalesce(new_config, old_config), coalesce(new_split, old_split), id, {_COLUMNS}"
+    )
+    query = f"SELECT {_COLUMNS} FROM diff ORDER BY {order_columns}"
+    batch_reader: pa.RecordBatchReader = db.sql(query).to_arrow_reader(8192)
+    yield from batch_reader
 
 
 def _add_differences(
@@ -287,7 +350,7 @@ def _add_differences(
     edited, rendered, either = map(_any_of, (edit_tests, render_tests, tests.values()))
     changed = ", ".join(changed_names)
     names = [column.name for column in columns]
-    old, new = (_json(side, names) for side in "on")
+    old_release, new_release = (_json(side_name, names) for side_name in "on")
     old_rows, new_rows = _rows(before, after, names), _rows(after, before, names)
     place = "" if "id" in names else ' AND o."__split" = n."__split" AND o."__copy" = n."__copy"'
     db.execute(f"""
@@ -296,7 +359,8 @@ def _add_differences(
             SELECT
                 coalesce(o.id, n.id) AS id, o."__split" AS old_split, n."__split" AS new_split,
                 list_filter([{changed or "NULL"}]::VARCHAR[], lambda c: c IS NOT NULL) AS changed,
-                ({edited}) AS edited, ({rendered}) AS written, {old} AS old, {new} AS new
+                ({edited}) AS edited, ({rendered}) AS written,
+                {old_release} AS old, {new_release} AS new
             FROM o FULL JOIN n ON o.id = n.id{place}
             WHERE o.id IS NULL OR n.id IS NULL OR o."__split" != n."__split" OR {either}
         )
@@ -313,29 +377,29 @@ def _add_differences(
     """)
 
 
-def _any_of(conditions: Iterable[str]) -> str:
-    """The condition that one of several holds."""
-    return " OR ".join(conditions) or "false"
+def _any_of(row_conditions: Iterable[str]) -> str:
+    """Return the SQL condition that one of several holds."""
+    return " OR ".join(row_conditions) or "false"
 
 
-def _of(side: str, column: str) -> str:
-    return f"{side}.{duck.name(column)}"
+def _of(side_name: str, column: str) -> str:
+    return f"{side_name}.{duck.name(column)}"
 
 
 def _is_patch(column: ColumnEntry) -> bool:
-    """Whether a change of this column alone never edits a row."""
+    """Return whether a change of this column alone is never an edit of the row."""
     return column.rendered or column.measured == "*"
 
 
 def _unless(column: ColumnEntry) -> str:
-    """The condition under which a change of this column edits the row, where there is one."""
+    """Return the SQL condition under which a change of this column is an edit of the row."""
     if not column.measured:
         return ""  # every change of it edits the row
     return f" AND NOT ({_of('o', column.measured)} AND {_of('n', column.measured)})"
 
 
 def _pair_moves(db: duckdb.DuckDBPyConnection) -> None:
-    """A row that went from one place and came to another was moved."""
+    """Turn a removed row and an added row of the same id into one moved row."""
     db.execute(f"""
         CREATE TEMP TABLE pairs AS
         WITH numbered AS (
@@ -357,39 +421,38 @@ def _pair_moves(db: duckdb.DuckDBPyConnection) -> None:
     db.execute(f"INSERT INTO diff SELECT {_COLUMNS} FROM pairs")
 
 
-def _rows(files: _Files, other_files: _Files, columns: Sequence[str]) -> str:
+def _rows(files: _Files, other_files: _Files, column_names: Sequence[str]) -> str:
     """All splits of one side with the columns asked for; no files give the types and no rows.
 
     Without `id`, the MD5 of the content is one, and the copies in a split are numbered.
     """
-    listed = "".join(f", {duck.name(name)}" for name in columns)
+    listed = "".join(f", {duck.name(name)}" for name in column_names)
     where = "" if files else " WHERE false"
     union = " UNION ALL ".join(
         f'SELECT {duck.text(split)} AS "__split"{listed} FROM {duck.parquet(path)}{where}'
         for split, path in files or other_files[:1]
     )
-    if "id" in columns:
+    if "id" in column_names:
         return union
-    with_ids = f"SELECT *, md5({_object('r', columns)}::VARCHAR) AS id FROM ({union}) r"
+    with_ids = f"SELECT *, md5({_object('r', column_names)}::VARCHAR) AS id FROM ({union}) r"
     copy = 'row_number() OVER (PARTITION BY id, "__split") AS "__copy"'
     return f"SELECT *, {copy} FROM ({with_ids})"
 
 
-def _object(side: str, columns: Sequence[str]) -> str:
-    pairs = ", ".join(f"{duck.text(name)}, {side}.{duck.name(name)}" for name in columns)
+def _object(side_name: str, column_names: Sequence[str]) -> str:
+    pairs = ", ".join(f"{duck.text(name)}, {side_name}.{duck.name(name)}" for name in column_names)
     return f"json_object({pairs})"
 
 
-def _json(side: str, columns: Sequence[str]) -> str:
+def _json(side_name: str, column_names: Sequence[str]) -> str:
     """The whole row as JSON where there is one; the part that changed is picked later."""
-    return f"if({side}.id IS NULL, NULL, {_object(side, columns)})"
+    return f"if({side_name}.id IS NULL, NULL, {_object(side_name, column_names)})"
 
 
-def _pick(side: str) -> str:
+def _pick(side_name: str) -> str:
     """Of a row that both releases have, the changed columns; else the whole row."""
-    pair = (
-        f"to_json(c)::VARCHAR || ':' || coalesce(json_extract({side}, '/' || c)::VARCHAR, 'null')"
-    )
+    value = f"coalesce(json_extract({side_name}, '/' || c)::VARCHAR, 'null')"
+    pair = f"to_json(c)::VARCHAR || ':' || {value}"
     part = f"'{{' || array_to_string(list_transform(changed, lambda c: {pair}), ',') || '}}'"
-    absent = f"{side} IS NULL OR old_split IS NULL OR new_split IS NULL"
-    return f"if({absent}, {side}::VARCHAR, {part})"
+    absent_test = f"{side_name} IS NULL OR old_split IS NULL OR new_split IS NULL"
+    return f"if({absent_test}, {side_name}::VARCHAR, {part})"

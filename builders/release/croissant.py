@@ -17,10 +17,10 @@ from factdrift.builders.release.manifest import ConfigEntry, Manifest, write_jso
 FILE = "croissant.json"
 _PARQUET = "application/x-parquet"
 
+# The context that the specification asks for; `cr:` terms that mlcroissant expects as they are.
 _CONTEXT: Mapping[str, Any] = json.loads(
     resource("data_cards/croissant_context.json").read_text("utf-8")
 )
-"""The context that the specification asks for; `cr:` terms that mlcroissant expects as they are."""
 _TYPES = {
     pa.string(): "sc:Text",
     pa.int64(): "cr:Int64",
@@ -31,18 +31,20 @@ _TYPES = {
 
 
 def save_croissant(
-    folder: Path, dataset: Dataset, meta: Meta, manifest: Manifest, prose: Mapping[str, str]
+    release_folder: Path, dataset: Dataset, meta: Meta, manifest: Manifest, prose: Mapping[str, str]
 ) -> None:
     """Write `croissant.json`; every data file is there with its sha256 and a relative URL.
 
     One `FileObject` a data file, one `FileSet` and one `RecordSet` a config; the split of a
     record is read from its file's name and refers to the record set of split names.
     """
-    rows = {table.name: table.row for table in dataset.tables}
-    full = [config for config in manifest.configs if any(split.rows for split in config.splits)]
-    record_sets = [_splits(config) for config in full]
-    record_sets += [_records(config, rows[config.name]) for config in full]
-    document = {
+    row_types = {table.name: table.row for table in dataset.tables}
+    full_configs = [
+        config for config in manifest.configs if any(split.rows for split in config.splits)
+    ]
+    record_sets = [_splits(config) for config in full_configs]
+    record_sets += [_records(config, row_types[config.name]) for config in full_configs]
+    croissant_document = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": [
@@ -70,30 +72,34 @@ def save_croissant(
         **_provenance(meta, manifest),
         **{term: strip_markdown(prose[name]) for name, term in SECTIONS.items() if term},
         **_made_from(manifest),
-        "distribution": [*_file_objects(manifest), *map(_file_set, full)],
+        "distribution": [*_file_objects(manifest), *map(_file_set, full_configs)],
         "recordSet": record_sets,
     }
-    stated = {key: value for key, value in document.items() if value not in (None, "", [], {})}
-    write_json(folder / FILE, stated)
+    stated_terms = {
+        key: value for key, value in croissant_document.items() if value not in (None, "", [], {})
+    }
+    write_json(release_folder / FILE, stated_terms)
 
 
 def _input_homepage(manifest: Manifest) -> str | None:
-    """The address of the first input that has one."""
-    return next((entry.homepage for entry in manifest.inputs if entry.homepage), None)
+    """Return the homepage of the first input that has one."""
+    return next(
+        (input_entry.homepage for input_entry in manifest.inputs if input_entry.homepage), None
+    )
 
 
 def _file_objects(manifest: Manifest) -> Iterator[dict[str, Any]]:
     """A node for each data file of the release."""
     data_files = {split.file for config in manifest.configs for split in config.splits}
-    for entry in manifest.files:
-        if entry.path in data_files or entry.path == "dropped.parquet":
+    for file_entry in manifest.files:
+        if file_entry.path in data_files or file_entry.path == "dropped.parquet":
             yield _node(
                 "FileObject",
-                entry.path,
-                contentUrl=entry.path,
-                contentSize=f"{entry.bytes} B",
+                file_entry.path,
+                contentUrl=file_entry.path,
+                contentSize=f"{file_entry.bytes} B",
                 encodingFormat=_PARQUET,
-                sha256=entry.sha256,
+                sha256=file_entry.sha256,
             )
 
 
@@ -111,17 +117,17 @@ def _file_set(config: ConfigEntry) -> dict[str, Any]:
 
 def _provenance(meta: Meta, manifest: Manifest) -> dict[str, Any]:
     """W3C PROV: the inputs that the release is derived from, and the run that generated it."""
-    sources = [
+    source_entities = [
         {
             "@type": "prov:Entity",
-            "@id": f"urn:sha256:{entry.sha256}",
-            "prov:label": f"{entry.file}, sha256 {entry.sha256}"
-            + (f", snapshot of {entry.snapshot}" if entry.snapshot else ""),
-            **({"prov:atLocation": entry.homepage} if entry.homepage else {}),
+            "@id": f"urn:sha256:{input_entry.sha256}",
+            "prov:label": f"{input_entry.file}, sha256 {input_entry.sha256}"
+            + (f", snapshot of {input_entry.snapshot}" if input_entry.snapshot else ""),
+            **({"prov:atLocation": input_entry.homepage} if input_entry.homepage else {}),
         }
-        for entry in manifest.inputs
+        for input_entry in manifest.inputs
     ]
-    run = {
+    run_activity = {
         "@type": "prov:Activity",
         "prov:label": manifest.rebuild,
         "prov:wasAssociatedWith": {
@@ -129,54 +135,63 @@ def _provenance(meta: Meta, manifest: Manifest) -> dict[str, Any]:
             "prov:label": f"factdrift {meta.code_version}",
         },
     }
-    return {"prov:wasDerivedFrom": sources, "prov:wasGeneratedBy": run}
+    return {"prov:wasDerivedFrom": source_entities, "prov:wasGeneratedBy": run_activity}
 
 
-def hub_document(document: Mapping[str, Any], repo: str, endpoint: str) -> dict[str, Any]:
+def hub_document(
+    croissant_document: Mapping[str, Any], repo_name: str, endpoint: str
+) -> dict[str, Any]:
     """The description of a release that lies on the Hub: it loads from wherever it is read.
 
     The files of a config are read from a clone of the repository, as in the Hub's own documents.
     """
-    address = f"{endpoint}/datasets/{repo}"
-    clone = _node(
+    hub_address = f"{endpoint}/datasets/{repo_name}"
+    clone_node = _node(
         "FileObject",
         "repository",
         description="The repository on the Hub.",
-        contentUrl=address,
+        contentUrl=hub_address,
         encodingFormat="git+https",
         # what mlcroissant's documentation writes for a repository, which has no checksum
         sha256="https://github.com/mlcommons/croissant/issues/80",
     )
-    placed = []
-    for part in document["distribution"]:
-        if part["@type"] == "cr:FileSet":
-            placed.append({**part, "containedIn": {"@id": "repository"}})
+    placed_parts = []
+    for distribution_part in croissant_document["distribution"]:
+        if distribution_part["@type"] == "cr:FileSet":
+            placed_parts.append({**distribution_part, "containedIn": {"@id": "repository"}})
         else:
-            url = f"{address}/resolve/{document['version']}/{part['contentUrl']}"
-            placed.append({**part, "contentUrl": url})
-    return {**document, "url": address, "distribution": [clone, *placed]}
+            path = f"{croissant_document['version']}/{distribution_part['contentUrl']}"
+            file_url = f"{hub_address}/resolve/{path}"
+            placed_parts.append({**distribution_part, "contentUrl": file_url})
+    return {**croissant_document, "url": hub_address, "distribution": [clone_node, *placed_parts]}
 
 
 def _made_from(manifest: Manifest) -> dict[str, Any]:
-    """What the manifest knows of the raw data: its files, its days, what was left out."""
-    raw = [
-        f"{entry.name}: {entry.file}, sha256 {entry.sha256}, licence {entry.licence}"
-        + (f", snapshot of {entry.snapshot}" if entry.snapshot else "")
-        for entry in manifest.inputs
+    """Return the terms about the raw data: its files, its days, and the counts of dropped rows."""
+    raw_data = [
+        f"{input_entry.name}: {input_entry.file}, sha256 {input_entry.sha256}, "
+        f"licence {input_entry.licence}"
+        + (f", snapshot of {input_entry.snapshot}" if input_entry.snapshot else "")
+        for input_entry in manifest.inputs
     ]
-    days = sorted(entry.snapshot.isoformat() for entry in manifest.inputs if entry.snapshot)
-    drops = [f"{drop.step}: {drop.reason}: {drop.rows}" for drop in manifest.drops]
+    snapshot_days = sorted(
+        input_entry.snapshot.isoformat() for input_entry in manifest.inputs if input_entry.snapshot
+    )
+    drop_lines = [f"{drop.step}: {drop.reason}: {drop.rows}" for drop in manifest.drops]
     return {
-        "rai:dataCollectionRawData": "\n".join(raw),
-        "rai:dataCollectionTimeFrame": list(dict.fromkeys([*days[:1], *days[-1:]])),
-        "rai:dataCollectionMissingData": "Left out, by step, reason and count:\n" + "\n".join(drops)
-        if drops
+        "rai:dataCollectionRawData": "\n".join(raw_data),
+        "rai:dataCollectionTimeFrame": list(
+            dict.fromkeys([*snapshot_days[:1], *snapshot_days[-1:]])
+        ),
+        "rai:dataCollectionMissingData": "Left out, by step, reason and count:\n"
+        + "\n".join(drop_lines)
+        if drop_lines
         else "",
     }
 
 
 def _splits(config: ConfigEntry) -> dict[str, Any]:
-    """The names of a config's splits, as a record set of its own."""
+    """Return the record set of the names of a config's splits."""
     name = f"splits/{config.name}"
     return _node(
         "RecordSet",
@@ -196,9 +211,9 @@ def _splits(config: ConfigEntry) -> dict[str, Any]:
     )
 
 
-def _records(config: ConfigEntry, row: type) -> dict[str, Any]:
-    """The rows of a config, all splits together."""
-    files = {"@id": f"files/{config.name}"}
+def _records(config: ConfigEntry, row_type: type) -> dict[str, Any]:
+    """Return the record set of a config's rows, all splits together."""
+    file_set = {"@id": f"files/{config.name}"}
     split = _node(
         "Field",
         f"{config.name}/__split",
@@ -207,69 +222,73 @@ def _records(config: ConfigEntry, row: type) -> dict[str, Any]:
         dataType="sc:Text",
         references={"field": {"@id": f"splits/{config.name}/name"}},
         source={
-            "fileSet": files,
+            "fileSet": file_set,
             "extract": {"fileProperty": "filename"},
             "transform": {"regex": r"^([\w.]+?)(?:\.parquet)?$"},
         },
     )
-    fields = [
-        _field(config.name, column.name, column.type, column.description, files, column.name)
-        for column in columns(row)
+    column_fields = [
+        _field(config.name, column.name, column.type, column.description, file_set, column.name)
+        for column in columns(row_type)
     ]
     description = strip_markdown(config.description)
-    record_fields = _node("RecordSet", config.name, description=description, field=[split, *fields])
+    record_fields = _node(
+        "RecordSet", config.name, description=description, field=[split, *column_fields]
+    )
     if any(column.name == "id" for column in config.columns):
         record_fields["key"] = {"@id": f"{config.name}/id"}
     return record_fields
 
 
-def _node(kind: str, node_id: str, name: str = "", **more: Any) -> dict[str, Any]:
-    return {"@type": f"cr:{kind}", "@id": node_id, "name": name or node_id, **more}
+def _node(node_type: str, node_id: str, name: str = "", **node_terms: Any) -> dict[str, Any]:
+    return {"@type": f"cr:{node_type}", "@id": node_id, "name": name or node_id, **node_terms}
 
 
 def _field(
-    parent: str,
+    parent_name: str,
     name: str,
-    kind: pa.DataType,
+    data_type: pa.DataType,
     description: str,
-    files: dict[str, str],
+    file_set: dict[str, str],
     column: str,
-    inside: str = "",
+    inner_fields: str = "",
 ) -> dict[str, Any]:
-    """A column, or at a JSON path `inside` one a part of it; lists and structs go down.
+    """A column, or at a JSON path `inner_fields` one a part of it; lists and structs go down.
 
     A list of structs inside a struct is only named: mlcroissant 1.1 cannot read its parts.
     """
-    field = _node("Field", f"{parent}/{name}", name)
+    field_node = _node("Field", f"{parent_name}/{name}", name)
     if description:
-        field["description"] = strip_markdown(description)
-    if pa.types.is_list(kind):
-        field |= {"isArray": True, "arrayShape": "-1"}
-        kind = kind.value_type
-    if pa.types.is_struct(kind):
-        deep = [inner_field.name for inner_field in kind if _is_list_of_structs(inner_field.type)]
-        field["subField"] = [
+        field_node["description"] = strip_markdown(description)
+    if pa.types.is_list(data_type):
+        field_node |= {"isArray": True, "arrayShape": "-1"}
+        data_type = data_type.value_type
+    if pa.types.is_struct(data_type):
+        is_deep = [
+            inner_field.name for inner_field in data_type if _is_list_of_structs(inner_field.type)
+        ]
+        field_node["subField"] = [
             _field(
-                field["@id"],
+                field_node["@id"],
                 inner_field.name,
                 inner_field.type,
                 "",
-                files,
+                file_set,
                 column,
-                f"{inside}.{inner_field.name}",
+                f"{inner_fields}.{inner_field.name}",
             )
-            for inner_field in kind
-            if inner_field.name not in deep
+            for inner_field in data_type
+            if inner_field.name not in is_deep
         ]
-        if deep:
-            also = f"the Parquet files also have their {', '.join(deep)}"
-            field["description"] = f"{field.get('description', name)}; {also}"
-        return field
-    source: dict[str, Any] = {"fileSet": files, "extract": {"column": column}}
-    if inside:
-        source["transform"] = {"jsonPath": inside.removeprefix(".")}
-    return field | {"dataType": _TYPES[kind], "source": source}
+        if is_deep:
+            also = f"the Parquet files also have their {', '.join(is_deep)}"
+            field_node["description"] = f"{field_node.get('description', name)}; {also}"
+        return field_node
+    field_source: dict[str, Any] = {"fileSet": file_set, "extract": {"column": column}}
+    if inner_fields:
+        field_source["transform"] = {"jsonPath": inner_fields.removeprefix(".")}
+    return field_node | {"dataType": _TYPES[data_type], "source": field_source}
 
 
-def _is_list_of_structs(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list(kind) and pa.types.is_struct(kind.value_type))
+def _is_list_of_structs(data_type: pa.DataType) -> bool:
+    return bool(pa.types.is_list(data_type) and pa.types.is_struct(data_type.value_type))

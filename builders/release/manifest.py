@@ -25,9 +25,9 @@ Kinds = Sequence[tuple[str, str]]
 """Name and type of each column, in order."""
 
 
-def _version(text: str) -> str:
+def _version(version_text: str) -> str:
     try:
-        return str(Version.parse(text))
+        return str(Version.parse(version_text))
     except UserError as error:
         raise ValueError(str(error)) from None
 
@@ -68,24 +68,24 @@ class ConfigEntry(Strict):
     splits: tuple[SplitEntry, ...]
 
     def kinds(self) -> Kinds:
-        """What its columns are, as a file of it has them."""
+        """Return name and type of each column, as a data file has them."""
         return [
             (column.name, column.type + " or null" * column.nullable) for column in self.columns
         ]
 
     @model_validator(mode="after")
     def _roles_of_columns(self) -> Self:
-        """Roles name columns that are there; an older manifest says none, but the names do."""
-        names = {column.name for column in self.columns}
-        if self.roles and (lacking := sorted(self.roles.columns() - names)):
-            raise ValueError(f"roles: there is no column {', '.join(lacking)}")
-        if not self.roles and {"id", "prompt", "targets"} <= names:
+        """Check that roles name columns of the config; add the roles that older manifests lack."""
+        column_names = {column.name for column in self.columns}
+        if self.roles and (lacking_columns := sorted(self.roles.columns() - column_names)):
+            raise ValueError(f"roles: there is no column {', '.join(lacking_columns)}")
+        if not self.roles and {"id", "prompt", "targets"} <= column_names:
             object.__setattr__(self, "roles", ColumnRoles())
         return self
 
 
 class DropEntry(Strict):
-    """How many things one step left out for one reason."""
+    """The number of rows that one step dropped for one reason."""
 
     step: str
     reason: str
@@ -101,7 +101,7 @@ class FileEntry(Strict):
 
 
 class Manifest(Strict):
-    """Everything about one release; `files` lists all of it but the manifest itself."""
+    """The manifest of one release; `files` lists all its files but the manifest itself."""
 
     format: Literal[1] = 1
     dataset: Name
@@ -133,53 +133,59 @@ class Manifest(Strict):
         return next((config for config in self.configs if config.name == name), None)
 
 
-def write_json(path: Path, value: Any, *, sort_keys: bool = False) -> None:
+def write_json(json_path: Path, json_value: Any, *, sort_keys: bool = False) -> None:
     """Write a JSON document as all of a release are: two spaces, one final newline."""
-    text = json.dumps(value, indent=2, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    json_text = json.dumps(
+        json_value, indent=2, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False
+    )
+    json_path.write_text(json_text + "\n", encoding="utf-8")
 
 
-def save_manifest(manifest: Manifest, folder: Path) -> None:
+def save_manifest(manifest: Manifest, release_folder: Path) -> None:
     """Write `manifest.json`."""
-    write_json(folder / FILE, manifest.model_dump(mode="json"), sort_keys=True)
+    write_json(release_folder / FILE, manifest.model_dump(mode="json"), sort_keys=True)
 
 
-def load_manifest(folder: Path) -> Manifest:
+def load_manifest(release_folder: Path) -> Manifest:
     """Read `manifest.json` of a release folder; `UserError` where it is missing or broken."""
-    path = folder / FILE
+    manifest_path = release_folder / FILE
     try:
-        if path.is_symlink():
-            raise UserError("is a link, and links are not followed", where=path)
-        return Manifest.model_validate_json(path.read_bytes())
+        if manifest_path.is_symlink():
+            raise UserError("is a link, and links are not followed", where=manifest_path)
+        return Manifest.model_validate_json(manifest_path.read_bytes())
     except OSError as error:
         hint = "is this a release folder, releases/<dataset>/<version>?"
-        raise UserError(f"cannot be read: {error.strerror}", where=path, hint=hint) from error
+        raise UserError(
+            f"cannot be read: {error.strerror}", where=manifest_path, hint=hint
+        ) from error
     except ValidationError as error:
-        lines = [
-            f"{'.'.join(str(part) for part in problem['loc']) or 'the file'}: "
+        problem_lines = [
+            f"{'.'.join(str(location_part) for location_part in problem['loc']) or 'the file'}: "
             f"{problem['msg'].removeprefix('Value error, ')}"
             for problem in error.errors(include_url=False, include_input=False)
         ]
-        more = f" (and {len(lines) - 5} more)" if len(lines) > 5 else ""
-        raise UserError("broken manifest: " + "; ".join(lines[:5]) + more, where=path) from error
+        more_problems = f" (and {len(problem_lines) - 5} more)" if len(problem_lines) > 5 else ""
+        raise UserError(
+            "broken manifest: " + "; ".join(problem_lines[:5]) + more_problems, where=manifest_path
+        ) from error
 
 
-def locate_file(folder: Path, path: str) -> Path:
+def locate_file(release_folder: Path, path: str) -> Path:
     """A file that a manifest names; `UserError` where it is missing, a link or below a link."""
-    place = folder
-    for part in PurePosixPath(path).parts:
-        place /= part
-        if place.is_symlink():
-            raise UserError("is a link, and links are not followed", where=place)
-    if not place.is_file():
-        raise UserError("the manifest names it, but it is missing", where=place)
-    return place
+    file_place = release_folder
+    for path_part in PurePosixPath(path).parts:
+        file_place /= path_part
+        if file_place.is_symlink():
+            raise UserError("is a link, and links are not followed", where=file_place)
+    if not file_place.is_file():
+        raise UserError("the manifest names it, but it is missing", where=file_place)
+    return file_place
 
 
 def canary(dataset: str) -> str:
-    """The string that marks texts which hold this dataset, the same in every version.
+    """Return the string that marks texts which contain this dataset, the same for every version.
 
     Put into cards so that a search of training data for it finds leaked copies.
     """
-    guid = uuid.uuid5(uuid.NAMESPACE_URL, f"factdrift:{dataset}")
-    return f"factdrift {dataset} canary GUID {guid}"
+    canary_guid = uuid.uuid5(uuid.NAMESPACE_URL, f"factdrift:{dataset}")
+    return f"factdrift {dataset} canary GUID {canary_guid}"

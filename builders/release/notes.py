@@ -1,4 +1,4 @@
-"""What a new release says of itself beside the last one: its notes, as Markdown.
+"""The release notes of a new release: what changed since the last one, as Markdown.
 
 Counts of what changed, then the changes that a reader looks for: which questions have other
 answers, which are gone and why, and what the questions that came ask about. At most
@@ -31,7 +31,7 @@ _COLUMNS = {"prompt", "targets", *_PAIR, "subject_label", "relation_label"}
 
 
 def release_notes(old: Path, new: Path, release_diff: ReleaseDiff, diff: Path) -> Iterator[str]:
-    """The lines of the notes; `diff` is the file that `compare` wrote of the same releases."""
+    """Yield the lines of the notes; `diff` is the file that `compare` wrote for these releases."""
     before, after = load_manifest(old), load_manifest(new)
     yield f"# {escape_markdown(after.dataset)} {after.version}"
     yield ""
@@ -40,74 +40,93 @@ def release_notes(old: Path, new: Path, release_diff: ReleaseDiff, diff: Path) -
     yield from _inputs(before, after)
     yield from _counts(release_diff)
     for config in after.configs:
-        columns = {column.name for column in config.columns}
-        if columns >= _COLUMNS and "cloze" not in columns:  # those of other wordings say the same
+        column_names = {column.name for column in config.columns}
+        if (
+            column_names >= _COLUMNS and "cloze" not in column_names
+        ):  # those of other wordings say the same
             yield from _corrected(new, config, diff)
             yield from _added(config, diff)
     yield from _gone(new, diff)
 
 
 def _inputs(before: Manifest, after: Manifest) -> Iterator[str]:
-    days = {entry.name: entry.snapshot for entry in before.inputs}
+    snapshot_days = {entry.name: entry.snapshot for entry in before.inputs}
     for entry in after.inputs:
-        was = days.get(entry.name)
-        note = f", after that of {was}" if was and was != entry.snapshot else ""
-        yield f"- {escape_markdown(entry.name)}: {code_span(entry.file)} of {entry.snapshot}{note}"
+        old_values = snapshot_days.get(entry.name)
+        row_note = (
+            f", after that of {old_values}" if old_values and old_values != entry.snapshot else ""
+        )
+        input_name = escape_markdown(entry.name)
+        yield f"- {input_name}: {code_span(entry.file)} of {entry.snapshot}{row_note}"
     yield ""
 
 
 def _counts(release_diff: ReleaseDiff) -> Iterator[str]:
     if release_diff.rows:
-        kinds = [
-            change for change in CHANGES if any(by.get(change) for by in release_diff.rows.values())
+        change_kinds = [
+            change_name
+            for change_name in CHANGES
+            if any(row_counts.get(change_name) for row_counts in release_diff.rows.values())
         ]
-        yield f"| rows of |{''.join(f' {WORDS.get(change, change)} |' for change in kinds)}"
-        yield f"|:--|{'--:|' * len(kinds)}"
-        for config, by in release_diff.rows.items():
-            cells = "".join(f" {by.get(change, 0):,} |" for change in kinds)
-            yield f"| {code_span(config)} |{cells}"
+        heads = [f" {WORDS.get(change_name, change_name)} |" for change_name in change_kinds]
+        yield f"| rows of |{''.join(heads)}"
+        yield f"|:--|{'--:|' * len(change_kinds)}"
+        for config, row_counts in release_diff.rows.items():
+            row_cells = "".join(
+                f" {row_counts.get(change_name, 0):,} |" for change_name in change_kinds
+            )
+            yield f"| {code_span(config)} |{row_cells}"
         yield ""
-    for line in (*release_diff.columns, *release_diff.layout):
-        yield f"- {escape_markdown(line)}"
+    for count_line in (*release_diff.columns, *release_diff.layout):
+        yield f"- {escape_markdown(count_line)}"
     yield ""
 
 
 def _corrected(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
-    """The questions of one config that are answered otherwise, or that were elsewhere."""
-    files = " UNION ALL ".join(
+    """Yield the questions of one config whose answers changed or that were moved."""
+    table_files = " UNION ALL ".join(
         f"SELECT id, {', '.join(map(duck.name, sorted(_COLUMNS)))} "
         f"FROM {duck.parquet(locate_file(new, split.file))}"
         for split in config.splits
     )
-    here = duck.text(config.name)
-    joined = f"""
+    rows_here = duck.text(config.name)
+    joined_rows = f"""
         SELECT any_value(n.subject_label ORDER BY n.id), any_value(n.relation_label ORDER BY n.id),
             d.new_split, any_value(d.old_config || '/' || d.old_split ORDER BY n.id),
             any_value(d.old ORDER BY n.id), any_value(d.new ORDER BY n.id),
             any_value(d.changed ORDER BY n.id)
-        FROM {duck.parquet(diff)} d JOIN ({files}) n USING (id)
-        WHERE d.new_config = {here} AND d.change IN ('edited', 'moved')
+        FROM {duck.parquet(diff)} d JOIN ({table_files}) n USING (id)
+        WHERE d.new_config = {rows_here} AND d.change IN ('edited', 'moved')
         GROUP BY n.subject, n.relation, d.new_split ORDER BY 3 DESC, 1, 2
     """
-    edited = duck.query(joined)
-    if edited:
+    edited_rows = duck.query(joined_rows)
+    if edited_rows:
         head = ("subject", "relation", "split", "changed", "answers before", "answers now")
         yield from _head(f"Corrected in {code_span(config.name)}", head)
         quiet = {column.name for column in config.columns if column.rendered or column.measured}
-        for subject, relation, split, place, was, now, changed in edited[:SHOWN_ROWS]:
-            columns = [column for column in changed if column not in quiet]
-            here_too = place == f"{config.name}/{split}"
-            note = ", ".join([*([] if here_too else [f"was in {place}"]), *columns])
-            cells = (subject, relation, split, note, _answers(was), _answers(now))
-            yield f"| {' | '.join(map(escape_markdown, cells))} |"
-        yield from _more(len(edited))
+        for subject, relation, split, row_place, old_values, new_values, changed in edited_rows[
+            :SHOWN_ROWS
+        ]:
+            column_names = [column for column in changed if column not in quiet]
+            here_too = row_place == f"{config.name}/{split}"
+            row_note = ", ".join([*([] if here_too else [f"was in {row_place}"]), *column_names])
+            row_cells = (
+                subject,
+                relation,
+                split,
+                row_note,
+                _answers(old_values),
+                _answers(new_values),
+            )
+            yield f"| {' | '.join(map(escape_markdown, row_cells))} |"
+        yield from _more(len(edited_rows))
 
 
 def _added(config: ConfigEntry, diff: Path) -> Iterator[str]:
-    """What the added questions of one config ask about, where they say what was before."""
+    """Yield the changed facts that the added questions of one config ask about."""
     if "previous_answers" not in {column.name for column in config.columns}:
         return
-    came = duck.query(f"""
+    added_rows = duck.query(f"""
         SELECT any_value(json_extract_string(new, '$.subject_label') ORDER BY id),
             any_value(json_extract_string(new, '$.relation_label') ORDER BY id), new_split,
             any_value(json_extract(new, '$.previous_answers[*].label') ORDER BY id),
@@ -120,20 +139,20 @@ def _added(config: ConfigEntry, diff: Path) -> Iterator[str]:
         ORDER BY new_split DESC, max(CAST(json_extract_string(new, '$.sitelinks') AS BIGINT)) DESC,
             1, 2
     """)
-    if came:
+    if added_rows:
         head = ("subject", "relation", "split", "before", "since")
         yield from _head(f"Added to {code_span(config.name)}", head)
-        for subject, relation, split, was, now in came[:SHOWN_ROWS]:
-            answers = now if now != was else []
-            cells = (subject, relation, split, _joined(was), _joined(answers))
-            yield f"| {' | '.join(map(escape_markdown, cells))} |"
-        yield from _more(len(came))
+        for subject, relation, split, old_values, new_values in added_rows[:SHOWN_ROWS]:
+            answers = new_values if new_values != old_values else []
+            row_cells = (subject, relation, split, _joined(old_values), _joined(answers))
+            yield f"| {' | '.join(map(escape_markdown, row_cells))} |"
+        yield from _more(len(added_rows))
 
 
 def _gone(new: Path, diff: Path) -> Iterator[str]:
-    """What was removed, by subject and relation, with the reason that the new release gives."""
+    """Yield the removed rows by subject and relation, with the drop reason of the new release."""
     reasons = f"SELECT subject, relation, reason FROM {duck.parquet(new / DROPPED)}"
-    gone = duck.query(f"""
+    removed_rows = duck.query(f"""
         WITH gone AS (
             SELECT old_config AS config, json_extract_string(old, '$.subject') AS subject,
                 json_extract_string(old, '$.relation') AS relation, count(*) AS n,
@@ -149,31 +168,34 @@ def _gone(new: Path, diff: Path) -> Iterator[str]:
         SELECT config, name, label, n, reasons FROM gone LEFT JOIN why USING (subject, relation)
         ORDER BY n DESC, config, name, label
     """)
-    if not gone:
+    if not removed_rows:
         return
     head = ("config", "subject", "relation", "rows", "reasons in this release")
     yield from _head("Removed", head)
-    for config, name, label, row_count, why in gone[:SHOWN_ROWS]:
-        note = (
-            code_span(why)
-            if why
+    for config, name, label, row_count, drop_reason in removed_rows[:SHOWN_ROWS]:
+        row_note = (
+            code_span(drop_reason)
+            if drop_reason
             else "another split or answer takes its place, or its fact is gone"
         )
         words = f"{escape_markdown(name)} | {escape_markdown(label)}"
-        yield f"| {code_span(config)} | {words} | {row_count:,} | {note} |"
-    yield from _more(len(gone))
+        yield f"| {code_span(config)} | {words} | {row_count:,} | {row_note} |"
+    yield from _more(len(removed_rows))
     drop_reasons_given = {
-        reason for *_, why in gone[:SHOWN_ROWS] if why for reason in why.split(", ")
+        reason
+        for *_, drop_reason in removed_rows[:SHOWN_ROWS]
+        if drop_reason
+        for reason in drop_reason.split(", ")
     }
     for reason in sorted(drop_reasons_given):
         yield f"- {code_span(reason)}: {escape_markdown(drop_reasons().get(reason, ''))}"
 
 
-def _head(title: str, columns: Sequence[str]) -> Iterator[str]:
-    yield f"## {title}"
+def _head(table_title: str, column_names: Sequence[str]) -> Iterator[str]:
+    yield f"## {table_title}"
     yield ""
-    yield f"| {' | '.join(columns)} |"
-    yield f"|{':--|' * len(columns)}"
+    yield f"| {' | '.join(column_names)} |"
+    yield f"|{':--|' * len(column_names)}"
 
 
 def _more(number: int) -> Iterator[str]:
@@ -185,10 +207,10 @@ def _more(number: int) -> Iterator[str]:
 
 def _answers(values: str | None) -> str:
     """The answers among the values that changed, by their labels where they have some."""
-    note: Any = json.loads(values) if values else {}
-    if note.get("answers") and all("label" in answer for answer in note["answers"]):
-        return ", ".join(str(answer["label"]) for answer in note["answers"])
-    return str(note["targets"][0]) if note.get("targets") else "the same"
+    row_note: Any = json.loads(values) if values else {}
+    if row_note.get("answers") and all("label" in answer for answer in row_note["answers"]):
+        return ", ".join(str(answer["label"]) for answer in row_note["answers"])
+    return str(row_note["targets"][0]) if row_note.get("targets") else "the same"
 
 
 def _joined(names: Sequence[str] | None) -> str | None:

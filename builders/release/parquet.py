@@ -13,70 +13,84 @@ from factdrift.builders.core.dataset import FromParquet, RowSource
 from factdrift.builders.core.schema import ROW_GROUP, arrow_schema, columns, declared, regrouped
 
 
-def write_split(path: Path, row: type, source: RowSource, group: int = ROW_GROUP) -> int:
+def write_split(
+    parquet_path: Path, row_type: type, row_source: RowSource, group_rows: int = ROW_GROUP
+) -> int:
     """Write one split, return its number of rows; no rows give a file with a schema alone.
 
-    `group` is the number of rows of a row group, and the most that memory holds.
+    `group_rows` is the number of rows of a row group, and the most that memory holds.
 
     Columns are taken by name and cast to the row type's schema. `ValueError` where a column is
     missing or holds a null that the row type does not allow: a bug of the builder.
     """
-    schema = described_schema(row)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = 0
+    schema = described_schema(row_type)
+    parquet_path.parent.mkdir(parents=True, exist_ok=True)
+    row_count = 0
     with pq.ParquetWriter(
-        path,
+        parquet_path,
         schema,
         compression="zstd",
         write_page_index=True,
         use_content_defined_chunking=True,
-    ) as writer:
-        flow = (declared(batch, schema, path.name) for batch in read_source(source, group))
-        for part in regrouped(flow, group):
-            writer.write_table(part, row_group_size=group)
-            rows += part.num_rows
-    return rows
+    ) as parquet_writer:
+        batch_flow = (
+            declared(batch, schema, parquet_path.name)
+            for batch in read_source(row_source, group_rows)
+        )
+        for batch_part in regrouped(batch_flow, group_rows):
+            parquet_writer.write_table(batch_part, row_group_size=group_rows)
+            row_count += batch_part.num_rows
+    return row_count
 
 
-def read_source(source: RowSource, size: int = ROW_GROUP) -> Iterator[pa.RecordBatch]:
-    """The record batches of a source, in order, of at most `size` rows where it is a file."""
-    if not isinstance(source, FromParquet):
-        yield from source()
+def read_source(row_source: RowSource, batch_size: int = ROW_GROUP) -> Iterator[pa.RecordBatch]:
+    """Yield the record batches of a source, in order; of a file, `batch_size` rows at most."""
+    if not isinstance(row_source, FromParquet):
+        yield from row_source()
         return
-    chosen: Any = None
-    for name, value in source.where.items():
-        test = pc.field(name).is_null() if value is None else pc.field(name) == pc.scalar(value)
-        chosen = test if chosen is None else chosen & test
-    table = ds.dataset(source.path, format="parquet")
+    row_filter: Any = None
+    for name, column_value in row_source.where.items():
+        test = (
+            pc.field(name).is_null()
+            if column_value is None
+            else pc.field(name) == pc.scalar(column_value)
+        )
+        row_filter = test if row_filter is None else row_filter & test
+    source_table = ds.dataset(row_source.path, format="parquet")
     few = {"batch_readahead": 2, "fragment_readahead": 1}  # memory before speed
-    yield from table.scanner(filter=chosen, batch_size=size, **few).to_batches()
+    yield from source_table.scanner(filter=row_filter, batch_size=batch_size, **few).to_batches()
 
 
-def described_schema(row: type) -> pa.Schema:
+def described_schema(row_type: type) -> pa.Schema:
     """The schema of a row type, each column carrying its description as metadata."""
     return pa.schema(
         [
-            field.with_metadata({"description": column.description})
-            for field, column in zip(arrow_schema(row), columns(row), strict=True)
+            schema_field.with_metadata({"description": column.description})
+            for schema_field, column in zip(arrow_schema(row_type), columns(row_type), strict=True)
         ]
     )
 
 
 def column_kinds(schema: pa.Schema) -> list[tuple[str, str]]:
     """What the columns of a file are, as the manifest says it."""
-    return [(field.name, type_name(field.type) + " or null" * field.nullable) for field in schema]
+    return [
+        (schema_field.name, type_name(schema_field.type) + " or null" * schema_field.nullable)
+        for schema_field in schema
+    ]
 
 
-def type_name(kind: pa.DataType) -> str:
+def type_name(data_type: pa.DataType) -> str:
     """A type as the manifest and the card print it, the same under every pyarrow.
 
     `string`, `int64`, `list<struct<id: string, label: string>>`.
     """
-    if pa.types.is_list(kind):
-        return f"list<{type_name(kind.value_type)}>"
-    if pa.types.is_struct(kind):
-        inner = ", ".join(f"{field.name}: {type_name(field.type)}" for field in kind)
-        return f"struct<{inner}>"
-    if pa.types.is_date32(kind):
+    if pa.types.is_list(data_type):
+        return f"list<{type_name(data_type.value_type)}>"
+    if pa.types.is_struct(data_type):
+        inner_type = ", ".join(
+            f"{schema_field.name}: {type_name(schema_field.type)}" for schema_field in data_type
+        )
+        return f"struct<{inner_type}>"
+    if pa.types.is_date32(data_type):
         return "date"
-    return str(kind)
+    return str(data_type)

@@ -1,4 +1,4 @@
-"""What a release says of the people whose judgments are in it, from their reports.
+"""Statistics of the people whose judgments a release contains, from their reports.
 
 `factdrift judgments` writes `report.json` beside `gold.parquet`. Gold rows without one, as from an
 older version, say nothing more on the card than before.
@@ -16,68 +16,80 @@ from factdrift.builders.core.errors import UserError
 REPORT, FORMAT = "report.json", "factdrift-report/1"
 
 
-def people_statistics(gold: Iterable[Path]) -> tuple[Statistics, ...]:
+def people_statistics(gold_files: Iterable[Path]) -> tuple[Statistics, ...]:
     """Tables for the card: who worked on each layout, how far they agree, pay, days, instructions.
 
-    `gold`: the gold tables that a release is made with. `UserError`: a report cannot be read.
+    `gold_files`: the gold tables that a release is made with. `UserError`: a report cannot be read.
     """
-    paths = sorted({path.with_name(REPORT) for path in gold})
-    reports = [_read(path) for path in paths if path.is_file()]
-    if not reports:
+    report_paths = sorted({report_path.with_name(REPORT) for report_path in gold_files})
+    judgment_reports = [_read(report_path) for report_path in report_paths if report_path.is_file()]
+    if not judgment_reports:
         return ()
-    work = Statistics(
+    work_table = Statistics(
         "people",
         "Who did the work",
-        [_work(report) for report in reports],
+        [_work(judgment_report) for judgment_report in judgment_reports],
         "Annotators are counted by the salted hash of their id. Alpha is Krippendorff's, of the "
         "judgments that count, with a 95 % interval; the hourly wage is the median of what was "
         "paid for the time on the items.",
     )
-    instructions = [
-        {"work": report["layout"], "instructions": " ".join(report["instructions"])}
-        for report in reports
+    instruction_rows = [
+        {
+            "work": judgment_report["layout"],
+            "instructions": " ".join(judgment_report["instructions"]),
+        }
+        for judgment_report in judgment_reports
     ]
-    return work, Statistics("people_instructions", "What annotators were told", instructions)
+    return work_table, Statistics(
+        "people_instructions", "What annotators were told", instruction_rows
+    )
 
 
-def _work(report: Mapping[str, Any]) -> dict[str, Scalar]:
-    paid = report["paid_workers"]
-    hourly = paid["hourly"]
-    days = report["days"]
+def _work(judgment_report: Mapping[str, Any]) -> dict[str, Scalar]:
+    paid_workers = judgment_report["paid_workers"]
+    hourly_wage = paid_workers["hourly"]
+    work_days = judgment_report["days"]
     return {
-        "work": report["layout"],
-        "rule": report["rule"],
-        "platform": ", ".join(report["platforms"]),
-        "days": " to ".join(days) if days else "not recorded",
-        "annotators": report["workers"],
-        "experts": report["experts"],
-        "judgments": report["judgments"],
-        "counted": report["counted"],
-        "agreement": _agreement(report),
-        "paid": f"{float(paid['due']):.2f} {report['currency']}",
-        "hourly wage": f"{hourly[1]:.2f} {report['currency']}" if hourly else "not recorded",
+        "work": judgment_report["layout"],
+        "rule": judgment_report["rule"],
+        "platform": ", ".join(judgment_report["platforms"]),
+        "days": " to ".join(work_days) if work_days else "not recorded",
+        "annotators": judgment_report["workers"],
+        "experts": judgment_report["experts"],
+        "judgments": judgment_report["judgments"],
+        "counted": judgment_report["counted"],
+        "agreement": _agreement(judgment_report),
+        "paid": f"{float(paid_workers['due']):.2f} {judgment_report['currency']}",
+        "hourly wage": f"{hourly_wage[1]:.2f} {judgment_report['currency']}"
+        if hourly_wage
+        else "not recorded",
     }
 
 
-def _agreement(report: Mapping[str, Any]) -> str:
+def _agreement(judgment_report: Mapping[str, Any]) -> str:
     coefficients = (
         coefficient["after"]
-        for coefficient in report["agreement"]
-        if coefficient["answer"] == report["main"]
+        for coefficient in judgment_report["agreement"]
+        if coefficient["answer"] == judgment_report["main"]
     )
-    value = next(coefficients, {"alpha": None})
-    if value["alpha"] is None:
+    main_coefficient = next(coefficients, {"alpha": None})
+    if main_coefficient["alpha"] is None:
         return "one judgment a row, or none that differ"
-    interval = f" ({value['low']:.2f} to {value['high']:.2f})" if value["low"] is not None else ""
-    return f"alpha {value['alpha']:.2f}{interval}, {value['percent']:.0f} % of pairs"
+    interval_text = (
+        f" ({main_coefficient['low']:.2f} to {main_coefficient['high']:.2f})"
+        if main_coefficient["low"] is not None
+        else ""
+    )
+    alpha, percent = main_coefficient["alpha"], main_coefficient["percent"]
+    return f"alpha {alpha:.2f}{interval_text}, {percent:.0f} % of pairs"
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(report_path: Path) -> dict[str, Any]:
     try:
-        report = json.loads(path.read_text("utf-8"))
+        judgment_report = json.loads(report_path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
-    if not isinstance(report, dict) or report.get("format") != FORMAT:
+        raise UserError(f"cannot be read: {error}", where=display_path(report_path)) from None
+    if not isinstance(judgment_report, dict) or judgment_report.get("format") != FORMAT:
         hint = "factdrift judgments, without results, writes it anew"
-        raise UserError("not a report of judgments", where=display_path(path), hint=hint)
-    return report
+        raise UserError("not a report of judgments", where=display_path(report_path), hint=hint)
+    return judgment_report

@@ -1,4 +1,4 @@
-"""Pictures for cards: the same data give the same PNG bytes under the same matplotlib."""
+"""Draw the plots of cards: with the same matplotlib, the same data give the same PNG bytes."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -6,7 +6,9 @@ from typing import Any
 
 from factdrift.builders.core.dataset import Plot
 
+# twice the 72 points of an inch, for screens of high resolution
 _DPI = 144
+# inches; the card shows it as wide as its text
 _WIDTH = 8.0
 INK = "#222222"
 FAINT = "#d9d9d9"
@@ -14,12 +16,15 @@ FAINT = "#d9d9d9"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
-def draw_plot(plot: Plot, path: Path) -> None:
+def draw_plot(card_plot: Plot, picture_path: Path) -> None:
     """Write one plot as PNG on white; no clock, no software name in the file."""
-    save_figure(path, lambda: period_plot(plot) if plot.kind == "periods" else _bars(plot.data))
+    save_figure(
+        picture_path,
+        lambda: period_plot(card_plot) if card_plot.kind == "periods" else _bars(card_plot.data),
+    )
 
 
-def save_figure(path: Path, make: Callable[[], Any]) -> None:
+def save_figure(picture_path: Path, make_figure: Callable[[], Any]) -> None:
     """Write the figure that a function makes, in the project's look, whatever the user's is."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -27,106 +32,137 @@ def save_figure(path: Path, make: Callable[[], Any]) -> None:
     with mpl.rc_context():
         mpl.rcdefaults()  # whatever the user's matplotlibrc says
         mpl.rcParams.update(
+            # the font that matplotlib brings along: the same letters on every machine
             {"font.family": "DejaVu Sans", "font.size": 9.0, "text.parse_math": False}
         )
-        figure = make()
+        figure = make_figure()
         FigureCanvasAgg(figure)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, format="png", dpi=_DPI, metadata={"Software": None})
+        picture_path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(picture_path, format="png", dpi=_DPI, metadata={"Software": None})
 
 
-def period_plot(plot: Plot) -> Any:
-    """One panel a series below each other, each with its own scale, so that small ones show."""
+def period_plot(card_plot: Plot) -> Any:
+    """Draw a panel for each series, each with its own scale, so that small counts show."""
     from matplotlib.figure import Figure
 
-    data = plot.data
-    periods = list(dict.fromkeys(period for counts in data.values() for period in counts))
-    places = range(len(periods))
-    figure = Figure(
-        figsize=(_WIDTH, 0.7 + 1.25 * len(data)), facecolor="white", layout="constrained"
+    plot_data = card_plot.data
+    period_names = list(
+        dict.fromkeys(period for period_counts in plot_data.values() for period in period_counts)
     )
-    panels = figure.subplots(max(len(data), 1), 1, sharex=True, squeeze=False)[:, 0]
-    for number, (panel, (series, counts)) in enumerate(zip(panels, data.items(), strict=False)):
-        heights = [counts.get(period, 0) for period in periods]
-        panel.bar(places, heights, width=0.72, color=COLOURS[number % len(COLOURS)])
-        total = sum(heights)
-        title = f"{series}: {total:,} {plot.unit}"
-        panel.set_title(title, loc="left", fontsize=10, color=INK)
-        means = [plot.expected.get(series, {}).get(period, 0.0) for period in periods]
-        if any(means):
-            low, high = (
-                [period_name - 0.48 for period_name in places],
-                [period_name + 0.48 for period_name in places],
+    bar_places = range(len(period_names))
+    figure = Figure(
+        figsize=(_WIDTH, 0.7 + 1.25 * len(plot_data)), facecolor="white", layout="constrained"
+    )
+    plot_panels = figure.subplots(max(len(plot_data), 1), 1, sharex=True, squeeze=False)[:, 0]
+    for series_number, (panel, (series_name, period_counts)) in enumerate(
+        zip(plot_panels, plot_data.items(), strict=False)
+    ):
+        bar_heights = [period_counts.get(period, 0) for period in period_names]
+        panel.bar(bar_places, bar_heights, width=0.72, color=COLOURS[series_number % len(COLOURS)])
+        series_total = sum(bar_heights)
+        panel_title = f"{series_name}: {series_total:,} {card_plot.unit}"
+        panel.set_title(panel_title, loc="left", fontsize=10, color=INK)
+        expected_means = [
+            card_plot.expected.get(series_name, {}).get(period, 0.0) for period in period_names
+        ]
+        if any(expected_means):
+            line_starts, line_ends = (
+                [period_name - 0.48 for period_name in bar_places],
+                [period_name + 0.48 for period_name in bar_places],
             )
-            panel.hlines(means, low, high, color=INK, linewidth=1.3)
-        panel.set_ylim(0, max([*heights, *means, 1]) * 1.28)
-        panel.set_xlim(-0.6, max(len(periods), 1) - 0.4)
-        if len(periods) <= 16:
-            for place, height, mean in zip(places, heights, means, strict=True):
-                positions, more = (place, max(height, mean)), {"fontsize": 7.5, "color": INK}
-                shift = {"xytext": (0, 2), "textcoords": "offset points", "ha": "center"}
-                panel.annotate(f"{height:,}", positions, **shift, **more)
+            panel.hlines(expected_means, line_starts, line_ends, color=INK, linewidth=1.3)
+        panel.set_ylim(0, max([*bar_heights, *expected_means, 1]) * 1.28)
+        panel.set_xlim(-0.6, max(len(period_names), 1) - 0.4)
+        if len(period_names) <= 16:
+            for bar_place, bar_height, expected_mean in zip(
+                bar_places, bar_heights, expected_means, strict=True
+            ):
+                label_position, label_style = (
+                    (bar_place, max(bar_height, expected_mean)),
+                    {"fontsize": 7.5, "color": INK},
+                )
+                label_shift = {"xytext": (0, 2), "textcoords": "offset points", "ha": "center"}
+                panel.annotate(f"{bar_height:,}", label_position, **label_shift, **label_style)
         _plain(panel, "y")
-    step = -(-len(periods) // 16) or 1
-    turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    panels[-1].set_xticks(
-        list(places)[::step], periods[::step], **(turned if len(periods) > 10 else {})
+    tick_step = -(-len(period_names) // 16) or 1
+    turned_labels = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    plot_panels[-1].set_xticks(
+        list(bar_places)[::tick_step],
+        period_names[::tick_step],
+        **(turned_labels if len(period_names) > 10 else {}),
     )
     return figure
 
 
-def _bars(data: Mapping[str, Mapping[str, int]]) -> Any:
-    """Horizontal bars on a logarithmic scale, one a part, beside each other within a label."""
+def _bars(plot_data: Mapping[str, Mapping[str, int]]) -> Any:
+    """Draw horizontal bars on a logarithmic scale: a group for each label, a bar for each part."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter
 
-    parts = list(dict.fromkeys(part for counts in data.values() for part in counts))
-    tall = 0.26 * max(len(parts), 1)
-    height = 0.9 + (tall + 0.14) * max(len(data), 1)
-    figure = Figure(figsize=(_WIDTH, height), facecolor="white", layout="constrained")
+    part_names = list(
+        dict.fromkeys(
+            part_name for period_counts in plot_data.values() for part_name in period_counts
+        )
+    )
+    row_height = 0.26 * max(len(part_names), 1)
+    figure_height = 0.9 + (row_height + 0.14) * max(len(plot_data), 1)
+    figure = Figure(figsize=(_WIDTH, figure_height), facecolor="white", layout="constrained")
     panel = figure.subplots()
-    thick = 0.82 / max(len(parts), 1)
-    for number, part in enumerate(parts):
-        places = [row + (number - (len(parts) - 1) / 2) * thick for row in range(len(data))]
-        widths = [counts.get(part, 0) for counts in data.values()]
-        colour = COLOURS[number % len(COLOURS)]
-        bar_values = [max(width, 0.7) for width in widths]
-        bars = panel.barh(places, bar_values, height=thick * 0.9, color=colour, label=part)
-        labels = [f"{width:,}" for width in widths]
-        panel.bar_label(bars, labels, padding=3, fontsize=7, color=INK)
-    most = max([position for counts in data.values() for position in counts.values()] or [1])
+    bar_thickness = 0.82 / max(len(part_names), 1)
+    for part_number, part_name in enumerate(part_names):
+        bar_places = [
+            row_number + (part_number - (len(part_names) - 1) / 2) * bar_thickness
+            for row_number in range(len(plot_data))
+        ]
+        bar_widths = [period_counts.get(part_name, 0) for period_counts in plot_data.values()]
+        bar_colour = COLOURS[part_number % len(COLOURS)]
+        bar_values = [max(bar_width, 0.7) for bar_width in bar_widths]
+        panel_bars = panel.barh(
+            bar_places, bar_values, height=bar_thickness * 0.9, color=bar_colour, label=part_name
+        )
+        bar_labels = [f"{bar_width:,}" for bar_width in bar_widths]
+        panel.bar_label(panel_bars, bar_labels, padding=3, fontsize=7, color=INK)
+    highest_count = max(
+        [
+            part_count
+            for period_counts in plot_data.values()
+            for part_count in period_counts.values()
+        ]
+        or [1]
+    )
+    # counts of a few and of millions side by side; none is drawn as a sliver
     panel.set_xscale("log")
-    panel.set_xlim(0.7, max(most, 10) * 3)
-    panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    panel.set_xlim(0.7, max(highest_count, 10) * 3)
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda tick_value, _: f"{tick_value:,.0f}"))
     panel.set_xlabel("rows, logarithmic scale", color=INK)
-    panel.set_yticks(range(len(data)), [_short(label) for label in data])
-    panel.set_ylim(len(data) - 0.4, -0.6)
-    if len(parts) > 1:
+    panel.set_yticks(range(len(plot_data)), [_short(row_label) for row_label in plot_data])
+    panel.set_ylim(len(plot_data) - 0.4, -0.6)
+    if len(part_names) > 1:
         figure.legend(
             *panel.get_legend_handles_labels(),
             loc="outside upper right",
-            ncols=len(parts),
+            ncols=len(part_names),
             frameon=False,
         )
     _plain(panel, "x")
     return figure
 
 
-def _plain(panel: Any, axis: str) -> None:
-    """White panel, faint lines along the counted axis, whole numbers with thousands marked."""
+def _plain(panel: Any, counted_axis: str) -> None:
+    """Style a panel: faint lines along the counted axis, whole numbers with thousands marked."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    for side in ("top", "right", "left" if axis == "y" else "bottom"):
-        panel.spines[side].set_visible(False)
-    panel.grid(axis=axis, color=FAINT, linewidth=0.6)
+    for spine_side in ("top", "right", "left" if counted_axis == "y" else "bottom"):
+        panel.spines[spine_side].set_visible(False)
+    panel.grid(axis=counted_axis, color=FAINT, linewidth=0.6)
     panel.set_axisbelow(True)
     panel.tick_params(length=0, colors=INK)
     panel.tick_params(which="minor", length=0)
-    if axis == "y":
+    if counted_axis == "y":
         panel.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda tick_value, _: f"{tick_value:,.0f}"))
 
 
-def _short(label: str) -> str:
-    flat = " ".join(label.split())
-    return flat if len(flat) <= 42 else flat[:41] + "…"
+def _short(row_label: str) -> str:
+    flat_label = " ".join(row_label.split())
+    return flat_label if len(flat_label) <= 42 else flat_label[:41] + "…"

@@ -36,16 +36,19 @@ from factdrift.builders.release.version import FIRST, Level, Version, published_
 from factdrift.builders.rows import Dropped, PromptFact
 from factdrift.builders.rows.roles import column_roles
 
+# hidden, and beside the releases, so that the last step is a rename on the same disk
 STAGING = ".publishing"
 RECIPE = "recipe.yaml"
+# split names of the Hub: `2021Q3` and `all_time`, but not `all-time`
 _SPLIT = re.compile(r"[A-Za-z0-9]\w*", re.ASCII)
 MOST_SPLITS = 30
-"""The Hub's viewer shows a config with more splits not at all."""
+"""The most splits of a config that the viewer of the Hub shows."""
+# a split that is a period: `2021`, `2021Q3` or `2021M07`, but not `test`
 _PERIOD = re.compile(r"(\d{4})(?:Q\d|M\d\d)?")
 
 
 class NothingLeftError(UserError):
-    """A dataset has no row: nothing is published."""
+    """A dataset has no rows, so that nothing is published."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,8 @@ class Draft:
         self._drops = self._write_dropped()
         self._examples = tuple(
             PromptFact(**row)
-            for batch in (read_source(dataset.examples) if dataset.examples else ())
-            for row in batch.to_pylist()
+            for row_batch in (read_source(dataset.examples) if dataset.examples else ())
+            for row in row_batch.to_pylist()
         )
         for plot in dataset.plots:
             draw_plot(plot, folder / "plots" / f"{plot.name}.png")
@@ -91,74 +94,84 @@ class Draft:
         ]
 
     def is_empty(self) -> bool:
-        """Whether no config has a row; of a dataset that asks, no config that asks."""
-        asking = [config for config in self._configs if config.roles]
-        return not any(split.rows for c in asking or self._configs for split in c.splits)
+        """Whether no config has a row, or, where configs ask questions, none of those has."""
+        asking_configs = [config for config in self._configs if config.roles]
+        for config in asking_configs or self._configs:
+            if any(split.rows for split in config.splits):
+                return False
+        return True
 
     def losses(self) -> tuple[str, str]:
-        """Why rows were left out: `1,204 no_page, 3 in_doubt`, and the first reason in words."""
-        counts: Counter[str] = Counter()
+        """Return the drop counts, `1,204 no_page, 3 in_doubt`, and the first reason in words."""
+        drop_counts: Counter[str] = Counter()
         for drop in self._drops:
-            counts[drop.reason] += drop.rows
-        most = sorted(counts.items(), key=lambda reason: (-reason[1], reason[0]))[:4]
+            drop_counts[drop.reason] += drop.rows
+        most = sorted(
+            drop_counts.items(), key=lambda drop_reason: (-drop_reason[1], drop_reason[0])
+        )[:4]
         if not most:
             return "nothing was found", ""
-        reason = most[0][0]
-        sentences = card.drop_reasons() | dict(self._dataset.reasons)
+        drop_reason = most[0][0]
+        reason_sentences = card.drop_reasons() | dict(self._dataset.reasons)
         counted = ", ".join(f"{row_count:,} {name}" for name, row_count in most)
-        return counted, f"{reason}: {sentences.get(reason, '')}"
+        return counted, f"{drop_reason}: {reason_sentences.get(drop_reason, '')}"
 
     def document(self, version: str) -> Manifest:
         """Write card, Croissant and manifest of this version."""
-        made = self._manifest(version, self._files)
-        card.save_card(self.folder, self._meta, made, self._prose, self._dataset)
-        croissant.save_croissant(self.folder, self._dataset, self._meta, made, self._prose)
-        written = [self.folder / name for name in (card.FILE, croissant.FILE)]
-        written += tasks.save_tasks(self.folder, made, self._asked)
-        written.append(card.save_citation(self.folder, self._meta, made))
-        documents = [file_entry(self.folder, path) for path in written]
-        made = self._manifest(version, [*self._files, *documents])
-        manifest.save_manifest(made, self.folder)
-        return made
+        # the documents describe the data files, so that their own checksums come afterwards
+        data_manifest = self._manifest(version, self._files)
+        card.save_card(self.folder, self._meta, data_manifest, self._prose, self._dataset)
+        croissant.save_croissant(self.folder, self._dataset, self._meta, data_manifest, self._prose)
+        paths = [self.folder / name for name in (card.FILE, croissant.FILE)]
+        paths += tasks.save_tasks(self.folder, data_manifest, self._asked)
+        paths.append(card.save_citation(self.folder, self._meta, data_manifest))
+        documents = [file_entry(self.folder, path) for path in paths]
+        full_manifest = self._manifest(version, [*self._files, *documents])
+        manifest.save_manifest(full_manifest, self.folder)
+        return full_manifest
 
     def _write_table(self, table: Table) -> ConfigEntry:
         splits = []
-        for name, source in table.splits.items():
+        for name, row_source in table.splits.items():
             file = f"data/{table.name}/{name}.parquet"
-            rows = write_split(self.folder / file, table.row, source, table.group)
+            rows = write_split(self.folder / file, table.row, row_source, table.group)
             splits.append(SplitEntry(name=name, file=file, rows=rows))
-        described = tuple(
+        described_columns = tuple(
             ColumnEntry(**column._asdict() | {"type": type_name(column.type)})
             for column in columns(table.row)
         )
         entry = ConfigEntry(
             name=table.name,
             description=table.description,
-            columns=described,
+            columns=described_columns,
             roles=column_roles(table.row),
             splits=tuple(splits),
         )
-        if repeated := repeated_ids(self.folder, entry, self.folder):
-            raise ValueError(f"{table.name}: ids that are not unique: {', '.join(repeated)}")
+        if duplicate_ids := repeated_ids(self.folder, entry, self.folder):
+            raise ValueError(f"{table.name}: ids that are not unique: {', '.join(duplicate_ids)}")
         return entry
 
     def _write_dropped(self) -> tuple[DropEntry, ...]:
-        """All dropped rows, sorted by every column; how many for each step and reason."""
+        """Write all dropped rows, sorted by every column; return the counts by step and reason."""
         path = self.folder / card.DROPPED
-        loose = self.folder / ".dropped.parquet"
-        sources = self._dataset.dropped
+        loose_file = self.folder / ".dropped.parquet"
+        row_sources = self._dataset.dropped
         write_split(
-            loose, Dropped, lambda: (batch for source in sources for batch in read_source(source))
+            loose_file,
+            Dropped,
+            lambda: (
+                row_batch for row_source in row_sources for row_batch in read_source(row_source)
+            ),
         )
         with duck.connect(self.folder) as db:
-            in_order = db.sql(f"SELECT * FROM {duck.parquet(loose)} ORDER BY ALL NULLS FIRST")  # noqa: S608
+            in_order = db.sql(f"SELECT * FROM {duck.parquet(loose_file)} ORDER BY ALL NULLS FIRST")  # noqa: S608
             write_split(path, Dropped, lambda: in_order.to_arrow_reader(8192))
-        loose.unlink()
+        loose_file.unlink()
         table = duck.parquet(path)
         query = f"SELECT step, reason, count(*) AS rows FROM {table} GROUP BY ALL ORDER BY ALL"  # noqa: S608
         return tuple(DropEntry(**row) for row in duck.records(query))
 
-    def _manifest(self, version: str, files: list[FileEntry]) -> Manifest:
+    def _manifest(self, version: str, file_entries: list[FileEntry]) -> Manifest:
         meta, drop_counts = self._meta, Manifest.model_fields
         return Manifest(
             **{name: value for name, value in vars(meta).items() if name in drop_counts},
@@ -169,7 +182,7 @@ class Draft:
             drops=self._drops,
             examples=self._examples,
             figures=self._dataset.statistics,
-            files=tuple(sorted(files, key=lambda entry: entry.path)),
+            files=tuple(sorted(file_entries, key=lambda entry: entry.path)),
         )
 
 
@@ -183,158 +196,170 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
     """
     wanted_version = None if version == "auto" else Version.parse(version)
     check_names(dataset, meta)
-    shelf = out / meta.dataset
-    with _room(shelf), locked(shelf), _staging(shelf) as folder:
-        draft = Draft(folder, dataset, meta)
-        if draft.is_empty():
-            losses, why = draft.losses()
-            text = f"nothing is left for {meta.dataset}: {losses}"
+    dataset_folder = out / meta.dataset
+    with _room(dataset_folder), locked(dataset_folder), _staging(dataset_folder) as folder:
+        release_draft = Draft(folder, dataset, meta)
+        if release_draft.is_empty():
+            loss_text, loss_reasons = release_draft.losses()
+            text = f"nothing is left for {meta.dataset}: {loss_text}"
             hint = "look at the inputs and the limits of the recipe"
-            raise NothingLeftError(text, hint=f"{why}\n  {hint}" if why else hint)
-        chosen, level, summary = _settle(shelf, draft, wanted_version)
-        place = shelf / str(chosen)
+            raise NothingLeftError(text, hint=f"{loss_reasons}\n  {hint}" if loss_reasons else hint)
+        chosen_version, level, change_summary = _settle(
+            dataset_folder, release_draft, wanted_version
+        )
+        release_folder = dataset_folder / str(chosen_version)
+        # the one step that publishes; before it, nothing is seen from outside
         if level != "none":
-            move(folder, place)
-        return Published(place, str(chosen), level, summary)
+            move(folder, release_folder)
+        return Published(release_folder, str(chosen_version), level, change_summary)
 
 
 def _settle(
-    shelf: Path, draft: Draft, wanted_version: Version | None
+    dataset_folder: Path, release_draft: Draft, wanted_version: Version | None
 ) -> tuple[Version, Level | Literal["first"], str]:
-    """The version to publish, its documents written; level `none`: it is there already."""
-    versions = published_versions(shelf)
-    lower = (
-        versions
+    """Choose the version to publish and write its documents; level `none`: it is there already."""
+    earlier_versions = published_versions(dataset_folder)
+    lower_versions = (
+        earlier_versions
         if wanted_version is None
-        else [version for version in versions if version <= wanted_version]
+        else [version for version in earlier_versions if version <= wanted_version]
     )
-    if not lower:
-        chosen = wanted_version or FIRST
-        draft.document(str(chosen))
-        return chosen, "first", f"{chosen}: the first release"
-    base = lower[-1]
-    change = _against(shelf, draft, base)
-    if change.level == "none" and wanted_version in (None, base):
-        return base, "none", f"{base} holds this very content already: nothing written"
-    level: Level = "patch" if change.level == "none" else change.level
-    if wanted_version is not None and wanted_version < base.bump(level):
-        head, end = f"{wanted_version} announces too little after {base}:", f", a {level} change"
-        if wanted_version == base:
-            head, end = f"{base} is published already, and", ""
-        advice = _advice(shelf, draft, versions[-1])
-        text = f"{head} this changes {change.brief()}{end}; {advice}"
-        raise UserError(text, where=shelf / str(base))
-    chosen = wanted_version or base.bump(level)
-    draft.document(str(chosen))
-    return chosen, level, change.brief()
+    if not lower_versions:
+        chosen_version = wanted_version or FIRST
+        release_draft.document(str(chosen_version))
+        return chosen_version, "first", f"{chosen_version}: the first release"
+    base_version = lower_versions[-1]
+    release_diff = _against(dataset_folder, release_draft, base_version)
+    if release_diff.level == "none" and wanted_version in (None, base_version):
+        return (
+            base_version,
+            "none",
+            f"{base_version} holds this very content already: nothing written",
+        )
+    level: Level = "patch" if release_diff.level == "none" else release_diff.level
+    if wanted_version is not None and wanted_version < base_version.bump(level):
+        text_start, text_end = (
+            f"{wanted_version} announces too little after {base_version}:",
+            f", a {level} change",
+        )
+        if wanted_version == base_version:
+            text_start, text_end = f"{base_version} is published already, and", ""
+        version_advice = _advice(dataset_folder, release_draft, earlier_versions[-1])
+        text = f"{text_start} this changes {release_diff.brief()}{text_end}; {version_advice}"
+        raise UserError(text, where=dataset_folder / str(base_version))
+    chosen_version = wanted_version or base_version.bump(level)
+    release_draft.document(str(chosen_version))
+    return chosen_version, level, release_diff.brief()
 
 
-def _against(shelf: Path, draft: Draft, base: Version) -> ReleaseDiff:
-    """The draft under the version of a release, so that only what really differs does."""
-    draft.document(str(base))
-    return compare(shelf / str(base), draft.folder)
+def _against(dataset_folder: Path, release_draft: Draft, base_version: Version) -> ReleaseDiff:
+    """Compare a release with the draft under the same version, so that the version is no change."""
+    release_draft.document(str(base_version))
+    return compare(dataset_folder / str(base_version), release_draft.folder)
 
 
-def _advice(shelf: Path, draft: Draft, latest: Version) -> str:
-    """The smallest version that would do, after the latest one."""
-    level = _against(shelf, draft, latest).level
+def _advice(dataset_folder: Path, release_draft: Draft, latest_version: Version) -> str:
+    """Return advice: the smallest version after the latest one that the rule allows."""
+    level = _against(dataset_folder, release_draft, latest_version).level
     if level == "none":
-        return f"it is the content of {latest}"
-    return f"use --version {latest.bump(level)}"
+        return f"it is the content of {latest_version}"
+    return f"use --version {latest_version.bump(level)}"
 
 
 @contextmanager
-def _staging(shelf: Path) -> Iterator[Path]:
-    """A folder beside the releases, gone afterwards; what a killed run left goes first."""
-    folder = shelf / STAGING
-    shutil.rmtree(folder, ignore_errors=True)
+def _staging(dataset_folder: Path) -> Iterator[Path]:
+    """Make a folder beside the releases for the block; delete what a killed run left in it."""
+    staging_folder = dataset_folder / STAGING
+    shutil.rmtree(staging_folder, ignore_errors=True)
     try:
-        folder.mkdir()
-        yield folder
+        staging_folder.mkdir()
+        yield staging_folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(staging_folder, ignore_errors=True)
 
 
 @contextmanager
-def _room(shelf: Path) -> Iterator[None]:
-    """A full disk is for the user to mend."""
+def _room(dataset_folder: Path) -> Iterator[None]:
+    """Raise a `UserError` for a full disk, which the user can mend."""
     try:
         yield
     except (OSError, duckdb.Error) as error:
-        if (reason := refusal(error)) is None:
+        if (refusal_text := refusal(error)) is None:
             raise
         hint = "make room or name another folder; nothing was published, earlier releases are whole"
-        text = f"the release could not be written: {reason}"
-        raise UserError(text, where=shelf, hint=hint) from error
+        text = f"the release could not be written: {refusal_text}"
+        raise UserError(text, where=dataset_folder, hint=hint) from error
 
 
 def few_splits(table: Table) -> Table:
-    """The table with at most `MOST_SPLITS` splits: periods that are more become years, or decades.
+    """Return the table with at most `MOST_SPLITS` splits: periods are merged to years or decades.
 
     The rows and their order are the same; a column of theirs says the period. `UserError`: more
     splits that are no periods.
     """
     if len(table.splits) <= MOST_SPLITS:
         return table
-    for width, ending, unit in ((4, "", "years"), (3, "0s", "decades")):
-        merged: dict[str, list[RowSource]] = {}
-        for name, source in table.splits.items():
+    for name_width, name_ending, period_unit in ((4, "", "years"), (3, "0s", "decades")):
+        merged_sources: dict[str, list[RowSource]] = {}
+        for name, row_source in table.splits.items():
             joined_splits = _PERIOD.fullmatch(name)
-            merged.setdefault(
-                joined_splits[1][:width] + ending if joined_splits else name, []
-            ).append(source)
-        if len(merged) <= MOST_SPLITS:
-            description = f"{table.description} Splits are {unit}, for the periods are many."
-            splits = {name: _chained(sources) for name, sources in merged.items()}
+            merged_sources.setdefault(
+                joined_splits[1][:name_width] + name_ending if joined_splits else name, []
+            ).append(row_source)
+        if len(merged_sources) <= MOST_SPLITS:
+            description = f"{table.description} Splits are {period_unit}, for the periods are many."
+            splits = {name: _chained(row_sources) for name, row_sources in merged_sources.items()}
             return replace(table, description=description, splits=splits)
     text = f"{table.name} has {len(table.splits)} splits, and the Hub shows no more than"
     raise UserError(f"{text} {MOST_SPLITS}", hint="choose a shorter window or longer periods")
 
 
-def _chained(sources: Sequence[RowSource]) -> RowSource:
-    """The rows of several sources, one source after the other."""
+def _chained(row_sources: Sequence[RowSource]) -> RowSource:
+    """Return a source of the rows of several sources, one source after the other."""
 
     def flow() -> Iterator[pa.RecordBatch]:
-        for source in sources:
-            yield from read_source(source)
+        for row_source in row_sources:
+            yield from read_source(row_source)
 
     return flow
 
 
-def file_entry(folder: Path, path: Path) -> FileEntry:
+def file_entry(folder: Path, file_path: Path) -> FileEntry:
     """Path in the release, sha256 and size of one of its files."""
-    name = path.relative_to(folder).as_posix()
-    return FileEntry(path=name, sha256=file_sha256(path), bytes=path.stat().st_size)
+    file_name = file_path.relative_to(folder).as_posix()
+    return FileEntry(path=file_name, sha256=file_sha256(file_path), bytes=file_path.stat().st_size)
 
 
-def repeated_ids(folder: Path, config: ConfigEntry, spill: Path | None = None) -> list[str]:
-    """Up to three ids that more than one row of a config has; none without a column `id`."""
-    paths = [manifest.locate_file(folder, split.file) for split in config.splits]
-    if not paths or "id" not in pq.read_schema(paths[0]).names:
+def repeated_ids(folder: Path, config: ConfigEntry, spill_folder: Path | None = None) -> list[str]:
+    """Return up to three ids that several rows of a config share; none without a column `id`."""
+    split_paths = [manifest.locate_file(folder, split_entry.file) for split_entry in config.splits]
+    if not split_paths or "id" not in pq.read_schema(split_paths[0]).names:
         return []
-    all_ids = " UNION ALL ".join(f"SELECT id FROM {duck.parquet(path)}" for path in paths)  # noqa: S608
-    query = f"""
+    all_ids = " UNION ALL ".join(f"SELECT id FROM {duck.parquet(path)}" for path in split_paths)  # noqa: S608
+    id_query = f"""
         SELECT id::VARCHAR FROM ({all_ids}) GROUP BY id HAVING count(*) > 1
         ORDER BY id LIMIT 3
     """  # noqa: S608 - quoted by duck
-    with duck.connect(spill) as db:
-        return [row[0] for row in db.execute(query).fetchall()]
+    with duck.connect(spill_folder) as db:
+        return [id_row[0] for id_row in db.execute(id_query).fetchall()]
 
 
 def check_names(dataset: Dataset, meta: Meta) -> None:
     """Names become paths, and config and split names of the Hub: `UserError` for unfit ones."""
-    configs = [table.name for table in dataset.tables]
-    splits = [split for table in dataset.tables for split in table.splits]
-    plots = [plot.name for plot in dataset.plots]
-    for kind, names, form in (
+    config_names = [table.name for table in dataset.tables]
+    split_names = [split for table in dataset.tables for split in table.splits]
+    plot_names = [plot.name for plot in dataset.plots]
+    for name_kind, checked_names, name_pattern in (
         ("dataset", [meta.dataset], NAME),
-        ("config", configs, NAME),
-        ("plot", plots, NAME),
-        ("split", splits, _SPLIT),
+        ("config", config_names, NAME),
+        ("plot", plot_names, NAME),
+        ("split", split_names, _SPLIT),
     ):
-        for name in names:
-            if not form.fullmatch(name) or (kind == "split" and name == "all"):
+        for name in checked_names:
+            if not name_pattern.fullmatch(name) or (name_kind == "split" and name == "all"):
                 hint = "letters, digits and _; of a dataset or config also - and .; no split is all"
-                raise UserError(f"not a {kind} name: {name!r}", hint=hint)
-    if len(set(configs)) < len(configs) or "dropped" in configs:
-        raise ValueError(f"config names must differ from each other and from dropped: {configs}")
+                raise UserError(f"not a {name_kind} name: {name!r}", hint=hint)
+    if len(set(config_names)) < len(config_names) or "dropped" in config_names:
+        raise ValueError(
+            f"config names must differ from each other and from dropped: {config_names}"
+        )

@@ -27,116 +27,134 @@ _HUB = "https://huggingface.co"
 
 
 def push(
-    release: Path,
-    repo: str,
+    release_folder: Path,
+    repo_name: str,
     say: Callable[[str], None],
     *,
     dry_run: bool = False,
     private: bool = False,
-    described: Path | None = None,
+    croissant_file: Path | None = None,
 ) -> None:
-    """Upload exactly the files of a verified release; what an earlier version had besides, goes.
+    """Upload exactly the files of a verified release; files that it does not have are deleted.
 
-    `described`: write the Croissant document with the addresses that the files then have, as a
-    conference asks for it. The token is read from the environment (`HF_TOKEN`) and from nowhere
-    else. `dry_run` asks nobody and sends nothing. `UserError`: a damaged release, no token, a
-    repository of something else, other content under this version there, or what the Hub refuses.
+    `croissant_file`: where to write the Croissant document with the addresses that the files have
+    on the Hub, as conferences ask for it. The token is read from the environment (`HF_TOKEN`) and
+    from nowhere else. `dry_run` asks nobody and sends nothing. `UserError`: a damaged release, no
+    token, a repository of something else, other content under this version, a refusal of the Hub.
     """
-    _check_name(repo)
-    problems = verify_release(release)
-    if problems:
+    _check_name(repo_name)
+    release_problems = verify_release(release_folder)
+    if release_problems:
         hint = "factdrift verify says all that is wrong"
-        raise UserError(f"not whole: {problems[0]}", where=release, hint=hint)
-    manifest_data = manifest.load_manifest(release)
+        raise UserError(f"not whole: {release_problems[0]}", where=release_folder, hint=hint)
+    manifest_data = manifest.load_manifest(release_folder)
     endpoint = os.environ.get(ENDPOINT, _HUB).rstrip("/")
-    if described:
-        document = json.loads((release / croissant.FILE).read_bytes())
-        with replacing(described) as unfinished:
-            manifest.write_json(unfinished, croissant.hub_document(document, repo, endpoint))
-        say(f"  {described}: Croissant with the addresses on the Hub")
-    files = {entry.path: entry.bytes for entry in manifest_data.files}
-    files[manifest.FILE] = (release / manifest.FILE).stat().st_size
+    if croissant_file:
+        hub_croissant = json.loads((release_folder / croissant.FILE).read_bytes())
+        with replacing(croissant_file) as unfinished_files:
+            manifest.write_json(
+                unfinished_files, croissant.hub_document(hub_croissant, repo_name, endpoint)
+            )
+        say(f"  {croissant_file}: Croissant with the addresses on the Hub")
+    file_entries = {entry.path: entry.bytes for entry in manifest_data.files}
+    file_entries[manifest.FILE] = (release_folder / manifest.FILE).stat().st_size
     if dry_run:
-        for path, size in sorted(files.items()):
-            say(f"  {path}: {size:,} bytes")
-        total = sum(files.values())
-        say(f"would push {len(files)} files, {total:,} bytes, to {repo} as {manifest_data.version}")
+        for file_path, byte_count in sorted(file_entries.items()):
+            say(f"  {file_path}: {byte_count:,} bytes")
+        total_bytes = sum(file_entries.values())
+        say(
+            f"would push {len(file_entries)} files, {total_bytes:,} bytes, "
+            f"to {repo_name} as {manifest_data.version}"
+        )
         return
-    if not (token := os.environ.get(TOKEN)):
+    if not (hub_token := os.environ.get(TOKEN)):
         hint = "a token of the Hub that may write; or look first with --dry-run"
         raise UserError(f"the environment has no {TOKEN}", hint=hint)
-    with _refusals(repo):
+    with _refusals(repo_name):
         say(
             _push(
-                release, manifest_data, repo, sorted(files), HfApi(endpoint, token), private=private
+                release_folder,
+                manifest_data,
+                repo_name,
+                sorted(file_entries),
+                HfApi(endpoint, hub_token),
+                private=private,
             )
         )
 
 
-def _check_name(repo: str) -> None:
+def _check_name(repo_name: str) -> None:
     """`UserError` unless it is a name as the Hub has them: `me/mine`."""
     with suppress(HFValidationError):
-        validate_repo_id(repo)
-        if "/" in repo:
+        validate_repo_id(repo_name)
+        if "/" in repo_name:
             return
-    raise UserError("not a name of the Hub", where=repo, hint="write it as me/mine")
+    raise UserError("not a name of the Hub", where=repo_name, hint="write it as me/mine")
 
 
 def _push(
-    release: Path,
+    release_folder: Path,
     manifest_data: Manifest,
-    repo: str,
-    files: list[str],
-    hub: HfApi,
+    repo_name: str,
+    file_entries: list[str],
+    hub_client: HfApi,
     *,
     private: bool,
 ) -> str:
     """Upload the files, unless this version is there; what was done."""
-    hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
-    there = set(hub.list_repo_files(repo, repo_type="dataset"))
-    if manifest.FILE in there:
-        other_manifest = _manifest(hub, repo, "main").get("dataset")
+    hub_client.create_repo(repo_name, repo_type="dataset", private=private, exist_ok=True)
+    published_files = set(hub_client.list_repo_files(repo_name, repo_type="dataset"))
+    if manifest.FILE in published_files:
+        other_manifest = _manifest(hub_client, repo_name, "main").get("dataset")
         if other_manifest != manifest_data.dataset:
             text = f"holds another dataset: {other_manifest}"
-            raise UserError(text, where=repo, hint="name another repository")
-    elif there - {".gitattributes", "README.md"}:
-        raise UserError("holds something else", where=repo, hint="name another repository")
-    tags = {tag.name for tag in hub.list_repo_refs(repo, repo_type="dataset").tags}
-    if manifest_data.version in tags:
-        if _manifest(hub, repo, manifest_data.version) != json.loads(
-            (release / manifest.FILE).read_bytes()
+            raise UserError(text, where=repo_name, hint="name another repository")
+    elif published_files - {".gitattributes", "README.md"}:
+        raise UserError("holds something else", where=repo_name, hint="name another repository")
+    version_tags = {
+        version_tag.name
+        for version_tag in hub_client.list_repo_refs(repo_name, repo_type="dataset").tags
+    }
+    if manifest_data.version in version_tags:
+        if _manifest(hub_client, repo_name, manifest_data.version) != json.loads(
+            (release_folder / manifest.FILE).read_bytes()
         ):
             text = f"has other content under {manifest_data.version}"
-            raise UserError(text, where=repo, hint="build the release under a later version")
-        return f"{repo} has {manifest_data.version} already: nothing pushed"
-    parts: list[CommitOperationAdd | CommitOperationDelete] = [
-        *(CommitOperationAdd(path, release / path) for path in files),
-        *(CommitOperationDelete(path) for path in sorted(there - {*files, ".gitattributes"})),
+            raise UserError(text, where=repo_name, hint="build the release under a later version")
+        return f"{repo_name} has {manifest_data.version} already: nothing pushed"
+    commit_parts: list[CommitOperationAdd | CommitOperationDelete] = [
+        *(CommitOperationAdd(file_path, release_folder / file_path) for file_path in file_entries),
+        *(
+            CommitOperationDelete(file_path)
+            for file_path in sorted(published_files - {*file_entries, ".gitattributes"})
+        ),
     ]  # all in one commit: nobody sees half a release
-    message = f"Version {manifest_data.version}"
-    hub.create_commit(repo, parts, commit_message=message, repo_type="dataset")
-    hub.create_tag(repo, tag=manifest_data.version, repo_type="dataset")
-    return f"{len(files)} files in {repo}, tagged {manifest_data.version}"
+    commit_message = f"Version {manifest_data.version}"
+    hub_client.create_commit(
+        repo_name, commit_parts, commit_message=commit_message, repo_type="dataset"
+    )
+    hub_client.create_tag(repo_name, tag=manifest_data.version, repo_type="dataset")
+    return f"{len(file_entries)} files in {repo_name}, tagged {manifest_data.version}"
 
 
-def _manifest(hub: HfApi, repo: str, revision: str) -> dict[str, Any]:
+def _manifest(hub_client: HfApi, repo_name: str, revision: str) -> dict[str, Any]:
     """The manifest that the repository has; empty where it is none."""
     with tempfile.TemporaryDirectory() as folder:
-        path = hub.hf_hub_download(
-            repo, manifest.FILE, repo_type="dataset", revision=revision, local_dir=folder
+        file_path = hub_client.hf_hub_download(
+            repo_name, manifest.FILE, repo_type="dataset", revision=revision, local_dir=folder
         )
         try:
-            downloaded = json.loads(Path(path).read_bytes())
+            downloaded_file = json.loads(Path(file_path).read_bytes())
         except ValueError:
-            downloaded = {}
-    return downloaded if isinstance(downloaded, dict) else {}
+            downloaded_file = {}
+    return downloaded_file if isinstance(downloaded_file, dict) else {}
 
 
 @contextmanager
-def _refusals(repo: str) -> Iterator[None]:
+def _refusals(repo_name: str) -> Iterator[None]:
     """What the Hub refuses is for the user to mend; no message holds the token, a header does."""
     try:
         yield
     except (HTTPError, HFValidationError, OSError) as error:
         text = " ".join(str(error).split())[:300] or type(error).__name__
-        raise UserError(f"the Hub refuses: {text}", where=repo) from error
+        raise UserError(f"the Hub refuses: {text}", where=repo_name) from error

@@ -1,4 +1,4 @@
-"""A release made again from its own manifest, and compared with it byte by byte."""
+"""Build a release again from its own manifest, and compare the two byte by byte."""
 
 import importlib.metadata
 import re
@@ -24,124 +24,143 @@ from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.text import pipeline
 
 
-def rebuild_release(folder: Path, options: ReleaseOptions) -> list[str]:
-    """Make a release again into `options.out`; what differs, a line each (none: the same bytes).
+def rebuild_release(release_folder: Path, options: ReleaseOptions) -> list[str]:
+    """Build a release again into `options.out`; return a line for each file that differs.
 
     The inputs are those of `options.given`, else those that the bundled recipe names. `UserError`
     before the work: inputs that are missing or have another content, a release of that version
     already in `options.out`.
     """
-    original = manifest.load_manifest(folder)
-    there = options.out / original.dataset / original.version
-    if there.exists():
+    original_manifest = manifest.load_manifest(release_folder)
+    rebuilt_folder = options.out / original_manifest.dataset / original_manifest.version
+    if rebuilt_folder.exists():
         raise UserError(
-            "is there already", where=display_path(there), hint="name another folder: --out"
+            "is there already",
+            where=display_path(rebuilt_folder),
+            hint="name another folder: --out",
         )
-    path, bundled = _recipe(folder, original, options.build)
-    for line in _versions(original):
-        options.say(line)
-    input_paths = _inputs(original, path, bundled, options)
-    limit = re.search(r" --limit (\d+)", original.rebuild)
-    chosen = replace(
+    recipe_path, is_bundled = _recipe(release_folder, original_manifest, options.build)
+    for version_line in _versions(original_manifest):
+        options.say(version_line)
+    input_paths = _inputs(original_manifest, recipe_path, is_bundled, options)
+    limit_match = re.search(r" --limit (\d+)", original_manifest.rebuild)
+    rebuild_options = replace(
         options,
         given=input_paths,
-        version=original.version,
-        rebuild=original.rebuild,
-        limit=int(limit[1]) if limit else None,
+        version=original_manifest.version,
+        rebuild=original_manifest.rebuild,
+        limit=int(limit_match[1]) if limit_match else None,
     )
     with keys.withheld():
-        published = release_all([path], chosen)[0]
-    return list(_differences(folder, original, published.folder))
+        published_release = release_all([recipe_path], rebuild_options)[0]
+    return list(_differences(release_folder, original_manifest, published_release.folder))
 
 
-def _recipe(folder: Path, original: Manifest, build: Path) -> tuple[Path, bool]:
+def _recipe(
+    release_folder: Path, original_manifest: Manifest, build_folder: Path
+) -> tuple[Path, bool]:
     """The recipe of a release, and whether it is a bundled one whose paths hold."""
-    recipe_copy = manifest.locate_file(folder, RECIPE)
-    text = recipe_copy.read_text("utf-8")
-    if text_sha256(text) != original.recipe_sha256:
+    recipe_copy = manifest.locate_file(release_folder, RECIPE)
+    recipe_text = recipe_copy.read_text("utf-8")
+    if text_sha256(recipe_text) != original_manifest.recipe_sha256:
         hint = "the release was changed: factdrift verify says what else"
         raise UserError(
             "is not the recipe of its manifest", where=display_path(recipe_copy), hint=hint
         )
-    for path in recipes():
-        if path.read_text("utf-8") == text:
-            return path, True
-    copied = build / "rebuild" / f"{original.dataset}.yaml"
-    with disk_errors(build):
-        copied.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(recipe_copy, copied)
-    return copied, False
+    for recipe_path in recipes():
+        if recipe_path.read_text("utf-8") == recipe_text:
+            return recipe_path, True
+    copied_recipe = build_folder / "rebuild" / f"{original_manifest.dataset}.yaml"
+    with disk_errors(build_folder):
+        copied_recipe.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(recipe_copy, copied_recipe)
+    return copied_recipe, False
 
 
-def _versions(original: Manifest) -> Iterator[str]:
-    """What runs now in another version than when the release was made."""
-    if original.code_version != factdrift.__version__:
-        yield f"  factdrift is {factdrift.__version__}, the release is of {original.code_version}"
-    for name, version in sorted(original.libraries.items()):
+def _versions(original_manifest: Manifest) -> Iterator[str]:
+    """Yield a line for each program or library that has another version than the release says."""
+    if original_manifest.code_version != factdrift.__version__:
+        made_by = original_manifest.code_version
+        yield f"  factdrift is {factdrift.__version__}, the release is of {made_by}"
+    for library_name, library_version in sorted(original_manifest.libraries.items()):
         try:
-            now = importlib.metadata.version(name)
+            installed_version = importlib.metadata.version(library_name)
         except importlib.metadata.PackageNotFoundError:
-            now = "not installed"
-        if now != version and name not in pipeline.__libraries__:
-            yield f"  {name} is {now}, the release is of {version}"
+            installed_version = "not installed"
+        if installed_version != library_version and library_name not in pipeline.__libraries__:
+            yield f"  {library_name} is {installed_version}, the release is of {library_version}"
 
 
 def _inputs(
-    original: Manifest, path: Path, bundled: bool, options: ReleaseOptions
+    original_manifest: Manifest, recipe_path: Path, is_bundled: bool, options: ReleaseOptions
 ) -> Mapping[str, Sequence[str]]:
     """The inputs by name as the command line gives them; none where the recipe's own are right."""
     workspace = Workspace(options.build, options.say)
-    recipe, given = read_recipe(path), options.given
-    if bundled and not given:
+    recipe, given_inputs = read_recipe(recipe_path), options.given
+    if is_bundled and not given_inputs:
         try:
-            if not _wrong(original, find_inputs(recipe, path, {}, None, workspace)):
+            if not _wrong(original_manifest, find_inputs(recipe, recipe_path, {}, None, workspace)):
                 return {}
         except UserError:
             options.say("  the recipe's own inputs are not here")
-    if missing := [_described(entry) for entry in original.inputs if entry.name not in given]:
-        text = "\n  ".join(["the release was made of inputs that are not here:", *missing])
+    if missing_inputs := [
+        _described(entry) for entry in original_manifest.inputs if entry.name not in given_inputs
+    ]:
+        error_text = "\n  ".join(
+            ["the release was made of inputs that are not here:", *missing_inputs]
+        )
         hint = "give each: --input NAME=PATH, or PATH@DAY where its name does not say its day"
-        raise UserError(text, hint=hint)
-    if wrong := _wrong(original, find_inputs(recipe, path, given, None, workspace)):
-        text = "\n  ".join(["these inputs are not those of the release:", *wrong])
-        raise UserError(text, hint="the manifest names the checksums")
-    return given
+        raise UserError(error_text, hint=hint)
+    if wrong_inputs := _wrong(
+        original_manifest, find_inputs(recipe, recipe_path, given_inputs, None, workspace)
+    ):
+        error_text = "\n  ".join(["these inputs are not those of the release:", *wrong_inputs])
+        raise UserError(error_text, hint="the manifest names the checksums")
+    return given_inputs
 
 
-def _wrong(original: Manifest, sources: Mapping[str, Source]) -> list[str]:
+def _wrong(original_manifest: Manifest, input_sources: Mapping[str, Source]) -> list[str]:
     """The inputs that differ from those of the manifest, a line each."""
-    recorded = {
+    recorded_files = {
         (identity.name, identity.file, identity.snapshot, identity.sha256)
-        for identity in original.inputs
+        for identity in original_manifest.inputs
     }
-    present = {
-        (identity.name, file.name, identity.snapshot, sha256)
-        for identity in sources.values()
-        for file, sha256 in zip(identity.files, identity.sha256, strict=True)
+    present_files = {
+        (identity.name, source_file.name, identity.snapshot, sha256)
+        for identity in input_sources.values()
+        for source_file, sha256 in zip(identity.files, identity.sha256, strict=True)
     }
     return [
         f"{identity[0]}: {identity[1]} of {identity[2]}, sha256 {identity[3][:16]}… is "
-        + ("missing" if identity in recorded else "another one")
-        for identity in sorted(recorded ^ present, key=str)
+        + ("missing" if identity in recorded_files else "another one")
+        for identity in sorted(recorded_files ^ present_files, key=str)
     ]
 
 
 def _described(entry: Input) -> str:
-    """An input that is missing, for who has to get it."""
-    size = f"{entry.bytes / 1e6:,.1f} MB" if entry.bytes >= 100_000 else f"{entry.bytes:,} bytes"
-    where = f", {entry.homepage}" if entry.homepage else ""
-    return f"{entry.name}: {entry.file} of {entry.snapshot} ({size}, sha256 {entry.sha256}{where})"
+    """Describe a missing input so that somebody can fetch it."""
+    size_text = (
+        f"{entry.bytes / 1e6:,.1f} MB" if entry.bytes >= 100_000 else f"{entry.bytes:,} bytes"
+    )
+    homepage_text = f", {entry.homepage}" if entry.homepage else ""
+    details = f"{size_text}, sha256 {entry.sha256}{homepage_text}"
+    return f"{entry.name}: {entry.file} of {entry.snapshot} ({details})"
 
 
-def _differences(folder: Path, original: Manifest, again: Path) -> Iterator[str]:
+def _differences(
+    release_folder: Path, original_manifest: Manifest, rebuilt_folder: Path
+) -> Iterator[str]:
     """The files of two releases that are not the same, a line each."""
-    before, after = original.sha256s(), manifest.load_manifest(again).sha256s()
-    before[manifest.FILE] = file_sha256(folder / manifest.FILE)
-    after[manifest.FILE] = file_sha256(again / manifest.FILE)
-    for name in sorted(before | after):
-        if name not in after:
-            yield f"{name}: only in {display_path(folder)}"
-        elif name not in before:
-            yield f"{name}: only in {display_path(again)}"
-        elif before[name] != after[name]:
-            yield f"{name}: differs"
+    original_digests, rebuilt_digests = (
+        original_manifest.sha256s(),
+        manifest.load_manifest(rebuilt_folder).sha256s(),
+    )
+    original_digests[manifest.FILE] = file_sha256(release_folder / manifest.FILE)
+    rebuilt_digests[manifest.FILE] = file_sha256(rebuilt_folder / manifest.FILE)
+    for file_name in sorted(original_digests | rebuilt_digests):
+        if file_name not in rebuilt_digests:
+            yield f"{file_name}: only in {display_path(release_folder)}"
+        elif file_name not in original_digests:
+            yield f"{file_name}: only in {display_path(rebuilt_folder)}"
+        elif original_digests[file_name] != rebuilt_digests[file_name]:
+            yield f"{file_name}: differs"

@@ -34,13 +34,13 @@ from factdrift.builders.rows.gold import NoGoldError
 from factdrift.builders.wikipedia.inputs import check_pages
 
 TEMPLATES = resource("templates")
+# The module whose libraries show in a release beside those of its steps.
 _WRITING = "factdrift.builders.release.publish"
-"""The module whose libraries show in a release beside those of its steps."""
 
 
 @dataclass(frozen=True)
 class ReleaseOptions:
-    """What the command line sets for every recipe of a run."""
+    """The options of the command line that hold for every recipe of a run."""
 
     given: Mapping[str, Sequence[str]] = field(default_factory=dict)
     snapshot: str | None = None
@@ -57,7 +57,9 @@ class ReleaseOptions:
     """The command that the manifest names, where it is not to be told from the options."""
 
 
-def chosen_recipes(named: Sequence[str | Path], options: ReleaseOptions) -> dict[Path, Recipe]:
+def chosen_recipes(
+    recipe_names: Sequence[str | Path], options: ReleaseOptions
+) -> dict[Path, Recipe]:
     """The named recipes by their paths, or those that the inputs given suit.
 
     A recipe is named by its path, or by its name where it is a bundled one.
@@ -65,86 +67,92 @@ def chosen_recipes(named: Sequence[str | Path], options: ReleaseOptions) -> dict
     every bundled recipe that waits for just these. Where gold rows alone are given, all that take
     some, but those whose layouts nobody has worked on yet.
     """
-    chosen = {path: read_recipe(path) for path in map(find_recipe, named)}
-    if not named:
-        for path, recipe in recipes().items():
+    chosen = {
+        recipe_path: read_recipe(recipe_path) for recipe_path in map(find_recipe, recipe_names)
+    }
+    if not recipe_names:
+        for recipe_path, recipe in recipes().items():
             if _suits_inputs(recipe, options.given):
-                chosen[path] = recipe
+                chosen[recipe_path] = recipe
         if not chosen:
             raise UserError(
                 f"no bundled recipe makes something of {', '.join(options.given)} alone"
             )
     if options.limit:
-        return {path: _limited(recipe, options.limit) for path, recipe in chosen.items()}
+        return {
+            recipe_path: _limited(recipe, options.limit) for recipe_path, recipe in chosen.items()
+        }
     return chosen
 
 
-def _suits_inputs(recipe: Recipe, given: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a bundled recipe is made without being named, of the inputs that are given."""
-    if recipe.waits_for(given):
+def _suits_inputs(recipe: Recipe, given_names: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether the given inputs alone make a run include a bundled recipe."""
+    if recipe.waits_for(given_names):
         return False
-    if not given:
+    if not given_names:
         return True
-    if set(given) == {"gold"}:
+    if set(given_names) == {"gold"}:
         return "gold" in recipe.inputs
     # a recipe that has all its inputs without these would make the same rows again
-    return bool(recipe.waits_for(())) and all(name in recipe.inputs for name in given)
+    return bool(recipe.waits_for(())) and all(name in recipe.inputs for name in given_names)
 
 
 def _limited(recipe: Recipe, rows: int) -> Recipe:
-    """A recipe for a few rows to look at: a dataset of its own, with its own versions."""
-    update = {
+    """Return a recipe for a few rows: a dataset of its own, with versions of its own."""
+    limit_update = {
         "dataset": f"{recipe.dataset}-limit-{rows}",
         "version": "auto",
         "build": recipe.build.limited(rows),
     }
-    return recipe.model_copy(update=update)
+    return recipe.model_copy(update=limit_update)
 
 
-def release_all(named: Sequence[str | Path], options: ReleaseOptions) -> list[Published]:
+def release_all(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> list[Published]:
     """Build recipes one after the other: the named ones, or those that the inputs given suit.
 
-    One of several of which no row is left is left out, and said.
+    A recipe that has no rows is skipped with a message, if it is one of several that nobody named.
     """
-    chosen = chosen_recipes(named, options)
+    chosen = chosen_recipes(recipe_names, options)
     if options.version and options.version != "auto":
         Version.parse(options.version)
     writable(options.out)
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
     with workspace.lock():
         ready(options.engine, options.build / "scratch")
-        published: list[Published] = []
-        for path, recipe in chosen.items():
+        published_releases: list[Published] = []
+        for recipe_path, recipe in chosen.items():
             try:
-                published.append(_release(path, recipe, replace(workspace, steps={}), options))
+                published_releases.append(
+                    _release(recipe_path, recipe, replace(workspace, steps={}), options)
+                )
             except (NoGoldError, NothingLeftError) as error:
-                if named or (path == list(chosen)[-1] and not published):
+                if recipe_names or (recipe_path == list(chosen)[-1] and not published_releases):
                     raise
                 options.say(f"  left out: {error}")
-        return published
+        return published_releases
 
 
 def _release(
-    path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions
+    recipe_path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions
 ) -> Published:
     say = options.say
-    say(f"{recipe.dataset}: {display_path(path)}")
-    run = _run(path, recipe, workspace, options)
+    say(f"{recipe.dataset}: {display_path(recipe_path)}")
+    run = _run(recipe_path, recipe, workspace, options)
     dataset = recipe.build.build(run)
     gold = [
-        file
+        input_file
         for source in run.inputs.values()
         if source.about.kind == "gold"
-        for file in source.files
+        for input_file in source.files
     ]
     people = people_statistics(gold)
     dataset = replace(dataset, statistics=(*dataset.statistics, *people))
     say("  release: writing")
-    meta = _meta(path, recipe, run, options)
+    meta = _meta(recipe_path, recipe, run, options)
     published = write_release(dataset, meta, options.out, options.version or recipe.version)
-    problems = verify_release(published.folder)
-    if problems:
-        raise AssertionError("\n".join(["the release does not verify:", *problems]))
+    release_problems = verify_release(published.folder)
+    if release_problems:
+        raise AssertionError("\n".join(["the release does not verify:", *release_problems]))
     note_use(workspace.root, recipe.dataset, published.folder, workspace.steps)
     say(f"  {published.summary}")
     say(f"  verified: {display_path(published.folder)}")
@@ -152,25 +160,25 @@ def _release(
     return published
 
 
-def planned_steps(named: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
-    """What a run of these recipes would make, a line for each step; nothing is made."""
-    for path, recipe in chosen_recipes(named, options).items():
-        yield f"{recipe.dataset}: {display_path(path)}"
+def planned_steps(recipe_names: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
+    """Yield a line for each step that a run of these recipes would make; make nothing."""
+    for recipe_path, recipe in chosen_recipes(recipe_names, options).items():
+        yield f"{recipe.dataset}: {display_path(recipe_path)}"
         workspace = Plan(options.build, options.say)
-        after = "release"
+        later_steps = "release"
         try:
-            recipe.build.build(_run(path, recipe, workspace, options))
+            recipe.build.build(_run(recipe_path, recipe, workspace, options))
         except NotMadeError as error:
-            after = f"what comes after {error} is known when it is made"
+            later_steps = f"what comes after {error} is known when it is made"
         except NoGoldError as error:
-            after = f"left out: {error}"
-        for key, step in workspace.steps.items():
-            yield f"  {'there  ' if workspace.is_made(step) else 'to make'}  {step.name}-{key}"
-        yield f"  {after}"
+            later_steps = f"left out: {error}"
+        for step_key, step in workspace.steps.items():
+            yield f"  {'there  ' if workspace.is_made(step) else 'to make'}  {step.name}-{step_key}"
+        yield f"  {later_steps}"
 
 
-def _run(path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions) -> Run:
-    inputs = find_inputs(recipe, path, options.given, options.snapshot, workspace)
+def _run(recipe_path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions) -> Run:
+    inputs = find_inputs(recipe, recipe_path, options.given, options.snapshot, workspace)
     facts = next(
         (source.snapshot for source in inputs.values() if source.about.kind == "wikidata"), None
     )
@@ -178,7 +186,7 @@ def _run(path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptio
         if source.about.kind == "pages":
             check_pages(source.files, source.snapshot, facts, workspace.say)
     return Run(
-        recipe=path,
+        recipe=recipe_path,
         inputs=inputs,
         templates=options.templates,
         workspace=workspace,
@@ -186,31 +194,35 @@ def _run(path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptio
     )
 
 
-def rebuild_command(path: Path, recipe: Recipe, options: ReleaseOptions) -> str:
+def rebuild_command(recipe_path: Path, recipe: Recipe, options: ReleaseOptions) -> str:
     """The command that makes the release again, with the names of files and no path to them.
 
     It holds in a checkout and in an installation: a bundled recipe is named by its name alone.
     """
-    words = ["factdrift", "release", recipe_name(path, recipe)]
+    command_words = ["factdrift", "release", recipe_name(recipe_path, recipe)]
     for name, paths in options.given.items():
         for input_path in paths:
-            file = Path(without_credentials(input_path)).name or without_credentials(input_path)
-            words += [f"--{name}", file] if name in INPUTS else ["--input", f"{name}={file}"]
+            input_file = Path(without_credentials(input_path)).name or without_credentials(
+                input_path
+            )
+            command_words += (
+                [f"--{name}", input_file] if name in INPUTS else ["--input", f"{name}={input_file}"]
+            )
     if options.snapshot:
-        words += ["--snapshot-date", options.snapshot]
+        command_words += ["--snapshot-date", options.snapshot]
     if options.limit:
-        words += ["--limit", str(options.limit)]
-    return shlex.join(words)
+        command_words += ["--limit", str(options.limit)]
+    return shlex.join(command_words)
 
 
-def _meta(path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta:
-    """What the card, the manifest and Croissant say of a release beside its rows."""
-    days = [source.snapshot for source in run.inputs.values()]
-    entries = resource("data_cards/papers.bib").read_text("utf-8").strip().split("\n\n")
-    papers = {entry.partition("{")[2].partition(",")[0]: entry for entry in entries}
-    code = [reach(_WRITING), *(step.code() for step in run.workspace.steps.values())]
+def _meta(recipe_path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta:
+    """Return what the card, the manifest and Croissant state about a release beside its rows."""
+    input_days = [source.snapshot for source in run.inputs.values()]
+    input_entries = resource("data_cards/papers.bib").read_text("utf-8").strip().split("\n\n")
+    paper_citations = {entry.partition("{")[2].partition(",")[0]: entry for entry in input_entries}
+    code_version = [reach(_WRITING), *(step.code() for step in run.workspace.steps.values())]
     libraries = {
-        name: version for step_code in code for name, version in step_code.libraries.items()
+        name: version for step_code in code_version for name, version in step_code.libraries.items()
     }
     return Meta(
         dataset=recipe.dataset,
@@ -218,28 +230,28 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta
         summary=recipe.summary,
         builder=recipe.build.builder,
         licence=recipe.licence,
-        published=max(days),
+        published=max(input_days),
         prose=prose_of(type(recipe.build), recipe.prose or recipe.build.builder),
-        recipe=path.read_text("utf-8"),
+        recipe=recipe_path.read_text("utf-8"),
         seed=recipe.seed,
-        rebuild=options.rebuild or rebuild_command(path, recipe, options),
+        rebuild=options.rebuild or rebuild_command(recipe_path, recipe, options),
         code_version=factdrift.__version__,
         libraries=dict(sorted(libraries.items())),
         parameters=recipe.build.model_dump(mode="json"),
         inputs=tuple(
             Input(
                 name=source.name,
-                file=file.name,
+                file=input_file.name,
                 sha256=sha256,
-                bytes=file.stat().st_size,
+                bytes=input_file.stat().st_size,
                 licence=source.about.licence,
                 snapshot=source.snapshot,
                 homepage=source.about.homepage,
             )
             for source in run.inputs.values()
-            for file, sha256 in zip(source.files, source.sha256, strict=True)
+            for input_file, sha256 in zip(source.files, source.sha256, strict=True)
         ),
-        citations=tuple(papers[key] for key in recipe.build.citations),
+        citations=tuple(paper_citations[step_key] for step_key in recipe.build.citations),
         tasks=recipe.build.tasks,
         tags=recipe.tags,
         homepage=recipe.homepage,

@@ -51,7 +51,7 @@ class HarnessConfig:
 
 
 class PromptFrame(NamedTuple):
-    """How the rows of a config are put to a model, in the words of `builders.rows.frames`.
+    """The prompt frame of a config's rows, in the words of `builders.rows.frames`.
 
     `heads`: the instruction and examples by relation, `ANY_RELATION` those of all others; `layout`:
     a row, with `<prompt>` and `<context>`.
@@ -60,15 +60,17 @@ class PromptFrame(NamedTuple):
     heads: Mapping[str, str]
     layout: str
 
-    def filled(self, prompt: str, context: str | None) -> str:
-        """The layout with something else in its slots."""
-        values = {"prompt": prompt, "context": context or ""}
-        return re.sub("<(prompt|context)>", lambda slot: values[slot[1]], self.layout)
+    def filled(self, prompt: str, context_slot: str | None) -> str:
+        """Return the layout with other texts in its slots."""
+        slot_values = {"prompt": prompt, "context": context_slot or ""}
+        return re.sub(
+            "<(prompt|context)>", lambda slot_match: slot_values[slot_match[1]], self.layout
+        )
 
 
-def answer_gaps(loaded: Manifest) -> tuple[str, ...]:
-    """What may stand for the answer in the statements of a release: the recipe's blank first."""
-    recipe_blank = loaded.parameters.get("blank")
+def answer_gaps(release_manifest: Manifest) -> tuple[str, ...]:
+    """Return the texts that may stand for the answer in statements: the recipe's blank first."""
+    recipe_blank = release_manifest.parameters.get("blank")
     return tuple(
         dict.fromkeys(
             [*([recipe_blank] if isinstance(recipe_blank, str) else []), render.BLANK, BLANK]
@@ -76,58 +78,64 @@ def answer_gaps(loaded: Manifest) -> tuple[str, ...]:
     )
 
 
-def prompt_frame(release: Path, loaded: Manifest, config: HarnessConfig) -> PromptFrame:
-    """The words for the rows of a config: those that suit its first row."""
+def prompt_frame(
+    release_folder: Path, release_manifest: Manifest, config: HarnessConfig
+) -> PromptFrame:
+    """Return the prompt frame of a config: the one that suits its first row."""
     roles = config.roles
     columns = [name for name in (roles.prompt, roles.context) if name]
-    file = manifest.locate_file(release, next(iter(config.files.values())))
-    with reading(file) as parquet:
-        batch = next(parquet.iter_batches(1, columns=columns))
+    split_file = manifest.locate_file(release_folder, next(iter(config.files.values())))
+    with reading(split_file) as parquet_file:
+        batch = next(parquet_file.iter_batches(1, columns=columns))
     (row,) = batch.to_pylist()
     has_text = bool(roles.context and row[roles.context])
-    frames = read_frames(None, loaded.examples, answer_gaps(loaded))
-    heads: dict[str, str] = {}
+    frames = read_frames(None, release_manifest.examples, answer_gaps(release_manifest))
+    relation_heads: dict[str, str] = {}
     for relation in sorted({ANY_RELATION, *frames.relations}):
         if relation != ANY_RELATION and RELATION not in roles.strata:
             break
-        frame, gap = frames.frame_for(row[roles.prompt], answer_gaps(loaded), has_text, relation)
+        frame, gap = frames.frame_for(
+            row[roles.prompt], answer_gaps(release_manifest), has_text, relation
+        )
         head = frame.head({"blank": gap or ""})
-        if head != heads.get(ANY_RELATION):
-            heads[relation] = head
-    return PromptFrame(heads, frame.layout)
+        if head != relation_heads.get(ANY_RELATION):
+            relation_heads[relation] = head
+    return PromptFrame(relation_heads, frame.layout)
 
 
-def without_repeats(release: Path, configs: Sequence[HarnessConfig]) -> list[HarnessConfig]:
-    """The configs in order, without those that ask a row that an earlier one asks."""
-    seen: set[str] = set()
-    chosen = []
+def without_repeats(release_folder: Path, configs: Sequence[HarnessConfig]) -> list[HarnessConfig]:
+    """Return the configs in order, without those that repeat a row of an earlier one."""
+    seen_ids: set[str] = set()
+    chosen_configs = []
     for config in configs:
-        ids: set[str] = set()
-        for file in config.files.values():
-            with reading(manifest.locate_file(release, file)) as parquet:
-                ids.update(parquet.read(columns=["id"]).column("id").to_pylist())
-        if seen.isdisjoint(ids):
-            chosen.append(config)
-            seen |= ids
-    return chosen
+        row_ids: set[str] = set()
+        for split_file in config.files.values():
+            with reading(manifest.locate_file(release_folder, split_file)) as parquet_file:
+                row_ids.update(parquet_file.read(columns=["id"]).column("id").to_pylist())
+        if seen_ids.isdisjoint(row_ids):
+            chosen_configs.append(config)
+            seen_ids |= row_ids
+    return chosen_configs
 
 
 def test_configs(configs: Sequence[ConfigEntry]) -> list[HarnessConfig]:
-    """The configs with rows to be tested on, in order; splits without rows are left out."""
+    """Return the configs with test rows, in order; splits without rows are left out."""
     configs_with_tests = []
     for config in configs:
-        files = {
+        config_files = {
             split.name: split.file
             for split in config.splits
             if split.rows and split.name not in TRAINING
         }
-        if config.roles and files:
-            configs_with_tests.append(HarnessConfig(config.name, config.roles, files))
+        if config.roles and config_files:
+            configs_with_tests.append(HarnessConfig(config.name, config.roles, config_files))
     return configs_with_tests
 
 
-def save_tasks(folder: Path, loaded: Manifest, configs: Sequence[HarnessConfig]) -> list[Path]:
-    """Write the tasks of a release into its folder anew; the paths of their files.
+def save_tasks(
+    folder: Path, release_manifest: Manifest, configs: Sequence[HarnessConfig]
+) -> list[Path]:
+    """Write the tasks of a release into its folder; return the paths of their files.
 
     The tasks of lm-eval name files as they are seen from the folder of the release: it is run
     there. Those of Inspect find them from wherever it is run.
@@ -136,108 +144,120 @@ def save_tasks(folder: Path, loaded: Manifest, configs: Sequence[HarnessConfig])
         shutil.rmtree(folder / FOLDER / name, ignore_errors=True)
     if not configs:
         return []
-    _write_lm_eval(folder / FOLDER / "lm-eval", folder, loaded, configs, "", None)
-    _write_inspect(folder / FOLDER / "inspect", folder, loaded, configs, "../..", None)
-    parts = [folder / FOLDER / name for name in ("lm-eval", "inspect")]
-    return [path for part in parts for path in part.iterdir()]
+    _write_lm_eval(folder / FOLDER / "lm-eval", folder, release_manifest, configs, "", None)
+    _write_inspect(folder / FOLDER / "inspect", folder, release_manifest, configs, "../..", None)
+    path_parts = [folder / FOLDER / name for name in ("lm-eval", "inspect")]
+    return [file_path for part in path_parts for file_path in part.iterdir()]
 
 
 def rewrite_tasks(
-    release: Path, harness: Harness, out: Path, path: str | None, cutoff: str | None
+    release_folder: Path,
+    harness_name: Harness,
+    out_folder: Path,
+    files_place: str | None,
+    cutoff: str | None,
 ) -> dict[str, int]:
     """Write the tasks of a release for another place; config -> number of its rows.
 
-    `path`: a folder, or a dataset of the Hub (`me/mine`, `me/mine@1.0.0`) where the release lies;
-    the release's folder by default. `cutoff`: only rows that ask about a time after this day, and
-    no task without rows. `UserError`: no tasks in the release, no row after the day, no such day.
+    `files_place`: a folder, or a dataset of the Hub (`me/mine`, `me/mine@1.0.0`) where the release
+    lies; the release's folder by default. `cutoff`: only rows that ask about a time after this day
+    are asked, and a task without rows is not written. `UserError`: no tasks in the release, no row
+    after the day, no such day.
     """
     try:
-        after = date.fromisoformat(cutoff) if cutoff else None
+        cutoff_day = date.fromisoformat(cutoff) if cutoff else None
     except ValueError as error:
         raise UserError(f"not a day: {cutoff!r} (write 2024-06-30)") from error
-    loaded = manifest.load_manifest(release)
-    configs = test_configs(loaded.configs)
+    release_manifest = manifest.load_manifest(release_folder)
+    configs = test_configs(release_manifest.configs)
     if not configs:
-        raise UserError("the release has no tasks: its rows ask nothing", where=release)
-    rows_left = {config.name: _left(release, config, after) for config in configs}
+        raise UserError("the release has no tasks: its rows ask nothing", where=release_folder)
+    rows_left = {config.name: _left(release_folder, config, cutoff_day) for config in configs}
     kept_configs = [
         replace(
             config,
             files={
-                split_name: file_name
-                for split_name, file_name in config.files.items()
-                if rows_left[config.name][split_name]
+                split: file_name
+                for split, file_name in config.files.items()
+                if rows_left[config.name][split]
             },
         )
         for config in configs
         if any(rows_left[config.name].values())
     ]
     if not kept_configs:
-        text = f"no row asks about a time after {after}"
-        raise UserError(text, where=release, hint="name an earlier day, or a newer release")
-    place, written = _place(path, release), out / harness
-    if written.exists() and not (written / "squad.py").is_file():
+        text = f"no row asks about a time after {cutoff_day}"
+        raise UserError(text, where=release_folder, hint="name an earlier day, or a newer release")
+    place, tasks_folder = _place(files_place, release_folder), out_folder / harness_name
+    if tasks_folder.exists() and not (tasks_folder / "squad.py").is_file():
         hint = "name another folder with --out"
-        raise UserError("there is something else already", where=written, hint=hint)
-    with disk_errors(out), atomic_folder(written) as folder:
-        if harness == "lm-eval":
-            _write_lm_eval(folder, release, loaded, kept_configs, f"{place}/", after)
+        raise UserError("there is something else already", where=tasks_folder, hint=hint)
+    with disk_errors(out_folder), atomic_folder(tasks_folder) as folder:
+        if harness_name == "lm-eval":
+            _write_lm_eval(
+                folder, release_folder, release_manifest, kept_configs, f"{place}/", cutoff_day
+            )
         else:
-            _write_inspect(folder, release, loaded, kept_configs, place, after)
-        if written.exists():
-            shutil.rmtree(written)
+            _write_inspect(
+                folder, release_folder, release_manifest, kept_configs, place, cutoff_day
+            )
+        if tasks_folder.exists():
+            shutil.rmtree(tasks_folder)
     return {config.name: sum(rows_left[config.name].values()) for config in kept_configs}
 
 
-def _left(release: Path, config: HarnessConfig, after: date | None) -> dict[str, int]:
+def _left(release_folder: Path, config: HarnessConfig, cutoff_day: date | None) -> dict[str, int]:
     """Split -> number of rows that ask about a time after the day; all where there is none."""
-    counts = {}
-    for split, file in config.files.items():
-        path = manifest.locate_file(release, file)
-        with reading(path) as parquet:
-            rows, schema = parquet.metadata.num_rows, parquet.schema_arrow
-        counts[split] = rows
-        if after is not None:
-            days = [day_sql(schema, column) for column in config.roles.time]
-            test = f"coalesce({', '.join(days)}) > ?" if days else "? IS NULL"
-            query = f"SELECT count(*) FROM {duck.parquet(path)} WHERE {test}"  # noqa: S608 - quoted
+    row_counts = {}
+    for split, split_file in config.files.items():
+        file_path = manifest.locate_file(release_folder, split_file)
+        with reading(file_path) as parquet_file:
+            row_count, schema = parquet_file.metadata.num_rows, parquet_file.schema_arrow
+        row_counts[split] = row_count
+        if cutoff_day is not None:
+            day_columns = [day_sql(schema, column) for column in config.roles.time]
+            day_test = f"coalesce({', '.join(day_columns)}) > ?" if day_columns else "? IS NULL"
+            count_query = f"SELECT count(*) FROM {duck.parquet(file_path)} WHERE {day_test}"  # noqa: S608 - quoted
             try:
                 with duck.connect() as db:
-                    row = db.execute(query, [after]).fetchone()
+                    count_row = db.execute(count_query, [cutoff_day]).fetchone()
             except duckdb.Error as error:
-                raise UserError(str(error).splitlines()[0], where=path) from error
-            counts[split] = row[0] if row else 0
-    return counts
+                raise UserError(str(error).splitlines()[0], where=file_path) from error
+            row_counts[split] = count_row[0] if count_row else 0
+    return row_counts
 
 
 def column_sql(column: str) -> str:
-    """A column in SQL; a dot leads into a struct."""
+    """Return a column as SQL; a dot leads into a struct."""
     return ".".join(map(duck.name, column.split(".")))
 
 
 def column_type(schema: pa.Schema, column: str) -> pa.DataType:
-    """The type of a column; a dot leads into a struct."""
-    first, *inside = column.split(".")
-    kind = schema.field(first).type
-    for name in inside:
-        kind = kind.field(name).type
-    return kind
+    """Return the type of a column; a dot leads into a struct."""
+    first_name, *inner_names = column.split(".")
+    column_kind = schema.field(first_name).type
+    for name in inner_names:
+        column_kind = column_kind.field(name).type
+    return column_kind
 
 
 def day_sql(schema: pa.Schema, column: str) -> str:
-    """A column of days, or of seconds, as a day in SQL."""
-    seconds = f"(TIMESTAMP '1970-01-01' + to_seconds({column_sql(column)}))::DATE"
-    return seconds if pa.types.is_integer(column_type(schema, column)) else column_sql(column)
+    """Return a column of days, or of seconds since 1970, as a day in SQL."""
+    day_expression = f"(TIMESTAMP '1970-01-01' + to_seconds({column_sql(column)}))::DATE"
+    return (
+        day_expression if pa.types.is_integer(column_type(schema, column)) else column_sql(column)
+    )
 
 
-def _place(path: str | None, release: Path) -> str:
-    """Where the files of a release lie: an absolute folder, or an address of the Hub."""
-    if path is None or Path(path).is_dir():
-        return (release if path is None else Path(path)).resolve().as_posix()
-    if re.fullmatch(r"[\w.-]+/[\w.-]+(@[\w./-]+)?", path):
-        return f"hf://datasets/{path}"
+def _place(files_place: str | None, release_folder: Path) -> str:
+    """Return the place of a release's files: an absolute folder, or an address of the Hub."""
+    if files_place is None or Path(files_place).is_dir():
+        return (release_folder if files_place is None else Path(files_place)).resolve().as_posix()
+    # `me/mine` and `me/mine@1.0.0`, but not `mine` or `/data/mine`
+    if re.fullmatch(r"[\w.-]+/[\w.-]+(@[\w./-]+)?", files_place):
+        return f"hf://datasets/{files_place}"
     hint = "write a folder, or a dataset of the Hub: me/mine, me/mine@1.0.0"
-    raise UserError("neither a folder nor a name on the Hub", where=path, hint=hint)
+    raise UserError("neither a folder nor a name on the Hub", where=files_place, hint=hint)
 
 
 class _Function(str):
@@ -251,16 +271,18 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _scalar(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    lines = "|" if "\n" in text else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=lines)
+    style_name = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style_name)
 
 
 _Dumper.add_representer(str, _scalar)
-_Dumper.add_representer(_Function, lambda d, name: d.represent_scalar("!function", str(name)))
+_Dumper.add_representer(
+    _Function, lambda dumper, name: dumper.represent_scalar("!function", str(name))
+)
 
 
-def _yaml(value: Mapping[str, Any]) -> str:
-    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+def _yaml(yaml_value: Mapping[str, Any]) -> str:
+    return yaml.dump(yaml_value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
 def template_text(text: str) -> str:
@@ -275,95 +297,103 @@ def template_text(text: str) -> str:
 
 
 def _copy(name: str, folder: Path) -> None:
-    """A module that stands alone, word for word: of `builders.release.harness`, or the scores."""
-    package = "factdrift.builders." + ("text" if name == "squad.py" else "release.harness")
-    text = resources(package).joinpath(name).read_text("utf-8")
-    (folder / name).write_text(text, encoding="utf-8")
+    """Copy a module that stands alone: one of `builders.release.harness`, or `text.squad`."""
+    package_name = "factdrift.builders." + ("text" if name == "squad.py" else "release.harness")
+    module_text = resources(package_name).joinpath(name).read_text("utf-8")
+    (folder / name).write_text(module_text, encoding="utf-8")
 
 
 def _write_lm_eval(
     folder: Path,
-    release: Path,
-    loaded: Manifest,
+    release_folder: Path,
+    release_manifest: Manifest,
     configs: Sequence[HarnessConfig],
-    before: str,
-    after: date | None,
+    file_prefix: str,
+    cutoff_day: date | None,
 ) -> None:
-    """A group of the dataset, one of each config, a task a split; `before` is put before files.
+    """Write a group for the dataset, a group for each config and a task for each split.
 
+    `file_prefix` is put before the path of each file.
     The group of the dataset has the configs that ask no row twice (`disjoint`).
     """
     folder.mkdir(parents=True, exist_ok=True)
-    metadata = {"version": loaded.version}
+    task_metadata = {"version": release_manifest.version}
     _copy("squad.py", folder)
     for config in configs:
-        group = f"{loaded.dataset}-{config.name}"
-        words = prompt_frame(release, loaded, config)
-        context = f"{{{{ {config.roles.context} or '' }}}}" if config.roles.context else None
-        description, lead = template_text(f"{words.heads[ANY_RELATION]}\n\n"), ""
+        group_name = f"{release_manifest.dataset}-{config.name}"
+        words = prompt_frame(release_folder, release_manifest, config)
+        context_slot = f"{{{{ {config.roles.context} or '' }}}}" if config.roles.context else None
+        task_description, prompt_lead = template_text(f"{words.heads[ANY_RELATION]}\n\n"), ""
         if len(words.heads) > 1:
-            heads = json.dumps(words.heads, ensure_ascii=False)
-            lead = f"{{% set heads = {heads} %}}"  # a literal: nothing in it is evaluated
-            lead += f"{{{{ heads.get({RELATION}, heads['{ANY_RELATION}']) }}}}\n\n"
-            description = ""
-        base = {
+            relation_heads = json.dumps(words.heads, ensure_ascii=False)
+            # a literal: nothing in it is evaluated
+            prompt_lead = f"{{% set heads = {relation_heads} %}}"
+            prompt_lead += f"{{{{ heads.get({RELATION}, heads['{ANY_RELATION}']) }}}}\n\n"
+            task_description = ""
+        base_task = {
             "output_type": "generate_until",
             "dataset_path": "parquet",
             "test_split": "test",
-            "description": description,
-            "doc_to_text": lead + words.filled(f"{{{{ {config.roles.prompt} }}}}", context),
+            "description": task_description,
+            "doc_to_text": prompt_lead
+            + words.filled(f"{{{{ {config.roles.prompt} }}}}", context_slot),
             "doc_to_target": config.roles.targets,
-            "generation_kwargs": {
-                "until": ["\n"],
-                "max_gen_toks": MAX_TOKENS,
-                "do_sample": False,
-            },
+            "generation_kwargs": {"until": ["\n"], "max_gen_toks": MAX_TOKENS, "do_sample": False},
             "num_fewshot": 0,
             "process_results": _Function("squad.process_results"),
             "metric_list": [
                 {"metric": name, "aggregation": "mean", "higher_is_better": True}
                 for name in ("exact_match", "f1")
             ],
-            "metadata": metadata,
+            "metadata": task_metadata,
         }
-        if after:
-            base["process_docs"] = _Function("after.keep")
-        (folder / f"_{config.name}_yaml").write_text(_yaml(base), encoding="utf-8")
-        names = {split: f"{group}-{split}" for split in config.files}
-        for split, name in names.items():
-            file = {"data_files": {"test": before + config.files[split]}}
-            task = {"include": f"_{config.name}_yaml", "task": name, "dataset_kwargs": file}
-            (folder / f"{config.name}-{split}.yaml").write_text(_yaml(task), encoding="utf-8")
-        means = [{"metric": name, "weight_by_size": True} for name in ("exact_match", "f1")]
-        group_tasks = {"task": list(names.values()), "aggregate_metric_list": means}
-        text = _yaml({"group": group, **group_tasks, "metadata": metadata})
+        if cutoff_day:
+            base_task["process_docs"] = _Function("after.keep")
+        (folder / f"_{config.name}_yaml").write_text(_yaml(base_task), encoding="utf-8")
+        task_names = {split: f"{group_name}-{split}" for split in config.files}
+        for split, name in task_names.items():
+            file = {"data_files": {"test": file_prefix + config.files[split]}}
+            split_task = {"include": f"_{config.name}_yaml", "task": name, "dataset_kwargs": file}
+            (folder / f"{config.name}-{split}.yaml").write_text(_yaml(split_task), encoding="utf-8")
+        metric_means = [{"metric": name, "weight_by_size": True} for name in ("exact_match", "f1")]
+        group_tasks = {"task": list(task_names.values()), "aggregate_metric_list": metric_means}
+        text = _yaml({"group": group_name, **group_tasks, "metadata": task_metadata})
         (folder / f"{config.name}.yaml").write_text(text, encoding="utf-8")
-    groups = [f"{loaded.dataset}-{config.name}" for config in without_repeats(release, configs)]
-    text = _yaml({"group": loaded.dataset, "task": groups, "metadata": metadata})
-    (folder / f"{loaded.dataset}.yaml").write_text(text, encoding="utf-8")
-    if after:
+    group_names = [
+        f"{release_manifest.dataset}-{config.name}"
+        for config in without_repeats(release_folder, configs)
+    ]
+    text = _yaml(
+        {"group": release_manifest.dataset, "task": group_names, "metadata": task_metadata}
+    )
+    (folder / f"{release_manifest.dataset}.yaml").write_text(text, encoding="utf-8")
+    if cutoff_day:
         _copy("after.py", folder)
-        time = list(dict.fromkeys(column for config in configs for column in config.roles.time))
-        manifest.write_json(folder / "after.json", {"after": after.isoformat(), "time": time})
+        time_columns = list(
+            dict.fromkeys(column for config in configs for column in config.roles.time)
+        )
+        manifest.write_json(
+            folder / "after.json", {"after": cutoff_day.isoformat(), "time": time_columns}
+        )
 
 
 def _write_inspect(
     folder: Path,
-    release: Path,
-    loaded: Manifest,
+    release_folder: Path,
+    release_manifest: Manifest,
     configs: Sequence[HarnessConfig],
-    data: str,
-    after: date | None,
+    files_place: str,
+    cutoff_day: date | None,
 ) -> None:
-    """One module that asks any config, and `tasks.json` with what it has to know."""
+    """Write the module that asks any config, and `tasks.json` with its settings."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("ask.py", "squad.py", "after.py"):
         _copy(name, folder)
-    described = {
-        "dataset": loaded.dataset,
-        "version": loaded.version,
-        "data": data,
-        "after": after.isoformat() if after else "",
+    task_settings = {
+        "dataset": release_manifest.dataset,
+        "version": release_manifest.version,
+        "data": files_place,
+        "after": cutoff_day.isoformat() if cutoff_day else "",
         "max_tokens": MAX_TOKENS,
         "configs": {
             config.name: {
@@ -379,7 +409,7 @@ def _write_inspect(
                 "files": dict(config.files),
             }
             for config in configs
-            for words in [prompt_frame(release, loaded, config)]
+            for words in [prompt_frame(release_folder, release_manifest, config)]
         },
     }
-    manifest.write_json(folder / "tasks.json", described)
+    manifest.write_json(folder / "tasks.json", task_settings)

@@ -19,103 +19,117 @@ from factdrift.builders.release.publish import RECIPE, file_entry, repeated_ids
 _NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")
 
 
-def verify_release(folder: Path) -> list[str]:
-    """All that is wrong with a release, one line each, sorted; nothing: whole and unchanged.
+def verify_release(release_folder: Path) -> list[str]:
+    """Return the problems of a release, one line each, sorted; an empty list for a sound one.
 
     Nothing outside the folder is read: links and paths that lead out of it are problems.
     """
     try:
-        loaded = manifest.load_manifest(folder)
+        release_manifest = manifest.load_manifest(release_folder)
     except UserError as error:
         return [str(error)]
-    present, problems = _walk(folder)
-    listed = {entry.path: entry for entry in loaded.files}
-    for path in present - {*listed, manifest.FILE}:
-        note = " (a harness compiled its tasks; delete it)" if path.endswith(".pyc") else ""
-        problems.append(f"{path}: is not in the manifest{note}")
-    if len(listed) < len(loaded.files):
-        problems.append("manifest.json: files: a path is listed twice")
-    sound: set[str] = set()
-    for path, entry in listed.items():
-        problem = _check_file(folder, entry) if path in present else f"{path}: is missing"
-        if problem:
-            problems.append(problem)
+    present_paths, release_problems = _walk(release_folder)
+    listed_files = {entry.path: entry for entry in release_manifest.files}
+    for file_path in present_paths - {*listed_files, manifest.FILE}:
+        pyc_note = (
+            " (a harness compiled its tasks; delete it)" if file_path.endswith(".pyc") else ""
+        )
+        release_problems.append(f"{file_path}: is not in the manifest{pyc_note}")
+    if len(listed_files) < len(release_manifest.files):
+        release_problems.append("manifest.json: files: a path is listed twice")
+    sound_paths: set[str] = set()
+    for file_path, entry in listed_files.items():
+        file_problem = (
+            _check_file(release_folder, entry)
+            if file_path in present_paths
+            else f"{file_path}: is missing"
+        )
+        if file_problem:
+            release_problems.append(file_problem)
         else:
-            sound.add(path)
-    problems += _check_manifest(loaded, listed)
-    for config in loaded.configs:
-        problems += _check_config(folder, config, sound)
-    return sorted(set(problems))
+            sound_paths.add(file_path)
+    release_problems += _check_manifest(release_manifest, listed_files)
+    for config_entry in release_manifest.configs:
+        release_problems += _check_config(release_folder, config_entry, sound_paths)
+    return sorted(set(release_problems))
 
 
-def _walk(folder: Path) -> tuple[set[str], list[str]]:
+def _walk(release_folder: Path) -> tuple[set[str], list[str]]:
     """Plain files of the folder, and a problem for everything that is neither file nor folder."""
-    present: set[str] = set()
-    problems: list[str] = []
-    for parent, folders, names in os.walk(folder):
-        for name in [*folders, *names]:
-            path = Path(parent, name)
-            inside = path.relative_to(folder).as_posix()
-            if f"{inside}/".startswith(
+    present_paths: set[str] = set()
+    file_problems: list[str] = []
+    for parent_folder, folder_names, entry_names in os.walk(release_folder):
+        for entry_name in [*folder_names, *entry_names]:
+            file_path = Path(parent_folder, entry_name)
+            inner_path = file_path.relative_to(release_folder).as_posix()
+            if f"{inner_path}/".startswith(
                 tuple(name_not_ours for name_not_ours in _NOT_OURS if name_not_ours.endswith("/"))
             ):
                 continue
-            if path.is_symlink():
-                problems.append(f"{inside}: is a link, and links are not followed")
-            elif path.is_file() and inside not in _NOT_OURS:
-                present.add(inside)
-            elif not path.is_dir() and not path.is_file():
-                problems.append(f"{inside}: is neither a file nor a folder")
-    return present, problems
+            if file_path.is_symlink():
+                file_problems.append(f"{inner_path}: is a link, and links are not followed")
+            elif file_path.is_file() and inner_path not in _NOT_OURS:
+                present_paths.add(inner_path)
+            elif not file_path.is_dir() and not file_path.is_file():
+                file_problems.append(f"{inner_path}: is neither a file nor a folder")
+    return present_paths, file_problems
 
 
-def _check_file(folder: Path, entry: FileEntry) -> str | None:
-    size = (folder / entry.path).stat().st_size
-    if size != entry.bytes:
-        return f"{entry.path}: has {size} bytes, the manifest says {entry.bytes}"
-    if file_entry(folder, folder / entry.path).sha256 != entry.sha256:
+def _check_file(release_folder: Path, entry: FileEntry) -> str | None:
+    byte_count = (release_folder / entry.path).stat().st_size
+    if byte_count != entry.bytes:
+        return f"{entry.path}: has {byte_count} bytes, the manifest says {entry.bytes}"
+    if file_entry(release_folder, release_folder / entry.path).sha256 != entry.sha256:
         return f"{entry.path}: its SHA-256 is not the manifest's"
     return None
 
 
-def _check_manifest(loaded: Manifest, listed: dict[str, FileEntry]) -> Iterator[str]:
-    """The manifest by itself."""
-    if loaded.canary != manifest.canary(loaded.dataset):
-        yield f"manifest.json: canary: not that of {loaded.dataset}"
-    if RECIPE not in listed or listed[RECIPE].sha256 != loaded.recipe_sha256:
+def _check_manifest(
+    release_manifest: Manifest, listed_files: dict[str, FileEntry]
+) -> Iterator[str]:
+    """Yield the problems of the manifest itself."""
+    if release_manifest.canary != manifest.canary(release_manifest.dataset):
+        yield f"manifest.json: canary: not that of {release_manifest.dataset}"
+    if RECIPE not in listed_files or listed_files[RECIPE].sha256 != release_manifest.recipe_sha256:
         yield f"manifest.json: recipe_sha256: not that of {RECIPE}"
-    names = [config.name for config in loaded.configs]
-    if len(set(names)) < len(names):
+    config_names = [config_entry.name for config_entry in release_manifest.configs]
+    if len(set(config_names)) < len(config_names):
         yield "manifest.json: configs: a name is there twice"
-    for path in {split.file for c in loaded.configs for split in c.splits} - listed.keys():
-        yield f"{path}: is the file of a split, but not among the manifest's files"
-    for path in {card.FILE, croissant.FILE, card.DROPPED} - listed.keys():
-        yield f"{path}: is not among the manifest's files"
+    for file_path in {
+        split_entry.file
+        for config_entry in release_manifest.configs
+        for split_entry in config_entry.splits
+    } - listed_files.keys():
+        yield f"{file_path}: is the file of a split, but not among the manifest's files"
+    for file_path in {card.FILE, croissant.FILE, card.DROPPED} - listed_files.keys():
+        yield f"{file_path}: is not among the manifest's files"
 
 
-def _check_config(folder: Path, config: ConfigEntry, sound: set[str]) -> Iterator[str]:
-    """Schemas and row counts of the files that are as the manifest says; then the ids."""
+def _check_config(
+    release_folder: Path, config_entry: ConfigEntry, sound_paths: set[str]
+) -> Iterator[str]:
+    """Yield problems of the schemas, row counts and ids of one config."""
     readable = True
-    for split in config.splits:
-        if split.file not in sound:
+    for split_entry in config_entry.splits:
+        if split_entry.file not in sound_paths:
             readable = False
             continue
         try:
-            with reading(folder / split.file) as file:
-                rows, schema = file.metadata.num_rows, file.schema_arrow
+            with reading(release_folder / split_entry.file) as parquet_file:
+                row_count, schema = parquet_file.metadata.num_rows, parquet_file.schema_arrow
         except (pa.ArrowException, OSError) as error:
             readable = False
-            yield f"{split.file}: is not Parquet: {' '.join(str(error).split())[:200]}"
+            yield f"{split_entry.file}: is not Parquet: {' '.join(str(error).split())[:200]}"
             continue
-        if rows != split.rows:
-            yield f"{split.file}: has {rows} rows, the manifest says {split.rows}"
-        for change in column_changes(config.kinds(), column_kinds(schema)):
-            yield f"{split.file}: not as the manifest says: {change}"
+        if row_count != split_entry.rows:
+            yield f"{split_entry.file}: has {row_count} rows, the manifest says {split_entry.rows}"
+        for column_change in column_changes(config_entry.kinds(), column_kinds(schema)):
+            yield f"{split_entry.file}: not as the manifest says: {column_change}"
     if readable:
         try:
-            repeated = repeated_ids(folder, config)
+            duplicate_ids = repeated_ids(release_folder, config_entry)
         except (duckdb.Error, UserError) as error:
-            yield f"{config.name}: ids cannot be read: {' '.join(str(error).split())[:200]}"
+            yield f"{config_entry.name}: ids cannot be read: {' '.join(str(error).split())[:200]}"
         else:
-            if repeated:
-                yield f"{config.name}: ids that are not unique: {', '.join(repeated)}"
+            if duplicate_ids:
+                yield f"{config_entry.name}: ids that are not unique: {', '.join(duplicate_ids)}"

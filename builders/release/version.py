@@ -14,6 +14,7 @@ from factdrift.builders.core.errors import UserError
 
 Level = Literal["none", "patch", "minor", "major"]
 
+# `1.0.0` and `2.10.3`, but not `v1.0.0`, `1.0`, `01.0.0` or `1.0.0-rc1`
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
 
@@ -26,16 +27,18 @@ class Version:
     patch: int
 
     @classmethod
-    def parse(cls, text: str) -> Self:
+    def parse(cls, version_text: str) -> Self:
         """Read `1.2.3`; `UserError` for anything else, pre-releases and `v1.2.3` too."""
-        match = _VERSION.fullmatch(text)
-        if not match:
-            raise UserError(f"not a version: {text!r} (write MAJOR.MINOR.PATCH, such as 1.0.0)")
-        return cls(int(match[1]), int(match[2]), int(match[3]))
+        version_match = _VERSION.fullmatch(version_text)
+        if not version_match:
+            raise UserError(
+                f"not a version: {version_text!r} (write MAJOR.MINOR.PATCH, such as 1.0.0)"
+            )
+        return cls(int(version_match[1]), int(version_match[2]), int(version_match[3]))
 
-    def bump(self, level: Level) -> "Version":
+    def bump(self, change_level: Level) -> "Version":
         """The smallest later version that announces a change of this level."""
-        match level:
+        match change_level:
             case "major":
                 return Version(self.major + 1, 0, 0)
             case "minor":
@@ -52,9 +55,15 @@ class Version:
 FIRST = Version(1, 0, 0)
 
 
-def published_versions(shelf: Path) -> list[Version]:
-    """The versions in the folder of one dataset, lowest first; other names are passed over."""
-    if not shelf.is_dir():
+def published_versions(dataset_folder: Path) -> list[Version]:
+    """Return the versions in the folder of a dataset, lowest first; other names are ignored."""
+    if not dataset_folder.is_dir():
         return []
-    names = (entry.name for entry in shelf.iterdir() if entry.is_dir())
-    return sorted(Version.parse(name) for name in names if _VERSION.fullmatch(name))
+    folder_names = (
+        folder_entry.name for folder_entry in dataset_folder.iterdir() if folder_entry.is_dir()
+    )
+    return sorted(
+        Version.parse(folder_name)
+        for folder_name in folder_names
+        if _VERSION.fullmatch(folder_name)
+    )

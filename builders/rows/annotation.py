@@ -1,8 +1,9 @@
-"""What people said of rows, and what follows from it."""
+"""People's judgments of rows, and the decisions that follow from them."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+# The decision of a layout's rule; `open` items still need judgments, `disputed` ones have enough.
 Decision = Literal["accepted", "rejected", "disputed", "open"]
 
 
@@ -30,7 +31,7 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What the judgments of one row come to, by its layout's rule."""
+    """The result of the judgments of one row by its layout's rule."""
 
     row: Annotated[str, "id of the row of the dataset"]
     layout: Annotated[str, "name of the layout"]

@@ -9,6 +9,7 @@ from factdrift.builders.rows.cloze import Cloze, Split
 from factdrift.builders.rows.facts import Answer
 from factdrift.builders.rows.roles import ColumnRoles
 
+# The column `choice_kinds` says what each kind is.
 ChoiceKind = Literal["answer", "stale", "other_time", "shared_holder", "same_relation"]
 
 

@@ -1,4 +1,4 @@
-"""Continual knowledge learning: news that people make clozes of, and the clozes they come to."""
+"""Continual knowledge learning: news from which people make clozes, and those clozes."""
 
 from dataclasses import dataclass, replace
 from datetime import date
@@ -8,8 +8,10 @@ from factdrift.builders.core.schema import RENDERED
 from factdrift.builders.rows.cloze import Views
 from factdrift.builders.rows.roles import ColumnRoles
 
+# What an expert found about the model's prediction in the old corpus; the column `grounds` says it.
 Grounds = Literal["supported", "found", "not_found"]
 
+# Types of columns that several rows of this module share, with their descriptions.
 ArticleId = Annotated[str, "id of the article (WMT sorting key)"]
 ArticleRowId = Annotated[str, "content hash of the article's id"]
 ArticleDay = Annotated[date, "UTC day of the article"]
@@ -27,7 +29,7 @@ AnswerTokens = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ArticleQuestions:
-    """What people choose among for one recent article: questions, or sentences with a gap."""
+    """The questions, or the sentences with a gap, among which people choose for one article."""
 
     id: ArticleRowId
     evidence_id: ArticleId

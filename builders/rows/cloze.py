@@ -10,12 +10,14 @@ from factdrift.builders.core.schema import MEASURED, RENDERED
 from factdrift.builders.rows.facts import Answer
 from factdrift.builders.rows.roles import ColumnRoles
 
+# What became of the answer set between two periods: see the table in `builders.facts.period_diff`.
 Split = Literal["unchanged", "updated", "new", "deleted"]
 Views = Annotated[
     tuple[str, ...],
     "views that hold the row: multi_token; max_tokens_N and single_token, where all answers are "
     "short enough; max_tokens_N_any and single_token_any, where at least one is",
 ]
+# The text is shared by rows whose examples come from different relations and sets of wordings.
 _TEMPLATE = (
     "relation and place of the cloze variant in its file, from 1: `{0}/1`; of a named wording "
     "`{0}/{1}/1`"

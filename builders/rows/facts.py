@@ -6,16 +6,21 @@ from typing import Annotated, Literal
 
 from factdrift.builders.core.schema import MEASURED, MEASURED_IF
 
+# Statements of the third rank, `deprecated`, are never read.
 Rank = Literal["normal", "preferred"]
+# Reasons for which an object may have held although its statement is no fact.
 GapReason = Literal["undated", "contradictory", "unlabelled_object", "object_kind", "unknown_value"]
+# Nothing is asked about a subject without a name, so that a statement about one is no gap either.
 NoFact = Literal[GapReason, "unlabelled_subject"]
+# The end of an open segment is the snapshot day, which differs between two dumps that agree.
 _WHILE_OPEN = MEASURED_IF + "end_open"
+# How the changes are told apart is written at the top of `builders.facts.snapshot_diff`.
 Change = Literal["new", "added", "obsolete", "static", "returned", "corrected", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
 class StatedInterval:
-    """An interval of one Wikidata statement: what all tables of statements begin with."""
+    """An interval of one Wikidata statement: the first columns of all tables of statements."""
 
     statement: Annotated[str, "Wikidata statement id, with `$`"]
     subject: Annotated[str, "item id of the subject, redirects resolved"]
@@ -49,10 +54,10 @@ class Fact(StatedFact):
 
 @dataclass(frozen=True, slots=True)
 class Statement(StatedInterval):
-    """One interval of one Wikidata statement about an item, of any relation: what mining keeps.
+    """One interval of one Wikidata statement about an item, of any relation, as mining keeps it.
 
-    Whether its relation is asked for, and whether a sighting of that relation is a point, is said
-    later (`builders.facts.stated`), so that no dump is read again for it.
+    Relations are selected, and sightings turned into points, only later (`builders.facts.stated`),
+    so that a dump need not be read again for another recipe.
     """
 
     sighting: Annotated[bool, "true: P585 alone: seen on a day from `end_first` to `start_last`"]
@@ -66,7 +71,7 @@ class Statement(StatedInterval):
 class Gap(StatedInterval):
     """An interval in which an object may have held; all dates null and open: at any time.
 
-    It gives no answer. What happens to a comparison that it touches is said by the recipe.
+    It gives no answer. The recipe says what happens to a comparison that it touches.
     """
 
     reason: Annotated[GapReason, "why it is no fact"]
@@ -139,10 +144,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """What became of one (subject, relation, object) between two dumps.
+    """The change of one (subject, relation, object) between two dumps.
 
-    Each side's dates are the hull of its segments at its own snapshot day, null throughout where
-    the side does not have it. An open side has no end.
+    The dates of each dump span its segments at its own snapshot day. They are null where the dump
+    does not have the fact, and the end is null where it is open.
     """
 
     subject: Annotated[str, "item id of the subject"]

@@ -23,6 +23,7 @@ EXAMPLE_COUNT = 3
 """Examples in a prompt, where a release has as many: enough to show a model the form of an answer,
 and few enough that a long context still fits."""
 BLANK_SLOT = "<blank>"
+"""The slot that stands for the gap of a cloze."""
 # A slot of a frame: `<prompt>` matches, `<Prompt>` and `<answer>` do not.
 _SLOT = re.compile(r"<(prompt|context|blank|choices)>")
 
@@ -43,22 +44,25 @@ class Frame(Strict):
     layout: str = Field(description="one row with its slots; what the model writes follows it")
     examples: tuple[FrameExample, ...] = ()
 
-    def text(self, values: Mapping[str, str]) -> str:
+    def text(self, slot_texts: Mapping[str, str]) -> str:
         """Return the instruction, the examples and the row; each slot is filled once."""
-        head = self.head(values)
-        return "\n\n".join([*([head] if head else []), _filled(self.layout, values)])
+        head_text = self.head(slot_texts)
+        return "\n\n".join([*([head_text] if head_text else []), _filled(self.layout, slot_texts)])
 
-    def head(self, values: Mapping[str, str]) -> str:
+    def head(self, slot_texts: Mapping[str, str]) -> str:
         """Return the instruction and the examples with their answers."""
-        parts = [_filled(self.instruction, values)] if self.instruction else []
+        head_parts = [_filled(self.instruction, slot_texts)] if self.instruction else []
         for example in self.examples:
-            slots = {name: _filled(text, values) for name, text in example.model_dump().items()}
-            parts.append(f"{_filled(self.layout, slots)} {slots['answer']}")
-        return "\n\n".join(parts)
+            example_slots = {
+                slot_name: _filled(slot_text, slot_texts)
+                for slot_name, slot_text in example.model_dump().items()
+            }
+            head_parts.append(f"{_filled(self.layout, example_slots)} {example_slots['answer']}")
+        return "\n\n".join(head_parts)
 
 
-def _filled(text: str, slots: Mapping[str, str]) -> str:
-    return _SLOT.sub(lambda slot: slots.get(slot[1], ""), text)
+def _filled(frame_text: str, slot_texts: Mapping[str, str]) -> str:
+    return _SLOT.sub(lambda slot_match: slot_texts.get(slot_match[1], ""), frame_text)
 
 
 BARE_FRAME = Frame(layout="<prompt>")
@@ -84,11 +88,13 @@ class Frames(Strict):
         self, prompt: str, gaps: Sequence[str], context: bool, relation: str = ""
     ) -> tuple[Frame, str | None]:
         """Return the frame of a row, and the gap in its prompt that stands for the answer."""
-        gap = next((candidate for candidate in gaps if candidate in prompt), None)
-        if context or gap is None:
-            return self.passage if context else self.question, gap
+        found_gap = next((possible_gap for possible_gap in gaps if possible_gap in prompt), None)
+        if context or found_gap is None:
+            return self.passage if context else self.question, found_gap
         examples = self.relations.get(relation) or self.relations.get(ANY_RELATION)
-        return self.cloze.model_copy(update={"examples": examples}) if examples else self.cloze, gap
+        if not examples:
+            return self.cloze, found_gap
+        return self.cloze.model_copy(update={"examples": examples}), found_gap
 
     @property
     def identity(self) -> str:
@@ -116,12 +122,16 @@ def _by_relation(
     """Up to `EXAMPLE_COUNT` facts of each relation, filled up with first ones of the others."""
     examples_by_relation: dict[str, list[FrameExample]] = {}
     for fact in facts:
-        gap = next((candidate for candidate in gaps if candidate in fact.prompt), BLANK_SLOT)
-        example = FrameExample(prompt=fact.prompt.replace(gap, BLANK_SLOT), answer=fact.answer)
-        examples_by_relation.setdefault(fact.relation, []).append(example)
-    firsts = [examples[0] for examples in examples_by_relation.values()]
-    relations = {}
+        found_gap = next(
+            (possible_gap for possible_gap in gaps if possible_gap in fact.prompt), BLANK_SLOT
+        )
+        frame_example = FrameExample(
+            prompt=fact.prompt.replace(found_gap, BLANK_SLOT), answer=fact.answer
+        )
+        examples_by_relation.setdefault(fact.relation, []).append(frame_example)
+    first_examples = [examples[0] for examples in examples_by_relation.values()]
+    relation_examples = {}
     for relation, examples in examples_by_relation.items():
-        candidates = dict.fromkeys([*examples[:EXAMPLE_COUNT], *firsts])
-        relations[relation] = tuple(candidates)[:EXAMPLE_COUNT]
-    return {"relations": relations | {ANY_RELATION: tuple(firsts[:EXAMPLE_COUNT])}}
+        candidates = dict.fromkeys([*examples[:EXAMPLE_COUNT], *first_examples])
+        relation_examples[relation] = tuple(candidates)[:EXAMPLE_COUNT]
+    return {"relations": relation_examples | {ANY_RELATION: tuple(first_examples[:EXAMPLE_COUNT])}}

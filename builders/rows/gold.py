@@ -15,8 +15,9 @@ from factdrift.builders.core.schema import typed_rows
 from factdrift.builders.rows import Gold
 
 FILE = "gold.parquet"
-_ROWS = 256
-"""Rows read at a time: few, because each may hold a whole page."""
+# Few, because each row may hold a whole page.
+_ROWS_AT_ONCE = 256
+"""Rows read at a time."""
 
 
 class NoGoldError(UserError):
@@ -30,16 +31,25 @@ def find_gold(locations: Sequence[str], *layouts: str) -> list[Path]:
     folders. Where `layouts` are given, only tables with rows of them are returned; `NoGoldError`
     where no table has any.
     """
-    paths: dict[Path, None] = {}
-    for name in locations:
-        path = Path(name)
-        inside = sorted(path.glob(f"*/{FILE}")) if not (path / FILE).is_file() else [path / FILE]
-        paths.update(dict.fromkeys(inside if path.is_dir() and inside else [path]))
+    gold_paths: dict[Path, None] = {}
+    for location in locations:
+        gold_path = Path(location)
+        # The folder of a layout has its table inside, the folder of the layouts one level deeper.
+        tables_inside = (
+            sorted(gold_path.glob(f"*/{FILE}"))
+            if not (gold_path / FILE).is_file()
+            else [gold_path / FILE]
+        )
+        gold_paths.update(
+            dict.fromkeys(tables_inside if gold_path.is_dir() and tables_inside else [gold_path])
+        )
     hint = "factdrift judgments results.jsonl writes it"
-    files = find_files(list(paths), lambda file_name: file_name == FILE, "gold table", hint)
-    matching_files = [path for path in files if _holds(path, layouts)]
+    gold_files = find_files(
+        list(gold_paths), lambda file_name: file_name == FILE, "gold table", hint
+    )
+    matching_files = [gold_path for gold_path in gold_files if _holds(gold_path, layouts)]
     if not matching_files:
-        raise _no_gold(files, layouts)
+        raise _no_gold(gold_files, layouts)
     return matching_files
 
 
@@ -49,16 +59,16 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
     `UserError` where a file is no gold table, and `NoGoldError` where no file has such a row.
     """
     any_found = False
-    for path in files:
+    for gold_path in files:
         try:
-            for row in typed_rows(path, Gold, _ROWS):
-                if row.layout in layouts:
+            for gold_row in typed_rows(gold_path, Gold, _ROWS_AT_ONCE):
+                if gold_row.layout in layouts:
                     any_found = True
-                    yield row
+                    yield gold_row
         except (pa.ArrowInvalid, OSError, ValueError) as error:
             hint = f"give the {FILE} that factdrift judgments wrote"
-            text = f"not a gold table: {error}".splitlines()[0]
-            raise UserError(text, where=display_path(path), hint=hint) from None
+            mistake_text = f"not a gold table: {error}".splitlines()[0]
+            raise UserError(mistake_text, where=display_path(gold_path), hint=hint) from None
     if not any_found:
         raise _no_gold(files, layouts)
 
@@ -76,10 +86,10 @@ def _holds(path: Path, layouts: Sequence[str]) -> bool:
 
 
 def _no_gold(files: Sequence[Path], layouts: Sequence[str]) -> NoGoldError:
-    names = " or ".join(layouts)
+    layout_names = " or ".join(layouts)
     hint = "factdrift hits LAYOUT and factdrift judgments results.jsonl make them"
     where = display_path(files[0]) + (f" and {len(files) - 1} others" if len(files) > 1 else "")
-    return NoGoldError(f"no gold rows of {names}", where=where, hint=hint)
+    return NoGoldError(f"no gold rows of {layout_names}", where=where, hint=hint)
 
 
 def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -88,25 +98,30 @@ def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]]:
     Both are empty where either of them is not a JSON object.
     """
     try:
-        answers, seen = json.loads(gold.answers), json.loads(gold.shown)
-        json.dumps([answers, seen], ensure_ascii=False).encode()  # no half characters
+        answers, seen_fields = json.loads(gold.answers), json.loads(gold.shown)
+        # Half a surrogate pair is valid JSON and no valid text: encoding it raises a ValueError.
+        json.dumps([answers, seen_fields], ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return {}, {}
-    return (answers, seen) if isinstance(answers, dict) and isinstance(seen, dict) else ({}, {})
+    return (
+        (answers, seen_fields)
+        if isinstance(answers, dict) and isinstance(seen_fields, dict)
+        else ({}, {})
+    )
 
 
 def outcome_lines(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Return a line for each layout that had gold rows, with the number of rows by outcome."""
-    parts = {
+    outcome_texts = {
         layout: ", ".join(
-            f"{row_count:,} {outcome}"
-            for outcome, row_count in sorted(by_outcome.items())
+            f"{row_count:,} {outcome_name}"
+            for outcome_name, row_count in sorted(by_outcome.items())
             if row_count
         )
         for layout, by_outcome in counts.items()
     }
     return [
         f"  gold rows of {layout}: {outcome_text}"
-        for layout, outcome_text in parts.items()
+        for layout, outcome_text in outcome_texts.items()
         if outcome_text
     ]

@@ -11,6 +11,7 @@ Subset = Literal["recent", "past"]
 NewsSplit = Literal["eval", "train", "valid"]
 AnswerType = Literal["entity", "date", "phrase"]
 TimeSpec = Literal["none", "absolute", "relative", "own"]
+# An event happens on a day, and a state lasts: both are asked about in other words.
 About = Literal["event", "state"]
 
 

@@ -66,17 +66,17 @@ class ColumnRoles:
 
     def columns(self) -> set[str]:
         """Return every column that a role names; of a column in a struct, the struct."""
-        names: set[str] = set()
+        column_names: set[str] = set()
         for role in fields(self):
-            value = getattr(self, role.name)
-            if isinstance(value, str):
-                names.add(value)
-            elif isinstance(value, tuple):
-                names.update(value)
-        return {name.partition(".")[0] for name in names}
+            role_value = getattr(self, role.name)
+            if isinstance(role_value, str):
+                column_names.add(role_value)
+            elif isinstance(role_value, tuple):
+                column_names.update(role_value)
+        return {column_name.partition(".")[0] for column_name in column_names}
 
 
-def column_roles(row: type) -> ColumnRoles | None:
+def column_roles(row_type: type) -> ColumnRoles | None:
     """Return the roles of a row type's columns, or None where its rows ask nothing."""
-    roles: ColumnRoles | None = getattr(row, "roles", None)
-    return roles
+    row_roles: ColumnRoles | None = getattr(row_type, "roles", None)
+    return row_roles

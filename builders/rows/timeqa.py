@@ -8,11 +8,14 @@ from factdrift.builders.core.schema import RENDERED
 from factdrift.builders.rows.facts import Answer, Dated, Segment
 from factdrift.builders.rows.roles import ColumnRoles
 
+# In the order in which they are tried; the first rule that holds aligns a segment.
 AlignmentRule = Literal["link", "name", "similar", "none"]
 Specifier = Literal["in", "between", "before", "after"]
 Difficulty = Literal["easy", "hard"]
+# The two ways to be unanswerable are told apart because only one of them depends on the page.
 Answerable = Literal["yes", "not_in_page", "nothing_holds"]
 Verification = Literal["automatic", "human"]
+# How many boundaries of a segment the page states near the mention of its object.
 EvidenceTier = Literal["both", "one", "none"]
 Revision = Literal["object", "place", "span", "unanswerable", "time"]
 

@@ -29,14 +29,14 @@ NAMES: tuple[FormatName, ...] = get_args(FormatName)
 
 def export_release(
     release: Path,
-    name: FormatName,
-    out: Path | None,
+    format_name: FormatName,
+    out_folder: Path | None,
     say: Callable[[str], None],
-    corpus: Path | None = None,
+    corpus_folder: Path | None = None,
 ) -> Mapping[str, int]:
     """Write a release in a format; the files that were written, with their numbers of records.
 
-    `corpus`: the passages of the news, for `beir`, `dpr`, `mteb` and `stream`.
+    `corpus_folder`: the passages of the news, for `beir`, `dpr`, `mteb` and `stream`.
     Files are replaced one by one, each whole. `UserError`: the release is of another dataset, or
     has not what the format needs.
     """
@@ -53,7 +53,7 @@ def export_release(
     )
     from factdrift.scoring.export.release import Release
 
-    formats: Mapping[FormatName, Callable[[Release], None]] = {
+    format_names: Mapping[FormatName, Callable[[Release], None]] = {
         "streamingqa": streamingqa.write,
         "timeqa": timeqa.write,
         "templama": templama.write_yearly,
@@ -67,12 +67,12 @@ def export_release(
         "mteb": beir_forms.write_mteb,
         "stream": stream.write,
     }
-    source = Release.of(release, out, name, corpus)
+    source = Release.of(release, out_folder, format_name, corpus_folder)
     writable(source.out)
-    formats[name](source)
+    format_names[format_name](source)
     for file, records in source.files.items():
         say(f"  {file}: {records:,} records")
     for note, records in source.notes.items():
         say(f"  {records:,} {note}")
-    say(f"{name} in {source.out}")
+    say(f"{format_name} in {source.out}")
     return source.files

@@ -48,10 +48,10 @@ def write(release: Release) -> None:
     `UserError`: the text of news lacks, or the pages of the release have no text. Memory holds the
     queries with their judgments.
     """
-    names = {config.name for config in release.manifest.configs}
-    if "passages" in names:
+    config_names = {config.name for config in release.manifest.configs}
+    if "passages" in config_names:
         queries = _of_days(release)
-    elif "pages" in names:
+    elif "pages" in config_names:
         queries = _of_pages(release)
     else:
         queries = _of_news(release)
@@ -60,8 +60,8 @@ def write(release: Release) -> None:
     for query in queries:
         by_split.setdefault(query.split, []).append(query)
     for split, split_queries in by_split.items():
-        columns = ("query-id", "corpus-id", "score")
-        _lines(release, f"{QRELS}/{split}.tsv", columns, _judgments(split_queries))
+        column_names = ("query-id", "corpus-id", "score")
+        _lines(release, f"{QRELS}/{split}.tsv", column_names, _judgments(split_queries))
     stale_rows = [(query.id, *passage) for query in queries for passage in query.stale]
     if stale_rows:
         _lines(release, STALE, ("query-id", "corpus-id", "answer"), stale_rows)
@@ -69,19 +69,23 @@ def write(release: Release) -> None:
 
 def _query_record(query: RetrievalQuery) -> Row:
     """A line of `queries.jsonl`; metadata without a value is left out."""
-    metadata = {name: value for name, value in query.metadata.items() if value}
+    metadata = {
+        metadata_name: metadata_value
+        for metadata_name, metadata_value in query.metadata.items()
+        if metadata_value
+    }
     return {"_id": query.id, "text": query.text, "metadata": metadata}
 
 
 def _judgments(queries: Iterable[RetrievalQuery]) -> list[tuple[str, str, int]]:
     """The qrels of queries: relevant passages with 1, then stale ones with 0, each by its id."""
-    judgments = []
+    judgment_rows = []
     for query in queries:
         for passage_id in sorted(set(query.relevant)):
-            judgments.append((query.id, passage_id, 1))
+            judgment_rows.append((query.id, passage_id, 1))
         for passage_id in sorted({passage_id for passage_id, _ in query.stale}):
-            judgments.append((query.id, passage_id, 0))
-    return judgments
+            judgment_rows.append((query.id, passage_id, 0))
+    return judgment_rows
 
 
 def _corpus(release: Release, passages: Iterable[tuple[str, str, str, date | None]]) -> int:
@@ -89,40 +93,52 @@ def _corpus(release: Release, passages: Iterable[tuple[str, str, str, date | Non
 
     def records() -> Iterator[Row]:
         for passage_id, title, text, day in passages:
-            metadata = {"day": day.isoformat()} if day else {}
-            yield {"_id": passage_id, "title": title, "text": text, "metadata": metadata}
+            passage_metadata = {"day": day.isoformat()} if day else {}
+            yield {"_id": passage_id, "title": title, "text": text, "metadata": passage_metadata}
 
     return release.json_lines(CORPUS, records())
 
 
 def _of_news(release: Release) -> list[RetrievalQuery]:
     """Queries over news: questions whose article the corpus lacks are left out, with a note."""
-    configs = release.configs(NewsQuestion)
-    all_questions = next((config for config in configs if config.name == "all"), configs[0])
-    passages = _news_passages(release.corpus)
+    news_configs = release.configs(NewsQuestion)
+    all_questions = next(
+        (config for config in news_configs if config.name == "all"), news_configs[0]
+    )
+    passages_file = _news_passages(release.corpus)
     queries = []
     for split in all_questions.splits:
         split_name = SPLITS.get(split.name, split.name)
         for row in release.rows(split):
             queries.append(_of_article(split_name, row))
-    missing = {query.relevant[0] for query in queries}
-    with reading(passages) as file:
+    missing_ids = {query.relevant[0] for query in queries}
+    with reading(passages_file) as file:
         for batch in file.iter_batches(columns=["id"]):
-            missing.difference_update(batch["id"].to_pylist())
+            missing_ids.difference_update(batch["id"].to_pylist())
         rows = (row for batch in file.iter_batches(1024) for row in batch.to_pylist())
         _corpus(release, ((printable_id(row["id"]), "", row["text"], row["day"]) for row in rows))
-    answerable = [query for query in queries if query.relevant[0] not in missing]
-    if lost := len(queries) - len(answerable):
-        release.notes["questions left out: their article is not in the corpus"] = lost
-    return [query._replace(relevant=[printable_id(query.relevant[0])]) for query in answerable]
+    answerable_queries = [query for query in queries if query.relevant[0] not in missing_ids]
+    if lost_count := len(queries) - len(answerable_queries):
+        release.notes["questions left out: their article is not in the corpus"] = lost_count
+    return [
+        query._replace(relevant=[printable_id(query.relevant[0])]) for query in answerable_queries
+    ]
 
 
 def _of_article(split: str, row: Row) -> RetrievalQuery:
-    day = datetime.fromtimestamp(row["question_ts"], UTC).date()
-    metadata = {"day": day.isoformat(), "targets": row["targets"], "relation": row["relation"]}
-    passage = f"{row['evidence_id']}_{row['evidence_sentence'] // SENTENCES}"
+    question_day = datetime.fromtimestamp(row["question_ts"], UTC).date()
+    query_metadata = {
+        "day": question_day.isoformat(),
+        "targets": row["targets"],
+        "relation": row["relation"],
+    }
+    passage_id = f"{row['evidence_id']}_{row['evidence_sentence'] // SENTENCES}"
     return RetrievalQuery(
-        split, row["id"], question_prefix(day) + row["question"], metadata, [passage]
+        split,
+        row["id"],
+        question_prefix(question_day) + row["question"],
+        query_metadata,
+        [passage_id],
     )
 
 
@@ -131,21 +147,26 @@ def _of_pages(release: Release) -> list[RetrievalQuery]:
     segments = release.configs(ReleasedAlignedSegment, AlignedSegment)[:1]
     configs_by_name = {"pages": [pages], "segments": segments}
     with release.query(_PARAGRAPHS, configs_by_name) as rows:
-        count = _corpus(release, ((row["id"], row["title"], row["text"], None) for row in rows))
-    if not count:
+        passage_count = _corpus(
+            release, ((row["id"], row["title"], row["text"], None) for row in rows)
+        )
+    if not passage_count:
         hint = "make it with `text: true`, or put its text back with factdrift corpus --release"
         raise UserError("a release without the text of pages", where=release.folder, hint=hint)
     queries: list[RetrievalQuery] = []
     for config in release.configs(TimeQuestion):
         for split in config.splits:
-            name = config.name if len(config.splits) == 1 else f"{config.name}-{split.name}"
-            single = {**configs_by_name, "asked": [config.model_copy(update={"splits": (split,)})]}
-            with release.query(_JUDGED, single) as rows:
+            split_name = config.name if len(config.splits) == 1 else f"{config.name}-{split.name}"
+            config_tables = {
+                **configs_by_name,
+                "asked": [config.model_copy(update={"splits": (split,)})],
+            }
+            with release.query(_JUDGED, config_tables) as rows:
                 for row in rows:
                     if not row["relevant"]:
                         release.notes["questions left out: nothing answers them"] += 1
                         continue
-                    queries.append(_query(name, row, {}))
+                    queries.append(_query(split_name, row, {}))
     return queries
 
 
@@ -173,16 +194,16 @@ _JUDGED = """
 """
 
 
-def _news_passages(corpus: Path | None) -> Path:
+def _news_passages(corpus_folder: Path | None) -> Path:
     """The file of passages in a folder of `factdrift corpus`. `UserError`: there is none."""
-    passages = (corpus or Path()) / _PASSAGES
-    if corpus is None or not passages.is_file():
+    passages_file = (corpus_folder or Path()) / _PASSAGES
+    if corpus_folder is None or not passages_file.is_file():
         raise UserError(
             "the text of news is not in the release, and its passages are needed",
-            where=display_path(corpus) if corpus else None,
+            where=display_path(corpus_folder) if corpus_folder else None,
             hint="factdrift corpus ARCHIVES --out FOLDER makes them; then --corpus FOLDER",
         )
-    return passages
+    return passages_file
 
 
 def dated_passages(release: Release) -> str:
@@ -194,14 +215,16 @@ def dated_passages(release: Release) -> str:
     with release.query("SELECT 1 FROM passages WHERE text = '' LIMIT 1", configs_by_name) as rows:
         if not any(rows):
             return "passages"
-    file = _news_passages(release.corpus)
-    texts = _TEXTS.format(corpus=duck.parquet(file))
-    query = f"SELECT count(*) AS n FROM {texts} WHERE text IS NULL"  # noqa: S608 - ours
-    with release.query(query, configs_by_name) as rows:
-        if lost := next(rows)["n"]:
+    passages_file = _news_passages(release.corpus)
+    texts_sql = _TEXTS.format(corpus=duck.parquet(passages_file))
+    passages_sql = f"SELECT count(*) AS n FROM {texts_sql} WHERE text IS NULL"  # noqa: S608 - ours
+    with release.query(passages_sql, configs_by_name) as rows:
+        if lost_count := next(rows)["n"]:
             hint = "make it of all the archives that the release was made from"
-            raise UserError(f"it lacks {lost:,} passages of the release", where=file, hint=hint)
-    return texts
+            raise UserError(
+                f"it lacks {lost_count:,} passages of the release", where=passages_file, hint=hint
+            )
+    return texts_sql
 
 
 _TEXTS = """(
@@ -212,10 +235,10 @@ _TEXTS = """(
 
 
 def _of_days(release: Release) -> list[RetrievalQuery]:
-    (passages,), (questions,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
-    configs_by_name = {"passages": [passages], "asked": [questions]}
-    query = f"SELECT id, day, text FROM {dated_passages(release)} ORDER BY day, id"  # noqa: S608 - ours
-    with release.query(query, configs_by_name) as rows:
+    (passages,), (question_config,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
+    configs_by_name = {"passages": [passages], "asked": [question_config]}
+    passages_sql = f"SELECT id, day, text FROM {dated_passages(release)} ORDER BY day, id"  # noqa: S608 - ours
+    with release.query(passages_sql, configs_by_name) as rows:
         _corpus(release, ((row["id"], "", row["text"], row["day"]) for row in rows))
     with release.query(_DAYS, configs_by_name) as rows:
         return [
@@ -234,17 +257,22 @@ _DAYS = """
 """
 
 
-def _query(split: str, row: Row, days: Row) -> RetrievalQuery:
-    metadata = {**days, "targets": row["targets"], "relation": row["relation"]}
-    stale = [(passage["id"], passage["answer"]) for passage in row["stale"] or ()]
-    return RetrievalQuery(split, row["id"], row["question"], metadata, row["relevant"], stale)
+def _query(split: str, row: Row, day_metadata: Row) -> RetrievalQuery:
+    query_metadata = {**day_metadata, "targets": row["targets"], "relation": row["relation"]}
+    stale_passages = [(passage["id"], passage["answer"]) for passage in row["stale"] or ()]
+    return RetrievalQuery(
+        split, row["id"], row["question"], query_metadata, row["relevant"], stale_passages
+    )
 
 
 def _lines(
-    release: Release, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
+    release: Release,
+    file_name: str,
+    column_names: Sequence[str],
+    table_rows: Sequence[Sequence[Any]],
 ) -> None:
-    (release.out / name).parent.mkdir(parents=True, exist_ok=True)
-    with release.text(name) as file:
-        for row in (columns, *rows):
-            file.write("\t".join(" ".join(str(value).split()) for value in row) + "\n")
-    release.files[name] = len(rows)
+    (release.out / file_name).parent.mkdir(parents=True, exist_ok=True)
+    with release.text(file_name) as file:
+        for row in (column_names, *table_rows):
+            file.write("\t".join(" ".join(str(cell_value).split()) for cell_value in row) + "\n")
+    release.files[file_name] = len(table_rows)

@@ -32,7 +32,7 @@ def write_dpr(release: Release) -> None:
     beir.write(release)
     for name in [name for name in release.files if name.startswith(beir.QRELS)]:
         with duck.connect(release.out) as db:
-            query = _QUESTIONS.format(
+            query_sql = _QUESTIONS.format(
                 qrels=_read("read_csv", release.out / name, "delim = '\t', all_varchar = true"),
                 corpus=_lines(release.out / beir.CORPUS, "title: 'VARCHAR', text: 'VARCHAR'"),
                 queries=_lines(
@@ -40,31 +40,39 @@ def write_dpr(release: Release) -> None:
                     "text: 'VARCHAR', metadata: 'STRUCT(targets VARCHAR[])'",
                 ),
             )
-            question_batches = db.sql(query).to_arrow_reader(256)
-            rows = (_question(row) for batch in question_batches for row in batch.to_pylist())
+            question_batches = db.sql(query_sql).to_arrow_reader(256)
+            rows = (
+                _question(query_row)
+                for batch in question_batches
+                for query_row in batch.to_pylist()
+            )
             release.json_list(f"{Path(name).stem}.json", rows)
 
 
-def _read(function: str, path: Path, options: str) -> str:
-    return f"{function}({duck.text(str(path))}, {options})"
+def _read(reader_name: str, file_path: Path, reader_options: str) -> str:
+    return f"{reader_name}({duck.text(str(file_path))}, {reader_options})"
 
 
-def _lines(path: Path, columns: str) -> str:
+def _lines(file_path: Path, column_names: str) -> str:
     return _read(
-        "read_json", path, f"format = 'newline_delimited', columns = {{_id: 'VARCHAR', {columns}}}"
+        "read_json",
+        file_path,
+        f"format = 'newline_delimited', columns = {{_id: 'VARCHAR', {column_names}}}",
     )
 
 
-def _question(row: dict[str, Any]) -> Row:
-    lists = {name: row[name] or [] for name in ("positive_ctxs", "hard_negative_ctxs")}
-    return {**row, **lists, "dataset": "", "negative_ctxs": []}
+def _question(query_row: dict[str, Any]) -> Row:
+    passage_lists = {
+        name: query_row[name] or [] for name in ("positive_ctxs", "hard_negative_ctxs")
+    }
+    return {**query_row, **passage_lists, "dataset": "", "negative_ctxs": []}
 
 
 def write_mteb(release: Release) -> None:
     """The files of `beir` and `mteb_task.py`, which needs `mteb` 2 alone."""
     beir.write(release)
-    splits = [Path(name).stem for name in release.files if name.startswith(beir.QRELS)]
-    task_description = json.dumps([release.manifest.dataset, release.manifest.version, splits])
+    split_names = [Path(name).stem for name in release.files if name.startswith(beir.QRELS)]
+    task_description = json.dumps([release.manifest.dataset, release.manifest.version, split_names])
     text = resource("scoring/export/mteb_task.py.j2").read_text("utf-8")
     with release.text(TASK) as file:
         file.write(text.replace("{{ about }}", repr(task_description)))

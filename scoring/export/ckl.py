@@ -17,48 +17,57 @@ def write(release: Release) -> None:
 
     Paths are below their folder `data`. Of the last three also the answers that count, by id.
     """
-    names = {column.name for column in release.configs(*_KINDS)[0].columns}
-    kind = next(row for row in _KINDS if names == {column.name for column in columns_of(row)})
-    name, fields, answers = _KINDS[kind]
-    blanks = (release_blank(release.manifest), BLANK)
+    column_names = {column_name.name for column_name in release.configs(*_KINDS)[0].columns}
+    row_type = next(
+        row
+        for row in _KINDS
+        if column_names == {column_name.name for column_name in columns_of(row)}
+    )
+    table_name, source_columns, answers_file = _KINDS[row_type]
+    blank_texts = (release_blank(release.manifest), BLANK)
 
     def rows() -> Iterator[Row]:
-        for config in release.configs(kind):
+        for config in release.configs(row_type):
             for split in config.splits:
                 yield from release.rows(split)
 
-    records = (
-        {head: _cell(row, column, blanks) for head, column in fields.items()} for row in rows()
+    table_records = (
+        {
+            column_head: _cell(row, column_name, blank_texts)
+            for column_head, column_name in source_columns.items()
+        }
+        for row in rows()
     )
-    release.table(name, tuple(fields), records)
-    if answers:
+    release.table(table_name, tuple(source_columns), table_records)
+    if answers_file:
         by_id = {row["id"]: list(row["targets"]) for row in rows()}
-        with release.text(answers) as file:
+        with release.text(answers_file) as file:
             file.write(dumps(by_id) + "\n")
-        release.files[answers] = len(by_id)
+        release.files[answers_file] = len(by_id)
 
 
 Blanks = tuple[str, ...]
 
 
-def masked(text: str, blanks: Blanks) -> str:
+def masked(masked_text: str, blank_texts: Blanks) -> str:
     """A query with the blank as a word by itself: `… is <extra_id_0> .`"""
-    for blank in blanks:
-        text = text.replace(blank, f" {SENTINEL} ")
-    return re.sub(rf" *{SENTINEL} *", f" {SENTINEL} ", text).strip()
+    for blank_text in blank_texts:
+        masked_text = masked_text.replace(blank_text, f" {SENTINEL} ")
+    return re.sub(rf" *{SENTINEL} *", f" {SENTINEL} ", masked_text).strip()
 
 
-def _cell(row: Row, column: str, blanks: Blanks) -> object:
+def _cell(row: Row, column_name: str, blank_texts: Blanks) -> object:
     """A column of a row as a text: a query masked, the label of an item, the first of several."""
-    value = row[column]
-    if column == "query":
-        return masked(value, blanks)
-    if isinstance(value, dict):
-        return value["label"]
-    return value[0] if isinstance(value, list) else value
+    cell_value = row[column_name]
+    if column_name == "query":
+        return masked(cell_value, blank_texts)
+    if isinstance(cell_value, dict):
+        return cell_value["label"]
+    return cell_value[0] if isinstance(cell_value, list) else cell_value
 
 
 _ASKED = {"unique_id": "id", "question": "question", "statement": "query"}
+# Row type -> file, its columns with those of the row, and the file of the answers that count.
 _KINDS: dict[type, tuple[str, dict[str, str], str | None]] = {
     InvariantCloze: (
         "invariantLAMA.csv",
@@ -81,4 +90,3 @@ _KINDS: dict[type, tuple[str, dict[str, str], str | None]] = {
         "recentlama_val_answers.json",
     ),
 }
-"""Row type -> file, its columns with those of the row, and the file of the answers that count."""

@@ -42,54 +42,62 @@ def write(release: Release) -> None:
     Untouched are facts of the same subject under other relations, then of other subjects of the
     relation. What has several objects now, or no untouched fact beside it, is left out.
     """
-    configs = {"changes": release.configs(ReleasedChange)}
-    with release.query(_STATIC, configs) as rows:
-        static = _Untouched(list(rows))
+    release_configs = {"changes": release.configs(ReleasedChange)}
+    with release.query(_STATIC, release_configs) as fact_rows:
+        static_config = _Untouched(list(fact_rows))
     templates = load_relations(resource("templates")).whole()
-    with release.query(_EDITS, configs) as rows:
-        release.json_list("edits.json", _records(rows, static, templates, release.notes))
+    with release.query(_EDITS, release_configs) as fact_rows:
+        release.json_list(
+            "edits.json", _records(fact_rows, static_config, templates, release.notes)
+        )
 
 
 class _Untouched:
     """Facts that both dumps state alike and that hold still, by subject and by relation."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, fact_rows: Sequence[Row]) -> None:
         self._by: dict[str, list[Row]] = defaultdict(list)
-        for row in rows:
-            self._by[row["subject"]].append(row)
-            self._by[row["relation"]].append(row)
+        for fact_row in fact_rows:
+            self._by[fact_row["subject"]].append(fact_row)
+            self._by[fact_row["relation"]].append(fact_row)
 
     def beside(self, subject: str, relation: str) -> list[Row]:
         """Of the same subject under other relations, then of other subjects of the relation.
 
         What changed is of a pair of both, so none of these is.
         """
-        neighbours = self._by[relation]
-        first = seeded_hash("knowedit", subject, relation) % len(neighbours) if neighbours else 0
-        return [*self._by[subject], *neighbours[first:], *neighbours[:first]][:NEIGHBOURS]
+        neighbour_facts = self._by[relation]
+        first_row = (
+            seeded_hash("knowedit", subject, relation) % len(neighbour_facts)
+            if neighbour_facts
+            else 0
+        )
+        return [*self._by[subject], *neighbour_facts[first_row:], *neighbour_facts[:first_row]][
+            :NEIGHBOURS
+        ]
 
 
 def _records(
-    rows: Iterator[Row],
-    static: _Untouched,
+    fact_rows: Iterator[Row],
+    static_config: _Untouched,
     templates: Mapping[str, Relation],
-    notes: Counter[str],
+    export_notes: Counter[str],
 ) -> Iterator[Row]:
-    for row in rows:
-        if len(row["now"]) != 1:
-            notes["changes left out: several objects hold now"] += 1
+    for fact_row in fact_rows:
+        if len(fact_row["now"]) != 1:
+            export_notes["changes left out: several objects hold now"] += 1
             continue
-        subject, relation = row["subject"], row["relation"]
-        beside = static.beside(subject, relation)
+        subject, relation = fact_row["subject"], fact_row["relation"]
+        beside = static_config.beside(subject, relation)
         if not beside:
-            notes["changes left out: nothing untouched beside them"] += 1
+            export_notes["changes left out: nothing untouched beside them"] += 1
             continue
-        before = [answer["label"] for answer in row["before"] or ()]
+        previous_answer = [answer["label"] for answer in fact_row["before"] or ()]
         yield {
-            "subject": row["subject_label"],
-            "prompt": _prompt(row, templates),
-            "target_new": row["now"][0]["label"],
-            "ground_truth": before[0] if before else None,
+            "subject": fact_row["subject_label"],
+            "prompt": _prompt(fact_row, templates),
+            "target_new": fact_row["now"][0]["label"],
+            "ground_truth": previous_answer[0] if previous_answer else None,
             "portability": {},
             "locality": {
                 "Relation_Specificity": [
@@ -100,11 +108,11 @@ def _records(
         }
 
 
-def _prompt(row: Row, templates: Mapping[str, Relation]) -> str:
+def _prompt(fact_row: Row, templates: Mapping[str, Relation]) -> str:
     """A sentence that its object ends: of the relation's template, where one is so."""
-    relation = templates.get(row["relation"])
-    for template in relation.cloze if relation else ():
-        if render.object_last(template):
-            question = render.query(template, row["subject_label"], "\0")
-            return question.partition("\0")[0].rstrip()
-    return f"The {row['relation_label']} of {row['subject_label']} is"
+    relation = templates.get(fact_row["relation"])
+    for question_template in relation.cloze if relation else ():
+        if render.object_last(question_template):
+            question_text = render.query(question_template, fact_row["subject_label"], "\0")
+            return question_text.partition("\0")[0].rstrip()
+    return f"The {fact_row['relation_label']} of {fact_row['subject_label']} is"

@@ -16,33 +16,38 @@ def write(release: Release) -> None:
 
     A template there is empty: LAMA's code then reads the sentences, which have the right articles.
     """
-    configs, blank = release.configs(InvariantCloze), release_blank(release.manifest)
+    configs, blank_text = release.configs(InvariantCloze), release_blank(release.manifest)
     relations = []
-    with release.query(_QUERY, {"cloze": configs}) as rows:
-        for relation, group in groupby(rows, key=itemgetter("relation")):
-            name = f"TREx/{relation}.jsonl"
-            records = list(group)
+    with release.query(_QUERY, {"cloze": configs}) as group_rows:
+        for relation, group in groupby(group_rows, key=itemgetter("relation")):
+            file_name = f"TREx/{relation}.jsonl"
+            fact_records = list(group)
             relations.append(
-                {"relation": relation, "template": "", "label": records[0]["relation_label"]}
+                {"relation": relation, "template": "", "label": fact_records[0]["relation_label"]}
             )
-            release.json_lines(name, _records(records, blank))
+            release.json_lines(file_name, _records(fact_records, blank_text))
     release.json_lines("relations.jsonl", relations)
 
 
-def _records(rows: list[Row], blank: str) -> Iterator[Row]:
+def _records(group_rows: list[Row], blank_text: str) -> Iterator[Row]:
     """A record for each subject; its wordings are sentences of one record."""
-    for subject, group in groupby(rows, key=itemgetter("subject")):
+    for subject, group in groupby(group_rows, key=itemgetter("subject")):
         question_rows = list(group)
-        first, answer = question_rows[0], question_rows[0]["answer"]
-        sentences = [row["query"].replace(blank, MASK) for row in question_rows]
-        surfaces = {"sub_surface": first["subject_label"], "obj_surface": answer["label"]}
+        first_row, answer_label = question_rows[0], question_rows[0]["answer"]
+        sentences = [row["query"].replace(blank_text, MASK) for row in question_rows]
+        surface_forms = {
+            "sub_surface": first_row["subject_label"],
+            "obj_surface": answer_label["label"],
+        }
         yield {
-            "uuid": first["id"],
-            "predicate_id": first["relation"],
+            "uuid": first_row["id"],
+            "predicate_id": first_row["relation"],
             "sub_uri": subject,
-            "sub_label": first["subject_label"],
-            "obj_uri": answer["id"],
-            "obj_label": answer["label"],
+            "sub_label": first_row["subject_label"],
+            "obj_uri": answer_label["id"],
+            "obj_label": answer_label["label"],
             "masked_sentences": sentences,
-            "evidences": [{**surfaces, "masked_sentence": text} for text in sentences],
+            "evidences": [
+                {**surface_forms, "masked_sentence": sentence_text} for sentence_text in sentences
+            ],
         }

@@ -23,8 +23,8 @@ from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, SplitEntry
 
 Row = Mapping[str, Any]
+# Rows read at a time: some hold a whole page.
 _ROWS = 1024
-"""Rows read at a time: some hold a whole page."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,26 @@ class Release:
     notes: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, folder: Path, out: Path | None, name: str, corpus: Path | None) -> Self:
-        """Read the manifest; `out` is `exports/<format>/<dataset>-<version>` by default."""
-        loaded = manifest.load_manifest(folder)
-        place = out or Path("exports", name, f"{loaded.dataset}-{loaded.version}")
-        return cls(folder, place, name, loaded, corpus)
+    def of(
+        cls,
+        release_folder: Path,
+        out_folder: Path | None,
+        format_name: str,
+        corpus_folder: Path | None,
+    ) -> Self:
+        """Read the manifest; `out_folder` is `exports/<format>/<dataset>-<version>` by default."""
+        release_manifest = manifest.load_manifest(release_folder)
+        place = out_folder or Path(
+            "exports", format_name, f"{release_manifest.dataset}-{release_manifest.version}"
+        )
+        return cls(release_folder, place, format_name, release_manifest, corpus_folder)
 
-    def configs(self, *types: type) -> list[ConfigEntry]:
+    def configs(self, *row_types: type) -> list[ConfigEntry]:
         """The configs whose rows are of one of these types and that have rows.
 
         `UserError`: there is none.
         """
-        column_names = {tuple(field.name for field in fields(row_type)) for row_type in types}
+        column_names = {tuple(field.name for field in fields(row_type)) for row_type in row_types}
         matching_configs = [
             config
             for config in self.manifest.configs
@@ -63,81 +71,85 @@ class Release:
             and any(split.rows for split in config.splits)
         ]
         if not matching_configs:
-            text = f"{self.manifest.dataset} has nothing for the format {self.format}"
-            names = " or ".join(row.__name__ for row in types)
-            raise UserError(text, where=self.folder, hint=f"it needs rows of {names}")
+            type_names = f"{self.manifest.dataset} has nothing for the format {self.format}"
+            names = " or ".join(row.__name__ for row in row_types)
+            raise UserError(type_names, where=self.folder, hint=f"it needs rows of {names}")
         return matching_configs
 
-    def rows(self, split: SplitEntry, columns: Sequence[str] | None = None) -> Iterator[Row]:
+    def rows(self, split: SplitEntry, column_names: Sequence[str] | None = None) -> Iterator[Row]:
         """The rows of a split in order, some in memory at a time."""
-        path = manifest.locate_file(self.folder, split.file)
-        with reading(path) as file:
-            for batch in file.iter_batches(_ROWS, columns=list(columns) if columns else None):
-                yield from batch.to_pylist()
+        split_path = manifest.locate_file(self.folder, split.file)
+        with reading(split_path) as parquet_file:
+            for row_batch in parquet_file.iter_batches(
+                _ROWS, columns=list(column_names) if column_names else None
+            ):
+                yield from row_batch.to_pylist()
 
     @contextmanager
     def query(
-        self, sql: str, tables: Mapping[str, Iterable[ConfigEntry]]
+        self, query_sql: str, configs_by_table: Mapping[str, Iterable[ConfigEntry]]
     ) -> Iterator[Iterator[Row]]:
         """The rows of a query over configs, their splits together; beyond memory, on disk."""
         with duck.connect(self.out) as db:
-            for name, configs in tables.items():
-                files = [
+            for name, configs in configs_by_table.items():
+                split_files = [
                     duck.parquet(manifest.locate_file(self.folder, split.file))
                     for config in configs
                     for split in config.splits
                 ]
-                part_queries = " UNION ALL ".join(f"SELECT * FROM {file}" for file in files)  # noqa: S608
+                part_queries = " UNION ALL ".join(f"SELECT * FROM {file}" for file in split_files)  # noqa: S608
                 db.execute(f"CREATE VIEW {duck.name(name)} AS {part_queries}")
             try:
-                batches = db.sql(sql).to_arrow_reader(_ROWS)
-                yield (row for batch in batches for row in batch.to_pylist())
+                batches = db.sql(query_sql).to_arrow_reader(_ROWS)
+                yield (row for row_batch in batches for row in row_batch.to_pylist())
             except duckdb.Error as error:
                 hint = "factdrift verify says what is damaged"
                 raise UserError(str(error).splitlines()[0], where=self.folder, hint=hint) from error
 
     @contextmanager
-    def text(self, name: str) -> Iterator[TextIO]:
+    def text(self, file_name: str) -> Iterator[TextIO]:
         """A text file of the export, gzip by its name; it is there when all of it is."""
-        path = self.out / name
-        with disk_errors(path), ExitStack() as stack:
-            unfinished = stack.enter_context(replacing(path))
-            if not name.endswith(("gz", "gzip")):
+        target_path = self.out / file_name
+        with disk_errors(target_path), ExitStack() as stack:
+            unfinished = stack.enter_context(replacing(target_path))
+            if not file_name.endswith(("gz", "gzip")):
                 yield stack.enter_context(unfinished.open("w", encoding="utf-8", newline=""))
                 return
-            raw = stack.enter_context(unfinished.open("wb"))
+            raw_file = stack.enter_context(unfinished.open("wb"))
             # no name and no time, so that the same rows are the same bytes
-            packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0)
-            stack.enter_context(packed)
-            yield stack.enter_context(io.TextIOWrapper(packed, encoding="utf-8", newline=""))
+            packed_file = gzip.GzipFile("", "wb", fileobj=raw_file, mtime=0)
+            stack.enter_context(packed_file)
+            yield stack.enter_context(io.TextIOWrapper(packed_file, encoding="utf-8", newline=""))
 
-    def _counted(self, name: str, records: Iterable[Row]) -> Iterator[Row]:
-        self.files[name] = 0
+    def _counted(self, file_name: str, records: Iterable[Row]) -> Iterator[Row]:
+        self.files[file_name] = 0
         for record in records:
-            self.files[name] += 1
+            self.files[file_name] += 1
             yield record
 
-    def json_lines(self, name: str, records: Iterable[Row]) -> int:
+    def json_lines(self, file_name: str, records: Iterable[Row]) -> int:
         """Write a file of JSON lines; how many they are."""
-        with self.text(name) as file:
-            jsonlines.Writer(file, dumps=dumps).write_all(self._counted(name, records))
-        return self.files[name]
+        with self.text(file_name) as text_file:
+            jsonlines.Writer(text_file, dumps=dumps).write_all(self._counted(file_name, records))
+        return self.files[file_name]
 
-    def json_list(self, name: str, records: Iterable[Row]) -> None:
+    def json_list(self, file_name: str, records: Iterable[Row]) -> None:
         """Write a file that is one JSON list, a record a line."""
-        with self.text(name) as file:
-            before = "[\n"
-            for record in self._counted(name, records):
-                file.write(before + dumps(record))
-                before = ",\n"
-            file.write("\n]\n" if self.files[name] else "[\n]\n")
+        with self.text(file_name) as text_file:
+            separator = "[\n"
+            for record in self._counted(file_name, records):
+                text_file.write(separator + dumps(record))
+                separator = ",\n"
+            text_file.write("\n]\n" if self.files[file_name] else "[\n]\n")
 
-    def table(self, name: str, columns: Sequence[str], records: Iterable[Row]) -> None:
+    def table(self, file_name: str, column_names: Sequence[str], records: Iterable[Row]) -> None:
         """Write a file of comma-separated values with a line of names."""
-        with self.text(name) as file:
-            writer = csv.DictWriter(file, columns, lineterminator="\n", extrasaction="ignore")
-            writer.writeheader()
-            writer.writerows(self._counted(name, records))
+        with self.text(file_name) as text_file:
+            csv_writer = csv.DictWriter(
+                text_file, column_names, lineterminator="\n", extrasaction="ignore"
+            )
+            csv_writer.writeheader()
+            csv_writer.writerows(self._counted(file_name, records))
 
 
 dumps: Callable[[Any], str] = partial(json.dumps, ensure_ascii=False, allow_nan=False)
@@ -146,5 +158,5 @@ dumps: Callable[[Any], str] = partial(json.dumps, ensure_ascii=False, allow_nan=
 
 def release_blank(manifest: Manifest) -> str:
     """What stands for the answer in the queries of a release."""
-    blank = manifest.parameters.get("blank")
-    return blank if isinstance(blank, str) else "_X_"
+    blank_text = manifest.parameters.get("blank")
+    return blank_text if isinstance(blank_text, str) else "_X_"

@@ -27,13 +27,15 @@ def write(release: Release) -> None:
         "passages": release.configs(DatedPassage),
         "asked": release.configs(AsOfQuestion),
     }
-    with release.query(_ORDER.format(passages=dated_passages(release)), configs_by_name) as rows:
-        release.json_lines(STREAM, map(_line, rows))
+    with release.query(
+        _ORDER.format(passages=dated_passages(release)), configs_by_name
+    ) as fact_rows:
+        release.json_lines(STREAM, map(_line, fact_rows))
 
 
-def _line(row: Row) -> Row:
+def _line(fact_row: Row) -> Row:
     return {
-        name: value.isoformat() if hasattr(value, "isoformat") else value
-        for name, value in row.items()
-        if value is not None
+        column_name: cell_value.isoformat() if hasattr(cell_value, "isoformat") else cell_value
+        for column_name, cell_value in fact_row.items()
+        if cell_value is not None
     }

@@ -19,32 +19,35 @@ def write(release: Release) -> None:
     Toxicity that no scorer gave is null. `qa_id` is the row's id.
     """
     configs = release.configs(NewsQuestion)
-    baseline: dict[str, str | None] = {}
+    baseline_row: dict[str, str | None] = {}
     if any(config.name == "human_baseline" for config in release.manifest.configs):
         for config in release.configs(HumanAnswer):
             for split in config.splits:
-                baseline |= {row["id"]: row["answer"] for row in release.rows(split)}
-    whole = next((config for config in configs if config.name == "all"), configs[0])
-    for split in whole.splits:
+                baseline_row |= {
+                    question_row["id"]: question_row["answer"]
+                    for question_row in release.rows(split)
+                }
+    whole_config = next((config for config in configs if config.name == "all"), configs[0])
+    for split in whole_config.splits:
         if split.rows:
-            name = f"streaminqa_{split.name}.jsonl.gz"
-            release.json_lines(name, _records(release.rows(split), baseline))
+            file_name = f"streaminqa_{split.name}.jsonl.gz"
+            release.json_lines(file_name, _records(release.rows(split), baseline_row))
 
 
-def _records(rows: Iterator[Row], baseline: dict[str, str | None]) -> Iterator[Row]:
-    for row in rows:
-        answer_texts = [*row["answers"], *row["answers_additional"]]
-        human = baseline.get(row["id"])
-        further = [*answer_texts[REFERENCES:], *([human] if human else [])]
+def _records(question_rows: Iterator[Row], baseline_row: dict[str, str | None]) -> Iterator[Row]:
+    for question_row in question_rows:
+        answer_texts = [*question_row["answers"], *question_row["answers_additional"]]
+        human_rows = baseline_row.get(question_row["id"])
+        further = [*answer_texts[REFERENCES:], *([human_rows] if human_rows else [])]
         yield {
-            "qa_id": row["qa_id"],
-            "question": row["question"],
+            "qa_id": question_row["qa_id"],
+            "question": question_row["question"],
             "answers": answer_texts[:REFERENCES],
             "answers_additional": further or "",
-            "question_ts": row["question_ts"],
-            "evidence_ts": row["evidence_ts"],
-            "evidence_id": row["evidence_id"],
-            "recent_or_past": row["recent_or_past"],
-            "written_or_generated": row["written_or_generated"],
-            **{name: row[name] for name in _TOXICITY},
+            "question_ts": question_row["question_ts"],
+            "evidence_ts": question_row["evidence_ts"],
+            "evidence_id": question_row["evidence_id"],
+            "recent_or_past": question_row["recent_or_past"],
+            "written_or_generated": question_row["written_or_generated"],
+            **{file_name: question_row[file_name] for file_name in _TOXICITY},
         }

@@ -37,69 +37,83 @@ def write_yearly(release: Release) -> None:
     release.configs(Cloze)
     granularity = _granularity(release)
     if granularity != "year":
-        text = f"TempLAMA asks by year, and this release by {granularity}"
+        granularity_text = f"TempLAMA asks by year, and this release by {granularity}"
         hint = "use --format dynamic-templama, or a recipe with `granularity: year`"
-        raise UserError(text, where=release.folder, hint=hint)
-    parts = {"train": (0.0, _TRAIN), "val": (_TRAIN, _VALID), "test": (_VALID, 1.0)}
-    for part, (low, high) in parts.items():
+        raise UserError(granularity_text, where=release.folder, hint=hint)
+    year_parts = {"train": (0.0, _TRAIN), "val": (_TRAIN, _VALID), "test": (_VALID, 1.0)}
+    for year_part, (low_year, high_year) in year_parts.items():
         release.notes.clear()  # each part reads all rows
         records = (
             record
             for record in _records(release)
-            if low <= seeded_fraction("templama", record["id"].partition("_")[0]) < high
+            if low_year <= seeded_fraction("templama", record["id"].partition("_")[0]) < high_year
         )
-        release.json_lines(f"{part}.json", records)
+        release.json_lines(f"{year_part}.json", records)
 
 
 def _granularity(release: Release) -> str:
-    window = release.manifest.parameters.get("window")
-    return str(window.get("granularity")) if isinstance(window, Mapping) else "another unit"
+    time_window = release.manifest.parameters.get("window")
+    return (
+        str(time_window.get("granularity")) if isinstance(time_window, Mapping) else "another unit"
+    )
 
 
 def _records(release: Release) -> Iterator[Row]:
     """A record for each subject, relation and period that has an answer, in this order."""
-    configs, blank, notes = release.configs(Cloze), release_blank(release.manifest), release.notes
-    deleted = [config for config in configs if config.name == "deleted"]
-    gone = sum(split.rows for config in deleted for split in config.splits)
-    if gone:
-        notes[
+    configs, blank_text, export_notes = (
+        release.configs(Cloze),
+        release_blank(release.manifest),
+        release.notes,
+    )
+    deleted_answers = [config for config in configs if config.name == "deleted"]
+    gone_answers = sum(split.rows for config in deleted_answers for split in config.splits)
+    if gone_answers:
+        export_notes[
             "rows of the split deleted left out: the originals ask nothing that has no answer"
-        ] = gone
-    with release.query(_QUERY, {"cloze": configs}) as rows:
-        for (relation, subject), group in groupby(rows, key=itemgetter("relation", "subject")):
-            period_rows = list(group)
-            wording_count = sum(row["others"] for row in period_rows)
+        ] = gone_answers
+    with release.query(_QUERY, {"cloze": configs}) as query_rows:
+        for (relation, subject), query_group in groupby(
+            query_rows, key=itemgetter("relation", "subject")
+        ):
+            period_rows = list(query_group)
+            wording_count = sum(query_row["others"] for query_row in period_rows)
             if wording_count:
-                notes["rows left out: other wordings of the same query"] += wording_count
-            frequent = _entity(_most_frequent(period_rows))
-            recent = _entity(period_rows[-1]["answers"][0])
-            for row in period_rows:
-                date = _date(row["period"])
+                export_notes["rows left out: other wordings of the same query"] += wording_count
+            frequent_answers = _entity(_most_frequent(period_rows))
+            recent_answers = _entity(period_rows[-1]["answers"][0])
+            for query_row in period_rows:
+                date_text = _date(query_row["period"])
                 yield {
-                    "query": row["query"].replace(blank, "_X_"),
-                    "answer": [_entity(answer) for answer in row["answers"]],
-                    "date": date,
-                    "id": f"{subject}_{relation}_{date}",
-                    "most_frequent_answer": frequent,
-                    "most_recent_answer": recent,
+                    "query": query_row["query"].replace(blank_text, "_X_"),
+                    "answer": [_entity(answer_item) for answer_item in query_row["answers"]],
+                    "date": date_text,
+                    "id": f"{subject}_{relation}_{date_text}",
+                    "most_frequent_answer": frequent_answers,
+                    "most_recent_answer": recent_answers,
                     "relation": relation,
                 }
 
 
-def _most_frequent(rows: Sequence[Row]) -> Mapping[str, Any]:
+def _most_frequent(query_rows: Sequence[Row]) -> Mapping[str, Any]:
     """The answer of the most periods; of several the first by id."""
     answers: dict[str, Mapping[str, Any]] = {
-        answer["id"]: answer for row in rows for answer in row["answers"]
+        answer_item["id"]: answer_item
+        for query_row in query_rows
+        for answer_item in query_row["answers"]
     }
-    counts = Counter(answer["id"] for row in rows for answer in row["answers"])
-    return answers[min(counts, key=lambda item: (-counts[item], item))]
+    answer_counts = Counter(
+        answer_item["id"] for query_row in query_rows for answer_item in query_row["answers"]
+    )
+    return answers[
+        min(answer_counts, key=lambda answer_item: (-answer_counts[answer_item], answer_item))
+    ]
 
 
-def _entity(answer: Mapping[str, Any]) -> dict[str, str]:
-    return {"wikidata_id": answer["id"], "name": answer["label"]}
+def _entity(answer_item: Mapping[str, Any]) -> dict[str, str]:
+    return {"wikidata_id": answer_item["id"], "name": answer_item["label"]}
 
 
-def _date(period: str) -> str:
+def _date(period_name: str) -> str:
     """`2021Q3` as `2021-Q3`, `2021M07` as `2021-07`, a year as it is."""
-    year, rest = period[:4], period[4:]
-    return f"{year}-{rest.removeprefix('M')}" if rest else year
+    year, date_rest = period_name[:4], period_name[4:]
+    return f"{year}-{date_rest.removeprefix('M')}" if date_rest else year

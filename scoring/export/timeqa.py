@@ -28,34 +28,38 @@ def write(release: Release) -> None:
     unanswerable question `['']`. `idx` is the row's id. `UserError`: pages without text.
     """
     for config in release.configs(TimeQuestion, ParaphrasedQuestion):
-        people = "paraphrase_of" in {column.name for column in config.columns}
+        human_config = "paraphrase_of" in {level_column.name for level_column in config.columns}
         for split in config.splits:
-            levels = ("easy", "hard") if people else (config.name,)
-            for level in levels if split.rows else ():
-                rows = (row for row in release.rows(split) if row["difficulty"] == level)
-                name = f"{'human_' * people}{split.name}.{level}.json.gzip"
-                release.json_lines(name, _records(rows, release.notes))
+            level_names = ("easy", "hard") if human_config else (config.name,)
+            for level_name in level_names if split.rows else ():
+                rows = (row for row in release.rows(split) if row["difficulty"] == level_name)
+                file_name = f"{'human_' * human_config}{split.name}.{level_name}.json.gzip"
+                release.json_lines(file_name, _records(rows, release.notes))
     _check_text(release)
 
 
-def _records(rows: Iterator[Row], notes: Counter[str]) -> Iterator[Row]:
+def _records(rows: Iterator[Row], export_notes: Counter[str]) -> Iterator[Row]:
     for row in rows:
         if not row["context"]:
-            notes[_NO_TEXT] += 1
+            export_notes[_NO_TEXT] += 1
             continue
-        texts, starts = row["answers"]["text"], row["answers"]["answer_start"]
-        ends = [start + len(text) for text, start in zip(texts, starts, strict=True)]
+        answer_texts, answer_starts = (row["answers"]["text"], row["answers"]["answer_start"])
+        answer_ends = [
+            answer_start + len(page_text)
+            for page_text, answer_start in zip(answer_texts, answer_starts, strict=True)
+        ]
         yield {
             "idx": row["id"],
             "question": row["question"],
             "context": row["context"],
-            "targets": texts or [""],
+            "targets": answer_texts or [""],
             "paragraphs": [
-                {"title": row["title"], "text": text} for text in row["context"].split("\n")
+                {"title": row["title"], "text": page_text}
+                for page_text in row["context"].split("\n")
             ],
             "level": row["difficulty"],
-            "from": starts or [0],
-            "end": ends or [0],
+            "from": answer_starts or [0],
+            "end": answer_ends or [0],
         }
 
 
@@ -64,26 +68,35 @@ def write_squad(release: Release) -> None:
     for config in release.configs(TimeQuestion, TimeProbe, ParaphrasedQuestion):
         for split in config.splits:
             if split.rows:
-                name = f"{config.name}-{split.name}.json"
-                written = release.files[name] = _write_document(release, name, config, split)
-                if written < split.rows:
-                    release.notes[_NO_TEXT] += split.rows - written
+                file_name = f"{config.name}-{split.name}.json"
+                written_ids = release.files[file_name] = _write_document(
+                    release, file_name, config, split
+                )
+                if written_ids < split.rows:
+                    release.notes[_NO_TEXT] += split.rows - written_ids
     _check_text(release)
 
 
-def _write_document(release: Release, name: str, config: ConfigEntry, split: SplitEntry) -> int:
+def _write_document(
+    release: Release, file_name: str, config: ConfigEntry, split: SplitEntry
+) -> int:
     """One document, an article a line; how many questions are in it."""
     single_split = config.model_copy(update={"splits": (split,)})
-    version = f"{release.manifest.dataset} {release.manifest.version}"
-    count = 0
-    with release.query(_ARTICLES, {"asked": [single_split]}) as rows, release.text(name) as file:
-        file.write(f'{{"version": {dumps(version)}, "data": [')
-        for place, article in enumerate(rows):
-            file.write(",\n" if place else "\n")
+    squad_version = f"{release.manifest.dataset} {release.manifest.version}"
+    question_count = 0
+    with (
+        release.query(_ARTICLES, {"asked": [single_split]}) as rows,
+        release.text(file_name) as file,
+    ):
+        file.write(f'{{"version": {dumps(squad_version)}, "data": [')
+        for article_number, article in enumerate(rows):
+            file.write(",\n" if article_number else "\n")
             file.write(dumps(article))
-            count += sum(len(part["qas"]) for part in article["paragraphs"])
+            question_count += sum(
+                len(article_part["qas"]) for article_part in article["paragraphs"]
+            )
         file.write("\n]}\n")
-    return count
+    return question_count
 
 
 def _check_text(release: Release) -> None:

@@ -1,0 +1,52 @@
+"""Each regular expression of scoring and releases, with a text it finds and one it does not."""
+
+import doctest
+import re
+from importlib import import_module
+
+import pytest
+
+from factdrift.scoring import score, views
+
+EXAMPLES = [
+    # module, pattern, a text in which it is found, a text in which it is not
+    ("builders.release.card", "_SPECIAL", "a*b", "a-b"),
+    ("builders.release.card", "_SPECIAL", "_a", "snake_case"),
+    ("builders.release.card", "_REORDERING", "a\u202eb", "ab"),
+    ("builders.release.card", "_BLOCK_START", "- a", "a - b"),
+    ("builders.release.card", "_BLOCK_START", "1. a", "10 people"),
+    ("scoring.results", "_CONTROL", "\x1b[2J", "é\n"),
+    ("scoring.results", "_CONTROL", "a\u202eb", "a b"),
+    ("scoring.results", "_SECRET", "sk-" + "0" * 16, "sk-learn"),
+    ("scoring.results", "_ADDRESS", "http://host", "acme/m-1"),
+    ("scoring.results", "_ADDRESS", "a@b.org", "p@1"),
+    ("scoring.results", "_ADDRESS", "10.0.0.1", "1.5"),
+    ("scoring.results", "_PATH", "/home/me", "acme/m-1"),
+    ("scoring.results", "_PATH", "C:\\me", "Answer:"),
+    ("scoring.metrics", "_ROUGE_WORD", "The 2nd", "É!"),
+]
+WHOLE_EXAMPLES = [
+    # module, pattern, a text that it is, a text that it is not
+    ("builders.release.publish", "_SPLIT", "2021Q3", "all-time"),
+    ("builders.release.publish", "_PERIOD", "2021M07", "test"),
+    ("builders.release.version", "_VERSION", "2.10.3", "v1.0.0"),
+    ("builders.release.version", "_VERSION", "1.0.0", "01.0.0"),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "match", "other_text"), EXAMPLES)
+def test_a_pattern_is_found(module: str, name: str, match: str, other_text: str) -> None:
+    pattern: re.Pattern[str] = getattr(import_module(f"factdrift.{module}"), name)
+    assert pattern.search(match)
+    assert not pattern.search(other_text)
+
+
+@pytest.mark.parametrize(("module", "name", "match", "other_text"), WHOLE_EXAMPLES)
+def test_a_pattern_is_a_whole_text(module: str, name: str, match: str, other_text: str) -> None:
+    pattern: re.Pattern[str] = getattr(import_module(f"factdrift.{module}"), name)
+    assert pattern.fullmatch(match)
+    assert not pattern.fullmatch(other_text)
+
+
+def test_the_examples_of_scores_hold() -> None:
+    assert doctest.testmod(score).failed == doctest.testmod(views).failed == 0
