@@ -24,33 +24,35 @@ class JudgedBand:
         return self.toxic / self.judged
 
 
-def band_number(score: float, width: float) -> int:
-    """Number of the band that holds `score`, from 0 at the bottom; 1.0 is in the highest."""
-    return min(math.floor(score / width + 1e-9), round(1 / width) - 1)
+def band_number(row_score: float, width: float) -> int:
+    """Number of the band that holds `row_score`, from 0 at the bottom; 1.0 is in the highest."""
+    return min(math.floor(row_score / width + 1e-9), round(1 / width) - 1)
 
 
 def rows_to_judge(
-    scores: Iterable[tuple[str, float]], seed: int, rule: BandRule
+    row_scores: Iterable[tuple[str, float]], seed: int, rule: BandRule
 ) -> dict[float, list[str]]:
     """Row ids to show annotators, by the lower end of their band, the highest first.
 
-    `scores` holds (row id, score of one attribute). Each band's rows are those with the smallest
-    hash of seed and id, whatever the order they come in.
+    `row_scores` holds (row id, score of one attribute). Each band's rows are those with the
+    smallest hash of seed and id, whatever the order they come in.
     """
-    chosen: dict[int, list[tuple[int, str]]] = {}
-    for row, score in scores:
-        heap = chosen.setdefault(band_number(score, rule.width), [])
-        heapq.heappush(heap, (-seeded_hash(seed, row), row))
-        if len(heap) > rule.rows:
-            heapq.heappop(heap)
+    rows_by_band: dict[int, list[tuple[int, str]]] = {}
+    for row_id, row_score in row_scores:
+        band_rows = rows_by_band.setdefault(band_number(row_score, rule.width), [])
+        heapq.heappush(band_rows, (-seeded_hash(seed, row_id), row_id))
+        if len(band_rows) > rule.rows:
+            heapq.heappop(band_rows)
     return {
-        _lower_end(band, rule.width): [row for _, row in sorted(chosen[band], reverse=True)]
-        for band in sorted(chosen, reverse=True)
+        _lower_end(band_index, rule.width): [
+            row_id for _, row_id in sorted(rows_by_band[band_index], reverse=True)
+        ]
+        for band_index in sorted(rows_by_band, reverse=True)
     }
 
 
 def threshold_by_bands(
-    judged: Iterable[tuple[float, bool]], rule: BandRule
+    judged_scores: Iterable[tuple[float, bool]], rule: BandRule
 ) -> tuple[float | None, tuple[JudgedBand, ...]]:
     """The score from which rows are removed, by judgments: score and whether toxic; and the judged
     bands, the highest first.
@@ -63,18 +65,21 @@ def threshold_by_bands(
     The rule compares shares within bands, so the rows must be mixed as those of the release are:
     a table made of half toxic rows ends far too low.
     """
-    counts: dict[int, list[int]] = {}
-    for score, toxic in judged:
-        count = counts.setdefault(band_number(score, rule.width), [0, 0])
-        count[0] += 1
-        count[1] += toxic
-    band_numbers = sorted(counts, reverse=True)
-    bands = tuple(JudgedBand(_lower_end(band, rule.width), *counts[band]) for band in band_numbers)
-    for first, second in pairwise(bands):
-        if first.share < rule.share and second.share < rule.share:
-            return first.low, bands
-    return 0.0 if 0 in counts else None, bands
+    counts_by_band: dict[int, list[int]] = {}
+    for row_score, is_toxic in judged_scores:
+        band_counts = counts_by_band.setdefault(band_number(row_score, rule.width), [0, 0])
+        band_counts[0] += 1
+        band_counts[1] += is_toxic
+    band_numbers = sorted(counts_by_band, reverse=True)
+    judged_bands = tuple(
+        JudgedBand(_lower_end(band_index, rule.width), *counts_by_band[band_index])
+        for band_index in band_numbers
+    )
+    for upper_band, lower_band in pairwise(judged_bands):
+        if upper_band.share < rule.share and lower_band.share < rule.share:
+            return upper_band.low, judged_bands
+    return 0.0 if 0 in counts_by_band else None, judged_bands
 
 
-def _lower_end(band: int, width: float) -> float:
-    return round(band * width, 6)
+def _lower_end(band_index: int, width: float) -> float:
+    return round(band_index * width, 6)

@@ -143,9 +143,9 @@ class Ledger:
     open: set[str] | None = None
 
 
-def item_id(layout: str, fields: Mapping[str, Json]) -> str:
+def item_id(layout_name: str, item_fields: Mapping[str, Json]) -> str:
     """The id of an item: a hash of its layout's name and of what is shown."""
-    return digest([layout, fields])
+    return digest([layout_name, item_fields])
 
 
 def attention_items(layout: Layout) -> list[Item]:
@@ -153,20 +153,22 @@ def attention_items(layout: Layout) -> list[Item]:
     return [_known_item(layout, known_item) for known_item in layout.attention]
 
 
-def load_known_items(layout: Layout, path: Path | None) -> list[Item]:
+def load_known_items(layout: Layout, items_path: Path | None) -> list[Item]:
     """Items with known answers of a file of JSON lines: `fields` and `answers`, as in layout.yaml.
 
     `UserError`, with the line: a field is missing or unknown, or an answer breaks its checks.
     """
     items_by_id: dict[str, Item] = {}
-    for entry in require_entries(json_documents(path)) if path else ():
+    for entry in require_entries(json_documents(items_path)) if items_path else ():
         try:
             known_item = KnownItem.model_validate(entry.value)
-            problem = known_item_problem(layout, known_item)
+            item_problem = known_item_problem(layout, known_item)
         except ValidationError:
-            problem = "needs `fields` and `answers`"
-        if problem:
-            raise UserError(f"an item with known answers: {problem}", where=path, line=entry.line)
+            item_problem = "needs `fields` and `answers`"
+        if item_problem:
+            raise UserError(
+                f"an item with known answers: {item_problem}", where=items_path, line=entry.line
+            )
         item = _known_item(layout, known_item)
         items_by_id[item.id] = item
     return [*items_by_id.values()]
@@ -178,36 +180,49 @@ def _known_item(layout: Layout, known_item: KnownItem) -> Item:
 
 def known_item_problem(layout: Layout, known_item: KnownItem) -> str | None:
     """What is wrong with an item of known answers, which need not be all answers; None: nothing."""
-    if unknown := sorted(known_item.fields.keys() - layout.fields.keys()):
-        return f"no field {unknown[0]!r}"
-    if lacking := [
-        name
-        for name, field in layout.fields.items()
-        if not (field.optional or name in known_item.fields)
+    if unknown_fields := sorted(known_item.fields.keys() - layout.fields.keys()):
+        return f"no field {unknown_fields[0]!r}"
+    if missing_fields := [
+        field_name
+        for field_name, field in layout.fields.items()
+        if not (field.optional or field_name in known_item.fields)
     ]:
-        return f"lacks the field {lacking[0]!r}"
+        return f"lacks the field {missing_fields[0]!r}"
     if not known_item.answers:
         return "needs `fields` and `answers`"
     answer_mistakes = answer_problems(layout, known_item.fields, known_item.answers)
-    return next((mistake for mistake in answer_mistakes if not mistake.endswith(": missing")), None)
+    return next(
+        (
+            answer_mistake
+            for answer_mistake in answer_mistakes
+            if not answer_mistake.endswith(": missing")
+        ),
+        None,
+    )
 
 
-def attention_kind(layout: Layout, item: Item) -> str:
+def attention_kind(layout: Layout, attention_item: Item) -> str:
     """The kind of an attention item, which the layout says of one with the same fields."""
-    kinds = (known_item.kind for known_item in layout.attention if known_item.fields == item.fields)
-    return next(kinds, "known")
+    known_kinds = (
+        known_item.kind
+        for known_item in layout.attention
+        if known_item.fields == attention_item.fields
+    )
+    return next(known_kinds, "known")
 
 
 def batch_id(batch: HitBatch) -> str:
-    hits = [
+    hit_contents = [
         [hit.id, [[item.id, item.row, item.answers] for item in hit.items]] for hit in batch.hits
     ]
-    _, *identity, experts = batch.identity.values()
-    return digest([*identity, hits, *(["experts"] if experts else [])])
+    _, *identity_values, for_experts = batch.identity.values()
+    return digest([*identity_values, hit_contents, *(["experts"] if for_experts else [])])
 
 
-def layout_sha256(folder: Path) -> str:
-    return digest([[name, file_sha256(folder / name)] for name in LAYOUT_FILES])
+def layout_sha256(layout_folder: Path) -> str:
+    return digest(
+        [[file_name, file_sha256(layout_folder / file_name)] for file_name in LAYOUT_FILES]
+    )
 
 
 def sent_row_ids(batch: HitBatch) -> tuple[str, ...]:
@@ -215,47 +230,50 @@ def sent_row_ids(batch: HitBatch) -> tuple[str, ...]:
     return tuple(sorted(item.row for item in batch.items if item.answers is None))
 
 
-def load_batch_manifest(folder: Path) -> BatchManifest:
+def load_batch_manifest(batch_folder: Path) -> BatchManifest:
     """`manifest.json` of a batch; `UserError` where it is missing or broken."""
-    path = folder / MANIFEST
+    manifest_path = batch_folder / MANIFEST
     try:
-        return MANIFESTS.validate_json(path.read_bytes())
+        return MANIFESTS.validate_json(manifest_path.read_bytes())
     except OSError as error:
         hint = "is this the folder of a batch, hits/<layout>/<number>?"
         raise UserError(
-            f"cannot be read: {error.strerror}", where=display_path(path), hint=hint
+            f"cannot be read: {error.strerror}", where=display_path(manifest_path), hint=hint
         ) from None
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
+        first_mistake = error.errors(include_url=False, include_input=False)[0]
+        field_place = ".".join(map(str, first_mistake["loc"]))
         raise UserError(
-            f"broken manifest: {place}: {first['msg']}", where=display_path(path)
+            f"broken manifest: {field_place}: {first_mistake['msg']}",
+            where=display_path(manifest_path),
         ) from None
 
 
-def read_batch(folder: Path) -> HitBatch:
+def read_batch(batch_folder: Path) -> HitBatch:
     """A batch with its known answers; `UserError` where any file differs from its manifest."""
-    manifest = load_batch_manifest(folder)
-    batch_files = {ITEMS, PRIVATE, *(f"{LAYOUT_COPY}/{name}" for name in LAYOUT_FILES)}
+    manifest = load_batch_manifest(batch_folder)
+    batch_files = {ITEMS, PRIVATE, *(f"{LAYOUT_COPY}/{file_name}" for file_name in LAYOUT_FILES)}
     if batch_files - {entry.path for entry in manifest.files}:
-        raise _edited_error(folder, "its manifest does not name all of the batch's files")
+        raise _edited_error(batch_folder, "its manifest does not name all of the batch's files")
     for entry in manifest.files:
-        if file_sha256(locate_file(folder, entry.path)) != entry.sha256:
-            raise _edited_error(folder / entry.path, "has changed")
-    if layout_sha256(folder / LAYOUT_COPY) != manifest.layout_sha256:
-        raise _edited_error(folder / LAYOUT_COPY, "has changed")
+        if file_sha256(locate_file(batch_folder, entry.path)) != entry.sha256:
+            raise _edited_error(batch_folder / entry.path, "has changed")
+    if layout_sha256(batch_folder / LAYOUT_COPY) != manifest.layout_sha256:
+        raise _edited_error(batch_folder / LAYOUT_COPY, "has changed")
     try:
-        hits = _read_hits(folder, manifest)
+        batch_hits = _read_hits(batch_folder, manifest)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise _edited_error(folder, f"its {MANIFEST} and {ITEMS} do not fit each other") from None
-    batch = HitBatch(**manifest.identity, hits=hits, folder=folder)
+        raise _edited_error(
+            batch_folder, f"its {MANIFEST} and {ITEMS} do not fit each other"
+        ) from None
+    batch = HitBatch(**manifest.identity, hits=batch_hits, folder=batch_folder)
     if batch_id(batch) != batch.id or manifest.rows != sent_row_ids(batch):
-        raise _edited_error(folder, "the batch is not what its id says")
+        raise _edited_error(batch_folder, "the batch is not what its id says")
     return batch
 
 
-def _edited_error(path: Path, text: str) -> UserError:
-    return UserError(text, where=display_path(path), hint=_NEVER_EDITED)
+def _edited_error(edited_path: Path, text: str) -> UserError:
+    return UserError(text, where=display_path(edited_path), hint=_NEVER_EDITED)
 
 
 def batch_folders(layout_hits: Path) -> list[Path]:
@@ -263,28 +281,30 @@ def batch_folders(layout_hits: Path) -> list[Path]:
     if not layout_hits.is_dir():
         return []
     numbered_folders = [
-        path for path in layout_hits.iterdir() if _NUMBER.fullmatch(path.name) and path.is_dir()
+        batch_folder
+        for batch_folder in layout_hits.iterdir()
+        if _NUMBER.fullmatch(batch_folder.name) and batch_folder.is_dir()
     ]
     return sorted(numbered_folders, key=lambda folder: int(folder.name))
 
 
 def sent_ledger(layout_hits: Path) -> Ledger:
     """What the batches of a layout sent before; `UserError` where one has been edited."""
-    batches = map(read_batch, batch_folders(layout_hits))
-    sent = [item for batch in batches for item in batch.items if item.answers is None]
-    return Ledger({item.row for item in sent}, {item.id for item in sent})
+    earlier_batches = map(read_batch, batch_folders(layout_hits))
+    sent_items = [item for batch in earlier_batches for item in batch.items if item.answers is None]
+    return Ledger({item.row for item in sent_items}, {item.id for item in sent_items})
 
 
-def _read_hits(folder: Path, manifest: BatchManifest) -> tuple[Hit, ...]:
-    known_answers = decode_json((folder / PRIVATE).read_text("utf-8"))["attention"]
-    hits: dict[str, list[Item]] = {name: [] for name in manifest.hits}
-    with (folder / ITEMS).open(encoding="utf-8") as file:
-        for line in file:
-            item_entry = decode_json(line)
-            answers = None if item_entry["row"] else known_answers[item_entry["id"]]
+def _read_hits(batch_folder: Path, manifest: BatchManifest) -> tuple[Hit, ...]:
+    known_answers = decode_json((batch_folder / PRIVATE).read_text("utf-8"))["attention"]
+    items_by_hit: dict[str, list[Item]] = {hit_id: [] for hit_id in manifest.hits}
+    with (batch_folder / ITEMS).open(encoding="utf-8") as items_file:
+        for item_line in items_file:
+            item_entry = decode_json(item_line)
+            item_answers = None if item_entry["row"] else known_answers[item_entry["id"]]
             if item_id(manifest.layout, item_entry["fields"]) != item_entry["id"]:
                 raise ValueError
-            hits[item_entry["hit"]].append(
-                Item(item_entry["id"], item_entry["row"], item_entry["fields"], answers)
+            items_by_hit[item_entry["hit"]].append(
+                Item(item_entry["id"], item_entry["row"], item_entry["fields"], item_answers)
             )
-    return tuple(Hit(name, tuple(items)) for name, items in hits.items())
+    return tuple(Hit(hit_id, tuple(hit_items)) for hit_id, hit_items in items_by_hit.items())

@@ -47,70 +47,74 @@ _Searches = Annotated[list[_Search], msgspec.Meta(max_length=200)]
 Context = Mapping[str, Json]
 
 
-def answer_problems(layout: Layout, fields: Context, answers: Context) -> list[str]:
+def answer_problems(layout: Layout, item_fields: Context, item_answers: Context) -> list[str]:
     """The mistakes in the answers to one item, `name: what is wrong`; empty if there are none."""
-    return list(_answer_problems(layout, layout.answers, fields, answers))
+    return list(_answer_problems(layout, layout.answers, item_fields, item_answers))
 
 
-def broken_rules(check: Check, text: str, context: Context) -> Iterator[tuple[str, str]]:
+def broken_rules(check: Check, answer_text: str, context: Context) -> Iterator[tuple[str, str]]:
     """Yield the rules of a check that a text breaks: the name in layout.yaml, and what is wrong."""
-    text = trim(text)
-    yield from _broken_form_rules(check, text)
-    yield from _broken_reference_rules(check, text, context)
+    answer_text = trim(answer_text)
+    yield from _broken_form_rules(check, answer_text)
+    yield from _broken_reference_rules(check, answer_text, context)
 
 
-def _broken_form_rules(check: Check, text: str) -> Iterator[tuple[str, str]]:
+def _broken_form_rules(check: Check, answer_text: str) -> Iterator[tuple[str, str]]:
     """The broken rules that concern the text alone."""
-    if len(text) < check.min_length:
+    if len(answer_text) < check.min_length:
         yield "min_length", f"shorter than {check.min_length}"
-    if len(text) > check.max_length:
+    if len(answer_text) > check.max_length:
         yield "max_length", f"longer than {check.max_length}"
-    if check.starts_with and not any(begins_with_words(text, start) for start in check.starts_with):
+    if check.starts_with and not any(
+        begins_with_words(answer_text, first_words) for first_words in check.starts_with
+    ):
         yield "starts_with", "does not start as it has to"
-    if check.ends_with and not text.endswith(check.ends_with):
+    if check.ends_with and not answer_text.endswith(check.ends_with):
         yield "ends_with", f"does not end with {check.ends_with!r}"
-    if check.contains_once and text.count(check.contains_once) != 1:
+    if check.contains_once and answer_text.count(check.contains_once) != 1:
         yield "contains_once", f"does not hold {check.contains_once!r} once"
     for word in check.excludes:
-        if _holds_excluded_word(text, word):
+        if _holds_excluded_word(answer_text, word):
             yield "excludes", f"holds {word!r}"
             break
 
 
-def _broken_reference_rules(check: Check, text: str, context: Context) -> Iterator[tuple[str, str]]:
+def _broken_reference_rules(
+    check: Check, answer_text: str, context: Context
+) -> Iterator[tuple[str, str]]:
     """The broken rules that compare the text with a field or an earlier answer."""
 
-    def text_of(name: str) -> str:
-        return value_as_text(context.get(name))
+    def text_of(answer_name: str) -> str:
+        return value_as_text(context.get(answer_name))
 
-    folded_text = fold_text(text)
+    folded_text = fold_text(answer_text)
     if check.not_field:
-        unwanted = fold_text(text_of(check.not_field))
-        if unwanted and unwanted in folded_text:
+        excluded_text = fold_text(text_of(check.not_field))
+        if excluded_text and excluded_text in folded_text:
             yield "not_field", f"holds {check.not_field}"
     if check.has_field and fold_text(text_of(check.has_field)) not in folded_text:
         yield "has_field", f"lacks {check.has_field}"
     if check.words_from:
-        telling = filter(_is_telling, split_words(text)[1:])
-        if new_words := _first_missing(telling, text_of(check.words_from)):
+        telling_words = filter(_is_telling, split_words(answer_text)[1:])
+        if new_words := _first_missing(telling_words, text_of(check.words_from)):
             yield "words_from", f"has words that {check.words_from} lacks: {new_words}"
     if check.keeps_words:
-        required = _words_to_keep(text_of(check.keeps_words))
-        if lost_words := _first_missing(required, text):
+        required_words = _words_to_keep(text_of(check.keeps_words))
+        if lost_words := _first_missing(required_words, answer_text):
             yield "keeps_words", f"lost words of {check.keeps_words}: {lost_words}"
     if check.keeps_numbers:
-        numbers = filter(_has_digit, split_words(text_of(check.keeps_numbers)))
-        if lost_numbers := _first_missing(numbers, text):
+        number_words = filter(_has_digit, split_words(text_of(check.keeps_numbers)))
+        if lost_numbers := _first_missing(number_words, answer_text):
             yield "keeps_numbers", f"lost numbers of {check.keeps_numbers}: {lost_numbers}"
 
 
-def _words_to_keep(source: str) -> Iterator[str]:
+def _words_to_keep(source_text: str) -> Iterator[str]:
     """The telling words of a text, without its first word and what stands in [brackets].
 
     The first word has its capital by its place, and brackets stand for what is to be replaced.
     """
-    skipped = 1 if _begins_with_a_word(source) else 0
-    return filter(_is_telling, split_words(_BRACKETS.sub(" ", source))[skipped:])
+    skipped_count = 1 if _begins_with_a_word(source_text) else 0
+    return filter(_is_telling, split_words(_BRACKETS.sub(" ", source_text))[skipped_count:])
 
 
 def _holds_excluded_word(text: str, word: str) -> bool:
@@ -121,131 +125,142 @@ def _holds_excluded_word(text: str, word: str) -> bool:
 def _answer_problems(
     layout: Layout,
     asked_answers: Mapping[str, LayoutAnswer],
-    fields: Context,
-    answers: Context,
+    item_fields: Context,
+    item_answers: Context,
 ) -> Iterator[str]:
     """Yield the mistakes in the answers of a layout, or of one entry of a group."""
-    context = dict(fields)
-    yield from (f"{name[:40]}: is not asked" for name in answers if name not in asked_answers)
-    for name, answer in asked_answers.items():
-        value = answers.get(name)
-        is_empty = value is None or value in ("", [])
+    context = dict(item_fields)
+    yield from (
+        f"{answer_name[:40]}: is not asked"
+        for answer_name in item_answers
+        if answer_name not in asked_answers
+    )
+    for answer_name, answer in asked_answers.items():
+        answer_value = item_answers.get(answer_name)
+        is_empty = answer_value is None or answer_value in ("", [])
         if not is_asked(answer, context):
             if not is_empty:
-                yield f"{name}: is not asked here"
+                yield f"{answer_name}: is not asked here"
             continue
         if is_empty:
             if answer.required and not (answer.kind == "text" and answer.check.min_length == 0):
-                yield f"{name}: missing"
+                yield f"{answer_name}: missing"
             continue
-        for problem in _value_problems(layout, answer, value, context):
-            yield f"{name}: {problem}"
-        context[name] = value
+        for value_problem in _value_problems(layout, answer, answer_value, context):
+            yield f"{answer_name}: {value_problem}"
+        context[answer_name] = answer_value
         if answer.kind == "search" and answer.field:
-            context[answer.field] = with_opened_passages(context.get(answer.field), value)
+            context[answer.field] = with_opened_passages(context.get(answer.field), answer_value)
 
 
 def with_opened_passages(field_value: Json, searches: Any) -> list[Json]:
     """The paragraphs of a searched field, followed by the passages that were opened in searches."""
-    before: list[Any] = list(field_value) if isinstance(field_value, Sequence) else []
-    return [*before, *opened_passages(searches, before)]
+    field_passages: list[Any] = list(field_value) if isinstance(field_value, Sequence) else []
+    return [*field_passages, *opened_passages(searches, field_passages)]
 
 
 def is_asked(answer: LayoutAnswer, context: Context) -> bool:
     """Whether an answer is asked for, given the fields and the earlier answers."""
     if answer.needs and context.get(answer.needs) in (None, "", []):
         return False
-    for name, values in answer.when.items():
-        if not condition_holds(context.get(name), values):
+    for earlier_name, condition_values in answer.when.items():
+        if not condition_holds(context.get(earlier_name), condition_values):
             return False
     return not any(
-        condition_holds(context.get(name), values) for name, values in answer.unless.items()
+        condition_holds(context.get(earlier_name), condition_values)
+        for earlier_name, condition_values in answer.unless.items()
     )
 
 
-def condition_holds(value: Json, condition_values: Sequence[str]) -> bool:
+def condition_holds(answer_value: Json, condition_values: Sequence[str]) -> bool:
     """Whether an answer has one of the values that a `when` or `unless` names."""
-    for entry in value if isinstance(value, list) else [value]:
-        text = str(entry).lower() if isinstance(entry, bool) else entry
-        if text in condition_values:
+    for single_value in answer_value if isinstance(answer_value, list) else [answer_value]:
+        value_text = str(single_value).lower() if isinstance(single_value, bool) else single_value
+        if value_text in condition_values:
             return True
     return False
 
 
 def _value_problems(
-    layout: Layout, answer: LayoutAnswer, value: Any, context: Context
+    layout: Layout, answer: LayoutAnswer, answer_value: Any, context: Context
 ) -> Iterator[str]:
     """Yield the mistakes in the value of one answer, which is not empty."""
     match answer.kind:
         case "flag":
-            if not isinstance(value, bool):
+            if not isinstance(answer_value, bool):
                 yield "not true or false"
         case "text":
-            if not isinstance(value, str):
+            if not isinstance(answer_value, str):
                 yield "not a text"
             else:  # one mistake is enough: the worker sees the next when it is mended
-                for _, problem in islice(broken_rules(answer.check, value, context), 1):
-                    yield problem
+                for _, value_problem in islice(
+                    broken_rules(answer.check, answer_value, context), 1
+                ):
+                    yield value_problem
         case "choice":
-            if value not in available_choices(answer, context):
+            if answer_value not in available_choices(answer, context):
                 yield "not one of the choices"
         case "choices":
-            yield from _choices_problems(answer, value, context)
+            yield from _choices_problems(answer, answer_value, context)
         case "span":
-            yield from _span_problems(layout, answer, value, context)
+            yield from _span_problems(layout, answer, answer_value, context)
         case "spans":
-            yield from _spans_problems(layout, answer, value, context)
+            yield from _spans_problems(layout, answer, answer_value, context)
         case "search":
-            if _as_type(value, _Searches) is None:
+            if _as_type(answer_value, _Searches) is None:
                 yield "not a list of searches"
         case "group":
-            yield from _group_problems(layout, answer, value, context)
+            yield from _group_problems(layout, answer, answer_value, context)
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def _choices_problems(answer: LayoutAnswer, values: Any, context: Context) -> Iterator[str]:
-    choices = available_choices(answer, context)
-    if not _is_list(values) or any(value not in choices for value in values):
+def _choices_problems(answer: LayoutAnswer, chosen_values: Any, context: Context) -> Iterator[str]:
+    allowed_values = available_choices(answer, context)
+    if not _is_list(chosen_values) or any(
+        answer_value not in allowed_values for answer_value in chosen_values
+    ):
         yield "not of the choices"
-    elif len(set(values)) < len(values):
+    elif len(set(chosen_values)) < len(chosen_values):
         yield "a choice twice"
 
 
 def _spans_problems(
-    layout: Layout, answer: LayoutAnswer, spans: Any, context: Context
+    layout: Layout, answer: LayoutAnswer, marked_spans: Any, context: Context
 ) -> Iterator[str]:
-    if not _is_list(spans):
+    if not _is_list(marked_spans):
         yield "not a list of spans"
         return
-    problems: list[str] = []
-    for span in spans:
-        problems += _span_problems(layout, answer, span, context)
-    yield from problems
-    if not problems:
-        starts = {(span.get("paragraph"), span["start"]) for span in spans}
-        if len(starts) < len(spans):
+    span_problems: list[str] = []
+    for span in marked_spans:
+        span_problems += _span_problems(layout, answer, span, context)
+    yield from span_problems
+    if not span_problems:
+        span_starts = {(span.get("paragraph"), span["start"]) for span in marked_spans}
+        if len(span_starts) < len(marked_spans):
             yield "two spans with one start"
 
 
 def _group_problems(
-    layout: Layout, answer: LayoutAnswer, entries: Any, context: Context
+    layout: Layout, answer: LayoutAnswer, group_entries: Any, context: Context
 ) -> Iterator[str]:
-    if not _is_list(entries) or not all(isinstance(entry, Mapping) for entry in entries):
+    if not _is_list(group_entries) or not all(
+        isinstance(group_entry, Mapping) for group_entry in group_entries
+    ):
         yield "not a list of objects"
-    elif not answer.min_items <= len(entries) <= answer.max_items:
+    elif not answer.min_items <= len(group_entries) <= answer.max_items:
         yield f"not {answer.min_items} to {answer.max_items} entries"
     else:
-        for entry in entries:
-            yield from _answer_problems(layout, answer.answers, context, entry)
+        for group_entry in group_entries:
+            yield from _answer_problems(layout, answer.answers, context, group_entry)
 
 
-def _as_type(value: Any, kind: Any) -> Any:
+def _as_type(value: Any, value_type: Any) -> Any:
     """A JSON value converted to a type; None where it does not fit."""
     try:
-        return msgspec.convert(value, kind)
+        return msgspec.convert(value, value_type)
     except msgspec.ValidationError:
         return None
 
@@ -261,27 +276,31 @@ def available_choices(answer: LayoutAnswer, context: Context) -> list[str]:
         return layout_choices
     entries = paragraph_texts(context.get(answer.field))
     if answer.within:
-        text = value_as_text(context.get(answer.within))
-        entries = [entry for entry in entries if contains_words(text, entry)]
+        within_text = value_as_text(context.get(answer.within))
+        entries = [entry for entry in entries if contains_words(within_text, entry)]
     return entries + layout_choices
 
 
 def _span_problems(
-    layout: Layout, answer: LayoutAnswer, value: Any, context: Context
+    layout: Layout, answer: LayoutAnswer, answer_value: Any, context: Context
 ) -> Iterator[str]:
     field_name = answer.field or ""
     field = layout.fields.get(field_name)
     has_paragraphs = field is not None and field.kind == "paragraphs"
-    span: _Span | None = _as_type(value, _Span)
+    span: _Span | None = _as_type(answer_value, _Span)
     if span is None or (span.paragraph is not msgspec.UNSET) != has_paragraphs:
         yield "not a span"
         return
     field_value = context.get(field_name)
-    texts = paragraph_texts(field_value) if has_paragraphs else [value_as_text(field_value)]
-    number = span.paragraph or 0
-    if not 0 <= number < len(texts) or not 0 <= span.start < span.end <= len(texts[number]):
+    paragraph_list = (
+        paragraph_texts(field_value) if has_paragraphs else [value_as_text(field_value)]
+    )
+    paragraph_number = span.paragraph or 0
+    if not 0 <= paragraph_number < len(paragraph_list) or not 0 <= span.start < span.end <= len(
+        paragraph_list[paragraph_number]
+    ):
         yield "a span outside of the text"
-    elif texts[number][span.start : span.end] != span.text:
+    elif paragraph_list[paragraph_number][span.start : span.end] != span.text:
         yield "a span that does not fit the text"
 
 
@@ -328,38 +347,42 @@ def paragraph_texts(value: Json) -> list[str]:
 
 
 def split_words(text: str) -> list[str]:
-    return [text[start:end] for start, end in _word_places(text)]
+    return [text[word_start:word_end] for word_start, word_end in _word_places(text)]
 
 
 def _word_places(text: str) -> list[tuple[int, int]]:
     """Where each word begins and ends. Unicode categories: L letters, N numbers, M marks."""
-    places: list[tuple[int, int]] = []
-    inside = False
-    for index, char in enumerate(text):
-        group = category(char)[0]
-        if inside and (group in "LNM" or char in "'’"):
-            places[-1] = places[-1][0], index + 1
-        elif inside := group in "LN":
-            places.append((index, index + 1))
-    return places
+    word_places: list[tuple[int, int]] = []
+    in_word = False
+    for char_index, char in enumerate(text):
+        category_letter = category(char)[0]
+        if in_word and (category_letter in "LNM" or char in "'’"):
+            word_places[-1] = word_places[-1][0], char_index + 1
+        elif in_word := category_letter in "LN":
+            word_places.append((char_index, char_index + 1))
+    return word_places
 
 
-def begins_with_words(text: str, start: str) -> bool:
+def begins_with_words(text: str, first_words: str) -> bool:
     """Whether a text begins with the given words, in any case, and its word ends there."""
-    same = text[: len(start)].lower() == start.lower()
-    return same and not _is_letter(text[len(start) : len(start) + 1])
+    starts_same = text[: len(first_words)].lower() == first_words.lower()
+    return starts_same and not _is_letter(text[len(first_words) : len(first_words) + 1])
 
 
-def contains_words(text: str, part: str) -> bool:
+def contains_words(text: str, wanted_text: str) -> bool:
     """Whether a text contains the part as it is written, beginning and ending with whole words."""
-    places = _word_places(text)
-    start = text.find(part) if part else -1
-    while start >= 0:
-        end = start + len(part)
-        touched = [place for place in places if place[0] < end and start < place[1]]
-        if touched and start <= touched[0][0] and touched[-1][1] <= end:
+    word_places = _word_places(text)
+    part_start = text.find(wanted_text) if wanted_text else -1
+    while part_start >= 0:
+        part_end = part_start + len(wanted_text)
+        touched_words = [
+            word_place
+            for word_place in word_places
+            if word_place[0] < part_end and part_start < word_place[1]
+        ]
+        if touched_words and part_start <= touched_words[0][0] and touched_words[-1][1] <= part_end:
             return True
-        start = text.find(part, start + 1)
+        part_start = text.find(wanted_text, part_start + 1)
     return False
 
 
@@ -384,11 +407,13 @@ def _has_digit(word: str) -> bool:
 _MISSING_SHOWN = 3
 
 
-def _first_missing(required: Iterator[str], text: str) -> str:
+def _first_missing(required_words: Iterator[str], text: str) -> str:
     """The first few of the required words that a text lacks, separated by commas."""
-    stems = {_word_stem(word) for word in split_words(text)}
-    missing = dict.fromkeys(word for word in required if _word_stem(word) not in stems)
-    return ", ".join([*missing][:_MISSING_SHOWN])
+    text_stems = {_word_stem(word) for word in split_words(text)}
+    missing_words = dict.fromkeys(
+        word for word in required_words if _word_stem(word) not in text_stems
+    )
+    return ", ".join([*missing_words][:_MISSING_SHOWN])
 
 
 def _begins_with_a_word(text: str) -> bool:

@@ -47,26 +47,28 @@ def hits(
     from factdrift.builders.wikidata.shards import snapshot_day
 
     page_sources = without_day(given.get("pages", ()))[0]
-    pages = fetched("pages", page_sources, order.build / "inputs", say)
-    if len(pages) > 1:
+    page_files = fetched("pages", page_sources, order.build / "inputs", say)
+    if len(page_files) > 1:
         raise UserError("HITs take one file of pages", hint="a Parquet file with all of them")
     order = replace(
         order,
         news=_news(given, order.build),
-        pages=Path(pages[0]) if pages else None,
+        pages=Path(page_files[0]) if page_files else None,
         until=snapshot_day([], until) if until else None,
         say=say,
     )
-    for batch in make_expert_batches(order) if expert else [make_batch(order)]:
-        for line in batch_summary(*batch):
-            say(line)
+    for written_batch in make_expert_batches(order) if expert else [make_batch(order)]:
+        for summary_line in batch_summary(*written_batch):
+            say(summary_line)
 
 
-def _news(given: Mapping[str, list[str]], build: Path) -> list[str]:
+def _news(given_inputs: Mapping[str, list[str]], build_folder: Path) -> list[str]:
     from factdrift.builders.recipes.recipe import fetched
 
-    news = fetched("news", without_day(given.get("news", ()))[0], build / "inputs", say)
-    return news or [str(resource("samples/news"))]
+    news_files = fetched(
+        "news", without_day(given_inputs.get("news", ()))[0], build_folder / "inputs", say
+    )
+    return news_files or [str(resource("samples/news"))]
 
 
 def judgments(
@@ -80,10 +82,10 @@ def judgments(
     """Read results of a platform into judgments and gold rows."""
     from factdrift.annotation.results import import_results
 
-    report = import_results(results or [], order, say)
-    for line in report.lines():
-        say(line)
-    if results and not report.taken:
+    import_report = import_results(results or [], order, say)
+    for report_line in import_report.lines():
+        say(report_line)
+    if results and not import_report.taken:
         raise UserError("no submission could be taken", where=order.out / "refused.jsonl")
 
 
@@ -104,11 +106,11 @@ def receive(
     from factdrift.builders.core.steps import Workspace
     from factdrift.builders.wikidata.shards import snapshot_day
 
-    find = None
+    find_passages = None
     if until:
-        last, corpus = snapshot_day([], until), _news(given, build)
-        find = TextSources(corpus, None, last, Workspace(build, say)).searcher()
-    serve(order, find, say)
+        last_day, news_files = snapshot_day([], until), _news(given, build)
+        find_passages = TextSources(news_files, None, last_day, Workspace(build, say)).searcher()
+    serve(order, find_passages, say)
 
 
 def bands(
@@ -124,9 +126,12 @@ def bands(
     from factdrift.annotation.thresholds import LAYOUT, next_bands
 
     batch_order = BatchOrder(layout=LAYOUT, dataset=dataset, **{**vars(place), "say": say})
-    report = next_bands(batch_order, rule)
-    for line in [*report.lines(), *(batch_summary(*report.batch) if report.batch else [])]:
-        say(line)
+    threshold_report = next_bands(batch_order, rule)
+    for report_line in [
+        *threshold_report.lines(),
+        *(batch_summary(*threshold_report.batch) if threshold_report.batch else []),
+    ]:
+        say(report_line)
 
 
 def layouts(
@@ -137,52 +142,62 @@ def layouts(
     """Check the HIT layouts and list them with their pay."""
     from factdrift.annotation.page import check_layouts
 
-    for line in check_layouts(layout):
-        echo(line)
+    for layout_line in check_layouts(layout):
+        echo(layout_line)
 
 
 def _flatten_options(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose dataclasses are told by options, one for each of their annotated fields."""
 
-    def run(**values: Any) -> None:
-        filled = {name: _fill_dataclass(kind, values) for name, kind in orders.items()}
-        command(**filled, **values)
+    def run(**option_values: Any) -> None:
+        filled_dataclasses = {
+            parameter_name: _fill_dataclass(dataclass_type, option_values)
+            for parameter_name, dataclass_type in order_types.items()
+        }
+        command(**filled_dataclasses, **option_values)
 
-    parameters = inspect.signature(command, eval_str=True).parameters.values()
-    orders = {
+    command_parameters = inspect.signature(command, eval_str=True).parameters.values()
+    order_types = {
         parameter.name: parameter.annotation
-        for parameter in parameters
+        for parameter in command_parameters
         if is_dataclass(parameter.annotation)
     }
     option_parameters = [
-        option.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in parameters
-        for option in (_options(parameter.annotation) if parameter.name in orders else [parameter])
+        option_parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in command_parameters
+        for option_parameter in (
+            _options(parameter.annotation) if parameter.name in order_types else [parameter]
+        )
     ]
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__signature__ = inspect.Signature(option_parameters)  # type: ignore[attr-defined]
     return run
 
 
-def _options(kind: Any) -> Iterator[inspect.Parameter]:
-    for parameter in inspect.signature(kind, eval_str=True).parameters.values():
+def _options(dataclass_type: Any) -> Iterator[inspect.Parameter]:
+    for parameter in inspect.signature(dataclass_type, eval_str=True).parameters.values():
         if is_dataclass(parameter.annotation):
             yield from _options(parameter.annotation)
         elif get_origin(parameter.annotation) is Annotated:
             yield parameter
 
 
-def _fill_dataclass(kind: Any, values: dict[str, Any]) -> Any:
-    parameters = inspect.signature(kind, eval_str=True).parameters.values()
-    inner = {
-        parameter.name: _fill_dataclass(parameter.annotation, values)
-        for parameter in parameters
+def _fill_dataclass(dataclass_type: Any, option_values: dict[str, Any]) -> Any:
+    field_parameters = inspect.signature(dataclass_type, eval_str=True).parameters.values()
+    inner_dataclasses = {
+        parameter.name: _fill_dataclass(parameter.annotation, option_values)
+        for parameter in field_parameters
         if is_dataclass(parameter.annotation)
     }
     option_names = {
-        parameter.name for parameter in parameters if get_origin(parameter.annotation) is Annotated
+        parameter.name
+        for parameter in field_parameters
+        if get_origin(parameter.annotation) is Annotated
     }
-    return kind(**inner, **{name: values.pop(name) for name in option_names})
+    return dataclass_type(
+        **inner_dataclasses,
+        **{option_name: option_values.pop(option_name) for option_name in option_names},
+    )
 
 
 ALL: tuple[Callable[..., None], ...] = (

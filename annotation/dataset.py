@@ -63,18 +63,18 @@ class DatasetRows:
                 if places is None or place in places:
                     yield place, row
             return
-        first = 0
-        for path in self.files:
-            for batch in _record_batches(path, columns):
-                yield from _rows_of_batch(batch, first, places)
-                first += batch.num_rows
+        first_place = 0
+        for file_path in self.files:
+            for batch in _record_batches(file_path, columns):
+                yield from _rows_of_batch(batch, first_place, places)
+                first_place += batch.num_rows
 
     def sibling(self, config: str) -> Path | None:
         """The folder of another config of the same release; None where there is none."""
         if self.config is None:
             return None
-        folder = self.files[0].parent.with_name(config)
-        return folder if folder.is_dir() else None
+        config_folder = self.files[0].parent.with_name(config)
+        return config_folder if config_folder.is_dir() else None
 
 
 def row_id_of(row: Row) -> str:
@@ -84,9 +84,9 @@ def row_id_of(row: Row) -> str:
 
 def stored_id(row: Row) -> str:
     """The id in the column `id`, a text or a whole number; empty where the row has none."""
-    value = row.get("id")
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if is_number or isinstance(value, str) else ""
+    id_value = row.get("id")
+    is_number = isinstance(id_value, int) and not isinstance(id_value, bool)
+    return str(id_value) if is_number or isinstance(id_value, str) else ""
 
 
 def open_dataset(
@@ -97,104 +97,114 @@ def open_dataset(
     `config` is by default the first of the release, and all splits are taken unless `split` names
     one. `UserError`: there is no such dataset, config or split.
     """
-    path = Path(source)
-    if path.is_file():
+    source_path = Path(source)
+    if source_path.is_file():
         if config or split:
             raise UserError("a file has no configs and splits", where=source)
-        return _open_file(path, source)
-    if not source or not path.is_dir():
-        path = _newest_release(source, releases)
-    return _open_release(path, config, split)
+        return _open_file(source_path, source)
+    if not source or not source_path.is_dir():
+        source_path = _newest_release(source, releases)
+    return _open_release(source_path, config, split)
 
 
-def _open_file(path: Path, source: str) -> DatasetRows:
-    columns = None
-    if _is_parquet(path):
-        columns = tuple(_open_parquet(path).schema_arrow.names)
-    elif path.suffix.lower() not in (".jsonl", ".ndjson"):
-        raise UserError("not a Parquet or JSONL file", where=source)
-    return DatasetRows(path.name, file_sha256(path), None, (), (path,), columns)
+def _open_file(file_path: Path, source_name: str) -> DatasetRows:
+    column_names = None
+    if _is_parquet(file_path):
+        column_names = tuple(_open_parquet(file_path).schema_arrow.names)
+    elif file_path.suffix.lower() not in (".jsonl", ".ndjson"):
+        raise UserError("not a Parquet or JSONL file", where=source_name)
+    return DatasetRows(file_path.name, file_sha256(file_path), None, (), (file_path,), column_names)
 
 
-def _open_release(path: Path, config_name: str | None, split_name: str | None) -> DatasetRows:
-    release = manifest.load_manifest(path)
-    config_names = [config.name for config in release.configs]
-    chosen = release.config(config_name or (config_names or [""])[0])
-    if chosen is None:
+def _open_release(
+    release_folder: Path, config_name: str | None, split_name: str | None
+) -> DatasetRows:
+    release_manifest = manifest.load_manifest(release_folder)
+    config_names = [release_config.name for release_config in release_manifest.configs]
+    chosen_config = release_manifest.config(config_name or (config_names or [""])[0])
+    if chosen_config is None:
         hint = near_hint(config_name, config_names)
-        raise UserError(f"no config {config_name!r}", where=display_path(path), hint=hint)
-    splits = [split for split in chosen.splits if split_name in (None, split.name)]
-    if not splits:
-        hint = near_hint(split_name, [split.name for split in chosen.splits])
-        raise UserError(f"no split {split_name!r}", where=display_path(path), hint=hint)
+        raise UserError(f"no config {config_name!r}", where=display_path(release_folder), hint=hint)
+    chosen_splits = [split for split in chosen_config.splits if split_name in (None, split.name)]
+    if not chosen_splits:
+        hint = near_hint(split_name, [split.name for split in chosen_config.splits])
+        raise UserError(f"no split {split_name!r}", where=display_path(release_folder), hint=hint)
     return DatasetRows(
-        name=f"{release.dataset} {release.version}",
-        sha256=file_sha256(path / manifest.FILE),
-        config=chosen.name,
-        splits=tuple(split.name for split in splits),
-        files=tuple(manifest.locate_file(path, split.file) for split in splits),
-        columns=tuple(column.name for column in chosen.columns),
+        name=f"{release_manifest.dataset} {release_manifest.version}",
+        sha256=file_sha256(release_folder / manifest.FILE),
+        config=chosen_config.name,
+        splits=tuple(split.name for split in chosen_splits),
+        files=tuple(manifest.locate_file(release_folder, split.file) for split in chosen_splits),
+        columns=tuple(config_column.name for config_column in chosen_config.columns),
     )
 
 
-def _newest_release(name: str, releases: Path) -> Path:
-    is_name = bool(name) and Path(name).name == name
-    if versions := published_versions(releases / name) if is_name else []:
-        return releases / name / str(versions[-1])
-    recipe = resource("builders/recipes") / f"{name}.yaml"
-    if is_name and recipe.is_file():
-        gold = " --gold judgments" if "GOLD=" in recipe.read_text("utf-8") else ""
-        hint = f"factdrift release {name}{gold} makes it"
+def _newest_release(dataset_name: str, releases: Path) -> Path:
+    is_name = bool(dataset_name) and Path(dataset_name).name == dataset_name
+    if release_versions := published_versions(releases / dataset_name) if is_name else []:
+        return releases / dataset_name / str(release_versions[-1])
+    recipe_path = resource("builders/recipes") / f"{dataset_name}.yaml"
+    if is_name and recipe_path.is_file():
+        gold_option = " --gold judgments" if "GOLD=" in recipe_path.read_text("utf-8") else ""
+        hint = f"factdrift release {dataset_name}{gold_option} makes it"
     else:
         release_names = (
-            sorted(path.name for path in releases.iterdir()) if releases.is_dir() else []
+            sorted(release_folder.name for release_folder in releases.iterdir())
+            if releases.is_dir()
+            else []
         )
-        near = did_you_mean(name, release_names)
-        hint = f"did you mean {near}?" if near else "give a release folder, a Parquet or JSONL file"
-    raise UserError(f"no dataset {name!r} in {display_path(releases)}", hint=hint)
+        nearest_name = did_you_mean(dataset_name, release_names)
+        hint = (
+            f"did you mean {nearest_name}?"
+            if nearest_name
+            else "give a release folder, a Parquet or JSONL file"
+        )
+    raise UserError(f"no dataset {dataset_name!r} in {display_path(releases)}", hint=hint)
 
 
-def _is_parquet(path: Path) -> bool:
-    return path.suffix.lower() == ".parquet"
+def _is_parquet(file_path: Path) -> bool:
+    return file_path.suffix.lower() == ".parquet"
 
 
-def _open_parquet(path: Path) -> pq.ParquetFile:
+def _open_parquet(file_path: Path) -> pq.ParquetFile:
     try:
-        return reading(path)
+        return reading(file_path)
     except (OSError, pa.ArrowException) as error:
-        raise UserError(f"not a Parquet file: {error}".splitlines()[0], where=path) from None
+        raise UserError(f"not a Parquet file: {error}".splitlines()[0], where=file_path) from None
 
 
-def _record_batches(path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
-    with _open_parquet(path) as file:
+def _record_batches(
+    file_path: Path, wanted_columns: Sequence[str] | None
+) -> Iterator[pa.RecordBatch]:
+    with _open_parquet(file_path) as file:
         file_columns = file.schema_arrow.names
         read_columns = None
-        if columns is not None:
-            read_columns = [column for column in columns if column in file_columns]
+        if wanted_columns is not None:
+            read_columns = [column for column in wanted_columns if column in file_columns]
         try:
             yield from file.iter_batches(_ROWS, columns=read_columns, use_threads=False)
         except (OSError, pa.ArrowException) as error:
-            raise UserError(f"damaged: {error}".splitlines()[0], where=path) from None
+            raise UserError(f"damaged: {error}".splitlines()[0], where=file_path) from None
 
 
 def _rows_of_batch(
-    batch: pa.RecordBatch, first: int, places: Collection[int] | None
+    batch: pa.RecordBatch, first_place: int, places: Collection[int] | None
 ) -> Iterator[tuple[int, Row]]:
-    """The rows of a batch at the given places; `first` is the place of its first row."""
-    batch_places = range(first, first + batch.num_rows)
+    """The rows of a batch at the given places; `first_place` is the place of its first row."""
+    batch_places = range(first_place, first_place + batch.num_rows)
     if places is not None:
-        chosen = [place for place in batch_places if place in places]
-        if len(chosen) < batch.num_rows:
-            batch = batch.take([place - first for place in chosen])
-        yield from zip(chosen, batch.to_pylist(), strict=True)
+        chosen_places = [place for place in batch_places if place in places]
+        if len(chosen_places) < batch.num_rows:
+            batch = batch.take([place - first_place for place in chosen_places])
+        yield from zip(chosen_places, batch.to_pylist(), strict=True)
     else:
         yield from zip(batch_places, batch.to_pylist(), strict=True)
 
 
-def _json_rows(path: Path) -> Iterator[Row]:
-    for entry in require_entries(json_documents(path)):
+def _json_rows(file_path: Path) -> Iterator[Row]:
+    for entry in require_entries(json_documents(file_path)):
         if not isinstance(entry.value, dict):
-            raise UserError("not a JSON object", where=path, line=entry.line)
+            raise UserError("not a JSON object", where=file_path, line=entry.line)
         yield entry.value
 
 
@@ -208,69 +218,77 @@ def sample_rows(
     dataset: DatasetRows,
     layout: Layout,
     seed: int,
-    sent: set[str],
-    allowed: set[str] | None = None,
+    sent_ids: set[str],
+    allowed_ids: set[str] | None = None,
 ) -> tuple[Any, dict[str, int], bool]:
     """Put the rows that may be sent into random order.
 
     Returns an array of their places, counts of the rows that are left out, and whether every row
-    has an id of its own in a column that can be read alone. Rows whose id is in `sent` are left
-    out and counted, and so are those not in `allowed`, where that is given. With `together`, rows
-    with the same values in these columns follow each other as one group; with `balance`, the
+    has an id of its own in a column that can be read alone. Rows whose id is in `sent_ids` are left
+    out and counted, and so are those not in `allowed_ids`, where that is given. With `together`,
+    rows with the same values in these columns follow each other as one group; with `balance`, the
     values of that column take turns. 20 bytes a row are held.
     """
     needed_columns = [*layout.together, *([layout.balance] if layout.balance else [])]
-    top_columns = [column.split(".")[0] for column in needed_columns]
+    top_columns = [needed_column.split(".")[0] for needed_column in needed_columns]
     require_columns(dataset, top_columns)
-    keys, codes, places = array("Q"), array("i"), array("q")
+    group_keys, value_codes, row_places = array("Q"), array("i"), array("q")
     code_by_value: dict[str, int] = {}
-    counts = {"rows": 0, "sent_before": 0}
+    row_counts = {"rows": 0, "sent_before": 0}
     # where a row has no id of its own, its id is a hash of all that it holds, and all of it is read
-    columns = dataset.columns or ()
-    has_ids = "id" in columns and all(stored_id(row) for _, row in dataset.rows(["id"]))
-    for place, row in dataset.rows(["id", *top_columns] if has_ids else None):
+    known_columns = dataset.columns or ()
+    has_ids = "id" in known_columns and all(stored_id(row) for _, row in dataset.rows(["id"]))
+    for row_place, row in dataset.rows(["id", *top_columns] if has_ids else None):
         row_id = row_id_of(row)
-        counts["rows"] += 1
-        if row_id in sent:
-            counts["sent_before"] += 1
-        elif allowed is not None and row_id not in allowed:
-            counts["not_open"] = counts.get("not_open", 0) + 1
+        row_counts["rows"] += 1
+        if row_id in sent_ids:
+            row_counts["sent_before"] += 1
+        elif allowed_ids is not None and row_id not in allowed_ids:
+            row_counts["not_open"] = row_counts.get("not_open", 0) + 1
         else:
-            value = str(column_value(row, layout.balance)) if layout.balance else ""
-            keys.append(seeded_hash(seed, _group_of(row, layout) or row_id))
-            codes.append(code_by_value.setdefault(value, len(code_by_value)))
-            places.append(place)
-    return _take_turns(keys, codes, places), counts, has_ids
+            balance_value = str(column_value(row, layout.balance)) if layout.balance else ""
+            group_keys.append(seeded_hash(seed, _group_of(row, layout) or row_id))
+            value_codes.append(code_by_value.setdefault(balance_value, len(code_by_value)))
+            row_places.append(row_place)
+    return _take_turns(group_keys, value_codes, row_places), row_counts, has_ids
 
 
 def _group_of(row: Row, layout: Layout) -> str:
     """A hash of the values that the rows of a group share; empty where rows are not grouped."""
-    common = [column_value(row, column) for column in layout.together]
-    return digest(common) if common else ""
+    common_values = [column_value(row, column) for column in layout.together]
+    return digest(common_values) if common_values else ""
 
 
-def _take_turns(keys: Any, codes: Any, places: Any) -> Any:
+def _take_turns(group_keys: Any, value_codes: Any, row_places: Any) -> Any:
     """The places in order of their keys, with the codes of values taking turns."""
-    drawn = {"key": keys, "code": codes, "place": places}
-    with duck.connect() as db:
-        db.register("drawn", pa.table({name: np.asarray(data) for name, data in drawn.items()}))
-        return db.execute(_IN_TURNS).fetchnumpy()["place"]
+    drawn_columns = {"key": group_keys, "code": value_codes, "place": row_places}
+    with duck.connect() as database:
+        database.register(
+            "drawn",
+            pa.table(
+                {
+                    column_name: np.asarray(column_data)
+                    for column_name, column_data in drawn_columns.items()
+                }
+            ),
+        )
+        return database.execute(_IN_TURNS).fetchnumpy()["place"]
 
 
 def column_value(row: Any, column: str) -> Any:
     """The value of a dotted column; for a list of objects, the list of their values."""
     value = row
-    for name in column.split("."):
+    for column_part in column.split("."):
         if isinstance(value, list):
-            value = [entry.get(name) for entry in value if isinstance(entry, Mapping)]
+            value = [entry.get(column_part) for entry in value if isinstance(entry, Mapping)]
         else:
-            value = value.get(name) if isinstance(value, Mapping) else None
+            value = value.get(column_part) if isinstance(value, Mapping) else None
     return value
 
 
-def require_columns(dataset: DatasetRows, columns: Sequence[str]) -> None:
+def require_columns(dataset: DatasetRows, needed_columns: Sequence[str]) -> None:
     """`UserError` where the dataset is known not to have a column."""
-    for column in columns:
-        if dataset.columns is not None and column not in dataset.columns:
-            hint = near_hint(column, dataset.columns).replace("there are", "it has")
-            raise UserError(f"{dataset.name} has no column {column!r}", hint=hint)
+    for column_name in needed_columns:
+        if dataset.columns is not None and column_name not in dataset.columns:
+            hint = near_hint(column_name, dataset.columns).replace("there are", "it has")
+            raise UserError(f"{dataset.name} has no column {column_name!r}", hint=hint)

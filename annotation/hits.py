@@ -67,21 +67,21 @@ def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
     dataset_source = order.dataset or layout.dataset
     if dataset_source is None:
         raise UserError(f"the layout {name} names no dataset", hint="give one with --dataset")
-    config = order.config or (None if Path(dataset_source).is_file() else layout.config)
-    dataset = open_dataset(dataset_source, order.releases, config=config, split=order.split)
+    config_name = order.config or (None if Path(dataset_source).is_file() else layout.config)
+    dataset = open_dataset(dataset_source, order.releases, config=config_name, split=order.split)
     if order.until is None and any(field.join == "search" for field in layout.fields.values()):
         hint = "--until YYYY-MM-DD (make: UNTIL=), a day before the first article of the rows"
         raise UserError(f"the layout {name} searches news up to a day: give it", hint=hint)
-    pages = order.pages or dataset.sibling("pages")
-    sources = TextSources(order.news, pages, order.until, Workspace(order.build, order.say))
+    page_table = order.pages or dataset.sibling("pages")
+    sources = TextSources(order.news, page_table, order.until, Workspace(order.build, order.say))
     layout_hits = order.out / name
     with disk_errors(layout_hits), locked(layout_hits):
-        ledger = _ledger(order, layout_hits)
+        sent_before = _ledger(order, layout_hits)
         selection = make_items(
-            layout, dataset, sources, number=order.number, seed=order.seed, ledger=ledger
+            layout, dataset, sources, number=order.number, seed=order.seed, ledger=sent_before
         )
-        attention = [*attention_items(layout), *load_known_items(layout, order.known)]
-        return _write_next(order, layout, selection, attention, dataset)
+        known_items = [*attention_items(layout), *load_known_items(layout, order.known)]
+        return _write_next(order, layout, selection, known_items, dataset)
 
 
 def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
@@ -99,45 +99,51 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
     if layout.rule.by != "sampled":
         raise UserError(f"the layout {name} has no expert's checks: its rule is {layout.rule.by}")
     if not compared_answers(layout):
-        checks = display_path(order.judgments / name / CHECKS)
-        hint = f"write accept or reject into {checks}"
+        checks_file = display_path(order.judgments / name / CHECKS)
+        hint = f"write accept or reject into {checks_file}"
         raise UserError(f"the layout {name} compares no answers with an expert's", hint=hint)
     layout_hits = order.out / name
     with disk_errors(layout_hits), locked(layout_hits):
-        items_by_dataset, sources = _items_to_check(layout, order.judgments / name, layout_hits)
+        items_by_dataset, rows_by_dataset = _items_to_check(
+            layout, order.judgments / name, layout_hits
+        )
         if not items_by_dataset:
             hint = "read the workers' results first: factdrift judgments results.jsonl"
-            where = display_path(order.judgments)
-            raise UserError("nothing for an expert to check", where=where, hint=hint)
-        written = []
-        for dataset, items_by_id in sorted(items_by_dataset.items()):
-            items = [items_by_id[key] for key in sorted(items_by_id)]
-            order.say(f"  {len(items)} drawn items of {dataset} for an expert")
+            judgments_folder = display_path(order.judgments)
+            raise UserError("nothing for an expert to check", where=judgments_folder, hint=hint)
+        written_batches = []
+        for dataset_name, items_by_id in sorted(items_by_dataset.items()):
+            expert_items = [items_by_id[item_id] for item_id in sorted(items_by_id)]
+            order.say(f"  {len(expert_items)} drawn items of {dataset_name} for an expert")
             expert_order = replace(order, seed=_EXPERT_SEED)
-            selection = ItemSelection(items, [""] * len(items), {})
-            source = sources[dataset]
-            written.append(_write_next(expert_order, layout, selection, [], source, experts=True))
-    return written
+            selection = ItemSelection(expert_items, [""] * len(expert_items), {})
+            dataset_rows = rows_by_dataset[dataset_name]
+            written_batches.append(
+                _write_next(expert_order, layout, selection, [], dataset_rows, experts=True)
+            )
+    return written_batches
 
 
 def _items_to_check(
-    layout: Layout, judgments: Path, layout_hits: Path
+    layout: Layout, judgments_folder: Path, layout_hits: Path
 ) -> tuple[dict[str, dict[str, Item]], dict[str, DatasetRows]]:
     """The items that wait for an expert by dataset and id, and what each dataset is."""
-    table = JudgmentTable(judgments)
-    checked = worker_batches(layout, table.by_id.values(), read_expert_verdicts(judgments))
-    to_check = {(judgment.batch, judgment.item) for judgment in waiting_judgments(checked)}
+    table = JudgmentTable(judgments_folder)
+    checked_batches = worker_batches(
+        layout, table.by_id.values(), read_expert_verdicts(judgments_folder)
+    )
+    to_check = {(judgment.batch, judgment.item) for judgment in waiting_judgments(checked_batches)}
     items_by_dataset: dict[str, dict[str, Item]] = {}
-    sources: dict[str, DatasetRows] = {}
+    rows_by_dataset: dict[str, DatasetRows] = {}
     for batch in map(read_batch, batch_folders(layout_hits)):
-        manifest = load_batch_manifest(batch.folder)
-        sources.setdefault(
+        batch_manifest = load_batch_manifest(batch.folder)
+        rows_by_dataset.setdefault(
             batch.dataset,
             DatasetRows(
-                name=manifest.dataset,
-                sha256=manifest.dataset_sha256,
-                config=manifest.config,
-                splits=manifest.splits,
+                name=batch_manifest.dataset,
+                sha256=batch_manifest.dataset_sha256,
+                config=batch_manifest.config,
+                splits=batch_manifest.splits,
                 files=(),
                 columns=None,
             ),
@@ -146,29 +152,31 @@ def _items_to_check(
             if (batch.id, item.id) in to_check:
                 checked_items = items_by_dataset.setdefault(batch.dataset, {})
                 checked_items[item.id] = replace(item, answers=None)
-    return items_by_dataset, sources
+    return items_by_dataset, rows_by_dataset
 
 
-def batch_summary(folder: Path, manifest: BatchManifest) -> list[str]:
+def batch_summary(batch_folder: Path, manifest: BatchManifest) -> list[str]:
     """Lines that say what was made, what it costs, and what to do with it."""
-    counts, pay = manifest.counts, manifest.pay
-    usual = {"hits", "items", "attention", "assignments", "rows"}
+    batch_counts, pay = manifest.counts, manifest.pay
+    usual_names = {"hits", "items", "attention", "assignments", "rows"}
     left_out = [
-        f"{count:,} {name}" for name, count in sorted(counts.items()) if count and name not in usual
+        f"{row_count:,} {count_name}"
+        for count_name, row_count in sorted(batch_counts.items())
+        if row_count and count_name not in usual_names
     ]
-    workers = "1 worker" if manifest.assignments == 1 else f"{manifest.assignments} workers"
-    lines = [
-        f"{folder}: {counts['items']:,} items of {manifest.dataset} in {counts['hits']:,} HITs "
-        f"for {manifest.platform}",
-        f"  {workers} each at {pay.per_hit} {pay.currency} a HIT "
+    workers_text = "1 worker" if manifest.assignments == 1 else f"{manifest.assignments} workers"
+    summary_lines = [
+        f"{batch_folder}: {batch_counts['items']:,} items of {manifest.dataset} "
+        f"in {batch_counts['hits']:,} HITs for {manifest.platform}",
+        f"  {workers_text} each at {pay.per_hit} {pay.currency} a HIT "
         f"({pay.hourly} {pay.currency} an hour): {pay.total} {pay.currency} in all, without fees",
     ]
     if left_out:
-        lines.append(f"  left out: {', '.join(left_out)}")
-    platform_folder = folder / manifest.platform
+        summary_lines.append(f"  left out: {', '.join(left_out)}")
+    platform_folder = batch_folder / manifest.platform
     return [
-        *lines,
-        f"  next: open {folder / 'preview.html'}, give out what is in {platform_folder}, "
+        *summary_lines,
+        f"  next: open {batch_folder / 'preview.html'}, give out what is in {platform_folder}, "
         "and bring what comes",
         "  back: factdrift judgments results.jsonl",
     ]
@@ -176,7 +184,7 @@ def batch_summary(folder: Path, manifest: BatchManifest) -> list[str]:
 
 def group_into_hits(
     items: Sequence[Item],
-    groups: Sequence[str],
+    group_keys: Sequence[str],
     known_items: Sequence[Item],
     layout: Layout,
     seed: int,
@@ -187,10 +195,10 @@ def group_into_hits(
     A HIT gets `attention_per_hit` of the `known` items, at places that its hash gives. A HIT ends
     early where with the next item, and any of the known ones, it would not fit.
     """
-    hits = []
+    grouped_hits = []
     check_count = min(layout.attention_per_hit, len(known_items))
     fits_with_checks = _with_largest(known_items, fits, check_count)
-    for row_items in _hit_items(items, groups, layout.items_per_hit, fits_with_checks):
+    for row_items in _hit_items(items, group_keys, layout.items_per_hit, fits_with_checks):
         hit_items = list(row_items)
         for check_number in range(check_count):
             # the first check's hash has no number: a HIT with one check has the id it always had
@@ -201,31 +209,33 @@ def group_into_hits(
                 check_hash % (len(hit_items) + 1),
                 unused_items[(check_hash >> 32) % len(unused_items)],
             )
-        hits.append(Hit(digest([seed, [item.id for item in hit_items]]), tuple(hit_items)))
-    return tuple(hits)
+        grouped_hits.append(Hit(digest([seed, [item.id for item in hit_items]]), tuple(hit_items)))
+    return tuple(grouped_hits)
 
 
-def _with_largest(known_items: Sequence[Item], fits: FitsHit, number: int) -> FitsHit:
-    largest = (
-        sorted(known_items, key=lambda item: len(str(item.fields)))[-number:] if number else []
+def _with_largest(known_items: Sequence[Item], fits: FitsHit, largest_count: int) -> FitsHit:
+    largest_items = (
+        sorted(known_items, key=lambda known_item: len(str(known_item.fields)))[-largest_count:]
+        if largest_count
+        else []
     )
-    return lambda items: fits([*items, *largest])
+    return lambda items: fits([*items, *largest_items])
 
 
 def _hit_items(
-    items: Sequence[Item], groups: Sequence[str], size: int, fits: FitsHit
+    items: Sequence[Item], group_keys: Sequence[str], hit_size: int, fits: FitsHit
 ) -> Iterator[list[Item]]:
     """Greedy: a group that does not fit any more begins a HIT; one that never fits is cut."""
-    by_group: dict[str, list[Item]] = {}
-    for number, (item, group) in enumerate(zip(items, groups, strict=True)):
-        by_group.setdefault(group or str(number), []).append(item)
+    items_by_group: dict[str, list[Item]] = {}
+    for item_number, (item, group_key) in enumerate(zip(items, group_keys, strict=True)):
+        items_by_group.setdefault(group_key or str(item_number), []).append(item)
     hit_items: list[Item] = []
-    for group_items in by_group.values():
-        if hit_items and len(hit_items) + len(group_items) > size:
+    for group_items in items_by_group.values():
+        if hit_items and len(hit_items) + len(group_items) > hit_size:
             yield hit_items
             hit_items = []
         for item in group_items:
-            if hit_items and (len(hit_items) == size or not fits([*hit_items, item])):
+            if hit_items and (len(hit_items) == hit_size or not fits([*hit_items, item])):
                 yield hit_items
                 hit_items = []
             hit_items.append(item)
@@ -248,36 +258,42 @@ def _write_next(
     """
     fits = find_platform(order.platform).hit_limit(layout)
     fits_alone = _with_largest(known_items, fits, 1)
-    fitting = [index for index, item in enumerate(selection.items) if fits_alone([item])]
-    if not fitting:
+    fitting_places = [
+        item_place
+        for item_place, selected_item in enumerate(selection.items)
+        if fits_alone([selected_item])
+    ]
+    if not fitting_places:
         hint = "--platform static takes items of any size"
         raise UserError(f"every item is too large for {order.platform}", hint=hint)
-    too_large = len(selection.items) - len(fitting)
-    counts = {
+    too_large = len(selection.items) - len(fitting_places)
+    batch_counts = {
         **selection.counts,
         **({f"too large for {order.platform}": too_large} if too_large else {}),
     }
-    items, groups = (
-        [selection.items[index] for index in fitting],
-        [selection.groups[index] for index in fitting],
+    fitting_items, fitting_groups = (
+        [selection.items[item_place] for item_place in fitting_places],
+        [selection.groups[item_place] for item_place in fitting_places],
     )
-    hits = group_into_hits(items, groups, known_items, layout, order.seed, fits)
+    batch_hits = group_into_hits(
+        fitting_items, fitting_groups, known_items, layout, order.seed, fits
+    )
     earlier_folders = batch_folders(order.out / layout.name)
-    number = int(earlier_folders[-1].name) + 1 if earlier_folders else 1
+    batch_number = int(earlier_folders[-1].name) + 1 if earlier_folders else 1
     batch = HitBatch(
         id="",
-        number=number,
+        number=batch_number,
         layout=layout.name,
         layout_sha256=layout_sha256(layout.folder),
         dataset=dataset.name,
         platform=order.platform,
         seed=order.seed,
-        hits=hits,
-        folder=order.out / layout.name / f"{number:04}",
+        hits=batch_hits,
+        folder=order.out / layout.name / f"{batch_number:04}",
         experts=experts,
     )
     batch = replace(batch, id=batch_id(batch))
-    return batch.folder, write_batch(batch, layout, order.delivery, dataset, counts)
+    return batch.folder, write_batch(batch, layout, order.delivery, dataset, batch_counts)
 
 
 def write_batch(
@@ -285,60 +301,68 @@ def write_batch(
     layout: Layout,
     delivery: Delivery,
     dataset: DatasetRows,
-    counts: dict[str, int],
+    other_counts: dict[str, int],
 ) -> BatchManifest:
     """Write `batch.folder`, whole or not at all."""
     platform = find_platform(batch.platform)
     delivery.check(platform.name, platform.delivery_fields)
     known_answers = {item.id: item.answers for item in batch.items if item.answers is not None}
-    rows = sent_row_ids(batch)
-    assignments = len(batch.hits) * layout.assignments
-    counts = {
+    sent_rows = sent_row_ids(batch)
+    assignment_count = len(batch.hits) * layout.assignments
+    other_counts = {
         "hits": len(batch.hits),
-        "items": len(rows),
-        "attention": len(batch.items) - len(rows),
-        "assignments": assignments,
-        **counts,
+        "items": len(sent_rows),
+        "attention": len(batch.items) - len(sent_rows),
+        "assignments": assignment_count,
+        **other_counts,
     }
     with atomic_folder(batch.folder) as folder:
-        items = (
+        item_entries = (
             {"hit": hit.id, "id": item.id, "row": item.row, "fields": item.fields}
             for hit in batch.hits
             for item in hit.items
         )
-        lines = (
+        item_lines = (
             json.dumps(item_entry, ensure_ascii=False, sort_keys=True) + "\n"
-            for item_entry in items
+            for item_entry in item_entries
         )
-        _write_text(folder / ITEMS, "".join(lines))
+        _write_text(folder / ITEMS, "".join(item_lines))
         _write_text(folder / PRIVATE, _pretty_json({"attention": known_answers}))
-        preview = render_page(layout, batch.hits[:_PREVIEWED], batch=batch.id, mode="preview")
-        _write_text(folder / PREVIEW, preview)
+        preview_page = render_page(
+            layout, batch.hits[:_PREVIEWED], batch_id=batch.id, mode="preview"
+        )
+        _write_text(folder / PREVIEW, preview_page)
         (folder / batch.platform).mkdir()
         platform.export(batch, layout, folder / batch.platform, delivery)
         (folder / LAYOUT_COPY).mkdir()
-        for part in LAYOUT_FILES:
-            shutil.copyfile(layout.folder / part, folder / LAYOUT_COPY / part)
-        paths = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
+        for layout_file in LAYOUT_FILES:
+            shutil.copyfile(layout.folder / layout_file, folder / LAYOUT_COPY / layout_file)
+        path_by_name = {
+            written_path.relative_to(folder).as_posix(): written_path
+            for written_path in folder.rglob("*")
+            if written_path.is_file()
+        }
         manifest = BatchManifest(
             **batch.identity,
             dataset_sha256=dataset.sha256,
             config=dataset.config,
             splits=dataset.splits,
             assignments=layout.assignments,
-            counts=counts,
+            counts=other_counts,
             pay=Costs(
                 currency=layout.pay.currency,
                 per_hit=_money(layout.pay.per_hit),
                 minutes_per_hit=layout.pay.minutes_per_hit,
                 hourly=layout.pay.hourly,
-                total=_money(layout.pay.per_hit * assignments),
+                total=_money(layout.pay.per_hit * assignment_count),
             ),
             hits=tuple(hit.id for hit in batch.hits),
-            rows=rows,
+            rows=sent_rows,
             files=tuple(
-                FileEntry(path=name, sha256=file_sha256(path), bytes=path.stat().st_size)
-                for name, path in sorted(paths.items())
+                FileEntry(
+                    path=file_name, sha256=file_sha256(file_path), bytes=file_path.stat().st_size
+                )
+                for file_name, file_path in sorted(path_by_name.items())
             ),
         )
         _write_text(folder / MANIFEST, _pretty_json(MANIFESTS.dump_python(manifest, mode="json")))
@@ -350,27 +374,29 @@ def _ledger(order: BatchOrder, layout_hits: Path) -> Ledger:
         return Ledger() if order.again else sent_ledger(layout_hits)
     if order.again:
         raise UserError("--open and --again exclude each other", hint="give one of them")
-    sent = sent_ledger(layout_hits).rows
-    if not sent:
+    sent_rows = sent_ledger(layout_hits).rows
+    if not sent_rows:
         hint = "without --open a first batch is made"
         raise UserError("nothing was sent yet", where=display_path(layout_hits), hint=hint)
-    path, name = order.judgments / layout_hits.name / FILE, layout_hits.name
+    gold_path, name = order.judgments / layout_hits.name / FILE, layout_hits.name
     try:
-        gold = [*read_gold([path], name)] if path.is_file() else []
+        gold_rows = [*read_gold([gold_path], name)] if gold_path.is_file() else []
     except NoGoldError:
-        gold = []
-    decided = {gold_row.row for gold_row in gold if gold_row.decision in ("accepted", "rejected")}
-    return Ledger(open=sent - decided)
+        gold_rows = []
+    decided_rows = {
+        gold_row.row for gold_row in gold_rows if gold_row.decision in ("accepted", "rejected")
+    }
+    return Ledger(open=sent_rows - decided_rows)
 
 
-def _money(amount: Decimal) -> Decimal:
-    cents = amount.quantize(Decimal("0.01"))
-    return cents if cents == amount else amount
+def _money(money_amount: Decimal) -> Decimal:
+    whole_cents = money_amount.quantize(Decimal("0.01"))
+    return whole_cents if whole_cents == money_amount else money_amount
 
 
 def _pretty_json(value: object) -> str:
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, "utf-8", newline="\n")
+def _write_text(file_path: Path, file_text: str) -> None:
+    file_path.write_text(file_text, "utf-8", newline="\n")

@@ -281,77 +281,113 @@ class Layout(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_ways_out(cls, settings: object) -> object:
+    def _with_ways_out(cls, layout_settings: object) -> object:
         """Add the answers `broken` and `comment`, where the layout asks for them."""
-        if not isinstance(settings, Mapping) or not isinstance(settings.get("answers"), Mapping):
-            return settings
-        answers = dict(settings["answers"])
-        broken = settings.get("broken")
-        choices = _BROKEN if broken is True else broken
-        if isinstance(choices, list | tuple) and choices and BROKEN not in answers:
-            values = [choice["value"] for choice in choices if isinstance(choice, Mapping)]
-            for name, answer in answers.items():
+        if not isinstance(layout_settings, Mapping) or not isinstance(
+            layout_settings.get("answers"), Mapping
+        ):
+            return layout_settings
+        answer_settings = dict(layout_settings["answers"])
+        broken_setting = layout_settings.get("broken")
+        broken_choices = _BROKEN if broken_setting is True else broken_setting
+        if (
+            isinstance(broken_choices, list | tuple)
+            and broken_choices
+            and BROKEN not in answer_settings
+        ):
+            choice_values = [
+                choice["value"] for choice in broken_choices if isinstance(choice, Mapping)
+            ]
+            for answer_name, answer in answer_settings.items():
                 if isinstance(answer, Mapping):
-                    unless = {**(answer.get("unless") or {}), BROKEN: values}
-                    answers[name] = {**answer, "unless": unless}
-            label = "This item cannot be answered, because"
-            question = {"kind": "choices", "required": False, "label": label, "agree": "none"}
-            answers = {BROKEN: {**question, "choices": choices}, **answers}
-        if settings.get("comment") is True and COMMENT not in answers:
-            question = {"kind": "text", "required": False, "label": "Your remark", "agree": "none"}
-            answers[COMMENT] = {**question, "check": {"max_length": 1000}}
-        return {**settings, "answers": answers}
+                    broken_condition = {
+                        **(answer.get("unless") or {}),
+                        BROKEN: choice_values,
+                    }
+                    answer_settings[answer_name] = {**answer, "unless": broken_condition}
+            question_label = "This item cannot be answered, because"
+            question_settings = {
+                "kind": "choices",
+                "required": False,
+                "label": question_label,
+                "agree": "none",
+            }
+            answer_settings = {
+                BROKEN: {**question_settings, "choices": broken_choices},
+                **answer_settings,
+            }
+        if layout_settings.get("comment") is True and COMMENT not in answer_settings:
+            question_settings = {
+                "kind": "text",
+                "required": False,
+                "label": "Your remark",
+                "agree": "none",
+            }
+            answer_settings[COMMENT] = {**question_settings, "check": {"max_length": 1000}}
+        return {**layout_settings, "answers": answer_settings}
 
     @model_validator(mode="after")
     def _check_names_and_values(self) -> "Layout":
         rule, found_mistakes = self.rule, list[Mistake]()
-        for name, field in self.fields.items():
+        for answer_name, field in self.fields.items():
             if field.marks and self._kind(field.marks) != "spans":
-                text = f"no field {field.marks!r} of kind spans"
-                found_mistakes.append((("fields", name, "marks"), text))
-        for name in self.answers.keys() & self.fields:
-            found_mistakes.append((("answers", name), "a field has this name"))
+                mistake_text = f"no field {field.marks!r} of kind spans"
+                found_mistakes.append((("fields", answer_name, "marks"), mistake_text))
+        for answer_name in self.answers.keys() & self.fields:
+            found_mistakes.append((("answers", answer_name), "a field has this name"))
         if rule.of and rule.of not in self.answers:
             found_mistakes.append((("rule", "of"), f"no answer {rule.of!r}"))
-        for place, answer, before in _walk_answers(("answers",), self.answers, {}):
-            found_mistakes += self._answer_mistakes(place, answer, before)
-        decided = _possible_values(self.answers.get(rule.of or ""))
+        for place, answer, earlier_answers in _walk_answers(("answers",), self.answers, {}):
+            found_mistakes += self._answer_mistakes(place, answer, earlier_answers)
+        decided_values = _possible_values(self.answers.get(rule.of or ""))
         accept_place = ("rule", "accept")
-        found_mistakes += _unknown_values(accept_place, rule.accept, decided, repr(rule.of))
+        found_mistakes += _unknown_values(accept_place, rule.accept, decided_values, repr(rule.of))
         if found_mistakes:
             raise mistakes(found_mistakes)
         return self
 
     def _answer_mistakes(
-        self, place: Loc, answer: LayoutAnswer, before: Mapping[str, LayoutAnswer]
+        self,
+        place: Loc,
+        answer: LayoutAnswer,
+        earlier_answers: Mapping[str, LayoutAnswer],
     ) -> Iterator[Mistake]:
-        """Yield what is wrong with an answer; `before` are the answers that are asked earlier."""
-        yield from self._name_mistakes(place, answer, before)
-        yield from _condition_mistakes(place, answer, before)
+        """Yield what is wrong with an answer; `earlier_answers` are asked before it."""
+        yield from self._name_mistakes(place, answer, earlier_answers)
+        yield from _condition_mistakes(place, answer, earlier_answers)
         yield from self._needs_mistakes(place, answer)
         yield from self._kind_mistakes(place, answer)
         yield from _repeated_choices(place, answer)
 
     def _name_mistakes(
-        self, place: Loc, answer: LayoutAnswer, before: Mapping[str, LayoutAnswer]
+        self,
+        place: Loc,
+        answer: LayoutAnswer,
+        earlier_answers: Mapping[str, LayoutAnswer],
     ) -> Iterator[Mistake]:
         """Names of fields or earlier answers that do not exist."""
-        name_by_option = {option: getattr(answer, option) for option in _NAMING_OPTIONS}
-        for option in _NAMING_CHECKS:
-            name_by_option[option] = getattr(answer.check, option)
-        for option, name in name_by_option.items():
-            if name and name not in self.fields and name not in before:
-                near = did_you_mean(name, [*self.fields, *before])
-                hint = f", did you mean {near!r}?" if near else ""
+        name_by_option = {
+            option_name: getattr(answer, option_name) for option_name in _NAMING_OPTIONS
+        }
+        for option_name in _NAMING_CHECKS:
+            name_by_option[option_name] = getattr(answer.check, option_name)
+        for option_name, named_field in name_by_option.items():
+            if (
+                named_field
+                and named_field not in self.fields
+                and named_field not in earlier_answers
+            ):
+                nearest_name = did_you_mean(named_field, [*self.fields, *earlier_answers])
+                hint = f", did you mean {nearest_name!r}?" if nearest_name else ""
                 # the options of the check are told at `check`, where they are written
-                key = option if option in _NAMING_OPTIONS else "check"
-                yield (*place, key), f"no field {name!r}{hint}"
+                option_key = option_name if option_name in _NAMING_OPTIONS else "check"
+                yield (*place, option_key), f"no field {named_field!r}{hint}"
 
     def _needs_mistakes(self, place: Loc, answer: LayoutAnswer) -> Iterator[Mistake]:
         """Fields that `needs` of the answer or of a choice names and that do not exist."""
         needed_by = [(place, answer.needs)]
-        for number, choice in enumerate(answer.choices):
-            needed_by.append(((*place, "choices", number), choice.needs))
+        for choice_number, choice in enumerate(answer.choices):
+            needed_by.append(((*place, "choices", choice_number), choice.needs))
         for option_place, field_name in needed_by:
             if field_name:
                 field_names = [*self.fields]
@@ -369,12 +405,15 @@ class Layout(Strict):
             yield place, f"a {answer.kind} needs the `field` to mark in"
         if (answer.kind == "group") != bool(answer.answers):
             yield place, "a group, and only a group, has `answers`"
-        kind = self._kind(answer.field or "")
-        if field_kinds and kind and kind not in field_kinds:
-            yield (*place, "field"), f"{answer.field!r} is not of kind {' or '.join(field_kinds)}"
+        field_kind = self._kind(answer.field or "")
+        if field_kinds and field_kind and field_kind not in field_kinds:
+            yield (
+                (*place, "field"),
+                f"{answer.field!r} is not of kind {' or '.join(field_kinds)}",
+            )
 
-    def _kind(self, field: str) -> str | None:
-        return self.fields[field].kind if field in self.fields else None
+    def _kind(self, field_name: str) -> str | None:
+        return self.fields[field_name].kind if field_name in self.fields else None
 
 
 # The options of an answer that name a field or an earlier answer.
@@ -390,38 +429,45 @@ _FIELD_KINDS: Mapping[str, tuple[str, ...]] = {
 
 
 def _condition_mistakes(
-    place: Loc, answer: LayoutAnswer, before: Mapping[str, LayoutAnswer]
+    place: Loc, answer: LayoutAnswer, earlier_answers: Mapping[str, LayoutAnswer]
 ) -> Iterator[Mistake]:
     """Conditions on answers that are not asked before, or on values that they cannot have."""
-    for option in ("when", "unless"):
-        for name, values in getattr(answer, option).items():
-            if name not in before:
-                yield (*place, option), f"{name!r} is not asked before"
-            possible_values = _possible_values(before.get(name))
-            yield from _unknown_values((*place, option, name), values, possible_values, repr(name))
+    for option_name in ("when", "unless"):
+        for condition_name, condition_values in getattr(answer, option_name).items():
+            if condition_name not in earlier_answers:
+                yield (*place, option_name), f"{condition_name!r} is not asked before"
+            possible_values = _possible_values(earlier_answers.get(condition_name))
+            yield from _unknown_values(
+                (*place, option_name, condition_name),
+                condition_values,
+                possible_values,
+                repr(condition_name),
+            )
 
 
 def _repeated_choices(place: Loc, answer: LayoutAnswer) -> Iterator[Mistake]:
     """Choices that have the key or the value of an earlier choice."""
-    for attribute in ("key", "value"):
-        seen: set[str] = set()
-        for number, choice in enumerate(answer.choices):
-            content = getattr(choice, attribute)
-            if content in seen:
-                text = f"two choices have the {attribute} {content!r}"
-                yield (*place, "choices", number), text
-            if content is not None:
-                seen.add(content)
+    for attribute_name in ("key", "value"):
+        seen_contents: set[str] = set()
+        for choice_number, choice in enumerate(answer.choices):
+            attribute_value = getattr(choice, attribute_name)
+            if attribute_value in seen_contents:
+                mistake_text = f"two choices have the {attribute_name} {attribute_value!r}"
+                yield (*place, "choices", choice_number), mistake_text
+            if attribute_value is not None:
+                seen_contents.add(attribute_value)
 
 
 def _walk_answers(
-    place: Loc, answers: Mapping[str, LayoutAnswer], before: Mapping[str, LayoutAnswer]
+    place: Loc,
+    layout_answers: Mapping[str, LayoutAnswer],
+    earlier_answers: Mapping[str, LayoutAnswer],
 ) -> Iterator[tuple[Loc, LayoutAnswer, Mapping[str, LayoutAnswer]]]:
     """Yield every answer, also those inside of groups, with its place and the answers before it."""
-    for name, answer in answers.items():
-        yield (*place, name), answer, before
-        yield from _walk_answers((*place, name, "answers"), answer.answers, before)
-        before = {**before, name: answer}
+    for answer_name, answer in layout_answers.items():
+        yield (*place, answer_name), answer, earlier_answers
+        yield from _walk_answers((*place, answer_name, "answers"), answer.answers, earlier_answers)
+        earlier_answers = {**earlier_answers, answer_name: answer}
 
 
 def _possible_values(answer: LayoutAnswer | None) -> list[str] | None:
@@ -434,22 +480,27 @@ def _possible_values(answer: LayoutAnswer | None) -> list[str] | None:
 
 
 def _unknown_values(
-    place: Loc, values: Sequence[str], known_values: list[str] | None, where: str
+    place: Loc, named_values: Sequence[str], known_values: list[str] | None, value_source: str
 ) -> Iterator[tuple[Loc, str]]:
-    for number, value in enumerate(values):
-        if known_values is not None and value not in known_values:
-            yield (*place, number), f"{value!r} is not of {where}, {near_hint(value, known_values)}"
+    for value_number, named_value in enumerate(named_values):
+        if known_values is not None and named_value not in known_values:
+            yield (
+                (*place, value_number),
+                f"{named_value!r} is not of {value_source}, {near_hint(named_value, known_values)}",
+            )
 
 
-def near_hint(word: str | None, choices: Iterable[str]) -> str:
+def near_hint(unknown_word: str | None, known_words: Iterable[str]) -> str:
     """A hint for a word that is none of the choices: the nearest of them, or all."""
-    choices = [*choices]
-    near = did_you_mean(word or "", choices)
-    return f"did you mean {near!r}?" if near else f"there are {', '.join(choices)}"
+    known_words = [*known_words]
+    nearest_word = did_you_mean(unknown_word or "", known_words)
+    return (
+        f"did you mean {nearest_word!r}?" if nearest_word else f"there are {', '.join(known_words)}"
+    )
 
 
-def layout_names(folder: Path = FOLDER) -> list[str]:
-    return sorted(path.parent.name for path in folder.glob("*/layout.yaml"))
+def layout_names(layouts_folder: Path = FOLDER) -> list[str]:
+    return sorted(layout_path.parent.name for layout_path in layouts_folder.glob("*/layout.yaml"))
 
 
 def load_layout(name: str | Path) -> Layout:
@@ -457,13 +508,13 @@ def load_layout(name: str | Path) -> Layout:
 
     `UserError`: there is no such layout, or it has mistakes, with file and line of each.
     """
-    path = FOLDER / name
-    if not (path / "layout.yaml").is_file():
-        path = Path(name)
-    if not (path / "layout.yaml").is_file():
+    layout_folder = FOLDER / name
+    if not (layout_folder / "layout.yaml").is_file():
+        layout_folder = Path(name)
+    if not (layout_folder / "layout.yaml").is_file():
         hint = near_hint(str(name), layout_names())
         raise UserError(f"no layout {str(name)!r} in {display_path(FOLDER)}", hint=hint)
-    layout = load(path / "layout.yaml", Layout).with_folder(path.resolve())
-    if not (path / "task.html.j2").is_file():
-        raise UserError("no task.html.j2 beside layout.yaml", where=display_path(path))
+    layout = load(layout_folder / "layout.yaml", Layout).with_folder(layout_folder.resolve())
+    if not (layout_folder / "task.html.j2").is_file():
+        raise UserError("no task.html.j2 beside layout.yaml", where=display_path(layout_folder))
     return layout

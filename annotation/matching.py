@@ -48,8 +48,8 @@ def is_repeat(judgment: Judgment) -> bool:
 def submission_key(judgment: Judgment) -> tuple[str, str, str, str]:
     """What the judgments of one submission share; those of a HIT that a worker handed in piece by
     piece count as one."""
-    assignment = "" if is_piecewise(judgment.platform) else judgment.assignment
-    return judgment.batch, judgment.hit, judgment.worker, assignment
+    assignment_hash = "" if is_piecewise(judgment.platform) else judgment.assignment
+    return judgment.batch, judgment.hit, judgment.worker, assignment_hash
 
 
 @dataclass
@@ -78,13 +78,15 @@ class Batches:
     _versions: dict[str, list[LayoutVersion]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        folders = (
-            sorted(path for path in self.root.iterdir() if path.is_dir())
+        layout_folders = (
+            sorted(layout_path for layout_path in self.root.iterdir() if layout_path.is_dir())
             if self.root.is_dir()
             else []
         )
         for folder in (
-            batch_folder for layout_hits in folders for batch_folder in batch_folders(layout_hits)
+            batch_folder
+            for layout_hits in layout_folders
+            for batch_folder in batch_folders(layout_hits)
         ):
             manifest = load_batch_manifest(folder)
             if manifest.layout != folder.parent.name:
@@ -98,96 +100,98 @@ class Batches:
             hint = "make one with `factdrift hits`, or name their folder with --hits"
             raise UserError("no batches here", where=display_path(self.root), hint=hint)
 
-    def get(self, name: str) -> HitBatch | None:
-        if name in self.places and name not in self._read:
-            self._read[name] = read_batch(self.places[name])
-        return self._read.get(name)
+    def get(self, batch_id: str) -> HitBatch | None:
+        if batch_id in self.places and batch_id not in self._read:
+            self._read[batch_id] = read_batch(self.places[batch_id])
+        return self._read.get(batch_id)
 
-    def find(self, batch: str, hit: str, item: str) -> tuple[Layout, Item] | None:
+    def find(self, batch_id: str, hit_id: str, item_id: str) -> tuple[Layout, Item] | None:
         """The layout and the item of these ids; None where there is no such item."""
-        hit_batch = self.get(batch)
-        batch_hit = hit_batch.hit_by_id.get(hit) if hit_batch else None
-        items = batch_hit.items if batch_hit else ()
+        hit_batch = self.get(batch_id)
+        batch_hit = hit_batch.hit_by_id.get(hit_id) if hit_batch else None
+        hit_items = batch_hit.items if batch_hit else ()
         return next(
             (
                 (hit_batch.layout_as_sent, candidate)
-                for candidate in items
-                if hit_batch and candidate.id == item
+                for candidate in hit_items
+                if hit_batch and candidate.id == item_id
             ),
             None,
         )
 
-    def __contains__(self, name: str) -> bool:
-        return name in self.places
+    def __contains__(self, batch_id: str) -> bool:
+        return batch_id in self.places
 
-    def layout_versions(self, layout: str) -> list[LayoutVersion]:
+    def layout_versions(self, name: str) -> list[LayoutVersion]:
         """The batches of a layout by what can be answered, that of the newest batch last."""
-        if layout in self._versions:
-            return self._versions[layout]
+        if name in self._versions:
+            return self._versions[name]
         version_by_key: dict[str, LayoutVersion] = {}
-        for name, folder in self.places.items():
-            if folder.parent.name != layout or (batch := self.get(name)) is None:
+        for batch_id, batch_folder in self.places.items():
+            if batch_folder.parent.name != name or (hit_batch := self.get(batch_id)) is None:
                 continue
-            batch_layout = batch.layout_as_sent
+            batch_layout = hit_batch.layout_as_sent
             answerable_key = _answerable_key(batch_layout)
             version_by_key[answerable_key] = version = version_by_key.pop(
                 answerable_key, LayoutVersion(batch_layout)
             )
             version.layout = batch_layout
-            version.pay[name] = batch_layout.pay.per_hit
-            version.items |= {item.id: item for item in batch.items}
-            version.sizes |= {hit.id: len(hit.items) for hit in batch.hits}
-            if batch.experts or batch_layout.qualifications.expert:
-                version.experts.add(name)
+            version.pay[batch_id] = batch_layout.pay.per_hit
+            version.items |= {item.id: item for item in hit_batch.items}
+            version.sizes |= {batch_hit.id: len(batch_hit.items) for batch_hit in hit_batch.hits}
+            if hit_batch.experts or batch_layout.qualifications.expert:
+                version.experts.add(batch_id)
         if not version_by_key:
-            raise UserError(f"no batch of the layout {layout!r}", where=display_path(self.root))
-        return self._versions.setdefault(layout, [*version_by_key.values()])
+            raise UserError(f"no batch of the layout {name!r}", where=display_path(self.root))
+        return self._versions.setdefault(name, [*version_by_key.values()])
 
 
 def match_submission(
-    submission: Submission, batches: Batches, platform: str, salt: bytes
+    submission: Submission, batches: Batches, platform_name: str, salt: bytes
 ) -> list[Judgment] | Refused:
     """One judgment an item, in the order of the HIT; or the first thing that is wrong with it."""
 
     def refused(reason: str, detail: str = "") -> Refused:
         return Refused(submission.where, submission.line, reason, detail)
 
-    batch = batches.get(submission.batch)
-    if batch is None:
-        near = did_you_mean(submission.batch[:40], batches.places)
+    hit_batch = batches.get(submission.batch)
+    if hit_batch is None:
+        nearest_id = did_you_mean(submission.batch[:40], batches.places)
         not_listed = f"not among the {len(batches.places)} of hits/"
-        return refused("unknown batch", f"did you mean {near}?" if near else not_listed)
-    if batch.platform != platform:
-        return refused("wrong platform", f"the batch went to {batch.platform}, not to {platform}")
-    hit = batch.hit_by_id.get(submission.hit)
+        return refused("unknown batch", f"did you mean {nearest_id}?" if nearest_id else not_listed)
+    if hit_batch.platform != platform_name:
+        return refused(
+            "wrong platform", f"the batch went to {hit_batch.platform}, not to {platform_name}"
+        )
+    hit = hit_batch.hit_by_id.get(submission.hit)
     if hit is None:
         return refused(
-            "unknown HIT", f"{submission.hit[:40]!r} is not in {display_path(batch.folder)}"
+            "unknown HIT", f"{submission.hit[:40]!r} is not in {display_path(hit_batch.folder)}"
         )
-    worker_hash = hash_id(salt, "worker", platform, submission.worker.strip())
-    mistake = find_answer_mistake(
-        submission, hit, batch.layout_as_sent, piecewise=is_piecewise(platform)
+    worker_hash = hash_id(salt, "worker", platform_name, submission.worker.strip())
+    answer_mistake = find_answer_mistake(
+        submission, hit, hit_batch.layout_as_sent, piecewise=is_piecewise(platform_name)
     )
-    if mistake:
-        reason, detail = mistake
+    if answer_mistake:
+        reason, detail = answer_mistake
         return refused(
             reason, f"{detail}, worker {worker_hash}" if reason == "missing item" else detail
         )
     if not worker_hash:
         return refused("not a submission", "no worker")
     answered_items = tuple(item for item in hit.items if item.id in submission.answers)
-    assignment_hash = hash_id(salt, "assignment", platform, submission.assignment.strip())
+    assignment_hash = hash_id(salt, "assignment", platform_name, submission.assignment.strip())
     return [
         Judgment(
-            id=row_id(batch.id, hit.id, item.id, worker_hash),
-            layout=batch.layout,
-            batch=batch.id,
+            id=row_id(hit_batch.id, hit.id, item.id, worker_hash),
+            layout=hit_batch.layout,
+            batch=hit_batch.id,
             hit=hit.id,
             item=item.id,
             row=item.row,
-            dataset=batch.dataset,
+            dataset=hit_batch.dataset,
             worker=worker_hash,
-            platform=platform,
+            platform=platform_name,
             assignment=assignment_hash,
             answers=intern(_canonical_answers(submission.answers[item.id])),
             seconds=_item_seconds(submission, item.id, len(answered_items)),
@@ -205,19 +209,22 @@ def find_answer_mistake(
 
     `piecewise`: some of its items are enough.
     """
-    items = {item.id: item for item in hit.items}
-    if unknown := sorted(submission.answers.keys() - items.keys()):
-        return "unknown item", f"{unknown[0][:40]!r} is not in HIT {hit.id}"
-    missing = [name for name in items if name not in submission.answers]
-    if missing and (not piecewise or not submission.answers):
-        return "missing item", f"{missing[0]}, {len(missing)} of {len(items)} of HIT {hit.id}"
-    if unknown := sorted(submission.item_seconds.keys() - items.keys()):
-        return "unknown item", f"{unknown[0][:40]!r} has a time"
+    item_by_id = {item.id: item for item in hit.items}
+    if unknown_items := sorted(submission.answers.keys() - item_by_id.keys()):
+        return "unknown item", f"{unknown_items[0][:40]!r} is not in HIT {hit.id}"
+    missing_items = [item_id for item_id in item_by_id if item_id not in submission.answers]
+    if missing_items and (not piecewise or not submission.answers):
+        return (
+            "missing item",
+            f"{missing_items[0]}, {len(missing_items)} of {len(item_by_id)} of HIT {hit.id}",
+        )
+    if unknown_items := sorted(submission.item_seconds.keys() - item_by_id.keys()):
+        return "unknown item", f"{unknown_items[0][:40]!r} has a time"
     for item in hit.items:
         item_problems = answer_problems(layout, item.fields, submission.answers.get(item.id, {}))
         if item.id in submission.answers and item_problems:
-            more = f" (and {len(item_problems) - 1} more)" if len(item_problems) > 1 else ""
-            return "invalid answer", f"item {item.id}: {item_problems[0]}{more}"
+            more_text = f" (and {len(item_problems) - 1} more)" if len(item_problems) > 1 else ""
+            return "invalid answer", f"item {item.id}: {item_problems[0]}{more_text}"
     return None
 
 
@@ -225,71 +232,82 @@ def _answerable_key(layout: Layout) -> str:
     def values(layout_answers: Mapping[str, LayoutAnswer]) -> object:
         return [
             [
-                name,
+                answer_name,
                 answer.kind,
                 answer.field,
                 sorted(choice.value for choice in answer.choices),
                 values(answer.answers),
             ]
-            for name, answer in sorted(layout_answers.items())
+            for answer_name, answer in sorted(layout_answers.items())
         ]
 
     rule = layout.rule
-    return json.dumps([values(layout.answers), rule.of, sorted(rule.accept), sorted(rule.reject)])
+    return json.dumps(
+        [
+            values(layout.answers),
+            rule.of,
+            sorted(rule.accept),
+            sorted(rule.reject),
+        ]
+    )
 
 
-def _canonical_answers(answers: Mapping[str, Json]) -> str:
-    given_answers = {name: value for name, value in answers.items() if value not in (None, "", [])}
+def _canonical_answers(item_answers: Mapping[str, Json]) -> str:
+    given_answers = {
+        answer_name: answer_value
+        for answer_name, answer_value in item_answers.items()
+        if answer_value not in (None, "", [])
+    }
     return json.dumps(given_answers, sort_keys=True, ensure_ascii=False)
 
 
-def _item_seconds(submission: Submission, item: str, item_count: int) -> float | None:
-    item_seconds = submission.item_seconds.get(item)
+def _item_seconds(submission: Submission, item_id: str, item_count: int) -> float | None:
+    item_seconds = submission.item_seconds.get(item_id)
     if item_seconds is not None:
         return round(float(item_seconds), 1)
     return None if submission.seconds is None else round(float(submission.seconds) / item_count, 1)
 
 
-def read_salt(hits: Path) -> bytes:
+def read_salt(hits_folder: Path) -> bytes:
     """The salt: of the environment, else of `hits/.salt`, which is made once, at random.
 
     Whoever has it can test a guessed id: it stays with the batches and is never published.
     `UserError`: it is too short, or cannot be read or written.
     """
-    where, salt = VARIABLE, os.environ.get(VARIABLE, "").encode()
+    salt_source, salt = VARIABLE, os.environ.get(VARIABLE, "").encode()
     hint = f"give at least {_SHORTEST_SALT} characters that nobody can guess"
     if not salt:
-        path = hits / SALT
-        where, hint = (
-            display_path(path),
+        salt_path = hits_folder / SALT
+        salt_source, hint = (
+            display_path(salt_path),
             f"delete it and import all results anew, or set {VARIABLE}",
         )
-        with disk_errors(path):
-            hits.mkdir(parents=True, exist_ok=True)
-            if not path.exists():
-                path.touch(0o600)
-                path.write_text(f"{secrets.token_hex(32)}\n", "utf-8")
-            salt = path.read_bytes().strip()
+        with disk_errors(salt_path):
+            hits_folder.mkdir(parents=True, exist_ok=True)
+            if not salt_path.exists():
+                salt_path.touch(0o600)
+                salt_path.write_text(f"{secrets.token_hex(32)}\n", "utf-8")
+            salt = salt_path.read_bytes().strip()
     if len(salt) < _SHORTEST_SALT:
-        raise UserError("too short for a salt", where=where, hint=hint)
+        raise UserError("too short for a salt", where=salt_source, hint=hint)
     return salt
 
 
-def check_salt(salt: bytes, out: Path) -> None:
+def check_salt(salt: bytes, judgments_folder: Path) -> None:
     """`UserError` where the judgments in `out` were made with another salt: all would be new."""
-    path = out / ".salt-check"
-    mark = hash_id(salt, "check", "", "salt")
-    if path.is_file() and path.read_text("utf-8").strip() != mark:
+    check_path = judgments_folder / ".salt-check"
+    salt_hash = hash_id(salt, "check", "", "salt")
+    if check_path.is_file() and check_path.read_text("utf-8").strip() != salt_hash:
         text = "the judgments here were made with another salt"
         hint = f"set {VARIABLE}, or bring back hits/{SALT}, as it was when they were imported"
-        raise UserError(text, where=display_path(out), hint=hint)
-    if not path.is_file():
-        path.write_text(mark + "\n", "utf-8")
+        raise UserError(text, where=display_path(judgments_folder), hint=hint)
+    if not check_path.is_file():
+        check_path.write_text(salt_hash + "\n", "utf-8")
 
 
-def hash_id(salt: bytes, what: str, platform: str, name: str) -> str:
+def hash_id(salt: bytes, id_kind: str, platform_name: str, platform_id: str) -> str:
     """16 hex digits for an id of a platform; empty for none."""
-    if not name:
+    if not platform_id:
         return ""
-    text = "\t".join((what, platform, name))
+    text = "\t".join((id_kind, platform_name, platform_id))
     return hmac.new(salt, text.encode(), hashlib.sha256).hexdigest()[:16]

@@ -30,28 +30,36 @@ class Delivery:
     ] = False
     url: Annotated[str | None, Option(help="Where the pages will be on the web.")] = None
 
-    def check(self, platform: str, accepted: Sequence[str]) -> None:
+    def check(self, platform_name: str, accepted_options: Sequence[str]) -> None:
         """`UserError` where something is given that this platform would ignore."""
-        given_options = [option.name for option in fields(self) if getattr(self, option.name)]
-        ignored = [_option(name) for name in given_options if name not in accepted]
-        if ignored:
-            hint = f"it takes {', '.join(map(_option, accepted)) or 'none of these'}"
-            raise UserError(f"{platform} cannot use {', '.join(ignored)}", hint=hint)
+        given_options = [
+            option_field.name for option_field in fields(self) if getattr(self, option_field.name)
+        ]
+        ignored_options = [
+            _option(option_name)
+            for option_name in given_options
+            if option_name not in accepted_options
+        ]
+        if ignored_options:
+            hint = f"it takes {', '.join(map(_option, accepted_options)) or 'none of these'}"
+            raise UserError(f"{platform_name} cannot use {', '.join(ignored_options)}", hint=hint)
 
     def root(self) -> str:
         """The address of the pages, with a slash at its end."""
         return f"{(web_address(self.url) or '').rstrip('/')}/"
 
 
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def _option(option_name: str) -> str:
+    return f"--{option_name.replace('_', '-')}"
 
 
-def web_address(address: str | None) -> str | None:
+def web_address(given_address: str | None) -> str | None:
     """An http(s) address, as it was given; `UserError` for anything else."""
-    if address is not None and not re.fullmatch(r"https?://[\w.:\[\]-]+(/[^\s;,'\"<>]*)?", address):
-        raise UserError(f"not an address of the web: {address!r}", hint="https://…")
-    return address
+    if given_address is not None and not re.fullmatch(
+        r"https?://[\w.:\[\]-]+(/[^\s;,'\"<>]*)?", given_address
+    ):
+        raise UserError(f"not an address of the web: {given_address!r}", hint="https://…")
+    return given_address
 
 
 @dataclass(frozen=True, kw_only=True)

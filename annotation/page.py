@@ -65,7 +65,7 @@ def render_page(
     layout: Layout,
     hits: Sequence[Hit],
     *,
-    batch: str,
+    batch_id: str,
     mode: PageMode,
     delivery: Delivery | None = None,
     files: int = 0,
@@ -87,19 +87,25 @@ def render_page(
     search a corpus. `UserError`: the template names a field or an answer that does not exist.
     """
     delivery = delivery or Delivery()
-    style = (PARTS / "style.css").read_text("utf-8")
-    code = "".join(_without_comments((PARTS / part).read_text("utf-8")) for part in SCRIPTS)
-    script = f"\n(function () {{\n'use strict';\n{code}drawn(start);\n}})();\n"
-    unpack = (PARTS / "unpack.js").read_text("utf-8")
-    packed = mode == "mturk"
-    settings = {
+    style_sheet = (PARTS / "style.css").read_text("utf-8")
+    script_code = "".join(
+        _without_comments((PARTS / script_name).read_text("utf-8")) for script_name in SCRIPTS
+    )
+    page_script = f"\n(function () {{\n'use strict';\n{script_code}drawn(start);\n}})();\n"
+    unpack_script = (PARTS / "unpack.js").read_text("utf-8")
+    is_packed = mode == "mturk"
+    page_settings = {
         "layout": layout.name,
-        "batch": batch,
+        "batch": batch_id,
         "mode": mode,
         "fields": {
-            name: setting.model_dump(mode="json") for name, setting in layout.fields.items()
+            setting_name: field_settings.model_dump(mode="json")
+            for setting_name, field_settings in layout.fields.items()
         },
-        "answers": {name: _answer_settings(setting) for name, setting in layout.answers.items()},
+        "answers": {
+            setting_name: _answer_settings(field_settings)
+            for setting_name, field_settings in layout.answers.items()
+        },
         "post": "submissions" if served else web_address(delivery.post),
         "code": delivery.code,
         "complete": web_address(delivery.complete),
@@ -111,8 +117,12 @@ def render_page(
         "assignment": ASSIGNMENT,
         "study": STUDY,
     }
-    scripts = [script, unpack] if packed else [script]
-    text = (
+    page_scripts = [page_script, unpack_script] if is_packed else [page_script]
+    page_data, packed_parts = _script_json([_public_hit(hit) for hit in hits]), {}
+    if is_packed:
+        page_data = "${data}"
+        packed_parts = {"style": _deflate(style_sheet), "script": _deflate(page_script)}
+    page_html = (
         template_environment(PARTS)
         .get_template("base.html.j2")
         .render(
@@ -120,24 +130,24 @@ def render_page(
             mode=mode,
             marking=_has_spans(layout.answers.values()),
             task=render_task(layout),
-            style=Markup(style),  # noqa: S704 - our own file
-            script=Markup(script),  # noqa: S704 - our own files
-            packed={"style": _deflate(style), "script": _deflate(script)} if packed else {},
-            unpack=Markup(unpack),  # noqa: S704 - our own file
-            settings=Markup(_script_json(settings)),  # noqa: S704 - escaped for a script
-            data=Markup("${data}" if packed else _script_json([_public_hit(hit) for hit in hits])),  # noqa: S704
+            style=Markup(style_sheet),  # noqa: S704 - our own file
+            script=Markup(page_script),  # noqa: S704 - our own files
+            packed=packed_parts,
+            unpack=Markup(unpack_script),  # noqa: S704 - our own file
+            settings=Markup(_script_json(page_settings)),  # noqa: S704 - escaped for a script
+            data=Markup(page_data),  # noqa: S704 - a variable, or escaped for a script
             policy=_content_security_policy(
-                scripts, style, delivery.post, connects_to_self=bool(files) or served
+                page_scripts, style_sheet, delivery.post, connects_to_self=bool(files) or served
             ),
         )
     )
-    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
+    return page_html.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def packed_hit(hit: Hit, batch: str) -> str:
+def packed_hit(hit: Hit, batch_id: str) -> str:
     """What a page in mode `mturk` takes as `${data}`: the JSON of one HIT, deflated, in base64."""
-    value = {"batch": batch, **_public_hit(hit)}
-    return _deflate(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    public_hit = {"batch": batch_id, **_public_hit(hit)}
+    return _deflate(json.dumps(public_hit, ensure_ascii=False, separators=(",", ":")))
 
 
 def render_task(layout: Layout) -> Markup:
@@ -145,56 +155,74 @@ def render_task(layout: Layout) -> Markup:
 
     `UserError`, with the line, where the template names what is not there.
     """
-    path = layout.folder / TASK
-    places = _TaskPlaces(layout)
+    template_path = layout.folder / TASK
+    task_places = _TaskPlaces(layout)
     try:
-        text = (
+        task_html = (
             template_environment(layout.folder)
             .get_template(TASK)
             .render(
-                show=places.show,
-                answer=places.answer,
-                everything=places.everything,
+                show=task_places.show,
+                answer=task_places.answer,
+                everything=task_places.everything,
                 fields=layout.fields,
                 answers=layout.answers,
             )
         )
     except jinja2.TemplateSyntaxError as error:
-        raise UserError(str(error.message), where=display_path(path), line=error.lineno) from None
+        raise UserError(
+            str(error.message), where=display_path(template_path), line=error.lineno
+        ) from None
     except (jinja2.TemplateError, TypeError, UnicodeDecodeError) as error:
-        raise UserError(str(error), where=display_path(path), line=_line_of(error, path)) from None
-    required_answers = [name for name in layout.answers if name not in WAYS_OUT]
-    missing = [name for name in required_answers if name not in places.placed]
-    if missing:
-        hint = f"add {{{{ answer({missing[0]!r}) }}}}"
-        raise UserError(f"nowhere asked: {', '.join(missing)}", where=display_path(path), hint=hint)
-    if re.search(r"<(script|style|iframe|object|img|link)\b|\son\w+\s*=", text, re.I):
-        raise UserError("a layout has no scripts and styles of its own", where=display_path(path))
-    return Markup(text.replace("${", "&#36;{"))  # noqa: S704 - a template of ours, autoescaped
+        raise UserError(
+            str(error), where=display_path(template_path), line=_line_of(error, template_path)
+        ) from None
+    required_answers = [
+        answer_name for answer_name in layout.answers if answer_name not in WAYS_OUT
+    ]
+    missing_answers = [
+        answer_name for answer_name in required_answers if answer_name not in task_places.placed
+    ]
+    if missing_answers:
+        hint = f"add {{{{ answer({missing_answers[0]!r}) }}}}"
+        raise UserError(
+            f"nowhere asked: {', '.join(missing_answers)}",
+            where=display_path(template_path),
+            hint=hint,
+        )
+    if re.search(r"<(script|style|iframe|object|img|link)\b|\son\w+\s*=", task_html, re.I):
+        raise UserError(
+            "a layout has no scripts and styles of its own", where=display_path(template_path)
+        )
+    return Markup(task_html.replace("${", "&#36;{"))  # noqa: S704 - a template of ours, autoescaped
 
 
-def check_layouts(folder: Path | None = None) -> list[str]:
+def check_layouts(layouts_folder: Path | None = None) -> list[str]:
     """A line for each layout, with its pay; one `UserError` with all that is wrong, file:line.
 
-    `folder` is that of many layouts or of one, by default ours. The page of each is made from its
-    attention items, whose known answers have to pass the checks.
+    `layouts_folder` is the folder of many layouts or of one, by default ours. The page of each
+    layout is made from its attention items, whose known answers have to pass the checks.
     """
-    root = folder or FOLDER
-    single = (root / "layout.yaml").is_file()
-    layout_folders = [root] if single else [root / name for name in layout_names(root)]
+    root_folder = layouts_folder or FOLDER
+    is_single = (root_folder / "layout.yaml").is_file()
+    layout_folders = (
+        [root_folder]
+        if is_single
+        else [root_folder / layout_name for layout_name in layout_names(root_folder)]
+    )
     if not layout_folders:
         raise UserError(
-            "no layouts", where=display_path(root), hint="a layout is a folder: layout.yaml"
+            "no layouts", where=display_path(root_folder), hint="a layout is a folder: layout.yaml"
         )
-    lines, problems = [], []
-    for place in layout_folders:
+    layout_lines, layout_problems = [], []
+    for layout_folder in layout_folders:
         try:
-            lines.append(_layout_line(place.resolve()))
+            layout_lines.append(_layout_line(layout_folder.resolve()))
         except UserError as error:
-            problems.append(str(error))
-    if problems:
-        raise UserError("\n".join(problems))
-    return lines
+            layout_problems.append(str(error))
+    if layout_problems:
+        raise UserError("\n".join(layout_problems))
+    return layout_lines
 
 
 class _TaskPlaces:
@@ -218,35 +246,39 @@ class _TaskPlaces:
         """Short fields, long fields and answers, in the layout's order."""
         layout = self.layout
         marked_fields, choice_fields = _fields_of_answers(layout)
-        parts: dict[str, list[Markup]] = {"brief": [], "source": [], "work": []}
-        for name, field in layout.fields.items():
-            if field.kind == "spans" or name in choice_fields:
+        page_parts: dict[str, list[Markup]] = {"brief": [], "source": [], "work": []}
+        for part_name, field in layout.fields.items():
+            if field.kind == "spans" or part_name in choice_fields:
                 continue
-            is_long = name in marked_fields or field.kind == "paragraphs" or field.join
-            parts["source" if is_long else "brief"].append(self.show(name))
-        for name in layout.answers:
-            if name not in WAYS_OUT:
-                parts["work"].append(self.answer(name))
-        inner = Markup()
-        for name, places in parts.items():
-            if places:
-                inner += Markup('<div class="{}">{}</div>').format(name, Markup().join(places))
-        style_class = "split" if parts["source"] else "single"
-        return Markup('<div class="{}">{}</div>').format(style_class, inner)
+            is_long = part_name in marked_fields or field.kind == "paragraphs" or field.join
+            page_parts["source" if is_long else "brief"].append(self.show(part_name))
+        for part_name in layout.answers:
+            if part_name not in WAYS_OUT:
+                page_parts["work"].append(self.answer(part_name))
+        inner_html = Markup()
+        for part_name, part_places in page_parts.items():
+            if part_places:
+                inner_html += Markup('<div class="{}">{}</div>').format(
+                    part_name, Markup().join(part_places)
+                )
+        style_class = "split" if page_parts["source"] else "single"
+        return Markup('<div class="{}">{}</div>').format(style_class, inner_html)
 
-    def _check_known(self, name: str, names: Mapping[str, object], what: str) -> None:
-        if name not in names:
-            raise jinja2.TemplateRuntimeError(f"no {what} {name!r}, {near_hint(name, names)}")
+    def _check_known(self, name: str, known_names: Mapping[str, object], name_kind: str) -> None:
+        if name not in known_names:
+            raise jinja2.TemplateRuntimeError(
+                f"no {name_kind} {name!r}, {near_hint(name, known_names)}"
+            )
 
 
 def _fields_of_answers(layout: Layout) -> tuple[set[str | None], set[str | None]]:
     """The fields in which spans are marked, and those whose entries are choices or their hints."""
     marked_fields: set[str | None] = set()
     choice_fields: set[str | None] = set()
-    answers = [*layout.answers.values()]
+    all_answers = [*layout.answers.values()]
     for answer in layout.answers.values():
-        answers += answer.answers.values()
-    for answer in answers:
+        all_answers += answer.answers.values()
+    for answer in all_answers:
         choice_fields.add(answer.hints)
         if answer.kind in ("span", "spans"):
             marked_fields.add(answer.field)
@@ -255,17 +287,20 @@ def _fields_of_answers(layout: Layout) -> tuple[set[str | None], set[str | None]
     return marked_fields, choice_fields
 
 
-def template_environment(folder: Path, dollar: str = "&#36;") -> SandboxedEnvironment:
-    """Templates of a folder, for which every text is escaped; `dollar` stands for each `$` in it,
-    so that no platform takes a part of it for a variable."""
+def template_environment(template_folder: Path, dollar_text: str = "&#36;") -> SandboxedEnvironment:
+    """Return an environment for the templates of a folder, which escapes every text.
 
-    def finalize(value: object) -> object:
-        if isinstance(value, Markup | jinja2.Undefined):
-            return value
-        return Markup(str(escape(value)).replace("$", dollar))  # noqa: S704 - just escaped
+    `dollar_text` replaces each `$` of a text, so that no platform takes a part of it for a
+    variable.
+    """
+
+    def finalize(template_value: object) -> object:
+        if isinstance(template_value, Markup | jinja2.Undefined):
+            return template_value
+        return Markup(str(escape(template_value)).replace("$", dollar_text))  # noqa: S704 - just escaped
 
     return SandboxedEnvironment(
-        loader=jinja2.FileSystemLoader(folder),
+        loader=jinja2.FileSystemLoader(template_folder),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -274,29 +309,30 @@ def template_environment(folder: Path, dollar: str = "&#36;") -> SandboxedEnviro
     )
 
 
-def _line_of(error: BaseException, path: Path) -> int | None:
-    line_number, trace = None, error.__traceback__
-    while trace:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            line_number = trace.tb_lineno
-        trace = trace.tb_next
+def _line_of(template_error: BaseException, template_path: Path) -> int | None:
+    line_number, error_traceback = None, template_error.__traceback__
+    while error_traceback:
+        if error_traceback.tb_frame.f_code.co_filename == str(template_path):
+            line_number = error_traceback.tb_lineno
+        error_traceback = error_traceback.tb_next
     return line_number
 
 
-def _layout_line(place: Path) -> str:
-    layout = load_layout(place)
+def _layout_line(layout_folder: Path) -> str:
+    layout = load_layout(layout_folder)
     known_items = attention_items(layout)
-    render_page(layout, [Hit("0", tuple(known_items))], batch="0", mode="preview")
-    for what, items in (("practice", layout.practice), ("attention", layout.attention)):
-        for number, known_item in enumerate(items, 1):
-            if problem := known_item_problem(layout, known_item):
-                text = f"{what} item {number}: {problem}"
-                raise UserError(text, where=display_path(place / "layout.yaml"))
+    render_page(layout, [Hit("0", tuple(known_items))], batch_id="0", mode="preview")
+    for item_kind, known_list in (("practice", layout.practice), ("attention", layout.attention)):
+        for item_number, known_item in enumerate(known_list, 1):
+            if item_problem := known_item_problem(layout, known_item):
+                text = f"{item_kind} item {item_number}: {item_problem}"
+                raise UserError(text, where=display_path(layout_folder / "layout.yaml"))
     pay = layout.pay
     return (
-        f"{place.name}: {layout.title}; {layout.assignments} x {pay.per_hit} {pay.currency} for "
-        f"{layout.items_per_hit} items in {pay.minutes_per_hit} minutes "
-        f"({pay.hourly} {pay.currency} an hour), {len(known_items)} attention items"
+        f"{layout_folder.name}: {layout.title}; {layout.assignments} x "
+        f"{pay.per_hit} {pay.currency} for {layout.items_per_hit} items "
+        f"in {pay.minutes_per_hit} minutes ({pay.hourly} {pay.currency} an hour), "
+        f"{len(known_items)} attention items"
     )
 
 
@@ -307,21 +343,34 @@ def hit_file(hit: Hit) -> str:
 
 def _public_hit(hit: Hit) -> dict[str, object]:
     """The HIT as a page has it: a long value stands in `texts`, once for all items that have it."""
-    texts: list[object] = []
-    items = []
+    repeated_texts: list[object] = []
+    public_items = []
     for item in hit.items:
-        long = {name: value for name, value in item.fields.items() if len(str(value)) > _SHORT}
-        texts += [value for value in long.values() if value not in texts]
-        fields = {name: value for name, value in item.fields.items() if name not in long}
-        same = {name: texts.index(value) for name, value in long.items()}
-        items.append({"id": item.id, "fields": fields, "same": same})
-    return {"id": hit.id, "texts": texts, "items": items}
+        long_values = {
+            field_name: field_value
+            for field_name, field_value in item.fields.items()
+            if len(str(field_value)) > _SHORT
+        }
+        repeated_texts += [
+            field_value for field_value in long_values.values() if field_value not in repeated_texts
+        ]
+        short_fields = {
+            field_name: field_value
+            for field_name, field_value in item.fields.items()
+            if field_name not in long_values
+        }
+        text_places = {
+            field_name: repeated_texts.index(field_value)
+            for field_name, field_value in long_values.items()
+        }
+        public_items.append({"id": item.id, "fields": short_fields, "same": text_places})
+    return {"id": hit.id, "texts": repeated_texts, "items": public_items}
 
 
-def _has_spans(answers: Iterable[LayoutAnswer]) -> bool:
+def _has_spans(layout_answers: Iterable[LayoutAnswer]) -> bool:
     return any(
         answer.kind in ("span", "spans") or _has_spans(answer.answers.values())
-        for answer in answers
+        for answer in layout_answers
     )
 
 
@@ -329,7 +378,10 @@ def _answer_settings(answer: LayoutAnswer) -> dict[str, object]:
     return answer.model_dump(mode="json", exclude_defaults=True, exclude={"agree"}) | {
         "required": answer.required,
         "check": answer.check.model_dump(mode="json"),
-        "answers": {name: _answer_settings(inner) for name, inner in answer.answers.items()},
+        "answers": {
+            inner_name: _answer_settings(inner_answer)
+            for inner_name, inner_answer in answer.answers.items()
+        },
         "min_items": answer.min_items,
         "max_items": answer.max_items,
     }
@@ -337,35 +389,44 @@ def _answer_settings(answer: LayoutAnswer) -> dict[str, object]:
 
 def _script_json(value: object) -> str:
     """JSON that can stand in a script element, and in what substitutes variables, as it is."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return re.sub(r"[<>&$]", lambda match: f"\\u{ord(match[0]):04x}", text)
+    json_text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return re.sub(r"[<>&$]", lambda special_match: f"\\u{ord(special_match[0]):04x}", json_text)
 
 
-def _without_comments(script: str) -> str:
-    return re.sub(r"(?m)^ *//.*\n", "", script)
+def _without_comments(script_text: str) -> str:
+    return re.sub(r"(?m)^ *//.*\n", "", script_text)
 
 
-def _deflate(text: str) -> str:
-    return base64.b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii")
+def _deflate(plain_text: str) -> str:
+    return base64.b64encode(zlib.compress(plain_text.encode("utf-8"), 9)).decode("ascii")
 
 
 def _content_security_policy(
-    scripts: Sequence[str], style: str, post: str | None, *, connects_to_self: bool
+    page_scripts: Sequence[str],
+    style_sheet: str,
+    post_address: str | None,
+    *,
+    connects_to_self: bool,
 ) -> str:
     def sha(text: str) -> str:
         return f"'sha256-{base64.b64encode(sha256(text.encode('utf-8')).digest()).decode()}'"
 
-    connect = ["'self'"] if connects_to_self else []
-    if post:
-        parts = urlsplit(post)
-        connect.append(f"{parts.scheme}://{parts.netloc}{parts.path}")
-    rules = {
+    connect_sources = ["'self'"] if connects_to_self else []
+    if post_address:
+        address_parts = urlsplit(post_address)
+        connect_sources.append(
+            f"{address_parts.scheme}://{address_parts.netloc}{address_parts.path}"
+        )
+    policy_rules = {
         "default-src": "'none'",
-        "script-src": " ".join(map(sha, scripts)),
-        "style-src": sha(style),
+        "script-src": " ".join(map(sha, page_scripts)),
+        "style-src": sha(style_sheet),
         "img-src": "data:",
-        "connect-src": " ".join(connect) or "'none'",
+        "connect-src": " ".join(connect_sources) or "'none'",
         "form-action": "'none'",
         "base-uri": "'none'",
     }
-    return "; ".join(f"{name} {value}" for name, value in rules.items())
+    return "; ".join(
+        f"{directive_name} {directive_value}"
+        for directive_name, directive_value in policy_rules.items()
+    )

@@ -32,24 +32,24 @@ class Entry(NamedTuple):
 Entries = Iterator[Entry | Refused]
 
 
-def is_table(path: Path) -> bool:
-    return path.suffix.lower() in (".csv", ".tsv")
+def is_table(file_path: Path) -> bool:
+    return file_path.suffix.lower() in (".csv", ".tsv")
 
 
-def read_head(path: Path) -> str:
+def read_head(file_path: Path) -> str:
     """The first characters of a file, to tell what it is; broken ones are replaced."""
-    with _open_text(path, "replace") as file:
+    with _open_text(file_path, "replace") as file:
         return file.read(_CHUNK)
 
 
-def json_documents(path: Path) -> Entries:
+def json_documents(file_path: Path) -> Entries:
     """The objects of a JSON array, of JSON lines, or the one object of a file.
 
     JSON lines are read one by one, so that a broken one costs no other; of an array, or an object
     over many lines, nothing is read after what is broken.
     """
-    lines = path.suffix.lower() in _JSON_LINES or _is_json_lines(path)
-    return _entries(path, _json_lines if lines else _json_values, "\n")
+    has_lines = file_path.suffix.lower() in _JSON_LINES or _is_json_lines(file_path)
+    return _entries(file_path, _json_lines if has_lines else _json_values, "\n")
 
 
 def require_entries(entries: Entries) -> Iterator[Entry]:
@@ -61,143 +61,161 @@ def require_entries(entries: Entries) -> Iterator[Entry]:
         yield entry
 
 
-def csv_rows(path: Path) -> Entries:
+def csv_rows(file_path: Path) -> Entries:
     """The rows of a CSV file with a header; commas, semicolons or tabs, as the header has them.
 
     Blank rows are passed over, and so are empty cells after the last named column. After a broken
     row, reading goes on at the line after the one on which it breaks.
     """
-    return _entries(path, _table_rows, "")
+    return _entries(file_path, _table_rows, "")
 
 
 def _entries(
-    path: Path, parse: Callable[[io.TextIOWrapper, str], Entries], newline: str
+    file_path: Path, parse_file: Callable[[io.TextIOWrapper, str], Entries], newline: str
 ) -> Entries:
-    with _open_text(path, "surrogateescape", newline) as file:
-        yield from parse(file, display_path(path))
+    with _open_text(file_path, "surrogateescape", newline) as file:
+        yield from parse_file(file, display_path(file_path))
 
 
 def _table_rows(file: io.TextIOWrapper, where: str) -> Entries:
     csv.field_size_limit(LONGEST)
     first_line = file.readline(LONGEST)
     file.seek(0)
-    lines = iter(lambda: file.readline(LONGEST), "")
+    file_lines = iter(lambda: file.readline(LONGEST), "")
     delimiter = max(",;\t", key=first_line.count)
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    names: list[str] = []
+    csv_reader = csv.reader(file_lines, delimiter=delimiter, strict=True)
+    column_names: list[str] = []
     while True:
-        line = reader.line_num + 1
+        line_number = csv_reader.line_num + 1
         try:
-            cells = next(reader)
+            cells = next(csv_reader)
         except StopIteration:
             return
         except csv.Error as error:
-            yield Refused(where, line, "not a CSV row" if names else "no CSV header", str(error))
-            if not names:
+            yield Refused(
+                where,
+                line_number,
+                "not a CSV row" if column_names else "no CSV header",
+                str(error),
+            )
+            if not column_names:
                 return
             continue
-        if names:
-            if entry := _table_row(names, cells, where, line):
-                yield entry
+        if column_names:
+            if row_entry := _table_row(column_names, cells, where, line_number):
+                yield row_entry
             continue
-        names = _column_names(cells)
-        if not names:
-            yield Refused(where, line, "no CSV header", "columns without a name of their own")
+        column_names = _column_names(cells)
+        if not column_names:
+            yield Refused(
+                where, line_number, "no CSV header", "columns without a name of their own"
+            )
             return
 
 
-def _column_names(cells: list[str]) -> list[str]:
+def _column_names(header_cells: list[str]) -> list[str]:
     """The columns that a header names, without empty ones at its end; empty where it is none."""
-    names = [name.strip() for name in cells]
-    while names and not names[-1]:
-        names.pop()
-    return names if all(names) and len(set(names)) == len(names) else []
+    column_names = [column_name.strip() for column_name in header_cells]
+    while column_names and not column_names[-1]:
+        column_names.pop()
+    return column_names if all(column_names) and len(set(column_names)) == len(column_names) else []
 
 
-def _table_row(names: list[str], cells: list[str], where: str, line: int) -> Entry | Refused | None:
+def _table_row(
+    column_names: list[str], cells: list[str], where: str, line_number: int
+) -> Entry | Refused | None:
     """The entry of one row; None for a blank row."""
     if _has_broken_bytes("".join(cells)):
-        return Refused(where, line, "not UTF-8")
+        return Refused(where, line_number, "not UTF-8")
     if not any(map(str.strip, cells)):
         return None
-    if len(cells) < len(names) or any(map(str.strip, cells[len(names) :])):
-        detail = f"{len(cells)} cells in {len(names)} columns"
-        return Refused(where, line, "not a CSV row", detail)
-    return Entry(line, dict(zip(names, cells, strict=False)))
+    if len(cells) < len(column_names) or any(map(str.strip, cells[len(column_names) :])):
+        row_detail = f"{len(cells)} cells in {len(column_names)} columns"
+        return Refused(where, line_number, "not a CSV row", row_detail)
+    return Entry(line_number, dict(zip(column_names, cells, strict=False)))
 
 
 @contextmanager
-def _open_text(path: Path, errors: str, newline: str = "\n") -> Iterator[io.TextIOWrapper]:
+def _open_text(
+    file_path: Path, error_handling: str, newline: str = "\n"
+) -> Iterator[io.TextIOWrapper]:
     try:
-        with path.open(encoding="utf-8-sig", errors=errors, newline=newline) as file:
+        with file_path.open(encoding="utf-8-sig", errors=error_handling, newline=newline) as file:
             yield file
     except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}", where=display_path(path)) from error
+        raise UserError(
+            f"cannot be read: {error.strerror}", where=display_path(file_path)
+        ) from error
 
 
-def _has_broken_bytes(text: str) -> bool:
+def _has_broken_bytes(line_text: str) -> bool:
     """Whether it has half characters, as which bytes that are not UTF-8 were kept."""
-    return not text.isascii() and _HALF_CHARACTER.search(text) is not None
+    return not line_text.isascii() and _HALF_CHARACTER.search(line_text) is not None
 
 
-def _decode_entry(line: int, text: str, where: str) -> Entry | Refused:
-    if _has_broken_bytes(text):
-        return Refused(where, line, "not UTF-8")
+def _decode_entry(line_number: int, json_text: str, where: str) -> Entry | Refused:
+    if _has_broken_bytes(json_text):
+        return Refused(where, line_number, "not UTF-8")
     try:
-        return Entry(line, decode_json(text))
+        return Entry(line_number, decode_json(json_text))
     except ValueError as error:
-        return Refused(where, line, "not valid JSON", str(error)[:120])
+        return Refused(where, line_number, "not valid JSON", str(error)[:120])
 
 
-def _is_json_lines(path: Path) -> bool:
+def _is_json_lines(file_path: Path) -> bool:
     """Whether the first line is an object, or a further object begins on the second.
 
     The second line of an object that runs over many lines is indented or starts with a name.
     """
-    with _open_text(path, "replace") as file:
-        first = _next_line(file)
-        one_line = first.endswith("}") or _next_line(file).startswith("{")
-        return first.startswith("{") and one_line
+    with _open_text(file_path, "replace") as file:
+        first_line = _next_line(file)
+        one_line = first_line.endswith("}") or _next_line(file).startswith("{")
+        return first_line.startswith("{") and one_line
 
 
 def _next_line(file: io.TextIOWrapper) -> str:
-    while text := file.readline(LONGEST):
-        if text.strip():
-            return text.strip()
+    while line_text := file.readline(LONGEST):
+        if line_text.strip():
+            return line_text.strip()
     return ""
 
 
 def _json_lines(file: io.TextIOWrapper, where: str) -> Entries:
-    number = 0
-    while line := file.readline(LONGEST + 1):
-        number += 1
-        if len(line) > LONGEST and not line.endswith("\n"):
-            while (rest := file.readline(_CHUNK)) and not rest.endswith("\n"):
+    line_number = 0
+    while file_line := file.readline(LONGEST + 1):
+        line_number += 1
+        if len(file_line) > LONGEST and not file_line.endswith("\n"):
+            while (line_rest := file.readline(_CHUNK)) and not line_rest.endswith("\n"):
                 pass
-            yield Refused(where, number, "too long", f"more than {LONGEST:,} characters")
-        elif line.strip():
-            yield _decode_entry(number, line.strip(), where)
+            yield Refused(where, line_number, "too long", f"more than {LONGEST:,} characters")
+        elif file_line.strip():
+            yield _decode_entry(line_number, file_line.strip(), where)
 
 
 def _json_values(file: io.TextIOWrapper, where: str) -> Entries:
     """The outermost values, in an array, side by side or alone."""
     end_of = json.JSONDecoder().raw_decode
-    text, line = "", 1
+    unread_text, line_number = "", 1
     while True:
-        rest = text.lstrip(" \t\r\n,[]")
-        line += text.count("\n", 0, len(text) - len(rest))
-        text = rest
+        stripped_text = unread_text.lstrip(" \t\r\n,[]")
+        line_number += unread_text.count("\n", 0, len(unread_text) - len(stripped_text))
+        unread_text = stripped_text
         try:
-            _, end = end_of(text)
+            _, value_end = end_of(unread_text)
         except (ValueError, RecursionError):
-            more = file.read(_CHUNK) if len(text) <= LONGEST else ""
-            text += more
-            if not more:
+            next_chunk = file.read(_CHUNK) if len(unread_text) <= LONGEST else ""
+            unread_text += next_chunk
+            if not next_chunk:
                 break
         else:
-            yield _decode_entry(line, text[:end], where)
-            line += text.count("\n", 0, end)
-            text = text[end:]
-    if text:
-        what = "too long" if len(text) > LONGEST else "not valid JSON"
-        yield Refused(where, line, what, "an object without its end; nothing after it is read")
+            yield _decode_entry(line_number, unread_text[:value_end], where)
+            line_number += unread_text.count("\n", 0, value_end)
+            unread_text = unread_text[value_end:]
+    if unread_text:
+        refusal_reason = "too long" if len(unread_text) > LONGEST else "not valid JSON"
+        yield Refused(
+            where,
+            line_number,
+            refusal_reason,
+            "an object without its end; nothing after it is read",
+        )

@@ -101,57 +101,67 @@ class ImportReport:
 
     def lines(self) -> list[str]:
         """The report as lines of text, with the places of the first few refused entries."""
-        refused = sum(self.refused.values())
-        read = [
-            f"{self.taken + refused:,} entries in {self.files} file{'s' * (self.files != 1)}: "
-            f"{self.new:,} new, {self.known:,} known already, "
-            f"{self.further:,} a worker's further ones for a HIT, {refused:,} refused"
+        refused_count = sum(self.refused.values())
+        counts_line = [
+            f"{self.taken + refused_count:,} entries in {self.files} "
+            f"file{'s' * (self.files != 1)}: {self.new:,} new, {self.known:,} known already, "
+            f"{self.further:,} a worker's further ones for a HIT, {refused_count:,} refused"
             + (f", {self.corrected:,} corrected" if self.corrected else "")
         ]
-        out = read if self.files else []
-        out += [f"  refused, {reason}: {count:,}" for reason, count in sorted(self.refused.items())]
-        out += [f"  {_refused_line(refusal)}" for refusal in self.examples]
-        for layout, judgment_count in sorted(self.judgments.items()):
-            decisions = sorted(self.decisions[layout].items())
-            gold = ", ".join(f"{decision} {count:,}" for decision, count in decisions)
-            out.append(f"{layout}: {judgment_count:,} judgments; rows: {gold or 'none'}")
-        return out + self.remarks + self.written
+        report_lines = counts_line if self.files else []
+        report_lines += [
+            f"  refused, {refusal_reason}: {count:,}"
+            for refusal_reason, count in sorted(self.refused.items())
+        ]
+        report_lines += [f"  {_refused_line(refusal)}" for refusal in self.examples]
+        for name, judgment_count in sorted(self.judgments.items()):
+            decision_counts = sorted(self.decisions[name].items())
+            gold = ", ".join(
+                f"{decision_name} {count:,}" for decision_name, count in decision_counts
+            )
+            report_lines.append(f"{name}: {judgment_count:,} judgments; rows: {gold or 'none'}")
+        return report_lines + self.remarks + self.written
 
 
 def import_results(
-    results: Sequence[str], order: ImportOrder, say: Callable[[str], None] = lambda text: None
+    results_names: Sequence[str], order: ImportOrder, say: Callable[[str], None] = lambda text: None
 ) -> ImportReport:
     """Read results files (or folders of them) and write `<out>/<layout>/judgments.parquet`.
 
-    Without `results`, the judgments of earlier runs are settled again, for example after an
+    Without `results_names`, the judgments of earlier runs are settled again, for example after an
     expert's checks. The same files in the same order give the same tables. `UserError`: there is
     no batch, no judgment to settle, or a file cannot be read.
     """
-    hits, out = order.hits, order.out
-    if order.feedback is not None and not results:
+    hits_folder, judgments_folder = order.hits, order.out
+    if order.feedback is not None and not results_names:
         hint = "name the results that are to be approved or rejected, with --feedback"
         raise UserError("feedback is of results files, and none is named", hint=hint)
-    files: list[Path] = []
-    if results:
+    results_files: list[Path] = []
+    if results_names:
         hint = "results are .json, .jsonl or .csv files"
-        files = find_files(list(results), _has_results_suffix, "results", hint)
-    batches = Batches(hits)
-    with disk_errors(out), locked(out):
-        salt = read_salt(hits)
-        check_salt(salt, out)
+        results_files = find_files(list(results_names), _has_results_suffix, "results", hint)
+    batches = Batches(hits_folder)
+    with disk_errors(judgments_folder), locked(judgments_folder):
+        hash_salt = read_salt(hits_folder)
+        check_salt(hash_salt, judgments_folder)
         if order.experts:
-            add_experts(out, order.experts, salt, ALL_PLATFORMS.names())
-        tables = {} if results else _load_tables(out)
-        sources = [(path, _platform_of(path, order.platform, batches, say)) for path in files]
+            add_experts(judgments_folder, order.experts, hash_salt, ALL_PLATFORMS.names())
+        judgment_tables = {} if results_names else _load_tables(judgments_folder)
+        sources = [
+            (results_path, _platform_of(results_path, order.platform, batches, say))
+            for results_path in results_files
+        ]
         excluded_by = _participant_checks(sources, order.participants)
-        report = ImportReport(files=len(files))
-        run = _ImportRun(batches, salt, out, tables, report, excluded_by)
+        report = ImportReport(files=len(results_files))
+        import_run = _ImportRun(
+            batches, hash_salt, judgments_folder, judgment_tables, report, excluded_by
+        )
         if sources:
-            run.read(sources, say)
-        run.settle()
-        run.add_remarks(sources)
+            import_run.read(sources, say)
+        import_run.settle()
+        import_run.add_remarks(sources)
         if order.feedback is not None:
-            run.give_feedback(sources, order.feedback)
+            import_run.give_feedback(sources, order.feedback)
     return report
 
 
@@ -160,33 +170,40 @@ def _has_results_suffix(name: str) -> bool:
 
 
 def _participant_checks(
-    sources: Sequence[tuple[Path, Platform]], participants: Path | None
+    sources: Sequence[tuple[Path, Platform]], participants_path: Path | None
 ) -> dict[str, WhyExcluded]:
     """For each platform of the sources that lists participants, the check against that list."""
-    if participants is None:
+    if participants_path is None:
         return {}
-    platforms = {platform.name: platform for _, platform in sources if platform.lists_participants}
-    return {name: platform.excluded_by(participants) for name, platform in platforms.items()}
+    platform_by_name = {
+        platform.name: platform for _, platform in sources if platform.lists_participants
+    }
+    return {
+        platform_name: platform.excluded_by(participants_path)
+        for platform_name, platform in platform_by_name.items()
+    }
 
 
 class JudgmentTable:
     """The judgments of one layout: those of earlier runs, and new ones as they come."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, layout_folder: Path) -> None:
+        self.folder = layout_folder
         self.checked: list[WorkerBatch] = []
         self.days: tuple[str, str] | None = None
         self.gold: list[Gold] = []
-        self.by_id = {judgment.id: judgment for judgment in _read_judgments(folder / JUDGMENTS)}
+        self.by_id = {
+            judgment.id: judgment for judgment in _read_judgments(layout_folder / JUDGMENTS)
+        }
         # the assignment and the content of each worker's first submission for a HIT
         self._first: dict[SubmissionKey, tuple[str, str]] = {}
         first_judgments: dict[tuple[SubmissionKey, str], list[Judgment]] = {}
         for judgment in self.by_id.values():
             if not is_repeat(judgment):
-                key = _submission_key(judgment), judgment.assignment
-                first_judgments.setdefault(key, []).append(judgment)
-        for (key_of_first, assignment), judgments in first_judgments.items():
-            self._first[key_of_first] = assignment, _content_hash(judgments)
+                submission_key = _submission_key(judgment), judgment.assignment
+                first_judgments.setdefault(submission_key, []).append(judgment)
+        for (key_of_first, assignment_hash), submission in first_judgments.items():
+            self._first[key_of_first] = assignment_hash, _content_hash(submission)
 
     def add(self, submission: list[Judgment]) -> str:
         """Take the judgments of one submission, and return what it is.
@@ -196,26 +213,27 @@ class JudgmentTable:
         items, other answers under the same assignment are a correction (`corrected`) and replace
         the judgment, and the same answers under another assignment are `known`.
         """
-        key = _submission_key(submission[0])
-        content = submission[0].assignment, _content_hash(submission)
-        first = self._first.setdefault(key, content)
-        if is_piecewise(submission[0].platform) and first != content:
-            if first[1] == content[1]:
+        submission_key = _submission_key(submission[0])
+        assignment_content = submission[0].assignment, _content_hash(submission)
+        first_content = self._first.setdefault(submission_key, assignment_content)
+        if is_piecewise(submission[0].platform) and first_content != assignment_content:
+            if first_content[1] == assignment_content[1]:
                 return "known"
-            if first[0] == content[0]:
-                self._first[key] = content
+            if first_content[0] == assignment_content[0]:
+                self._first[submission_key] = assignment_content
                 self.by_id.update((judgment.id, judgment) for judgment in submission)
                 return "corrected"
-        if first != content:
-            aside: dict[str, Any] = {"flags": (DUPLICATE,), "counted": False}
+        if first_content != assignment_content:
+            aside_values: dict[str, Any] = {"flags": (DUPLICATE,), "counted": False}
             submission = [
-                replace(judgment, id=_repeat_id(judgment), **aside) for judgment in submission
+                replace(judgment, id=_repeat_id(judgment), **aside_values)
+                for judgment in submission
             ]
-        new = [judgment for judgment in submission if judgment.id not in self.by_id]
-        self.by_id.update((judgment.id, judgment) for judgment in new)
-        if not new:
+        new_judgments = [judgment for judgment in submission if judgment.id not in self.by_id]
+        self.by_id.update((judgment.id, judgment) for judgment in new_judgments)
+        if not new_judgments:
             return "known"
-        return "new" if first == content else "further"
+        return "new" if first_content == assignment_content else "further"
 
     def settle(self, batches: Batches) -> list[Gold]:
         """Apply quality control to all judgments, write both tables and return the gold rows.
@@ -223,40 +241,42 @@ class JudgmentTable:
         Each batch is judged by the layout as it was sent. Where a row was sent again with other
         choices, the newest batch decides. `UserError`: a batch of the judgments is missing.
         """
-        judgments = [_without_flags(self.by_id[name]) for name in sorted(self.by_id)]
-        self._require_batches(judgments, batches)
-        verdicts = read_expert_verdicts(self.folder)
-        experts = read_experts(self.folder.parent)
-        accepted = {
+        plain_judgments = [
+            _without_flags(self.by_id[judgment_id]) for judgment_id in sorted(self.by_id)
+        ]
+        self._require_batches(plain_judgments, batches)
+        expert_verdicts = read_expert_verdicts(self.folder)
+        expert_hashes = read_experts(self.folder.parent)
+        accepted_ids = {
             judgment.id for judgment in self.by_id.values() if ACCEPTED_BATCH in judgment.flags
         }
-        settled: list[Judgment] = []
+        settled_judgments: list[Judgment] = []
         gold_by_row: dict[str, Gold] = {}
         self.checked = []
-        items: dict[str, Item] = {}
-        versions = batches.layout_versions(self.folder.name)
-        for version in versions:
+        item_by_id: dict[str, Item] = {}
+        layout_versions = batches.layout_versions(self.folder.name)
+        for version in layout_versions:
             version_judgments, gold_rows = settle_rows(
                 version.layout,
-                [judgment for judgment in judgments if judgment.batch in version.pay],
+                [judgment for judgment in plain_judgments if judgment.batch in version.pay],
                 version.items,
-                experts=experts,
+                experts=expert_hashes,
                 expert_batches=version.experts,
-                verdicts=verdicts,
-                accepted=accepted,
+                verdicts=expert_verdicts,
+                accepted_ids=accepted_ids,
             )
-            settled += version_judgments
-            gold_by_row.update((gold.row, gold) for gold in gold_rows)
-            items |= version.items
+            settled_judgments += version_judgments
+            gold_by_row.update((gold_row.row, gold_row) for gold_row in gold_rows)
+            item_by_id |= version.items
             if version.layout.rule.by == "sampled":
-                self.checked += worker_batches(version.layout, version_judgments, verdicts)
-        settled.sort(key=lambda judgment: judgment.id)
-        self.by_id = {judgment.id: judgment for judgment in settled}
-        self.gold = [gold_by_row[row] for row in sorted(gold_by_row)]
-        _write_table(self.folder / JUDGMENTS, Judgment, settled)
+                self.checked += worker_batches(version.layout, version_judgments, expert_verdicts)
+        settled_judgments.sort(key=lambda judgment: judgment.id)
+        self.by_id = {judgment.id: judgment for judgment in settled_judgments}
+        self.gold = [gold_by_row[row_id] for row_id in sorted(gold_by_row)]
+        _write_table(self.folder / JUDGMENTS, Judgment, settled_judgments)
         _write_table(self.folder / GOLD, Gold, self.gold)
-        if any(version.layout.rule.by == "sampled" for version in versions):
-            write_checks(self.folder, self.checked, items, verdicts)
+        if any(version.layout.rule.by == "sampled" for version in layout_versions):
+            write_checks(self.folder, self.checked, item_by_id, expert_verdicts)
         return self.gold
 
     def _require_batches(self, judgments: Sequence[Judgment], batches: Batches) -> None:
@@ -270,30 +290,30 @@ class JudgmentTable:
                     hint="bring the batch's folder back",
                 )
 
-    def note_day(self, received: str) -> None:
+    def note_day(self, received_at: str) -> None:
         """Extend the days of the work by the day on which a server received a submission."""
         try:
-            day = datetime.fromisoformat(received).date().isoformat()
+            received_day = datetime.fromisoformat(received_at).date().isoformat()
         except ValueError:
             return
-        first, last = self._days_of_work() or (day, day)
-        self.days = min(first, day), max(last, day)
+        first_day, last_day = self._days_of_work() or (received_day, received_day)
+        self.days = min(first_day, received_day), max(last_day, received_day)
 
     def _days_of_work(self) -> tuple[str, str] | None:
         """The first and last day that a server noted, or those of an earlier report."""
-        path = self.folder / REPORT
-        if self.days is None and path.is_file():
-            first, last = json.loads(path.read_text("utf-8"))["days"] or ("", "")
-            self.days = (first, last) if first else None
+        report_path = self.folder / REPORT
+        if self.days is None and report_path.is_file():
+            first_day, last_day = json.loads(report_path.read_text("utf-8"))["days"] or ("", "")
+            self.days = (first_day, last_day) if first_day else None
         return self.days
 
     def remove(self, submission: list[Judgment]) -> int:
         """Take the judgments of a submission out; returns how many were there."""
-        removed = 0
+        removed_count = 0
         for judgment in submission:
-            for name in (judgment.id, _repeat_id(judgment)):
-                removed += self.by_id.pop(name, None) is not None
-        return removed
+            for judgment_id in (judgment.id, _repeat_id(judgment)):
+                removed_count += self.by_id.pop(judgment_id, None) is not None
+        return removed_count
 
     def verdict(self, submission: list[Judgment], batches: Batches) -> Verdict | None:
         """The verdict on a submission; None while an expert has not checked it."""
@@ -302,39 +322,54 @@ class JudgmentTable:
             for version in batches.layout_versions(self.folder.name)
             if submission[0].batch in version.pay
         )
-        judgments, layout = self._settled(submission), version.layout
-        if all(map(is_repeat, judgments)) and _is_other_assignment(judgments, self.by_id):
+        settled_judgments, layout = self._settled(submission), version.layout
+        if all(map(is_repeat, settled_judgments)) and _is_other_assignment(
+            settled_judgments, self.by_id
+        ):
             return Verdict(_PAID_ONCE)
         platform = find_platform(submission[0].platform)
         rule = layout.rejects.get(platform.name, platform.rejection)
-        reason = rejection_reason(layout, judgments, version.items, self.checked, rule)
-        if reason is None:
+        why_rejected = rejection_reason(
+            layout, settled_judgments, version.items, self.checked, rule
+        )
+        if why_rejected is None:
             return None
-        earns_bonus = not reason and all(judgment.counted for judgment in judgments)
-        return Verdict(reason, layout.pay.bonus if earns_bonus else Decimal(0))
+        earns_bonus = not why_rejected and all(judgment.counted for judgment in settled_judgments)
+        return Verdict(why_rejected, layout.pay.bonus if earns_bonus else Decimal(0))
 
-    def report(self, batches: Batches, refused: Path) -> Path:
+    def report(self, batches: Batches, refused_path: Path) -> Path:
         """Write `report.html` and `report.json` of what `settle` decided; returns the page's path.
 
-        `refused` is the file of entries that the last import refused.
+        `refused_path` is the file of entries that the last import refused.
         """
         name = self.folder.name
-        versions = batches.layout_versions(name)
-        judgments, days = [*self.by_id.values()], self._days_of_work()
-        figures = make_report(versions, name, judgments, self.gold, self.checked, days)
-        page_text = render_report(figures, versions[-1].layout, self.checked, refused)
-        page = self.folder / PAGE
-        for path, text in ((self.folder / REPORT, report_json(figures)), (page, page_text)):
-            with replacing(path) as temporary:
-                temporary.write_text(text, "utf-8", newline="\n")
-        return page
+        layout_versions = batches.layout_versions(name)
+        judgments, work_days = [*self.by_id.values()], self._days_of_work()
+        report_figures = make_report(
+            layout_versions, name, judgments, self.gold, self.checked, work_days
+        )
+        page_text = render_report(
+            report_figures, layout_versions[-1].layout, self.checked, refused_path
+        )
+        page_path = self.folder / PAGE
+        for output_path, output_text in (
+            (self.folder / REPORT, report_json(report_figures)),
+            (page_path, page_text),
+        ):
+            with replacing(output_path) as temporary:
+                temporary.write_text(output_text, "utf-8", newline="\n")
+        return page_path
 
     def _settled(self, submission: list[Judgment]) -> list[Judgment]:
         """A submission's judgments as they are in the table, with their flags."""
         repeat_ids = map(_repeat_id, submission)
-        repeats = [self.by_id[name] for name in repeat_ids if name in self.by_id]
-        first = [self.by_id[judgment.id] for judgment in submission if judgment.id in self.by_id]
-        return repeats or first
+        repeat_judgments = [
+            self.by_id[repeat_id] for repeat_id in repeat_ids if repeat_id in self.by_id
+        ]
+        first_judgments = [
+            self.by_id[judgment.id] for judgment in submission if judgment.id in self.by_id
+        ]
+        return repeat_judgments or first_judgments
 
 
 @dataclass
@@ -351,17 +386,22 @@ class _ImportRun:
 
     def read(self, sources: Sequence[tuple[Path, Platform]], say: Callable[[str], None]) -> None:
         """Take every file; write refused entries down as they come."""
-        with replacing(self.out / REFUSED) as path, path.open("w", encoding="utf-8") as report:
-            for source, platform in sources:
-                say(f"  {display_path(source)}: {platform.name}")
+        with (
+            replacing(self.out / REFUSED) as refused_path,
+            refused_path.open("w", encoding="utf-8") as refused_file,
+        ):
+            for results_path, platform in sources:
+                say(f"  {display_path(results_path)}: {platform.name}")
                 is_empty = True
-                for entry in platform.read(source, self.batches.find):
+                for entry in platform.read(results_path, self.batches.find):
                     is_empty = False
                     refusal = entry if isinstance(entry, Refused) else self._take(entry, platform)
                     if refusal:
-                        self._refuse(refusal, report)
+                        self._refuse(refusal, refused_file)
                 if is_empty:
-                    self._refuse(Refused(display_path(source), 0, "no submissions in it"), report)
+                    self._refuse(
+                        Refused(display_path(results_path), 0, "no submissions in it"), refused_file
+                    )
 
     def _take(self, submission: Submission, platform: Platform) -> Refused | None:
         judgments = match_submission(submission, self.batches, platform.name, self.salt)
@@ -374,73 +414,89 @@ class _ImportRun:
         if exclusion := self._exclusion(submission, platform):
             self.taken_out += table.remove(judgments)
             return exclusion
-        outcome = table.add(judgments)
+        submission_outcome = table.add(judgments)
         if submission.received:
             table.note_day(submission.received)
-        setattr(self.done, outcome, getattr(self.done, outcome) + 1)
+        setattr(self.done, submission_outcome, getattr(self.done, submission_outcome) + 1)
         return None
 
     def _exclusion(self, submission: Submission, platform: Platform) -> Refused | None:
         """Why a submission is set aside by the platform's list of participants, if it is."""
         why_excluded = self.excluded_by.get(platform.name)
-        reason = why_excluded(submission) if why_excluded else ""
-        return Refused(submission.where, submission.line, reason) if reason else None
+        exclusion_reason = why_excluded(submission) if why_excluded else ""
+        return (
+            Refused(submission.where, submission.line, exclusion_reason)
+            if exclusion_reason
+            else None
+        )
 
-    def _refuse(self, refusal: Refused, report: TextIO) -> None:
+    def _refuse(self, refusal: Refused, refused_file: TextIO) -> None:
         self.done.refused[refusal.reason] += 1
         if len(self.done.examples) < _EXAMPLES:
             self.done.examples.append(refusal)
-        value = {
+        refusal_value = {
             "file": _SAVED_FILE.sub(r"\1…\2", refusal.where),
             "line": refusal.line,
             "reason": refusal.reason,
             "detail": refusal.detail,
         }
-        report.write(json.dumps(value, sort_keys=True) + "\n")
+        refused_file.write(json.dumps(refusal_value, sort_keys=True) + "\n")
 
     def settle(self) -> None:
         """Apply quality control to every layout, and write its tables and its report."""
         for name, table in sorted(self.tables.items()):
             gold_rows = table.settle(self.batches)
-            self.done.decisions[name] = Counter(gold.decision for gold in gold_rows)
+            self.done.decisions[name] = Counter(gold_row.decision for gold_row in gold_rows)
             self.done.judgments[name] = len(table.by_id)
-            page = table.report(self.batches, self.out / REFUSED)
-            self.done.written.append(display_path(page))
+            page_path = table.report(self.batches, self.out / REFUSED)
+            self.done.written.append(display_path(page_path))
 
     def add_remarks(self, sources: Sequence[tuple[Path, Platform]]) -> None:
         """Say which platforms' participants were not checked, and which judgments were removed."""
-        for name in sorted({platform.name for _, platform in sources}):
-            if find_platform(name).lists_participants and name not in self.excluded_by:
-                text = "nobody's id was checked; give its export with --participants"
-                self.done.remarks.append(f"{name}: {text}")
+        for platform_name in sorted({platform.name for _, platform in sources}):
+            if (
+                find_platform(platform_name).lists_participants
+                and platform_name not in self.excluded_by
+            ):
+                remark_text = "nobody's id was checked; give its export with --participants"
+                self.done.remarks.append(f"{platform_name}: {remark_text}")
         if self.taken_out:
-            text = f"{self.taken_out:,} earlier judgments of such participants were taken out"
-            self.done.remarks.append(text)
+            remark_text = (
+                f"{self.taken_out:,} earlier judgments of such participants were taken out"
+            )
+            self.done.remarks.append(remark_text)
 
-    def give_feedback(self, sources: Sequence[tuple[Path, Platform]], folder: Path) -> None:
+    def give_feedback(
+        self, sources: Sequence[tuple[Path, Platform]], feedback_folder: Path
+    ) -> None:
         """Write the files that approve or reject work; `UserError` inside of a release or batch."""
-        _require_no_manifest(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".gitignore").write_text("*\n", "utf-8")
-        counts = {"approved": 0, "rejected": 0, "undecided": 0}
-        for path, platform in sources:
+        _require_no_manifest(feedback_folder)
+        feedback_folder.mkdir(parents=True, exist_ok=True)
+        (feedback_folder / ".gitignore").write_text("*\n", "utf-8")
+        outcome_counts = {"approved": 0, "rejected": 0, "undecided": 0}
+        for results_path, platform in sources:
 
             def decide(submission: Submission, platform: Platform = platform) -> Verdict | None:
                 verdict = self._verdict(submission, platform)
                 if verdict is None:
-                    counts["undecided"] += 1
+                    outcome_counts["undecided"] += 1
                 else:
-                    counts["rejected" if verdict.reason else "approved"] += 1
+                    outcome_counts["rejected" if verdict.reason else "approved"] += 1
                 return verdict
 
-            names = platform.feedback(path, decide, folder)
-            self.done.written += [display_path(folder / name) for name in names]
-            if not names:
-                text = f"{platform.name} takes no file of approvals; prolific and mturk do"
-                self.done.remarks.append(f"{display_path(path)}: {text}")
-        if any(counts.values()):
-            outcomes = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-            self.done.remarks.append(f"feedback: {outcomes}")
+            file_names = platform.feedback(results_path, decide, feedback_folder)
+            self.done.written += [
+                display_path(feedback_folder / file_name) for file_name in file_names
+            ]
+            if not file_names:
+                remark_text = f"{platform.name} takes no file of approvals; prolific and mturk do"
+                self.done.remarks.append(f"{display_path(results_path)}: {remark_text}")
+        if any(outcome_counts.values()):
+            outcome_texts = ", ".join(
+                f"{outcome_count:,} {file_name}"
+                for file_name, outcome_count in outcome_counts.items()
+            )
+            self.done.remarks.append(f"feedback: {outcome_texts}")
 
     def _verdict(self, submission: Submission, platform: Platform) -> Verdict | None:
         """The verdict on a submission; None where it was refused, set aside or not checked yet."""
@@ -450,66 +506,70 @@ class _ImportRun:
         return self.tables[judgments[0].layout].verdict(judgments, self.batches)
 
 
-def _require_no_manifest(folder: Path) -> None:
+def _require_no_manifest(feedback_folder: Path) -> None:
     """`UserError` where the folder is, or is inside of, a release or a batch."""
-    place = folder.resolve()
-    for parent in (place, *place.parents):
-        if (parent / "manifest.json").exists():
+    resolved_folder = feedback_folder.resolve()
+    for parent_folder in (resolved_folder, *resolved_folder.parents):
+        if (parent_folder / "manifest.json").exists():
             text = "these files name participants, and this is a folder of a release or batch"
-            raise UserError(text, where=display_path(parent), hint="--feedback pay")
+            raise UserError(text, where=display_path(parent_folder), hint="--feedback pay")
 
 
-def _write_table(path: Path, row_type: type[Any], rows: Sequence[Any]) -> None:
-    with replacing(path) as temporary, writing(temporary, row_type) as table:
-        for row in rows:
-            table.append(row)
+def _write_table(table_path: Path, row_type: type[Any], table_rows: Sequence[Any]) -> None:
+    with replacing(table_path) as temporary, writing(temporary, row_type) as table_writer:
+        for table_row in table_rows:
+            table_writer.append(table_row)
 
 
-def _load_tables(out: Path) -> dict[str, JudgmentTable]:
-    paths = sorted(out.glob(f"*/{JUDGMENTS}"))
-    if not paths:
+def _load_tables(judgments_folder: Path) -> dict[str, JudgmentTable]:
+    table_paths = sorted(judgments_folder.glob(f"*/{JUDGMENTS}"))
+    if not table_paths:
         raise UserError(
-            "no judgments yet", where=display_path(out), hint="name the results of a platform"
+            "no judgments yet",
+            where=display_path(judgments_folder),
+            hint="name the results of a platform",
         )
-    return {path.parent.name: JudgmentTable(path.parent) for path in paths}
+    return {table_path.parent.name: JudgmentTable(table_path.parent) for table_path in table_paths}
 
 
 def _refused_line(refusal: Refused) -> str:
-    place = f"{refusal.where}:{refusal.line}" if refusal.line else refusal.where
+    refused_place = f"{refusal.where}:{refusal.line}" if refusal.line else refusal.where
     # a terminal must not be told control sequences of a file that anybody can send
-    detail = "".join(char if char.isprintable() else "?" for char in refusal.detail)
-    return f"{place}: {refusal.reason}" + (f": {detail}" if detail else "")
+    printable_detail = "".join(char if char.isprintable() else "?" for char in refusal.detail)
+    return f"{refused_place}: {refusal.reason}" + (
+        f": {printable_detail}" if printable_detail else ""
+    )
 
 
 def _platform_of(
-    path: Path, name: str | None, batches: Batches, say: Callable[[str], None]
+    results_path: Path, platform_name: str | None, batches: Batches, say: Callable[[str], None]
 ) -> Platform:
     """The platform of a results file: the named one, else the one that recognises the file."""
-    if name:
-        return find_platform(name)
+    if platform_name:
+        return find_platform(platform_name)
 
     def platform_of_batch() -> str | None:
-        batch_id = named_batch(path)
+        batch_id = named_batch(results_path)
         batch = batches.get(batch_id) if batch_id else None
         return batch.platform if batch else None
 
-    return detect_platform(path, platform_of_batch, say)
+    return detect_platform(results_path, platform_of_batch, say)
 
 
-def _read_judgments(path: Path) -> list[Judgment]:
-    if not path.is_file():
+def _read_judgments(table_path: Path) -> list[Judgment]:
+    if not table_path.is_file():
         return []
     try:
-        return [*typed_rows(path, Judgment, _ROWS_AT_A_TIME)]
+        return [*typed_rows(table_path, Judgment, _ROWS_AT_A_TIME)]
     except (OSError, pa.ArrowException, ValueError) as error:
         text = f"not a table of judgments: {error}".splitlines()[0]
-        raise UserError(text, where=display_path(path)) from None
+        raise UserError(text, where=display_path(table_path)) from None
 
 
 def _submission_key(judgment: Judgment) -> SubmissionKey:
     """The batch, HIT and worker of a judgment, and its item where items come one by one."""
-    item = judgment.item if is_piecewise(judgment.platform) else ""
-    return judgment.batch, judgment.hit, judgment.worker, item
+    item_id = judgment.item if is_piecewise(judgment.platform) else ""
+    return judgment.batch, judgment.hit, judgment.worker, item_id
 
 
 def _content_hash(judgments: Sequence[Judgment]) -> str:
@@ -533,8 +593,8 @@ def _is_other_assignment(judgments: Sequence[Judgment], by_id: Mapping[str, Judg
 
 def _without_flags(judgment: Judgment) -> Judgment:
     """A judgment as it was imported, before quality control flagged it."""
-    repeat = is_repeat(judgment)
-    return replace(judgment, flags=(DUPLICATE,) if repeat else (), counted=not repeat)
+    is_further = is_repeat(judgment)
+    return replace(judgment, flags=(DUPLICATE,) if is_further else (), counted=not is_further)
 
 
 def _repeat_id(judgment: Judgment) -> str:

@@ -54,11 +54,11 @@ class Refused:
     detail: str = ""
 
 
-def submission_from_text(text: str, where: str, line: int) -> Submission | Refused:
-    if len(text) > LONGEST:
-        return Refused(where, line, "too long", f"{len(text):,} characters")
+def submission_from_text(json_text: str, where: str, line: int) -> Submission | Refused:
+    if len(json_text) > LONGEST:
+        return Refused(where, line, "too long", f"{len(json_text):,} characters")
     try:
-        return submission_from_value(decode_json(text), where, line)
+        return submission_from_value(decode_json(json_text), where, line)
     except ValueError as error:
         return Refused(where, line, "not valid JSON", str(error)[:120])
 
@@ -69,33 +69,35 @@ def submission_from_value(
     """A submission from decoded JSON; ids that the platform tells replace those that it names."""
     if not isinstance(json_value, dict) or json_value.get("format") != SUBMISSION_FORMAT:
         return Refused(where, line, "not a submission", f"no format {SUBMISSION_FORMAT}")
-    places = {"where": where, "line": line}
+    source_place = {"where": where, "line": line}
     given_values = {
-        name: field_value for name, field_value in json_value.items() if field_value is not None
+        field_name: field_value
+        for field_name, field_value in json_value.items()
+        if field_value is not None
     }
     try:
-        return msgspec.convert(given_values | by_platform | places, Submission)
+        return msgspec.convert(given_values | by_platform | source_place, Submission)
     except msgspec.ValidationError as error:
         return Refused(where, line, "not a submission", str(error)[:120])
 
 
-def decode_json(text: str) -> Any:
+def decode_json(json_text: str) -> Any:
     """Strict JSON; `ValueError` for a repeated key, NaN, half characters, too deep nesting."""
     try:
-        text.encode()
-        value = json.loads(text, object_pairs_hook=_unique_keys)
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        json_text.encode()
+        json_value = json.loads(json_text, object_pairs_hook=_unique_keys)
+        json.dumps(json_value, ensure_ascii=False, allow_nan=False).encode()
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except UnicodeEncodeError:
         raise ValueError("half of a surrogate pair") from None
-    return value
+    return json_value
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    decoded = dict(pairs)
-    if len(decoded) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice[:40]!r} is given twice")
-    return decoded
+def _unique_keys(key_values: list[tuple[str, Any]]) -> dict[str, Any]:
+    value_by_key = dict(key_values)
+    if len(value_by_key) < len(key_values):
+        key_names = [key_name for key_name, _ in key_values]
+        repeated_key = next(key_name for key_name in key_names if key_names.count(key_name) > 1)
+        raise ValueError(f"the key {repeated_key[:40]!r} is given twice")
+    return value_by_key

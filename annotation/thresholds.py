@@ -61,15 +61,16 @@ class AttributeBands:
                 f"{band.judged} judgments say toxic ({100 * band.share:.0f} %)"
             )
         if self.threshold is None:
-            count = len(self.lacking)
-            yield f"{self.name}: from {self.next_band:.2f}: {count} rows to be judged"
+            lacking_count = len(self.lacking)
+            yield f"{self.name}: from {self.next_band:.2f}: {lacking_count} rows to be judged"
         else:
             yield f"{self.name}: threshold {self.threshold:.2f}"
-            few = BandRule().rows
-            thin = [band for band in self.bands if band.judged < few]
-            if thin:
-                listed = ", ".join(f"{band.low:.2f} ({band.judged})" for band in thin)
-                yield f"{self.name}: of fewer than {few} judgments, too few: {listed}"
+            fewest_judgments = BandRule().rows
+            thin_bands = [band for band in self.bands if band.judged < fewest_judgments]
+            if thin_bands:
+                listed_bands = ", ".join(f"{band.low:.2f} ({band.judged})" for band in thin_bands)
+                fewer_than = f"of fewer than {fewest_judgments} judgments"
+                yield f"{self.name}: {fewer_than}, too few: {listed_bands}"
 
 
 @dataclass(frozen=True)
@@ -83,12 +84,16 @@ class ThresholdReport:
 
     def lines(self) -> list[str]:
         """The report as lines of text."""
-        out: list[str] = []
+        report_lines: list[str] = []
         for attribute in self.attributes:
-            out += attribute.lines()
+            report_lines += attribute.lines()
         if self.sent:
-            out.append(f"{self.sent} rows are sent and not judged enough; --again sends them anew")
-        return out + ([f"thresholds: {display_path(self.snippet)}"] if self.snippet else [])
+            report_lines.append(
+                f"{self.sent} rows are sent and not judged enough; --again sends them anew"
+            )
+        return report_lines + (
+            [f"thresholds: {display_path(self.snippet)}"] if self.snippet else []
+        )
 
 
 def next_bands(order: BatchOrder, rule: BandRule) -> ThresholdReport:
@@ -101,40 +106,51 @@ def next_bands(order: BatchOrder, rule: BandRule) -> ThresholdReport:
     """
     layout = load_layout(order.layout)
     is_release = not Path(order.dataset or "").is_file()
-    config = layout.config if is_release else None
-    dataset = open_dataset(order.dataset or "", order.releases, config=config)
+    config_name = layout.config if is_release else None
+    dataset = open_dataset(order.dataset or "", order.releases, config=config_name)
     release_folder = dataset.files[0].parents[2] if is_release else None
     bands_by_attribute = _draw_bands(layout, dataset, release_folder, order.seed, rule)
-    texts = _texts_of_drawn_rows(dataset, release_folder, bands_by_attribute)
-    judged = _judged_answers(order.judgments / order.layout, texts)
-    attributes = tuple(
-        _judge_bands(name, rows_by_band, texts, judged, layout, rule)
-        for name, rows_by_band in bands_by_attribute.items()
+    text_by_row = _texts_of_drawn_rows(dataset, release_folder, bands_by_attribute)
+    answers_by_text = _judged_answers(order.judgments / order.layout, text_by_row)
+    all_bands = tuple(
+        _judge_bands(attribute_name, rows_by_band, text_by_row, answers_by_text, layout, rule)
+        for attribute_name, rows_by_band in bands_by_attribute.items()
         if rows_by_band
     )
-    lacking_rows = {row for attribute in attributes for row in attribute.lacking}
+    lacking_rows = {row_id for attribute in all_bands for row_id in attribute.lacking}
     # rows that show the same text are judged once, by the one with the smallest id
-    row_by_text = {texts[row]: row for row in sorted(lacking_rows, reverse=True)}
-    to_send = _unsent_rows(order, texts, row_by_text)
-    batch = _send(order, dataset, {row: texts[row] for row in to_send}) if to_send else None
-    snippet = None
-    if all(attribute.threshold is not None for attribute in attributes):
-        snippet = _write_snippet(order, rule, dataset.name, release_folder, attributes)
-    return ThresholdReport(attributes, batch, len(row_by_text) - len(to_send), snippet)
+    row_by_text = {text_by_row[row_id]: row_id for row_id in sorted(lacking_rows, reverse=True)}
+    to_send = _unsent_rows(order, text_by_row, row_by_text)
+    sent_batch = (
+        _send(order, dataset, {row_id: text_by_row[row_id] for row_id in to_send})
+        if to_send
+        else None
+    )
+    snippet_path = None
+    if all(attribute.threshold is not None for attribute in all_bands):
+        snippet_path = _write_snippet(order, rule, dataset.name, release_folder, all_bands)
+    return ThresholdReport(all_bands, sent_batch, len(row_by_text) - len(to_send), snippet_path)
 
 
 def _draw_bands(
-    layout: Layout, dataset: DatasetRows, release_folder: Path | None, seed: int, rule: BandRule
+    layout: Layout,
+    dataset: DatasetRows,
+    release_folder: Path | None,
+    seed: int,
+    rule: BandRule,
 ) -> dict[str, dict[float, list[str]]]:
     """For each attribute that the layout asks for, the row ids to judge in each band of scores."""
-    scores: dict[str, list[tuple[str, float]]] = {}
-    for name in ATTRIBUTES:
-        if name in layout.answers:
-            scores[name] = []
-    for row, row_scores, _ in _scored_rows(dataset, release_folder):
-        for name in row_scores.keys() & scores:
-            scores[name].append((row, row_scores[name]))
-    return {name: rows_to_judge(pairs, seed, rule) for name, pairs in scores.items()}
+    scores_by_attribute: dict[str, list[tuple[str, float]]] = {}
+    for attribute_name in ATTRIBUTES:
+        if attribute_name in layout.answers:
+            scores_by_attribute[attribute_name] = []
+    for row_id, row_scores, _ in _scored_rows(dataset, release_folder):
+        for attribute_name in row_scores.keys() & scores_by_attribute:
+            scores_by_attribute[attribute_name].append((row_id, row_scores[attribute_name]))
+    return {
+        attribute_name: rows_to_judge(scored_rows, seed, rule)
+        for attribute_name, scored_rows in scores_by_attribute.items()
+    }
 
 
 def _texts_of_drawn_rows(
@@ -143,101 +159,124 @@ def _texts_of_drawn_rows(
     bands_by_attribute: Mapping[str, Mapping[float, Sequence[str]]],
 ) -> dict[str, ShownText]:
     """The question and answers of every row drawn for a band; `UserError` where none was drawn."""
-    drawn: set[str] = set()
+    drawn_ids: set[str] = set()
     for rows_by_band in bands_by_attribute.values():
-        drawn.update(*rows_by_band.values())
-    if not drawn:
+        drawn_ids.update(*rows_by_band.values())
+    if not drawn_ids:
         hint = "a recipe with the filter `toxicity` keeps its scores"
         raise UserError(f"no row of {dataset.name} has a score", hint=hint)
-    rows = _scored_rows(dataset, release_folder)
-    return {row: text for row, _, text in rows if row in drawn}
+    scored_rows = _scored_rows(dataset, release_folder)
+    return {row_id: shown_text for row_id, _, shown_text in scored_rows if row_id in drawn_ids}
 
 
 def _unsent_rows(
-    order: BatchOrder, texts: Mapping[str, ShownText], row_by_text: Mapping[ShownText, str]
+    order: BatchOrder,
+    text_by_row: Mapping[str, ShownText],
+    row_by_text: Mapping[ShownText, str],
 ) -> list[str]:
     """The rows whose text no earlier batch sent; all of them with `order.again`."""
     if order.again:
         return sorted(row_by_text.values())
     sent_rows = sent_ledger(order.out / order.layout).rows
-    sent_texts = {texts[row] for row in sent_rows if row in texts}
-    return sorted(row for text, row in row_by_text.items() if text not in sent_texts)
+    sent_texts = {text_by_row[row_id] for row_id in sent_rows if row_id in text_by_row}
+    return sorted(
+        row_id for shown_text, row_id in row_by_text.items() if shown_text not in sent_texts
+    )
 
 
 def _judge_bands(
-    name: str,
+    attribute_name: str,
     rows_by_band: Mapping[float, Sequence[str]],
-    texts: Mapping[str, ShownText],
-    judged: Mapping[ShownText, Sequence[Mapping[str, Any]]],
+    text_by_row: Mapping[str, ShownText],
+    answers_by_text: Mapping[ShownText, Sequence[Mapping[str, Any]]],
     layout: Layout,
     rule: BandRule,
 ) -> AttributeBands:
     """Go down the bands of an attribute until the rule is met or a band lacks judgments."""
-    row_counts = {low: len(rows) for low, rows in rows_by_band.items()}
-    threshold, bands = threshold_by_bands((), rule)
-    votes: list[tuple[float, bool]] = []
-    for low, rows in rows_by_band.items():
-        lacking = [row for row in rows if len(judged.get(texts[row], ())) < layout.assignments]
-        if lacking:
-            return AttributeBands(name, bands, row_counts, next_band=low, lacking=tuple(lacking))
-        for row in rows:
-            votes += [(low, bool(answers.get(name))) for answers in judged[texts[row]]]
-        threshold, bands = threshold_by_bands(votes, rule)
+    row_counts = {band_low: len(band_rows) for band_low, band_rows in rows_by_band.items()}
+    threshold, judged_bands = threshold_by_bands((), rule)
+    band_votes: list[tuple[float, bool]] = []
+    for band_low, band_rows in rows_by_band.items():
+        lacking_rows = [
+            row_id
+            for row_id in band_rows
+            if len(answers_by_text.get(text_by_row[row_id], ())) < layout.assignments
+        ]
+        if lacking_rows:
+            return AttributeBands(
+                attribute_name,
+                judged_bands,
+                row_counts,
+                next_band=band_low,
+                lacking=tuple(lacking_rows),
+            )
+        for row_id in band_rows:
+            band_votes += [
+                (band_low, bool(row_answers.get(attribute_name)))
+                for row_answers in answers_by_text[text_by_row[row_id]]
+            ]
+        threshold, judged_bands = threshold_by_bands(band_votes, rule)
         if threshold is not None:
             break
     if threshold is None:  # every band is judged, and the last one is toxic, too
-        threshold = bands[-1].low
-    return AttributeBands(name, bands, row_counts, threshold)
+        threshold = judged_bands[-1].low
+    return AttributeBands(attribute_name, judged_bands, row_counts, threshold)
 
 
 def _judged_answers(
-    folder: Path, texts: Mapping[str, ShownText]
+    judgments_folder: Path, text_by_row: Mapping[str, ShownText]
 ) -> dict[ShownText, list[Mapping[str, Any]]]:
     """The answers of all judgments that count, by the text that was judged."""
     answers_by_text: dict[ShownText, list[Mapping[str, Any]]] = {}
-    judgments = JudgmentTable(folder).by_id
-    for judgment_id in sorted(judgments):
-        judgment = judgments[judgment_id]
-        if judgment.counted and judgment.row in texts:
-            answers = judgment_answers(judgment)
-            answers_by_text.setdefault(texts[judgment.row], []).append(answers)
+    judgment_by_id = JudgmentTable(judgments_folder).by_id
+    for judgment_id in sorted(judgment_by_id):
+        counted_judgment = judgment_by_id[judgment_id]
+        if counted_judgment.counted and counted_judgment.row in text_by_row:
+            row_answers = judgment_answers(counted_judgment)
+            answers_by_text.setdefault(text_by_row[counted_judgment.row], []).append(row_answers)
     return answers_by_text
 
 
 def _send(
-    order: BatchOrder, dataset: DatasetRows, rows: Mapping[str, ShownText]
+    order: BatchOrder, dataset: DatasetRows, text_by_row: Mapping[str, ShownText]
 ) -> tuple[Path, BatchManifest]:
-    name = dataset.name.replace(" ", "-").split("/")[-1].removesuffix(".parquet")
-    path = order.build / "bands" / f"{name}.jsonl"
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-        for row, (question, answers) in rows.items():
-            file.write(json.dumps({"id": row, "question": question, "answers": answers}) + "\n")
-    return make_batch(replace(order, dataset=str(path), number=len(rows)))
+    dataset_name = dataset.name.replace(" ", "-").split("/")[-1].removesuffix(".parquet")
+    rows_path = order.build / "bands" / f"{dataset_name}.jsonl"
+    with (
+        replacing(rows_path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as rows_file,
+    ):
+        for row_id, (question_text, answer_texts) in text_by_row.items():
+            rows_file.write(
+                json.dumps({"id": row_id, "question": question_text, "answers": answer_texts})
+                + "\n"
+            )
+    return make_batch(replace(order, dataset=str(rows_path), number=len(text_by_row)))
 
 
 def _write_snippet(
     order: BatchOrder,
     rule: BandRule,
-    dataset: str,
+    dataset_name: str,
     release_folder: Path | None,
-    attributes: Sequence[AttributeBands],
+    all_bands: Sequence[AttributeBands],
 ) -> Path:
     """Write `thresholds.yaml`, the filter for a recipe with the report as a comment above it."""
-    head = (
-        f"# By the band rule on {dataset}: up to {rule.rows} rows a band of "
+    report_comment = (
+        f"# By the band rule on {dataset_name}: up to {rule.rows} rows a band of "
         f"{rule.width}, until two neighbours\n# have less than {rule.share:.0%} toxic. "
         "For this scorer alone.\n"
     )
-    thresholds: dict[str, float] = {}
-    for attribute in attributes:
-        head += "".join(f"# {line}\n" for line in attribute.lines())
+    threshold_by_attribute: dict[str, float] = {}
+    for attribute in all_bands:
+        report_comment += "".join(f"# {report_line}\n" for report_line in attribute.lines())
         if attribute.threshold is not None:
-            thresholds[attribute.name] = attribute.threshold
-    path = order.judgments / order.layout / SNIPPET
-    with replacing(path) as temporary:
-        text = head + recipe_filter(release_folder, thresholds)
-        temporary.write_text(text, "utf-8", newline="\n")
-    return path
+            threshold_by_attribute[attribute.name] = attribute.threshold
+    snippet_path = order.judgments / order.layout / SNIPPET
+    with replacing(snippet_path) as temporary:
+        snippet_text = report_comment + recipe_filter(release_folder, threshold_by_attribute)
+        temporary.write_text(snippet_text, "utf-8", newline="\n")
+    return snippet_path
 
 
 # The id of a row, its scores by attribute, and its text.
@@ -251,55 +290,61 @@ def _scored_rows(dataset: DatasetRows, release_folder: Path | None) -> Iterator[
     is not from 0 to 1.
     """
     require_columns(dataset, ["id", "question"])
-    columns = {f"toxicity_{name}": name for name in ATTRIBUTES}
-    for _, row in dataset.rows(["id", "question", "answers", *columns]):
-        scores: dict[str, float] = {}
-        for column, name in columns.items():
-            score = row.get(column)
-            if score is None:
+    attribute_by_column = {
+        f"toxicity_{attribute_name}": attribute_name for attribute_name in ATTRIBUTES
+    }
+    for _, row in dataset.rows(["id", "question", "answers", *attribute_by_column]):
+        row_scores: dict[str, float] = {}
+        for score_column, attribute_name in attribute_by_column.items():
+            attribute_score = row.get(score_column)
+            if attribute_score is None:
                 continue
-            if not isinstance(score, int | float) or not 0 <= score <= 1:
-                text = f"{column} of row {row_id_of(row)} is not from 0 to 1"
+            if not isinstance(attribute_score, int | float) or not 0 <= attribute_score <= 1:
+                text = f"{score_column} of row {row_id_of(row)} is not from 0 to 1"
                 raise UserError(text, where=dataset.name)
-            scores[name] = score
-        answers = tuple(map(str, row.get("answers") or ()))
-        yield row_id_of(row), scores, (str(row.get("question") or ""), answers)
+            row_scores[attribute_name] = attribute_score
+        answer_texts = tuple(map(str, row.get("answers") or ()))
+        yield (
+            row_id_of(row),
+            row_scores,
+            (str(row.get("question") or ""), answer_texts),
+        )
     if release_folder is not None and (release_folder / card.DROPPED).is_file():
         yield from _dropped_rows(release_folder / card.DROPPED)
 
 
-def _dropped_rows(path: Path) -> Iterator[ScoredRow]:
+def _dropped_rows(dropped_path: Path) -> Iterator[ScoredRow]:
     """Yield the rows that the filter `toxicity` dropped, with their question and no answers."""
-    with reading(path) as file:
+    with reading(dropped_path) as file:
         for batch in file.iter_batches(columns=["step", "item", "reason", "score", "detail"]):
             for row in batch.to_pylist():
-                match = _DETAIL.fullmatch(row["detail"] or "")
-                if row["step"] != "toxicity" or match is None:
+                detail_match = _DETAIL.fullmatch(row["detail"] or "")
+                if row["step"] != "toxicity" or detail_match is None:
                     continue
-                scores: dict[str, float] = {}
-                for pair in match[1].split():
-                    name, score = pair.split("=")
-                    scores[name] = float(score)
+                row_scores: dict[str, float] = {}
+                for score_pair in detail_match[1].split():
+                    attribute_name, attribute_score = score_pair.split("=")
+                    row_scores[attribute_name] = float(attribute_score)
                 # the detail has two digits; the score that dropped the row is stored in full
                 over_threshold = row["reason"].removeprefix("toxic_")
-                if over_threshold in scores and row["score"] is not None:
-                    scores[over_threshold] = row["score"]
-                yield row["item"], scores, (match[2], ())
+                if over_threshold in row_scores and row["score"] is not None:
+                    row_scores[over_threshold] = row["score"]
+                yield row["item"], row_scores, (detail_match[2], ())
 
 
-def recipe_filter(release_folder: Path | None, thresholds: Mapping[str, float]) -> str:
+def recipe_filter(release_folder: Path | None, threshold_by_attribute: Mapping[str, float]) -> str:
     """The filter of a recipe with these thresholds as YAML, its scorer as the release had it."""
-    filters: Any = None
+    filter_settings: Any = None
     if release_folder is not None:
-        filters = manifest.load_manifest(release_folder).parameters.get("filters")
-    value: Any = {"thresholds": dict(thresholds)}
-    for settings in filters or ():
-        if settings.get("filter") == "toxicity":
-            scorer = Toxicity.model_validate(settings).scorer
-            scorer_settings = scorer.model_dump(
+        filter_settings = manifest.load_manifest(release_folder).parameters.get("filters")
+    filter_value: Any = {"thresholds": dict(threshold_by_attribute)}
+    for one_filter in filter_settings or ():
+        if one_filter.get("filter") == "toxicity":
+            filter_scorer = Toxicity.model_validate(one_filter).scorer
+            scorer_settings = filter_scorer.model_dump(
                 mode="json", exclude_defaults=True, exclude={"scorer", "thresholds"}
             )
-            scorer_value = {"scorer": scorer.scorer, **scorer_settings, **value}
-            value = [{"filter": "toxicity", "scorer": scorer_value}]
+            scorer_value = {"scorer": filter_scorer.scorer, **scorer_settings, **filter_value}
+            filter_value = [{"filter": "toxicity", "scorer": scorer_value}]
             break
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=96)
+    return yaml.safe_dump(filter_value, sort_keys=False, allow_unicode=True, width=96)

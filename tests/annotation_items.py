@@ -15,15 +15,25 @@ FIELDS["easy_select"]["sentences"] = ARTICLE.split("\n")
 
 def hit(layout: str, items: int = 1, **changes: Json) -> Hit:
     """A HIT of some items of a layout, alike but for their ids."""
-    fields = FIELDS[layout] | changes
-    return Hit("hit-1", tuple(Item(f"item-{n}", f"row-{n}", fields) for n in range(items)))
+    item_fields = FIELDS[layout] | changes
+    return Hit(
+        "hit-1",
+        tuple(
+            Item(f"item-{item_number}", f"row-{item_number}", item_fields)
+            for item_number in range(items)
+        ),
+    )
 
 
 def own_layout(
-    fields: Mapping[str, Any], answers: Mapping[str, Any] | None = None, **more: Any
+    item_fields: Mapping[str, Any],
+    item_answers: Mapping[str, Any] | None = None,
+    **more_values: Any,
 ) -> Layout:
     """A layout of these fields and answers, by default an optional note."""
     note = {"note": {"kind": "text", "label": "N", "required": False}}
-    about = {"title": "T", "summary": "S", "instructions": ["I"], "fields": fields}
+    layout_settings = {"title": "T", "summary": "S", "instructions": ["I"], "fields": item_fields}
     pay = {"per_hit": "1", "minutes_per_hit": "4"}
-    return Layout.model_validate(about | {"answers": answers or note, "pay": pay} | more)
+    return Layout.model_validate(
+        layout_settings | {"answers": item_answers or note, "pay": pay} | more_values
+    )

@@ -13,49 +13,59 @@ TEXT = "Ban succeeded Kofi Annan of Ghana in 2007."
 
 
 def layout(
-    answers: dict[str, dict[str, object]], rule: dict[str, object], **more: object
+    item_answers: dict[str, dict[str, object]], rule: dict[str, object], **more_values: object
 ) -> Layout:
     """A layout of one shown text and these answers; choices are a, b and c."""
-    choices = [{"value": value, "label": value.upper()} for value in "abc"]
-    asked = {
+    choices = [{"value": answer_value, "label": answer_value.upper()} for answer_value in "abc"]
+    layout_answers = {
         name: {"label": name.title()}
-        | ({"choices": choices} if one["kind"] in ("choice", "choices") else {})
-        | one
-        for name, one in answers.items()
+        | ({"choices": choices} if answer_settings["kind"] in ("choice", "choices") else {})
+        | answer_settings
+        for name, answer_settings in item_answers.items()
     }
-    given = {"title": "T", "summary": "S", "instructions": ["I"], "min_seconds": 2, "rule": rule}
-    given |= {"fields": {"text": {"label": "Text"}}, "answers": asked}
-    given |= {"pay": {"per_hit": "1.50", "minutes_per_hit": 5}}
-    return Layout.model_validate(given | more)
+    layout_settings = {
+        "title": "T",
+        "summary": "S",
+        "instructions": ["I"],
+        "min_seconds": 2,
+        "rule": rule,
+    }
+    layout_settings |= {"fields": {"text": {"label": "Text"}}, "answers": layout_answers}
+    layout_settings |= {"pay": {"per_hit": "1.50", "minutes_per_hit": 5}}
+    return Layout.model_validate(layout_settings | more_values)
 
 
 def judged(
-    worker: str,
+    worker_id: str,
     row: str,
     *,
     hit: str = "h1",
     batch: str = "b1",
     seconds: float | None = 9.0,
     flags: Sequence[str] = (),
-    **answers: Json,
+    **item_answers: Json,
 ) -> Judgment:
     """A judgment as it comes in; a row `?x` is an item with known answers."""
     item = f"i-{row}"
-    said = json.dumps(answers, sort_keys=True)
+    said = json.dumps(item_answers, sort_keys=True)
     return Judgment(
-        id=row_id(batch, hit, item, worker, *flags), layout="l", batch=batch, hit=hit, item=item,
-        row="" if row.startswith("?") else row, dataset="d 1.0.0", worker=worker, platform="static",
+        id=row_id(batch, hit, item, worker_id, *flags), layout="l", batch=batch, hit=hit,
+        item=item, row="" if row.startswith("?") else row, dataset="d 1.0.0", worker=worker_id,
+        platform="static",
         assignment="", answers=said, seconds=seconds, flags=tuple(flags), counted=not flags,
     )  # fmt: skip
 
 
-def items(found: list[Judgment], **known: dict[str, Json]) -> dict[str, Item]:
+def items(found_judgments: list[Judgment], **known_answers: dict[str, Json]) -> dict[str, Item]:
     """The items of judgments; `known`: answers of attention items by their row, without `?`."""
     return {
-        one.item: Item(
-            one.item, one.row, {"text": TEXT}, None if one.row else known.get(one.item[3:])
+        row_judgment.item: Item(
+            row_judgment.item,
+            row_judgment.row,
+            {"text": TEXT},
+            None if row_judgment.row else known_answers.get(row_judgment.item[3:]),
         )
-        for one in found
+        for row_judgment in found_judgments
     }
 
 
@@ -67,4 +77,7 @@ def span(text: str) -> dict[str, Json]:
 
 def brief(gold: list[Gold]) -> dict[str, list[object]]:
     """Decision, judgments and agreeing ones by row."""
-    return {one.row: [one.decision, one.judgments, one.agreeing] for one in gold}
+    return {
+        gold_row.row: [gold_row.decision, gold_row.judgments, gold_row.agreeing]
+        for gold_row in gold
+    }

@@ -34,44 +34,52 @@ attention:
 """
 
 
-def order(tmp: Path, rows: int = 20, **more: Any) -> BatchOrder:
+def order(tmp_folder: Path, table_rows: int = 20, **more_values: Any) -> BatchOrder:
     """An order of a small layout over a file of rows."""
-    folder = tmp / "quick"
+    folder = tmp_folder / "quick"
     folder.mkdir(exist_ok=True)
     (folder / "layout.yaml").write_text(LAYOUT, "utf-8")
     (folder / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
-    lines = (json.dumps({"id": f"r{n}", "question": f"Is {n} odd?"}) for n in range(rows))
-    (tmp / "rows.jsonl").write_text("\n".join(lines), "utf-8")
-    made = BatchOrder(layout=str(folder), dataset=str(tmp / "rows.jsonl"), number=6)
-    return replace(made, **{"out": tmp / "hits", "releases": tmp / "releases"} | more)
+    lines = (
+        json.dumps({"id": f"r{row_number}", "question": f"Is {row_number} odd?"})
+        for row_number in range(table_rows)
+    )
+    (tmp_folder / "rows.jsonl").write_text("\n".join(lines), "utf-8")
+    batch_order = BatchOrder(layout=str(folder), dataset=str(tmp_folder / "rows.jsonl"), number=6)
+    return replace(
+        batch_order,
+        **{"out": tmp_folder / "hits", "releases": tmp_folder / "releases"} | more_values,
+    )
 
 
-def batch_of(tmp: Path, **more: Any) -> HitBatch:
+def batch_of(tmp_folder: Path, **more_values: Any) -> HitBatch:
     """A batch of two HITs of three rows, each with an attention item."""
-    return read_batch(make_batch(order(tmp, **more))[0])
+    return read_batch(make_batch(order(tmp_folder, **more_values))[0])
 
 
 def handed_in(
-    batch: str, hit: str, worker: str, answers: Mapping[str, Any], **more: Any
+    hit_batch: str, hit: str, worker_id: str, item_answers: Mapping[str, Any], **more_values: Any
 ) -> dict[str, Any]:
     """What a page hands in."""
     return {
         "format": SUBMISSION_FORMAT,
-        "batch": batch,
+        "batch": hit_batch,
         "hit": hit,
-        "worker": worker,
+        "worker": worker_id,
         "assignment": "",
         "seconds": 12.0,
-        "answers": answers,
-        "item_seconds": dict.fromkeys(answers, 4.0),
-    } | more
+        "answers": item_answers,
+        "item_seconds": dict.fromkeys(item_answers, 4.0),
+    } | more_values
 
 
-def submission(batch: HitBatch, worker: str, hit: int = 0, **more: Any) -> dict[str, Any]:
+def submission(
+    hit_batch: HitBatch, worker_id: str, hit: int = 0, **more_values: Any
+) -> dict[str, Any]:
     """What a page hands in: `yes` for rows of an odd number, and a note."""
-    one = batch.hits[hit]
-    answers = {item.id: _answers(item.row) for item in one.items}
-    return handed_in(batch.id, one.id, worker, answers, **more)
+    answered_hit = hit_batch.hits[hit]
+    item_answers = {item.id: _answers(item.row) for item in answered_hit.items}
+    return handed_in(hit_batch.id, answered_hit.id, worker_id, item_answers, **more_values)
 
 
 def work(
@@ -81,18 +89,25 @@ def work(
     says: Callable[[str, Item], dict[str, Any]],
     *,
     seconds: float = 30.0,
-    hits: Callable[[str, int], bool] = lambda worker, number: True,
+    hits: Callable[[str, int], bool] = lambda worker_id, number: True,
 ) -> Path:
     """Every worker does the HITs of a batch that `hits` gives them, items as `says(worker, item)`
     has it; the item comes with its known answers. A JSON lines file."""
-    batch = read_batch(folder)
-    given = []
-    for worker, (number, hit) in product(workers, enumerate(batch.hits)):
-        if hits(worker, number):
-            answers = {item.id: says(worker, item) for item in hit.items}
-            more = {"assignment": f"{worker}-{hit.id}", "seconds": seconds * len(answers)}
-            given.append(handed_in(batch.id, hit.id, worker, answers, item_seconds={}, **more))
-    return hand_in(out.parent, given, out.name)
+    hit_batch = read_batch(folder)
+    given_answers = []
+    for worker_id, (number, hit) in product(workers, enumerate(hit_batch.hits)):
+        if hits(worker_id, number):
+            item_answers = {item.id: says(worker_id, item) for item in hit.items}
+            more_values = {
+                "assignment": f"{worker_id}-{hit.id}",
+                "seconds": seconds * len(item_answers),
+            }
+            given_answers.append(
+                handed_in(
+                    hit_batch.id, hit.id, worker_id, item_answers, item_seconds={}, **more_values
+                )
+            )
+    return hand_in(out.parent, given_answers, out.name)
 
 
 def _answers(row: str) -> dict[str, Any]:
@@ -100,21 +115,33 @@ def _answers(row: str) -> dict[str, Any]:
     return {"verdict": "yes" if odd else "no", "note": f"about {row or 'it'}"}
 
 
-def hand_in(tmp: Path, given: Sequence[Mapping[str, Any]], name: str = "results.jsonl") -> Path:
+def hand_in(
+    tmp_folder: Path, entries: Sequence[Mapping[str, Any]], name: str = "results.jsonl"
+) -> Path:
     """A results file of JSON lines."""
-    path = tmp / name
-    path.write_text("".join(json.dumps(one) + "\n" for one in given), "utf-8")
-    return path
+    file_path = tmp_folder / name
+    file_path.write_text("".join(json.dumps(entry) + "\n" for entry in entries), "utf-8")
+    return file_path
 
 
-def take(tmp: Path, *paths: Path, out: str = "judgments", **more: Any) -> ImportReport:
+def take(
+    tmp_folder: Path, *paths: Path, out: str = "judgments", **more_values: Any
+) -> ImportReport:
     """Import results files of the batches of `tmp`."""
-    order = ImportOrder(hits=tmp / "hits", out=tmp / out, **more)
-    return import_results([str(p) for p in paths], order)
+    order = ImportOrder(hits=tmp_folder / "hits", out=tmp_folder / out, **more_values)
+    return import_results([str(file_path) for file_path in paths], order)
 
 
-def refusals(tmp: Path, out: str = "judgments") -> list[tuple[str, int, str, str]]:
+def refusals(tmp_folder: Path, out: str = "judgments") -> list[tuple[str, int, str, str]]:
     """What `refused.jsonl` holds: file name, line, reason and detail."""
-    lines = (tmp / out / "refused.jsonl").read_text("utf-8").splitlines()
-    found = [json.loads(line) for line in lines]
-    return [(Path(r["file"]).name, r["line"], r["reason"], r["detail"]) for r in found]
+    lines = (tmp_folder / out / "refused.jsonl").read_text("utf-8").splitlines()
+    refused_entries = [json.loads(text_line) for text_line in lines]
+    return [
+        (
+            Path(refused_entry["file"]).name,
+            refused_entry["line"],
+            refused_entry["reason"],
+            refused_entry["detail"],
+        )
+        for refused_entry in refused_entries
+    ]

@@ -43,9 +43,9 @@ class Taker:
 class _Pages(SimpleHTTPRequestHandler):
     """The pages of a folder, and a place to post to from other pages."""
 
-    def __init__(self, *args: Any, taker: Taker, **more: Any) -> None:
+    def __init__(self, *args: Any, taker: Taker, **more_values: Any) -> None:
         self.taker = taker
-        super().__init__(*args, **more)
+        super().__init__(*args, **more_values)
 
     def do_OPTIONS(self) -> None:
         self.answer(204)
@@ -87,8 +87,8 @@ def served(folder: Path) -> Iterator[Taker]:
 @pytest.fixture
 def taker(tmp_path: Path) -> Iterator[Taker]:
     """A server of another origin than the pages'."""
-    with served(tmp_path) as found:
-        yield found
+    with served(tmp_path) as file_server:
+        yield file_server
 
 
 class Browser:
@@ -119,9 +119,9 @@ class Browser:
 
     def write(self, text: str) -> str:
         """Serve a page; its address."""
-        path = self.folder / f"page{len(self.own)}.html"
-        path.write_text(text, encoding="ascii")
-        address = f"{self.root}/{path.name}"
+        file_path = self.folder / f"page{len(self.own)}.html"
+        file_path.write_text(text, encoding="ascii")
+        address = f"{self.root}/{file_path.name}"
         self.own.add(address)
         return address
 
@@ -161,12 +161,12 @@ class Browser:
 
     def saved(self, name: str) -> Any:
         """What the page saved under a name: browsers make a file before they fill it."""
-        path = self.folder / name
+        file_path = self.folder / name
         return json.loads(
-            self.until(lambda: path.read_text("utf-8") if path.exists() else "", name)
+            self.until(lambda: file_path.read_text("utf-8") if file_path.exists() else "", name)
         )
 
-    def until(self, found: Callable[[], T | None], what: str, seconds: float = PATIENCE) -> T:
+    def until(self, condition: Callable[[], T | None], what: str, seconds: float = PATIENCE) -> T:
         """What `found` gives as soon as that is something: the page, or the machine, may be slow.
 
         Only what never comes takes so many seconds; then the page's messages say why. An
@@ -175,8 +175,8 @@ class Browser:
         end = time.monotonic() + seconds
         while True:
             with suppress(self.stale):
-                if value := found():
-                    return value
+                if answer_value := condition():
+                    return answer_value
             assert time.monotonic() < end, f"{what} did not come: {self.messages()}"
             time.sleep(0.02)
 
@@ -240,28 +240,28 @@ class Browser:
             self.keys(self.named.TAB)
         raise AssertionError(f"the focus does not get to {node.get_attribute('outerHTML')}")
 
-    def mark_by_keys(self, words: str) -> None:
+    def mark_by_keys(self, command_words: str) -> None:
         """Mark words in the text that has the focus, by arrows and Enter."""
         self.keys(self.named.RIGHT)
         for _ in range(200):
-            way = self.ask("steer", words)
+            way = self.ask("steer", command_words)
             if way == "there":
                 break
             self.keys(getattr(self.named, way))
-        while self.text("mark.cursor") != words:
-            assert len(self.text("mark.cursor")) < len(words)
+        while self.text("mark.cursor") != command_words:
+            assert len(self.text("mark.cursor")) < len(command_words)
             self.chord(self.named.SHIFT, self.named.RIGHT)
         self.keys(self.named.ENTER)
 
-    def drag(self, words: str, inside: str = ".passage") -> None:
+    def drag(self, command_words: str, inside: str = ".passage") -> None:
         """Select words with the mouse, from the first to the last letter."""
-        first, last = self._where(words, inside)
+        first, last = self._where(command_words, inside)
         self._point("mouse", first, "down", last, "up")
 
-    def tap_ends(self, words: str, inside: str = ".passage") -> None:
+    def tap_ends(self, command_words: str, inside: str = ".passage") -> None:
         """Tap the first and the last letter of words."""
         for end in (0, 1):
-            self._point("touch", self._where(words, inside)[end], "down", "up")
+            self._point("touch", self._where(command_words, inside)[end], "down", "up")
 
     def _point(self, kind: str, *acts: str | tuple[int, int]) -> None:
         """Move a mouse or finger to places, and press and let go there."""
@@ -276,21 +276,21 @@ class Browser:
                 action.move_to_location(*act)
         chain.perform()
 
-    def _where(self, words: str, inside: str) -> tuple[tuple[int, int], tuple[int, int]]:
+    def _where(self, command_words: str, inside: str) -> tuple[tuple[int, int], tuple[int, int]]:
         """Left end of the first and right end of the last of some words, on the screen."""
-        found = self.ask("find", words, inside)
-        assert found, f"{words!r} does not stand in {inside}"
-        (x1, y1), (x2, y2) = found
+        places = self.ask("find", command_words, inside)
+        assert places, f"{command_words!r} does not stand in {inside}"
+        (x1, y1), (x2, y2) = places
         return (round(x1), round(y1)), (round(x2), round(y2))
 
     def submission(self) -> dict[str, Any]:
         """What a preview shows at its end."""
-        value: dict[str, Any] = json.loads(self.text("#submission"))
-        return value
+        answer_value: dict[str, Any] = json.loads(self.text("#submission"))
+        return answer_value
 
     def messages(self) -> list[str]:
         """Warnings and errors of the console since the last look."""
-        return [m["message"] for m in self.driver.get_log("browser")]
+        return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:
         """Addresses asked for since the last look, other than those of the pages themselves.
@@ -299,11 +299,15 @@ class Browser:
         """
         out = []
         for entry in self.driver.get_log("performance"):
-            message = json.loads(entry["message"])["message"]
-            if message["method"] == "Network.requestWillBeSent":
-                out.append(message["params"]["request"]["url"])
-        own = ("data:", "blob:", "chrome:")
-        return [u for u in out if not u.startswith(own) and u.partition("?")[0] not in self.own]
+            expected_message = json.loads(entry["message"])["message"]
+            if expected_message["method"] == "Network.requestWillBeSent":
+                out.append(expected_message["params"]["request"]["url"])
+        own_schemes = ("data:", "blob:", "chrome:")
+        return [
+            address
+            for address in out
+            if not address.startswith(own_schemes) and address.partition("?")[0] not in self.own
+        ]
 
     def overflow(self) -> int:
         """Pixels by which the page is wider than the screen."""
@@ -343,13 +347,13 @@ def browser(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """The session's Chromium as if it had just begun, with a folder and an address of its own."""
     folder = tmp_path_factory.mktemp("pages")
     chromium.get("about:blank")
-    for command, more in (
+    for command, more_values in (
         ("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)}),
         ("Emulation.clearDeviceMetricsOverride", {}),
         ("Emulation.setTouchEmulationEnabled", {"enabled": False}),
         ("Network.clearBrowserCookies", {}),
     ):
-        chromium.execute_cdp_cmd(command, more)
+        chromium.execute_cdp_cmd(command, more_values)
     for kind in ("browser", "performance"):
         chromium.get_log(kind)  # what the tests of another file did
     with served(folder) as pages:

@@ -49,13 +49,13 @@ class Walk:
 
     def release(self, name: str, **build: Any) -> Published:
         """A bundled recipe, with other parameters where given."""
-        path = RECIPES / f"{name}.yaml"
+        file_path = RECIPES / f"{name}.yaml"
         if build:
-            recipe = yaml.safe_load(path.read_text("utf-8"))
+            recipe = yaml.safe_load(file_path.read_text("utf-8"))
             recipe["inputs"]["news"]["path"] = str(NEWS)
             recipe["build"] |= build
-            path = self.folder / f"{name}.yaml"
-            path.write_text(json.dumps(recipe, default=str), "utf-8")
+            file_path = self.folder / f"{name}.yaml"
+            file_path.write_text(json.dumps(recipe, default=str), "utf-8")
         options = ReleaseOptions(
             given={} if name == "ckl-questions" else {"gold": [str(self.folder / "judgments")]},
             snapshot=None,
@@ -68,7 +68,7 @@ class Walk:
             memory="1GB",
             say=self.said.append,
         )
-        return release_all([path], options)[0]
+        return release_all([file_path], options)[0]
 
     def batch(self, layout: str, number: int) -> HitBatch:
         """A batch of rows of the newest release."""
@@ -91,17 +91,17 @@ class Walk:
 
     def judge(self, layout: str, gold_rows: Sequence[Gold]) -> Path:
         """Put gold rows where `make judgments` puts them, in place of those of before."""
-        path = self.folder / "judgments" / layout / "gold.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        file_path = self.folder / "judgments" / layout / "gold.parquet"
+        file_path.parent.mkdir(parents=True, exist_ok=True)
         judged = pa.Table.from_batches(list(batches(Gold, gold_rows)), schema=arrow_schema(Gold))
-        pq.write_table(judged, path)
-        return path
+        pq.write_table(judged, file_path)
+        return file_path
 
 
 def gold(
     layout: str,
     item: Item | str,
-    answers: Mapping[str, Any],
+    item_answers: Mapping[str, Any],
     decision: Decision = "accepted",
     judgments: int = 1,
     dataset: str = "ckl-clozes 1.0.0",
@@ -109,12 +109,14 @@ def gold(
     """The gold row of an item; free answers are lists, as they are in real ones."""
     free = {
         answer_name
-        for answer_name, argument in load_layout(layout).answers.items()
-        if argument.agree == "none"
+        for answer_name, layout_answer in load_layout(layout).answers.items()
+        if layout_answer.agree == "none"
     }
     listed = {
-        answer_name: value if answer_name not in free or isinstance(value, list) else [value]
-        for answer_name, value in answers.items()
+        answer_name: answer_value
+        if answer_name not in free or isinstance(answer_value, list)
+        else [answer_value]
+        for answer_name, answer_value in item_answers.items()
     }
     return Gold(
         row=item if isinstance(item, str) else item.row,
@@ -128,31 +130,35 @@ def gold(
     )
 
 
-def valid(layout: str, item: Item, answers: Mapping[str, Any]) -> Mapping[str, Any]:
+def valid(layout: str, item: Item, item_answers: Mapping[str, Any]) -> Mapping[str, Any]:
     """The answers, after the check that the import of results makes."""
-    assert answer_problems(load_layout(layout), item.fields, answers) == []
-    return answers
+    assert answer_problems(load_layout(layout), item.fields, item_answers) == []
+    return item_answers
 
 
-def mark(text: str, words: str, paragraph: int | None = None) -> dict[str, Any]:
+def mark(text: str, command_words: str, paragraph: int | None = None) -> dict[str, Any]:
     """A marked span, at the first place of the words."""
-    start = text.index(words)
-    span: dict[str, Any] = {"start": start, "end": start + len(words), "text": words}
+    start = text.index(command_words)
+    span: dict[str, Any] = {
+        "start": start,
+        "end": start + len(command_words),
+        "text": command_words,
+    }
     return span if paragraph is None else {"paragraph": paragraph, **span}
 
 
 def rows(published: Path, table: str = "data/all/test.parquet") -> list[dict[str, Any]]:
     """The rows of a table of a release."""
-    release_rows: list[dict[str, Any]] = pq.read_table(published / table).to_pylist()
-    return release_rows
+    table_rows: list[dict[str, Any]] = pq.read_table(published / table).to_pylist()
+    return table_rows
 
 
 def dropped(published: Path) -> dict[str, list[str]]:
     """The reasons of the dropped rows, sorted, by step."""
-    found: dict[str, list[str]] = {}
+    dropped_items: dict[str, list[str]] = {}
     for row in rows(published, "dropped.parquet"):
-        found.setdefault(row["step"], []).append(row["reason"])
-    return {step: sorted(reasons) for step, reasons in found.items()}
+        dropped_items.setdefault(row["step"], []).append(row["reason"])
+    return {step: sorted(reasons) for step, reasons in dropped_items.items()}
 
 
 @contextmanager
@@ -173,22 +179,31 @@ def workers(items: Sequence[Item]) -> list[Gold]:
     layout = "ckl_question"
 
     def said(start: str, cloze: str, answer: str) -> tuple[Item, dict[str, Any]]:
-        item = next(item for item in items if str(item.fields["article"]).startswith(start))
-        questions, text = item.fields["questions"], str(item.fields["article"])
+        shown_item = next(
+            shown_item
+            for shown_item in items
+            if str(shown_item.fields["article"]).startswith(start)
+        )
+        questions, text = shown_item.fields["questions"], str(shown_item.fields["article"])
         assert isinstance(questions, list)
         edited = cloze.replace("[BLANK]", "who").rstrip(".") + "?"
         span = mark(text, answer)
-        return item, {"question": questions[0], "answer": span, "edited": edited, "cloze": cloze}
+        return shown_item, {
+            "question": questions[0],
+            "answer": span,
+            "edited": edited,
+            "cloze": cloze,
+        }
 
-    gold_rows = []
+    submissions = []
     for start, cloze_case in CLOZES.items():
-        item, answers = said(start, cloze_case["cloze"], cloze_case["answer"])
-        gold_rows.append(gold(layout, item, valid(layout, item, answers)))
+        shown_item, item_answers = said(start, cloze_case["cloze"], cloze_case["answer"])
+        submissions.append(gold(layout, shown_item, valid(layout, shown_item, item_answers)))
     hertz, twice = said("Car rental", "[BLANK] and [BLANK] are firms of Hertz.", "Dollar")
     told = "Alexander De Croo succeeded the minister [BLANK]."
     moldova, off = said("Maia Sandu", "[BLANK] won in Moldova.", "Sandu")
     return [
-        *gold_rows,
+        *submissions,
         gold(layout, hertz, twice),
         gold(layout, *said("Alexander De Croo", told, "De Croo")),
         gold(layout, moldova, off | {"answer": {"start": 3, "end": 7, "text": "Igor"}}),
@@ -200,30 +215,32 @@ def workers(items: Sequence[Item]) -> list[Gold]:
 
 def experts(items: Sequence[Item]) -> list[Gold]:
     """What experts find in the passages that the search of the old corpus gave."""
-    layout, gold_rows = "ckl_expert", []
+    layout, submissions = "ckl_expert", []
     judged = {
         cloze_case["answer"]: cloze_case
         for cloze_case in CLOZES.values()
         if "experts" in cloze_case
     }
-    for item in items:
-        cloze_case = judged.get(item.fields["new_answer"])
+    for shown_item in items:
+        cloze_case = judged.get(shown_item.fields["new_answer"])
         if cloze_case is None:
             continue
-        settled = {"settled": "yes"} if item.fields.get("doubts") else {}
+        settled = {"settled": "yes"} if shown_item.fields.get("doubts") else {}
         said = {
             "keep": "yes",
-            "statement": item.fields["cloze"],
+            "statement": shown_item.fields["cloze"],
             **settled,
             **cloze_case["experts"],
         }
-        name, words = cloze_case.get("marked", ("", ""))
-        results = item.fields["results"]
+        name, command_words = cloze_case.get("marked", ("", ""))
+        results = shown_item.fields["results"]
         assert isinstance(results, list)
         texts = [str(passage["text"]) for passage in results if isinstance(passage, dict)]
         marks = [
-            mark(text, words, number) for number, text in enumerate(texts) if name and words in text
+            mark(text, command_words, place)
+            for place, text in enumerate(texts)
+            if name and command_words in text
         ]
         said |= {name: marks[0]} if name else {}
-        gold_rows.append(gold(layout, item, valid(layout, item, said), judgments=2))
-    return gold_rows
+        submissions.append(gold(layout, shown_item, valid(layout, shown_item, said), judgments=2))
+    return submissions

@@ -22,10 +22,18 @@ from tests.rehearsal import answers_to
 class Server:
     """A server of a batch; `address` ends with a slash."""
 
-    def __init__(self, batch: Path, out: Path, *options: str) -> None:
-        words = ["receive", str(batch), "--out", str(out), "--port", "0", *options]
+    def __init__(self, hit_batch: Path, results_folder: Path, *options: str) -> None:
+        command_words = [
+            "receive",
+            str(hit_batch),
+            "--out",
+            str(results_folder),
+            "--port",
+            "0",
+            *options,
+        ]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "factdrift", *words],
+            [sys.executable, "-m", "factdrift", *command_words],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -33,10 +41,10 @@ class Server:
         )
         assert self.process.stdout
         self.said = ""
-        for line in self.process.stdout:
-            self.said += line
-            if found := re.search(r"serving (http://\S+)", line):
-                self.address = found[1]
+        for text_line in self.process.stdout:
+            self.said += text_line
+            if address_match := re.search(r"serving (http://\S+)", text_line):
+                self.address = address_match[1]
                 break
         else:
             raise AssertionError(self.said)
@@ -54,8 +62,8 @@ class Server:
 
 
 @contextmanager
-def serving(batch: Path, out: Path, *options: str) -> Iterator[Server]:
-    server = Server(batch, out, *options)
+def serving(hit_batch: Path, results_folder: Path, *options: str) -> Iterator[Server]:
+    server = Server(hit_batch, results_folder, *options)
     try:
         yield server
     finally:
@@ -65,50 +73,63 @@ def serving(batch: Path, out: Path, *options: str) -> Iterator[Server]:
 
 def call(
     address: str,
-    path: str,
-    given: Mapping[str, Any] | bytes | None = None,
+    file_path: str,
+    request_value: Mapping[str, Any] | bytes | None = None,
     headers: Mapping[str, str] = {},
 ) -> tuple[int, Any]:
     """The status and JSON (else text) of a GET, or of a POST of something."""
-    body = given if isinstance(given, bytes | None) else json.dumps(given).encode()
+    body = (
+        request_value
+        if isinstance(request_value, bytes | None)
+        else json.dumps(request_value).encode()
+    )
     method = "GET" if body is None else "POST"
-    reply = requests.request(method, address + path, data=body, headers=headers, timeout=30)
+    reply = requests.request(method, address + file_path, data=body, headers=headers, timeout=30)
     is_json = reply.headers["content-type"].startswith("application/json")
     return reply.status_code, reply.json() if is_json else reply.text
 
 
-def answers_of(hit: Mapping[str, Any], batch: str, worker: str, **more: Any) -> dict[str, Any]:
+def answers_of(
+    hit: Mapping[str, Any], hit_batch: str, worker_id: str, **more_values: Any
+) -> dict[str, Any]:
     """A submission for a HIT as the server gave it: yes to everything."""
-    answers = {item["id"]: {"verdict": "yes"} for item in hit["items"]}
-    return handed_in(batch, hit["id"], worker, answers, **more)
+    item_answers = {item["id"]: {"verdict": "yes"} for item in hit["items"]}
+    return handed_in(hit_batch, hit["id"], worker_id, item_answers, **more_values)
 
 
-def received(out: Path, batch: HitBatch) -> list[dict[str, Any]]:
+def received(results_folder: Path, hit_batch: HitBatch) -> list[dict[str, Any]]:
     """What is in the file of submissions."""
-    path = out / f"{batch.layout}-{batch.number:04}" / "submissions.jsonl"
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    file_path = results_folder / f"{hit_batch.layout}-{hit_batch.number:04}" / "submissions.jsonl"
+    return [json.loads(text_line) for text_line in file_path.read_text("utf-8").splitlines()]
 
 
-def study(server: Server, batch: Path, people: int, export: Path) -> int:
+def study(server: Server, hit_batch: Path, people: int, export: Path) -> int:
     """Have participants of Prolific rehearse a HIT each, and write Prolific's export of them.
 
     Every tenth leaves before the end. Returns how many have handed in.
     """
-    whole = read_batch(batch)
-    layout = load_layout(str(batch / "layout"))
+    whole = read_batch(hit_batch)
+    layout = load_layout(str(hit_batch / "layout"))
     items = {item.id: item for item in whole.items}
-    rows, done = ["Submission id,Participant id,Status"], 0
-    for n in range(1, people + 1):
-        who = {"worker": f"{n:024x}", "assignment": f"{n + 4096:024x}", "study": "5" * 24}
-        status, given = call(server.address, "hit", who)
-        if status == 200 and n % 10:
-            ids = [one["id"] for one in given["hit"]["items"]]
-            answers = {one: answers_to(whole.layout, layout, items[one]) for one in ids}
-            done_by = handed_in(whole.id, given["hit"]["id"], answers=answers, **who)
-            status, reply = call(server.address, "submissions", done_by)
-            assert status == 200, reply
-            done += 1
-        gone = "RETURNED" if not n % 10 or status != 200 else "AWAITING REVIEW"
-        rows.append(f"{who['assignment']},{who['worker']},{gone}")
-    export.write_text("\n".join(rows) + "\n", "utf-8")
-    return done
+    table_rows, done_count = ["Submission id,Participant id,Status"], 0
+    for person_number in range(1, people + 1):
+        who = {
+            "worker": f"{person_number:024x}",
+            "assignment": f"{person_number + 4096:024x}",
+            "study": "5" * 24,
+        }
+        http_status, hit_reply = call(server.address, "hit", who)
+        if http_status == 200 and person_number % 10:
+            ids = [shown_item["id"] for shown_item in hit_reply["hit"]["items"]]
+            item_answers = {
+                shown_item: answers_to(whole.layout, layout, items[shown_item])
+                for shown_item in ids
+            }
+            done_by = handed_in(whole.id, hit_reply["hit"]["id"], item_answers=item_answers, **who)
+            http_status, reply = call(server.address, "submissions", done_by)
+            assert http_status == 200, reply
+            done_count += 1
+        gone = "RETURNED" if not person_number % 10 or http_status != 200 else "AWAITING REVIEW"
+        table_rows.append(f"{who['assignment']},{who['worker']},{gone}")
+    export.write_text("\n".join(table_rows) + "\n", "utf-8")
+    return done_count

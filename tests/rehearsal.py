@@ -36,26 +36,26 @@ _OLD = re.compile(r"(?:19|20)[0-9]{2}|has been|was born")
 _NAME = re.compile(r"[A-Z][\w'-]*(?: (?:of |the |and )?[A-Z][\w'-]*)*")
 
 
-def rehearse(batch: Path, results: Path) -> int:
+def rehearse(hit_batch: Path, results: Path) -> int:
     """Write a line for each HIT and worker; returns their number.
 
     `UserError`: a layout of one's own, to which no answers are made up here.
     """
-    whole = read_batch(batch)
+    whole = read_batch(hit_batch)
     if whole.layout not in ANSWERS:
         hint = f"it can answer {', '.join(ANSWERS)}; add yours to tests/rehearsal.py"
         raise UserError(f"no answers to the layout {whole.layout!r} are made up here", hint=hint)
-    layout = load_layout(str(batch / "layout"))
+    layout = load_layout(str(hit_batch / "layout"))
     lines = []
     for hit, number in product(whole.hits, range(1, layout.assignments + 1)):
-        answers = {item.id: answers_to(whole.layout, layout, item) for item in hit.items}
+        item_answers = {item.id: answers_to(whole.layout, layout, item) for item in hit.items}
         for item in hit.items:
-            wrong = answer_problems(layout, item.fields, answers[item.id])
-            assert not wrong, f"{whole.layout}: {wrong}: {answers[item.id]}"
-        seconds = dict.fromkeys(answers, layout.min_seconds + 20)
-        more: dict[str, Any] = {"seconds": sum(seconds.values()), "item_seconds": seconds}
-        more["assignment"] = f"{hit.id}-{number}"
-        lines.append(handed_in(whole.id, hit.id, f"worker-{number}", answers, **more))
+            wrong = answer_problems(layout, item.fields, item_answers[item.id])
+            assert not wrong, f"{whole.layout}: {wrong}: {item_answers[item.id]}"
+        seconds = dict.fromkeys(item_answers, layout.min_seconds + 20)
+        more_values: dict[str, Any] = {"seconds": sum(seconds.values()), "item_seconds": seconds}
+        more_values["assignment"] = f"{hit.id}-{number}"
+        lines.append(handed_in(whole.id, hit.id, f"worker-{number}", item_answers, **more_values))
     results.parent.mkdir(parents=True, exist_ok=True)
     hand_in(results.parent, lines, results.name)
     return len(lines)
@@ -76,26 +76,29 @@ def answers_to(name: str, layout: Layout, item: Item) -> Mapping[str, Json]:
     return said
 
 
-def _one_in(n: int, fields: Fields) -> bool:
+def _one_in(fraction: int, item_fields: Fields) -> bool:
     """True for about one item of n, always the same ones."""
-    return int(sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest(), 16) % n == 0
+    return (
+        int(sha256(json.dumps(item_fields, sort_keys=True).encode()).hexdigest(), 16) % fraction
+        == 0
+    )
 
 
-def _facts(fields: Fields) -> dict[str, Any]:
-    if not fields.get("mention"):  # nothing to say Correct to
+def _facts(item_fields: Fields) -> dict[str, Any]:
+    if not item_fields.get("mention"):  # nothing to say Correct to
         return {"verdict": "unanswerable"}
-    return {"verdict": "correct", "time": "unknown" if _one_in(15, fields) else "known"}
+    return {"verdict": "correct", "time": "unknown" if _one_in(15, item_fields) else "known"}
 
 
 @cache
 def _careful() -> Mapping[str, dict[str, Any]]:
     """What careful people make of an article of the sample, by its headline."""
-    found: dict[str, dict[str, Any]] = read_table("rehearsed")
-    return found
+    careful_answers: dict[str, dict[str, Any]] = read_table("rehearsed")
+    return careful_answers
 
 
-def _headline(fields: Fields) -> str:
-    text = fields.get("article") or fields.get("sentences") or ""
+def _headline(item_fields: Fields) -> str:
+    text = item_fields.get("article") or item_fields.get("sentences") or ""
     return (text if isinstance(text, list) else text.split("\n"))[0]
 
 
@@ -103,80 +106,89 @@ def dated(sentence: str, day: str) -> str:
     """A sentence of an article with the date of each weekday, which is one of the week before."""
     last = date.fromisoformat(day)
 
-    def written(found: re.Match[str]) -> str:
+    def written(weekday_match: re.Match[str]) -> str:
         days = range(1, 8) if " will " in sentence else range(0, -7, -1)
-        near = (last + timedelta(n) for n in days)
-        that = next(one for one in near if WEEKDAYS[one.weekday()] == found[1])
+        near = (last + timedelta(day_offset) for day_offset in days)
+        that = next(
+            near_day for near_day in near if WEEKDAYS[near_day.weekday()] == weekday_match[1]
+        )
         return f"on {that.day} {MONTHS[that.month - 1]} {that.year}"
 
     return re.sub(rf"\bon ({'|'.join(WEEKDAYS)})\b", written, sentence)
 
 
-def _question(fields: Fields) -> dict[str, Any]:
+def _question(item_fields: Fields) -> dict[str, Any]:
     """The first question whose answer stands in the article once it is looked for."""
-    article, known = fields["article"], _careful().get(_headline(fields))
-    written_for = fields.get("written_for") or ()
-    pairs = [*zip(fields["questions"], written_for, strict=False)]
-    if known is not None:
-        if "answer" not in known:
+    article, careful_answer = item_fields["article"], _careful().get(_headline(item_fields))
+    written_for = item_fields.get("written_for") or ()
+    pairs = [*zip(item_fields["questions"], written_for, strict=False)]
+    if careful_answer is not None:
+        if "answer" not in careful_answer:
             return {"question": "none"}
-        answer: str = known["answer"]
-        asked = {*split_words(known["asks"])}
+        answer: str = careful_answer["answer"]
+        asked_words = {*split_words(careful_answer["asks"])}
         chosen, _ = max(
-            pairs, key=lambda pair: (pair[1] in answer, len(asked & {*split_words(pair[0])}))
+            pairs, key=lambda pair: (pair[1] in answer, len(asked_words & {*split_words(pair[0])}))
         )
-        return _marked(article, chosen, answer, known["asks"], known["gap"])
+        return _marked(article, chosen, answer, careful_answer["asks"], careful_answer["gap"])
     for question, answer in pairs:
-        asked = {
+        asked_words = {
             word for word in split_words(question)[1:] if word[0].isupper() or word[0].isdigit()
         }
-        lines = [line for line in article.split("\n")[1:] if answer in line]
-        lines = [line for line in lines if asked <= {*split_words(line)} and not _OLD.search(line)]
+        lines = [text_line for text_line in article.split("\n")[1:] if answer in text_line]
+        lines = [
+            text_line
+            for text_line in lines
+            if asked_words <= {*split_words(text_line)} and not _OLD.search(text_line)
+        ]
         if lines and lines[0].count(answer) == 1:
-            cloze = dated(lines[0], fields["article_day"]).replace(answer, "[BLANK]", 1)
+            cloze = dated(lines[0], item_fields["article_day"]).replace(answer, "[BLANK]", 1)
             if cloze.count("[BLANK]") == 1 and "?" not in cloze:
                 return _marked(article, question, answer, question, cloze)
     return {"question": "none"}
 
 
 def _marked(article: str, question: str, answer: str, edited: str, cloze: str) -> dict[str, Any]:
-    lines = [line for line in article.split("\n")[1:] if answer in line]
-    best = max(lines, key=lambda line: len({*split_words(cloze)} & {*split_words(line)}))
+    lines = [text_line for text_line in article.split("\n")[1:] if answer in text_line]
+    best = max(lines, key=lambda text_line: len({*split_words(cloze)} & {*split_words(text_line)}))
     start = article.index(answer, article.index(f"\n{best}"))
     span = {"start": start, "end": start + len(answer), "text": answer}
     return {"question": question, "answer": span, "edited": edited, "cloze": cloze}
 
 
-def _expert(fields: Fields) -> dict[str, Any]:
-    known = _careful().get(_headline(fields), {})
-    said: dict[str, Any] = {"keep": "yes", "statement": fields["cloze"]}
-    if fields.get("doubts"):
-        if not known.get("fine"):
+def _expert(item_fields: Fields) -> dict[str, Any]:
+    careful_answer = _careful().get(_headline(item_fields), {})
+    said: dict[str, Any] = {"keep": "yes", "statement": item_fields["cloze"]}
+    if item_fields.get("doubts"):
+        if not careful_answer.get("fine"):
             return {"keep": "discard"}
         said["settled"] = "yes"
-    if fields.get("prediction"):
+    if item_fields.get("prediction"):
         said["supported"] = "no"
-    if "was" not in known:
+    if "was" not in careful_answer:
         return {**said, "found": "no"}
-    passages = [p["text"] if isinstance(p, Mapping) else p for p in fields.get("results") or []]
-    old, says = known["was"]["answer"], known["was"]["says"]
-    place = next((n for n, text in enumerate(passages) if says in text), None)
+    passages = [
+        passage["text"] if isinstance(passage, Mapping) else passage
+        for passage in item_fields.get("results") or []
+    ]
+    old, says = careful_answer["was"]["answer"], careful_answer["was"]["says"]
+    place = next((place_number for place_number, text in enumerate(passages) if says in text), None)
     if place is None:
         opened = _searched(says)
-        query = known["gap"].replace("[BLANK]", old)
+        query = careful_answer["gap"].replace("[BLANK]", old)
         said["searches"] = [{"query": query, "found": [opened["id"]], "opened": [opened]}]
         passages, place = [*passages, opened["text"]], len(passages)
     start = passages[place].index(says)
     span = {"paragraph": place, "start": start, "end": start + len(says), "text": says}
-    more = {"found": "yes", "other_evidence": span, "other_answer": old}
-    return {**said, **more, "other_is": "different"}
+    more_values = {"found": "yes", "other_evidence": span, "other_answer": old}
+    return {**said, **more_values, "other_is": "different"}
 
 
 def _searched(says: str) -> dict[str, str]:
     """The passage of the sample's news that says so, which an expert would search for."""
-    for path in sorted(resource("samples/news").glob("*.gz")):
-        for line in gzip.decompress(path.read_bytes()).splitlines():
-            day, split, whole = line.split(b"\t")
+    for file_path in sorted(resource("samples/news").glob("*.gz")):
+        for text_line in gzip.decompress(file_path.read_bytes()).splitlines():
+            day, split, whole = text_line.split(b"\t")
             sentences = sentences_of(base64.b64decode(split).decode())
             when = date.fromisoformat(day.decode())
             key = sorting_key(when, sha256(whole).digest())
@@ -186,17 +198,19 @@ def _searched(says: str) -> dict[str, str]:
     raise AssertionError(f"no article of the sample says {says!r}")
 
 
-def _select(fields: Fields) -> dict[str, Any]:
-    known = _careful().get(_headline(fields), {})
-    if known and "easy" not in known:
+def _select(item_fields: Fields) -> dict[str, Any]:
+    careful_answer = _careful().get(_headline(item_fields), {})
+    if careful_answer and "easy" not in careful_answer:
         return {"newness": "special"}
-    easy = known.get("easy") or {"sentence": 1}
+    easy = careful_answer.get("easy") or {"sentence": 1}
     word, alone = easy.get("word"), easy.get("alone")
-    sentence = fields["sentences"][easy["sentence"]]
-    offered = [w for w in fields["candidates"] if _places(w, sentence) == 1]
-    if word not in fields["candidates"]:
-        word = max(offered, key=lambda w: (len(w), w), default=None)
-        alone = dated(sentence, fields["article_day"])
+    sentence = item_fields["sentences"][easy["sentence"]]
+    offered = [
+        candidate for candidate in item_fields["candidates"] if _places(candidate, sentence) == 1
+    ]
+    if word not in item_fields["candidates"]:
+        word = max(offered, key=lambda candidate: (len(candidate), candidate), default=None)
+        alone = dated(sentence, item_fields["article_day"])
     if word is None:
         return {"newness": "none"}
     return {"newness": "general", "sentence": sentence, "word": word, "alone": alone}
@@ -206,36 +220,49 @@ def _places(word: str, text: str) -> int:
     return len(re.findall(rf"(?<!\w){re.escape(word)}(?!['’\w])", text))
 
 
-def _asked(fields: Fields) -> dict[str, Any]:
-    before, after = fields["cloze"].split("[BLANK]")
-    known = _careful().get(_headline(fields), {}).get("easy")
-    if known and known["alone"] == f"{before}{known['word']}{after}":
-        return {"question": known["asks"], "answer": known["word"]}
-    text = fields["article"]
-    plain = "\n".join(dated(line, fields["article_day"]) for line in text.split("\n"))
-    found = re.search(rf"{re.escape(before)}(.+?){re.escape(after)}$", plain, re.M)
-    answer = found[1] if found else next(_NAME.finditer(text))[0]  # an edited sentence
+def _asked(item_fields: Fields) -> dict[str, Any]:
+    before, after = item_fields["cloze"].split("[BLANK]")
+    easy_answer = _careful().get(_headline(item_fields), {}).get("easy")
+    if easy_answer and easy_answer["alone"] == f"{before}{easy_answer['word']}{after}":
+        return {"question": easy_answer["asks"], "answer": easy_answer["word"]}
+    text = item_fields["article"]
+    plain = "\n".join(
+        dated(text_line, item_fields["article_day"]) for text_line in text.split("\n")
+    )
+    answer_match = re.search(rf"{re.escape(before)}(.+?){re.escape(after)}$", plain, re.M)
+    answer = (
+        answer_match[1] if answer_match else next(_NAME.finditer(text))[0]
+    )  # an edited sentence
     rest = after.rstrip(".")
     question = f"Who {rest.strip()}?" if not before else f"What fills the gap in “{before}…{rest}”?"
     return {"question": question, "answer": answer}
 
 
-def _good(fields: Fields) -> dict[str, Any]:
-    if _one_in(12, fields):
+def _good(item_fields: Fields) -> dict[str, Any]:
+    if _one_in(12, item_fields):
         return {"verdict": "bad", "reasons": ["ambiguous"]}
     return {"verdict": "good"}
 
 
-def _toxic(fields: Fields) -> dict[str, Any]:
+def _toxic(item_fields: Fields) -> dict[str, Any]:
     names = "identity_attack insult profanity severe_toxicity sexually_explicit threat"
-    return dict.fromkeys(names.split(), False) | {"insult": _one_in(15, fields)}
+    return dict.fromkeys(names.split(), False) | {"insult": _one_in(15, item_fields)}
 
 
-def _answered(fields: Fields) -> dict[str, Any]:
-    article, asked = fields["article"], set(re.findall(r"\w+", fields["question"].lower()))
+def _answered(item_fields: Fields) -> dict[str, Any]:
+    article, asked_words = (
+        item_fields["article"],
+        set(re.findall(r"\w+", item_fields["question"].lower())),
+    )
     lines = [line for line in article.split("\n") if line.strip()]
-    best = max(lines, key=lambda s: len(asked & set(re.findall(r"\w+", s.lower()))))
-    names = [m[0] for m in _NAME.finditer(best) if m[0] not in fields["question"]]
+    best = max(
+        lines, key=lambda text_line: len(asked_words & set(re.findall(r"\w+", text_line.lower())))
+    )
+    names = [
+        name_match[0]
+        for name_match in _NAME.finditer(best)
+        if name_match[0] not in item_fields["question"]
+    ]
     if not names:
         return {"answerable": "no"}
     start = article.index(best)
@@ -243,18 +270,26 @@ def _answered(fields: Fields) -> dict[str, Any]:
     return {"answerable": "yes", "evidence": [span], "answer": max(names, key=len)[:150]}
 
 
-def _written(fields: Fields) -> dict[str, Any]:
-    made = []
-    for line in fields["article"].split("\n"):
-        names = sorted({m[0] for m in _NAME.finditer(line)}, key=lambda name: (-len(name), name))
-        if 20 < len(line) < 200 and names:
-            gap = line.replace(names[0], "…").rstrip(".?!")
-            made.append({"question": f"Whose name is left out of “{gap}”?", "answer": names[0]})
-    return {"questions": made[:2] or [{"question": "Who is in the news today?", "answer": "x"}]}
+def _written(item_fields: Fields) -> dict[str, Any]:
+    written_questions = []
+    for text_line in item_fields["article"].split("\n"):
+        names = sorted(
+            {name_match[0] for name_match in _NAME.finditer(text_line)},
+            key=lambda name: (-len(name), name),
+        )
+        if 20 < len(text_line) < 200 and names:
+            gap = text_line.replace(names[0], "…").rstrip(".?!")
+            written_questions.append(
+                {"question": f"Whose name is left out of “{gap}”?", "answer": names[0]}
+            )
+    return {
+        "questions": written_questions[:2]
+        or [{"question": "Who is in the news today?", "answer": "x"}]
+    }
 
 
-def _reworded(fields: Fields) -> dict[str, Any]:
-    rest = fields["question"].split(" ", 1)[-1].rstrip("?")
+def _reworded(item_fields: Fields) -> dict[str, Any]:
+    rest = item_fields["question"].split(" ", 1)[-1].rstrip("?")
     return {"paraphrase": f"Say it if you can: {rest}?"}
 
 

@@ -46,126 +46,172 @@ def written(
     """A batch under `root` as `make hits` writes it: HITs of two items, one item hostile."""
     layout = load_layout(name)
     hit_list = []
-    for n in range(hits):
+    for hit_number in range(hits):
         items = []
-        for m, more in enumerate(("", HOSTILE)):
-            fields = dict(FIELDS[name])
-            for key in fields.keys() & {"article", "question", "cloze", "subject"}:
-                fields[key] += f" {more} {n}"
-            if "page" in fields:
-                fields["page"] = [*fields["page"], {"text": f"{HOSTILE} {n} {m}", "kind": "text"}]
-            if "sentences" in fields:
-                fields["sentences"] = [*fields["sentences"], f"{HOSTILE} {n} {m} Ghana"]
-            items.append(Item(item_id(name, fields), f"row-{n}-{m}", fields))
-        hit_list.append(Hit(f"hit{n}", tuple(items)))
+        for item_number, more_values in enumerate(("", HOSTILE)):
+            item_fields = dict(FIELDS[name])
+            for key in item_fields.keys() & {"article", "question", "cloze", "subject"}:
+                item_fields[key] += f" {more_values} {hit_number}"
+            if "page" in item_fields:
+                item_fields["page"] = [
+                    *item_fields["page"],
+                    {"text": f"{HOSTILE} {hit_number} {item_number}", "kind": "text"},
+                ]
+            if "sentences" in item_fields:
+                item_fields["sentences"] = [
+                    *item_fields["sentences"],
+                    f"{HOSTILE} {hit_number} {item_number} Ghana",
+                ]
+            items.append(
+                Item(item_id(name, item_fields), f"row-{hit_number}-{item_number}", item_fields)
+            )
+        hit_list.append(Hit(f"hit{hit_number}", tuple(items)))
     place = root / name / "0001"
     sha = layout_sha256(layout.folder)
-    about: dict[str, Any] = {
+    layout_settings: dict[str, Any] = {
         "id": "",
         "number": 1,
         "layout": name,
         "layout_sha256": sha,
         "dataset": "made",
     }
-    batch = HitBatch(**about, platform=platform, seed=0, hits=tuple(hit_list), folder=place)
-    batch = replace(batch, id=batch_id(batch))
-    rows = DatasetRows("made", "0", None, (), (), None)
-    write_batch(batch, layout, delivery or Delivery(), rows, {})
-    return batch
+    hit_batch = HitBatch(
+        **layout_settings, platform=platform, seed=0, hits=tuple(hit_list), folder=place
+    )
+    hit_batch = replace(hit_batch, id=batch_id(hit_batch))
+    table_rows = DatasetRows("made", "0", None, (), (), None)
+    write_batch(hit_batch, layout, delivery or Delivery(), table_rows, {})
+    return hit_batch
 
 
-def work(batch: HitBatch, layout: Layout, seed: int = 0, workers: int = 3) -> list[Made]:
+def work(hit_batch: HitBatch, layout: Layout, seed: int = 0, workers: int = 3) -> list[Made]:
     """What `workers` workers say of every HIT, one too fast, one twice."""
-    asked = [(n, f"W{w}", f"{n} {w}", "") for n in range(len(batch.hits)) for w in range(workers)]
+    visits = [
+        (hit_number, f"W{worker_number}", f"{hit_number} {worker_number}", "")
+        for hit_number in range(len(hit_batch.hits))
+        for worker_number in range(workers)
+    ]
     out = []
-    for n, worker, draw, more in [*asked, (0, "W0", "again", "2")]:
-        hit, rng = batch.hits[n], random.Random(f"{seed} {draw}")
-        answers = {
-            item.id: said(layout, item.fields, rng) if item.answers is None else {**item.answers}
+    for hit_number, worker_id, draw, more_values in [*visits, (0, "W0", "again", "2")]:
+        hit, random_source = hit_batch.hits[hit_number], random.Random(f"{seed} {draw}")
+        item_answers = {
+            item.id: said(layout, item.fields, random_source)
+            if item.answers is None
+            else {**item.answers}
             for item in hit.items
         }
         seconds = 0.4 if draw == "0 1" else 41.5
-        times = {"seconds": seconds * len(answers), "item_seconds": dict.fromkeys(answers, seconds)}
-        name = f"A{hit.id}{worker}{more}"
-        out.append(handed_in(batch.id, hit.id, worker, answers, assignment=name, **times))
+        times = {
+            "seconds": seconds * len(item_answers),
+            "item_seconds": dict.fromkeys(item_answers, seconds),
+        }
+        name = f"A{hit.id}{worker_id}{more_values}"
+        out.append(
+            handed_in(hit_batch.id, hit.id, worker_id, item_answers, assignment=name, **times)
+        )
     return out
 
 
-def said(layout: Layout, fields: Mapping[str, Json], rng: random.Random) -> dict[str, Any]:
+def said(
+    layout: Layout, item_fields: Mapping[str, Json], random_source: random.Random
+) -> dict[str, Any]:
     """Answers for one item that the layout takes: the first that are drawn so."""
-    drawn = (_scope(layout, layout.answers, fields, rng) for _ in range(200))
-    return next(answers for answers in drawn if not answer_problems(layout, fields, answers))
+    drawn = (_scope(layout, layout.answers, item_fields, random_source) for _ in range(200))
+    return next(
+        item_answers
+        for item_answers in drawn
+        if not answer_problems(layout, item_fields, item_answers)
+    )
 
 
 def _scope(
-    layout: Layout, asked: Mapping[str, LayoutAnswer], named: Mapping[str, Json], rng: random.Random
+    layout: Layout,
+    layout_answers: Mapping[str, LayoutAnswer],
+    named_values: Mapping[str, Json],
+    random_source: random.Random,
 ) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    for name, answer in asked.items():
-        before = {**named, **out}
-        if name in WAYS_OUT or not is_asked(answer, before):
+    for name, answer in layout_answers.items():
+        earlier_bytes = {**named_values, **out}
+        if name in WAYS_OUT or not is_asked(answer, earlier_bytes):
             continue
-        if not answer.required and rng.random() < 0.3:
+        if not answer.required and random_source.random() < 0.3:
             continue
-        value = _value(layout, answer, before, rng)
-        if value is not None:
-            out[name] = value
+        answer_value = _value(layout, answer, earlier_bytes, random_source)
+        if answer_value is not None:
+            out[name] = answer_value
     return out
 
 
 def _value(
-    layout: Layout, answer: LayoutAnswer, named: Mapping[str, Json], rng: random.Random
+    layout: Layout,
+    answer: LayoutAnswer,
+    named_values: Mapping[str, Json],
+    random_source: random.Random,
 ) -> Any:
     match answer.kind:
         case "flag":
-            return rng.random() < 0.5
+            return random_source.random() < 0.5
         case "choice":
-            return rng.choice(available_choices(answer, named) or [""])
+            return random_source.choice(available_choices(answer, named_values) or [""])
         case "choices":
-            options = available_choices(answer, named)
-            return [one for one in options if rng.random() < 0.5] or options[:1]
+            options = available_choices(answer, named_values)
+            return [option for option in options if random_source.random() < 0.5] or options[:1]
         case "text":
-            return _text(answer, named, rng)
+            return _text(answer, named_values, random_source)
         case "span":
-            return _spans(layout, answer, named, rng, 1)[0]
+            return _spans(layout, answer, named_values, random_source, 1)[0]
         case "spans":
-            return _spans(layout, answer, named, rng, rng.randint(1, 3))
+            return _spans(layout, answer, named_values, random_source, random_source.randint(1, 3))
         case "group":
-            count = rng.randint(max(answer.min_items, 1), answer.max_items)
-            return [_scope(layout, answer.answers, named, rng) for _ in range(count)]
+            count = random_source.randint(max(answer.min_items, 1), answer.max_items)
+            return [
+                _scope(layout, answer.answers, named_values, random_source) for _ in range(count)
+            ]
 
 
-def _text(answer: LayoutAnswer, named: Mapping[str, Json], rng: random.Random) -> str:
+def _text(
+    answer: LayoutAnswer, named_values: Mapping[str, Json], random_source: random.Random
+) -> str:
     """A text such as the answer's check wants, with what might break a platform."""
     check = answer.check
     parts = [check.starts_with[0].capitalize() if check.starts_with else "well"]
     for source in (check.keeps_words, check.keeps_numbers, check.has_field):
         parts += (
-            split_words(re.sub(r"\[[^]]*\]", " ", value_as_text(named.get(source))))
+            split_words(re.sub(r"\[[^]]*\]", " ", value_as_text(named_values.get(source))))
             if source
             else []
         )
-    parts += [check.contains_once or "", rng.choice(_ADDED)]
-    parts.append(rng.choice(("and so on", "as is said", "or nearly so")))
+    parts += [check.contains_once or "", random_source.choice(_ADDED)]
+    parts.append(random_source.choice(("and so on", "as is said", "or nearly so")))
     return " ".join(filter(None, parts)) + (check.ends_with or "")
 
 
 def _spans(
-    layout: Layout, answer: LayoutAnswer, named: Mapping[str, Json], rng: random.Random, count: int
+    layout: Layout,
+    answer: LayoutAnswer,
+    named_values: Mapping[str, Json],
+    random_source: random.Random,
+    count: int,
 ) -> list[dict[str, Any]]:
     """Runs of three words or fewer, in the order of the text."""
     field = answer.field or ""
     split = layout.fields[field].kind == "paragraphs"
     runs = []
     for place, text in enumerate(
-        paragraph_texts(named[field]) if split else [value_as_text(named[field])]
+        paragraph_texts(named_values[field]) if split else [value_as_text(named_values[field])]
     ):
-        found = [*re.finditer(r"\S+", text)]
-        for n in range(0, len(found), 3):
-            start, end = found[n].start(), found[n : n + 3][-1].end()
+        word_matches = [*re.finditer(r"\S+", text)]
+        for word_number in range(0, len(word_matches), 3):
+            start, end = (
+                word_matches[word_number].start(),
+                word_matches[word_number : word_number + 3][-1].end(),
+            )
             span = {"start": start, "end": end, "text": text[start:end]}
             runs.append(span | ({"paragraph": place} if split else {}))
-    return [runs[n] for n in sorted(rng.sample(range(len(runs)), count))]
+    return [
+        runs[word_number] for word_number in sorted(random_source.sample(range(len(runs)), count))
+    ]
 
 
 COLUMNS = (
@@ -178,80 +224,105 @@ COLUMNS = (
 """Of a results file of MTurk's requester site, before Input.…, Answer.…, Approve and Reject."""
 
 
-def packed(made: Mapping[str, Any]) -> str:
+def packed(submission: Mapping[str, Any]) -> str:
     """A submission as MTurk's form sends it."""
-    return base64.b64encode(json.dumps(made, ensure_ascii=False).encode()).decode()
+    return base64.b64encode(json.dumps(submission, ensure_ascii=False).encode()).decode()
 
 
-def mturk_csv(works: Sequence[Made], batch: HitBatch, path: Path) -> None:
+def mturk_csv(works: Sequence[Made], hit_batch: HitBatch, file_path: Path) -> None:
     """A results file of the requester site."""
-    with (batch.folder / "mturk" / "hits.csv").open() as file:
+    with (hit_batch.folder / "mturk" / "hits.csv").open() as file:
         cells = (row["data"] for row in csv.DictReader(file))
-        data = dict(zip((hit.id for hit in batch.hits), cells, strict=True))
+        data = dict(zip((hit.id for hit in hit_batch.hits), cells, strict=True))
     ends = ["Input.data", "Answer.hitId", "Answer.submission", "Answer.workerId"]
-    with path.open("w", encoding="utf-8", newline="") as out:
+    with file_path.open("w", encoding="utf-8", newline="") as out:
         write = csv.DictWriter(out, [*COLUMNS, *ends, "Approve", "Reject"], quoting=csv.QUOTE_ALL)
         write.writeheader()
-        for made in works:
+        for submission in works:
             row = dict.fromkeys(COLUMNS, "")
-            row |= {"HITId": f"H{made['hit']}", "AssignmentId": made["assignment"]}
-            row |= {"WorkerId": made["worker"], "AssignmentStatus": "Submitted"}
-            row |= {"Title": '=HYPERLINK("http://x")', "Input.data": data[made["hit"]]}
-            row |= {"Answer.submission": packed(made), "Answer.workerId": made["worker"]}
+            row |= {"HITId": f"H{submission['hit']}", "AssignmentId": submission["assignment"]}
+            row |= {"WorkerId": submission["worker"], "AssignmentStatus": "Submitted"}
+            row |= {"Title": '=HYPERLINK("http://x")', "Input.data": data[submission["hit"]]}
+            row |= {
+                "Answer.submission": packed(submission),
+                "Answer.workerId": submission["worker"],
+            }
             write.writerow(row)
 
 
-def label_studio_export(works: Sequence[Made], batch: HitBatch, layout: Layout, path: Path) -> None:
+def label_studio_export(
+    works: Sequence[Made], hit_batch: HitBatch, layout: Layout, file_path: Path
+) -> None:
     """A JSON export: tasks with the annotations of all annotators."""
-    tasks = json.loads((batch.folder / "label_studio" / "tasks.json").read_text("utf-8"))
-    view = ElementTree.parse(batch.folder / "label_studio" / "config.xml")
-    tied = {str(one.get("name")): one.get("toName") for one in view.iter()}
-    fields = {item.id: item.fields for item in batch.items}
+    tasks = json.loads((hit_batch.folder / "label_studio" / "tasks.json").read_text("utf-8"))
+    view = ElementTree.parse(hit_batch.folder / "label_studio" / "config.xml")
+    tied = {str(node.get("name")): node.get("toName") for node in view.iter()}
+    item_fields = {item.id: item.fields for item in hit_batch.items}
     for number, task in enumerate(tasks, 1):
         item = task["data"]["factdrift"]["item"]
         task |= {"id": number, "drafts": [], "predictions": [], "project": 1, "annotations": []}
-        for n, made in enumerate(works):
-            if item in made["answers"]:
-                given = made["answers"][item]
-                result = [*_results(layout, layout.answers, given, "", task["data"], fields[item])]
+        for submission_number, submission in enumerate(works):
+            if item in submission["answers"]:
+                item_answers = submission["answers"][item]
+                result = [
+                    *_results(
+                        layout, layout.answers, item_answers, "", task["data"], item_fields[item]
+                    )
+                ]
                 for region in result:
                     region["to_name"] = tied[region["from_name"]]
-                done = {"id": 1000 * number + n, "completed_by": sum(made["worker"].encode())}
-                done |= {"was_cancelled": False, "ground_truth": False}
-                done |= {"result": result, "lead_time": made["item_seconds"][item]}
-                task["annotations"].append(done)
-    path.write_text(json.dumps(tasks, ensure_ascii=False), "utf-8")
+                annotation = {
+                    "id": 1000 * number + submission_number,
+                    "completed_by": sum(submission["worker"].encode()),
+                }
+                annotation |= {"was_cancelled": False, "ground_truth": False}
+                annotation |= {"result": result, "lead_time": submission["item_seconds"][item]}
+                task["annotations"].append(annotation)
+    file_path.write_text(json.dumps(tasks, ensure_ascii=False), "utf-8")
 
 
 def _results(
     layout: Layout,
-    asked: Mapping[str, LayoutAnswer],
+    layout_answers: Mapping[str, LayoutAnswer],
     said_: Mapping[str, Any],
     prefix: str,
     data: Mapping[str, Any],
-    fields: Mapping[str, Json],
+    item_fields: Mapping[str, Json],
 ) -> Iterator[dict[str, Any]]:
     """Answers as the regions and choices of Label Studio."""
     for name, value in said_.items():
-        answer = asked[name]
+        answer = layout_answers[name]
         base = {"id": f"r{prefix}{name}", "from_name": prefix + name, "origin": "manual"}
-        many = value if isinstance(value, list) else [value]
+        answer_values = value if isinstance(value, list) else [value]
         match answer.kind:
             case "group":
-                for n, entry in enumerate(many, 1):
-                    inner = f"{prefix}{name}-{n}-"
-                    yield from _results(layout, answer.answers, entry, inner, data, fields)
+                for entry_number, entry in enumerate(answer_values, 1):
+                    inner = f"{prefix}{name}-{entry_number}-"
+                    yield from _results(layout, answer.answers, entry, inner, data, item_fields)
             case "text":
                 yield {**base, "type": "textarea", "value": {"text": [f" {value}"]}}
             case "span" | "spans":
-                whole, texts = data[answer.field or ""], paragraph_texts(fields[answer.field or ""])
-                for n, span in enumerate(many):
+                whole, texts = (
+                    data[answer.field or ""],
+                    paragraph_texts(item_fields[answer.field or ""]),
+                )
+                for entry_number, span in enumerate(answer_values):
                     first = 0
-                    for before, own in pairwise(["", *texts[: span.get("paragraph", -1) + 1]]):
-                        first = whole.index(own, first + len(before))
-                    at = {"start": first + span["start"], "end": first + span["end"]}
-                    at |= {"text": span["text"], "labels": [answer.label]}
-                    yield {**base, "id": f"{base['id']}{n}", "type": "labels", "value": at}
+                    for earlier_bytes, paragraph_text in pairwise(
+                        ["", *texts[: span.get("paragraph", -1) + 1]]
+                    ):
+                        first = whole.index(paragraph_text, first + len(earlier_bytes))
+                    span_place = {"start": first + span["start"], "end": first + span["end"]}
+                    span_place |= {"text": span["text"], "labels": [answer.label]}
+                    yield {
+                        **base,
+                        "id": f"{base['id']}{entry_number}",
+                        "type": "labels",
+                        "value": span_place,
+                    }
             case _:
-                texts = [str(v).lower() if isinstance(v, bool) else v for v in many]
+                texts = [
+                    str(answer_value).lower() if isinstance(answer_value, bool) else answer_value
+                    for answer_value in answer_values
+                ]
                 yield {**base, "type": "choices", "value": {"choices": texts}}

@@ -26,110 +26,145 @@ TRUTH = {"insult": 0.815, "profanity": 0.92, "threat": 0.97, "sexually_explicit"
 """Scores from which a row is toxic; for the others nothing is."""
 
 
-def _score(name: str, n: int, rows: int) -> float | None:
+def _score(attribute_name: str, row_number: int, table_rows: int) -> float | None:
     """Insult and threat evenly over 0 to 1; profanity with a gap; the other from 0.9 alone."""
-    place = ((n * {"insult": 7, "threat": 11, "profanity": 13}.get(name, 1)) % rows) / rows
-    if name == "profanity":
+    place = (
+        (row_number * {"insult": 7, "threat": 11, "profanity": 13}.get(attribute_name, 1))
+        % table_rows
+    ) / table_rows
+    if attribute_name == "profanity":
         return place if not 0.5 <= place < 0.9 else None
-    if name == "sexually_explicit":
-        return 0.9 + place / 10 if n < 60 else None
-    return None if name in ("identity_attack", "severe_toxicity") else place
+    if attribute_name == "sexually_explicit":
+        return 0.9 + place / 10 if row_number < 60 else None
+    return None if attribute_name in ("identity_attack", "severe_toxicity") else place
 
 
-def _file(path: Path, rows: int = 1000, alike: int = 0) -> Path:
+def _file(file_path: Path, table_rows: int = 1000, alike: int = 0) -> Path:
     """A JSONL file as a release has it; the first `alike` rows show the same."""
     lines = []
-    for n in range(rows):
-        row: dict[str, Any] = {"id": f"row{n:05}", "answers": ["answer"]}
-        row["question"] = f"Question {0 if n < alike else n}?"
-        scores = {f"toxicity_{name}": _score(name, n, rows) for name in ATTRIBUTES}
-        lines.append(row | scores)
-    return hand_in(path.parent, lines, path.name)
+    for row_number in range(table_rows):
+        band_row: dict[str, Any] = {"id": f"row{row_number:05}", "answers": ["answer"]}
+        band_row["question"] = f"Question {0 if row_number < alike else row_number}?"
+        scores = {
+            f"toxicity_{attribute_name}": _score(attribute_name, row_number, table_rows)
+            for attribute_name in ATTRIBUTES
+        }
+        lines.append(band_row | scores)
+    return hand_in(file_path.parent, lines, file_path.name)
 
 
 class _Judges:
     """Two people who know the truth of a file's rows by what they are shown."""
 
-    def __init__(self, tmp_path: Path, dataset: Path | str, rows: int = 50, **more: Any) -> None:
-        self.folder, self.rule = tmp_path, BandRule(rows=rows)
+    def __init__(
+        self, tmp_path: Path, dataset: Path | str, table_rows: int = 50, **more_values: Any
+    ) -> None:
+        self.folder, self.rule = tmp_path, BandRule(rows=table_rows)
         self.scores: dict[str, dict[str, float | None]] = {}
-        for name in ("build", "hits", "judgments"):
-            more["out" if name == "hits" else name] = tmp_path / name
-        self.order = BatchOrder(layout="judge_toxicity", dataset=str(dataset), **more)
+        for attribute_name in ("build", "hits", "judgments"):
+            more_values["out" if attribute_name == "hits" else attribute_name] = (
+                tmp_path / attribute_name
+            )
+        self.order = BatchOrder(layout="judge_toxicity", dataset=str(dataset), **more_values)
 
-    def next(self, **more: Any) -> ThresholdReport:
-        return next_bands(replace(self.order, **more), self.rule)
+    def next(self, **more_values: Any) -> ThresholdReport:
+        return next_bands(replace(self.order, **more_values), self.rule)
 
-    def judge(self, done: ThresholdReport, workers: tuple[str, ...] = ("u", "v")) -> None:
+    def judge(
+        self, threshold_report: ThresholdReport, workers: tuple[str, ...] = ("u", "v")
+    ) -> None:
         """Do the whole batch and read it in."""
-        assert done.batch
-        results = self.folder / f"{done.batch[0].name}{''.join(workers)}.jsonl"
-        work(done.batch[0], results, list(workers), self.says)
+        assert threshold_report.batch
+        results = self.folder / f"{threshold_report.batch[0].name}{''.join(workers)}.jsonl"
+        work(threshold_report.batch[0], results, list(workers), self.says)
         take(self.folder, results)
 
-    def says(self, worker: str, item: Item) -> dict[str, Any]:
+    def says(self, worker_id: str, item: Item) -> dict[str, Any]:
         if item.answers is not None:
             return dict.fromkeys(ATTRIBUTES, False) | dict(item.answers)
         scores = self.scores[item.row]
-        return {name: (scores[name] or 0) >= TRUTH.get(name, 2) for name in ATTRIBUTES}
+        return {
+            attribute_name: (scores[attribute_name] or 0) >= TRUTH.get(attribute_name, 2)
+            for attribute_name in ATTRIBUTES
+        }
 
 
-def _of_file(tmp_path: Path, **more: Any) -> _Judges:
-    path = _file(tmp_path / "questions.jsonl", **more)
-    judges = _Judges(tmp_path, path, rows=20)
-    for line in path.read_text("utf-8").splitlines():
-        row = json.loads(line)
-        judges.scores[row["id"]] = {name: row[f"toxicity_{name}"] for name in ATTRIBUTES}
+def _of_file(tmp_path: Path, **more_values: Any) -> _Judges:
+    file_path = _file(tmp_path / "questions.jsonl", **more_values)
+    judges = _Judges(tmp_path, file_path, table_rows=20)
+    for text_line in file_path.read_text("utf-8").splitlines():
+        band_row = json.loads(text_line)
+        judges.scores[band_row["id"]] = {
+            attribute_name: band_row[f"toxicity_{attribute_name}"] for attribute_name in ATTRIBUTES
+        }
     return judges
 
 
 def _run(judges: _Judges, most: int = 20) -> tuple[ThresholdReport, int]:
     for turn in range(most):
-        done = judges.next()
-        if done.snippet:
-            return done, turn
-        judges.judge(done)
+        threshold_report = judges.next()
+        if threshold_report.snippet:
+            return threshold_report, turn
+        judges.judge(threshold_report)
     raise AssertionError("it does not stop")
 
 
 @pytest.mark.slow
 def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None:
     judges = _of_file(tmp_path)
-    done, turns = _run(judges)
+    threshold_report, turns = _run(judges)
     # by hand: insult: 0.95, 0.90, 0.85 all toxic, 0.80 by 7 of 10, 0.75 and 0.70 clean: 0.75.
     # profanity: 0.95 toxic, 0.90 by 4 of 5, then no rows, 0.45 and 0.40 clean: 0.45.
     # threat: 0.95 by 3 of 5, 0.90 and 0.85 clean: 0.90. The last: nothing below 0.90: 0.90.
-    thresholds = {one.name: one.threshold for one in done.attributes}
-    wanted = {"insult": 0.75, "profanity": 0.45, "sexually_explicit": 0.90, "threat": 0.90}
-    assert thresholds == wanted
+    thresholds = {attribute.name: attribute.threshold for attribute in threshold_report.attributes}
+    expected_thresholds = {
+        "insult": 0.75,
+        "profanity": 0.45,
+        "sexually_explicit": 0.90,
+        "threat": 0.90,
+    }
+    assert thresholds == expected_thresholds
     assert turns == 6  # as many as insult has bands
-    insult = next(one for one in done.attributes if one.name == "insult")
+    insult = next(
+        attribute for attribute in threshold_report.attributes if attribute.name == "insult"
+    )
     assert [band.low for band in insult.bands] == [0.95, 0.90, 0.85, 0.80, 0.75, 0.70]
     assert [(insult.rows[band.low], band.judged) for band in insult.bands] == [(20, 40)] * 6
     assert [band.toxic for band in insult.bands[:3]] == [40, 40, 40]
-    assert done.batch is None and done.sent == 0
-    assert done.snippet
-    written = yaml.safe_load(done.snippet.read_text("utf-8"))
+    assert threshold_report.batch is None and threshold_report.sent == 0
+    assert threshold_report.snippet
+    written = yaml.safe_load(threshold_report.snippet.read_text("utf-8"))
     assert written == {"thresholds": thresholds}
-    assert judges.next() == done
-    assert "insult: threshold 0.75" in done.lines()
-    head = [line for line in done.snippet.read_text("utf-8").splitlines() if line[0] == "#"]
-    assert {f"# {line}" for line in done.lines() if not line.startswith("thresholds: ")} <= {*head}
+    assert judges.next() == threshold_report
+    assert "insult: threshold 0.75" in threshold_report.lines()
+    head = [
+        text_line
+        for text_line in threshold_report.snippet.read_text("utf-8").splitlines()
+        if text_line[0] == "#"
+    ]
+    assert {
+        f"# {text_line}"
+        for text_line in threshold_report.lines()
+        if not text_line.startswith("thresholds: ")
+    } <= {*head}
 
 
 def test_few_rows_are_enough(tmp_path: Path) -> None:
     judges = _Judges(tmp_path, tmp_path / "few.jsonl")
     scores = enumerate([0.99, 0.46, 0.47, 0.42])
-    lines = [{"id": f"r{n}", "question": f"Q{n}?", "toxicity_insult": score} for n, score in scores]
+    lines = [
+        {"id": f"r{row_number}", "question": f"Q{row_number}?", "toxicity_insult": score}
+        for row_number, score in scores
+    ]
     hand_in(tmp_path, lines, "few.jsonl")
-    judges.scores = {f"r{n}": dict.fromkeys(ATTRIBUTES) for n in range(4)}
+    judges.scores = {f"r{row_number}": dict.fromkeys(ATTRIBUTES) for row_number in range(4)}
     first = judges.next()
     judges.judge(first)
-    done, _ = _run(judges)
+    threshold_report, _ = _run(judges)
     warned = "insult: of fewer than 50 judgments, too few: 0.95 (2), 0.45 (4)"
-    assert done.lines()[2:4] == ["insult: threshold 0.95", warned]
-    assert done.snippet
-    text = done.snippet.read_text("utf-8")
+    assert threshold_report.lines()[2:4] == ["insult: threshold 0.95", warned]
+    assert threshold_report.snippet
+    text = threshold_report.snippet.read_text("utf-8")
     assert "up to 50 rows a band" in text
     assert "# insult: threshold 0.95" in text
 
@@ -138,14 +173,23 @@ def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) ->
     judges = _of_file(tmp_path)
     seen: set[str] = set()
     for lows in ({0.95}, {0.90}):
-        done = judges.next()
-        assert done.batch
-        rows = {i.row for h in read_batch(done.batch[0]).hits for i in h.items if i.row}
-        assert rows & seen == set()
-        assert rows <= {row for one in done.attributes for row in one.lacking}
-        assert {one.next_band for one in done.attributes if one.next_band} >= lows
-        seen |= rows
-        judges.judge(done)
+        threshold_report = judges.next()
+        assert threshold_report.batch
+        table_rows = {
+            item.row
+            for hit in read_batch(threshold_report.batch[0]).hits
+            for item in hit.items
+            if item.row
+        }
+        assert table_rows & seen == set()
+        assert table_rows <= {
+            band_row for attribute in threshold_report.attributes for band_row in attribute.lacking
+        }
+        assert {
+            attribute.next_band for attribute in threshold_report.attributes if attribute.next_band
+        } >= lows
+        seen |= table_rows
+        judges.judge(threshold_report)
 
 
 def test_a_batch_that_is_out_is_waited_for(tmp_path: Path) -> None:
@@ -154,12 +198,12 @@ def test_a_batch_that_is_out_is_waited_for(tmp_path: Path) -> None:
     waiting = judges.next()
     assert (waiting.batch, waiting.snippet) == (None, None)
     assert first.batch
-    rows = first.batch[1].counts["items"]
-    assert waiting.sent == rows
+    table_rows = first.batch[1].counts["items"]
+    assert waiting.sent == table_rows
     judges.judge(first, ("u",))  # one judge of two
-    assert judges.next().sent == rows
+    assert judges.next().sent == table_rows
     again = judges.next(again=True)
-    assert again.batch and again.batch[1].counts["items"] == rows
+    assert again.batch and again.batch[1].counts["items"] == table_rows
     judges.judge(again, ("v",))
     assert judges.next().batch
 
@@ -167,25 +211,35 @@ def test_a_batch_that_is_out_is_waited_for(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_rows_that_show_the_same_are_judged_once(tmp_path: Path) -> None:
     judges = _of_file(tmp_path, alike=300)
-    done, _ = _run(judges)
-    assert done.snippet and len(done.attributes) == 4
+    threshold_report, _ = _run(judges)
+    assert threshold_report.snippet and len(threshold_report.attributes) == 4
 
 
 def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
     """Rows from 0.5 up were dropped: the bands above come from `dropped.parquet`."""
     number = 400
-    kept, lost = [], []
-    judges = _Judges(tmp_path, "streamingqa", rows=10, releases=tmp_path / "releases")
-    for n in range(number):
-        name, score = f"{n:016x}", n / number
-        judges.scores[name] = dict.fromkeys(ATTRIBUTES) | {"insult": score}
-        question = f"Who said: {n}?"
+    kept_rows, lost = [], []
+    judges = _Judges(tmp_path, "streamingqa", table_rows=10, releases=tmp_path / "releases")
+    for row_number in range(number):
+        attribute_name, score = f"{row_number:016x}", row_number / number
+        judges.scores[attribute_name] = dict.fromkeys(ATTRIBUTES) | {"insult": score}
+        question = f"Who said: {row_number}?"
         if score < 0.5:
-            kept.append(replace(ROW, id=name, qa_id=name, question=question, toxicity_insult=score))
+            kept_rows.append(
+                replace(
+                    ROW,
+                    id=attribute_name,
+                    qa_id=attribute_name,
+                    question=question,
+                    toxicity_insult=score,
+                )
+            )
         else:
             scores = ToxicityScores(insult=score, threat=0.1)
             detail = f"{scores}: {question}"
-            lost.append(Dropped("toxicity", "toxic_insult", name, None, None, None, score, detail))
+            lost.append(
+                Dropped("toxicity", "toxic_insult", attribute_name, None, None, None, score, detail)
+            )
     lost.append(Dropped("length", "too_long", "ffff", None, None, None, 0.9, "insult=0.99: x"))
     told = replace(
         meta(Sample({})),
@@ -193,31 +247,38 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
         prose=PROSE.parents[1] / "streamingqa" / "prose.md",
         parameters={"filters": [Toxicity().model_dump(mode="json")]},
     )
-    table = Table("all", NewsQuestion, "All.", {"eval": from_rows(NewsQuestion, kept)})
+    table = Table("all", NewsQuestion, "All.", {"eval": from_rows(NewsQuestion, kept_rows)})
     write_release(Dataset((table,), (from_rows(Dropped, lost),)), told, tmp_path / "releases")
-    done, _ = _run(judges)
+    threshold_report, _ = _run(judges)
     # insult: toxic from 0.815: as above; threat: 0.1 for all that were dropped, never toxic: the
     # one band that it has is the last, and goes
-    assert {one.name: one.threshold for one in done.attributes} == {"insult": 0.75, "threat": 0.1}
+    assert {attribute.name: attribute.threshold for attribute in threshold_report.attributes} == {
+        "insult": 0.75,
+        "threat": 0.1,
+    }
     first = read_batch(tmp_path / "hits/judge_toxicity/0001")
-    shown = [i.fields for hit in first.hits for i in hit.items if i.row]
-    assert {tuple(fields) for fields in shown} == {("question",)}
-    assert all(str(fields["question"]).startswith("Who said: ") for fields in shown)
-    assert done.snippet
-    (written,) = yaml.safe_load(done.snippet.read_text("utf-8"))
+    shown_fields = [item.fields for hit in first.hits for item in hit.items if item.row]
+    assert {tuple(item_fields) for item_fields in shown_fields} == {("question",)}
+    assert all(
+        str(item_fields["question"]).startswith("Who said: ") for item_fields in shown_fields
+    )
+    assert threshold_report.snippet
+    (written,) = yaml.safe_load(threshold_report.snippet.read_text("utf-8"))
     assert written["scorer"]["thresholds"] == {"insult": 0.75, "threat": 0.1}
     (tmp_path / "filter.yaml").write_text(yaml.safe_dump(written), "utf-8")
     assert load(tmp_path / "filter.yaml", Toxicity).scorer.scorer == "local"
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("band_row", "expected_message"),
     [
         ({"id": "a", "question": "Q?", "toxicity_insult": 1.5}, "not from 0 to 1"),
         ({"id": "a", "question": "Q?", "toxicity_insult": "high"}, "not from 0 to 1"),
         ({"id": "a", "question": "Q?"}, "no row of rows.jsonl has a score"),
     ],
 )
-def test_scores_that_are_none(tmp_path: Path, row: dict[str, object], message: str) -> None:
-    with pytest.raises(UserError, match=message):
-        _Judges(tmp_path, hand_in(tmp_path, [row], "rows.jsonl")).next()
+def test_scores_that_are_none(
+    tmp_path: Path, band_row: dict[str, object], expected_message: str
+) -> None:
+    with pytest.raises(UserError, match=expected_message):
+        _Judges(tmp_path, hand_in(tmp_path, [band_row], "rows.jsonl")).next()

@@ -20,17 +20,17 @@ CASES: list[dict[str, Any]] = json.loads(
 
 def test_texts_as_the_page_judges_them() -> None:
     wrong = []
-    for case in CASES:
-        check, fields = Check.model_validate(case["check"]), case.get("fields", {})
-        rules = [rule for rule, _ in broken_rules(check, case["text"], fields)]
-        if case["problem"] not in rules if case["problem"] else rules:
-            wrong.append((case, rules))
+    for test_case in CASES:
+        check, item_fields = Check.model_validate(test_case["check"]), test_case.get("fields", {})
+        rules = [rule for rule, _ in broken_rules(check, test_case["text"], item_fields)]
+        if test_case["problem"] not in rules if test_case["problem"] else rules:
+            wrong.append((test_case, rules))
     assert wrong == []
     assert len(CASES) > 100
 
 
 @pytest.mark.parametrize(
-    ("name", "field", "answers", "refused"),
+    ("name", "field", "item_answers", "refused"),
     [
         (
             "verify_facts",
@@ -41,11 +41,13 @@ def test_texts_as_the_page_judges_them() -> None:
         ("ckl_expert", "prediction", {"supported": "yes"}, "supported: is not asked here"),
     ],
 )
-def test_what_needs_a_field(name: str, field: str, answers: dict[str, Json], refused: str) -> None:
-    layout, shown = load_layout(name), FIELDS[name]
-    assert refused not in answer_problems(layout, shown, answers)
+def test_what_needs_a_field(
+    name: str, field: str, item_answers: dict[str, Json], refused: str
+) -> None:
+    layout, item_fields = load_layout(name), FIELDS[name]
+    assert refused not in answer_problems(layout, item_fields, item_answers)
     for empty in (None, ""):
-        assert refused in answer_problems(layout, shown | {field: empty}, answers)
+        assert refused in answer_problems(layout, item_fields | {field: empty}, item_answers)
 
 
 @pytest.mark.parametrize(
@@ -63,10 +65,10 @@ def test_values_that_a_layout_misspells(
 ) -> None:
     text = (FOLDER / name / "layout.yaml").read_text("utf-8")
     assert was in text
-    line = text[: text.index(was)].count("\n") + 1
+    text_line = text[: text.index(was)].count("\n") + 1
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "layout.yaml").write_text(text.replace(was, now, 1), "utf-8")
-    with pytest.raises(UserError, match=rf"mine/layout.yaml:{line}: .*{said}"):
+    with pytest.raises(UserError, match=rf"mine/layout.yaml:{text_line}: .*{said}"):
         load_layout(str(tmp_path / "mine"))
 
 
@@ -74,23 +76,28 @@ ANSWERS = read_table("annotation_answers")
 LAYOUT = Layout.model_validate(ANSWERS["layout"])
 
 
-@pytest.mark.parametrize("case", ANSWERS["cases"], ids=str)
-def test_answers_of_an_item(case: list[Any]) -> None:
-    given, *expected = case
-    assert answer_problems(LAYOUT, ANSWERS["fields"], {"verdict": "yes"} | given) == expected
+@pytest.mark.parametrize("test_case", ANSWERS["cases"], ids=str)
+def test_answers_of_an_item(test_case: list[Any]) -> None:
+    given_answers, *expected_value = test_case
+    assert (
+        answer_problems(LAYOUT, ANSWERS["fields"], {"verdict": "yes"} | given_answers)
+        == expected_value
+    )
 
 
-@pytest.mark.parametrize(("text", "part", "expected"), ANSWERS["words"])
-def test_whole_words_of_a_text(text: str, part: str, expected: bool) -> None:
-    assert contains_words(text, part) == expected
+@pytest.mark.parametrize(("text", "part", "expected_value"), ANSWERS["words"])
+def test_whole_words_of_a_text(text: str, part: str, expected_value: bool) -> None:
+    assert contains_words(text, part) == expected_value
 
 
 @pytest.mark.parametrize(
-    ("searches", "characters", "found", "right"),
+    ("searches", "characters", "found_count", "right"),
     [(200, 300, 50, True), (201, 1, 1, False), (1, 301, 1, False), (1, 1, 51, False)],
 )
-def test_how_much_may_be_searched(searches: int, characters: int, found: int, right: bool) -> None:
-    opened = [{"id": "p", "text": "t"}] * found
-    one: Json = {"query": "x" * characters, "found": ["p"] * found, "opened": opened}
-    given: dict[str, Json] = {"verdict": "yes", "searches": [one] * searches}
-    assert (answer_problems(LAYOUT, ANSWERS["fields"], given) == []) == right
+def test_how_much_may_be_searched(
+    searches: int, characters: int, found_count: int, right: bool
+) -> None:
+    opened = [{"id": "p", "text": "t"}] * found_count
+    one_search: Json = {"query": "x" * characters, "found": ["p"] * found_count, "opened": opened}
+    given_answers: dict[str, Json] = {"verdict": "yes", "searches": [one_search] * searches}
+    assert (answer_problems(LAYOUT, ANSWERS["fields"], given_answers) == []) == right

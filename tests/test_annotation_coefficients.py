@@ -26,50 +26,66 @@ CASES = read_table("annotation_coefficients")
 
 def _columns(text: str) -> list[list[int]]:
     """A row an annotator, a column an item; `.` is missing."""
-    rows = [line.split() for line in text.split("/")]
-    return [[ord(v) for v in unit if v not in ".-"] for unit in zip(*rows, strict=True)]
+    table_rows = [text_line.split() for text_line in text.split("/")]
+    return [
+        [ord(letter) for letter in unit if letter not in ".-"]
+        for unit in zip(*table_rows, strict=True)
+    ]
 
 
 def _units(text: str) -> AlphaUnits:
     return alpha_units(_columns(text))
 
 
-@pytest.mark.parametrize(("rows", "expected"), CASES["alpha"])
-def test_alpha_of_known_tables(rows: str, expected: float | None) -> None:
-    found = _units(rows).alpha()
-    assert found == expected if expected is None else found == pytest.approx(expected, abs=5e-4)
+@pytest.mark.parametrize(("table_rows", "expected_value"), CASES["alpha"])
+def test_alpha_of_known_tables(table_rows: str, expected_value: float | None) -> None:
+    measured_alpha = _units(table_rows).alpha()
+    assert (
+        measured_alpha == expected_value
+        if expected_value is None
+        else measured_alpha == pytest.approx(expected_value, abs=5e-4)
+    )
 
 
-@pytest.mark.parametrize(("judges", "expected"), CASES["marks"])
-def test_alpha_of_an_item_of_many_units(judges: list[str], expected: float | None) -> None:
-    marks = [np.array([c == "1" for c in judge], bool) for judge in judges]
-    found = alpha_units([marks]).alpha()
-    assert found == (expected if expected is None else pytest.approx(expected))
-    one_by_one = [[int(c) for c in unit] for unit in zip(*judges, strict=True)]
-    assert found == alpha_units(one_by_one).alpha()
+@pytest.mark.parametrize(("judges", "expected_value"), CASES["marks"])
+def test_alpha_of_an_item_of_many_units(judges: list[str], expected_value: float | None) -> None:
+    marks = [np.array([character == "1" for character in judge], bool) for judge in judges]
+    measured_alpha = alpha_units([marks]).alpha()
+    assert measured_alpha == (
+        expected_value if expected_value is None else pytest.approx(expected_value)
+    )
+    one_by_one = [[int(character) for character in unit] for unit in zip(*judges, strict=True)]
+    assert measured_alpha == alpha_units(one_by_one).alpha()
 
 
 def test_the_interval_is_that_of_resampled_items() -> None:
     columns = _columns(CASES["classic"])
     units = alpha_units(columns)
     low, high = units.interval() or (0.0, 0.0)
-    rng = random.Random(1)
-    drawn = (alpha_units([rng.choice(columns) for _ in columns]).alpha() for _ in range(2000))
-    values = [v for v in drawn if v is not None]
+    random_source = random.Random(1)
+    drawn = (
+        alpha_units([random_source.choice(columns) for _ in columns]).alpha() for _ in range(2000)
+    )
+    values = [drawn_alpha for drawn_alpha in drawn if drawn_alpha is not None]
     least, most = np.quantile(values, [[0.005, 0.95], [0.05, 0.995]])  # few items: it jumps
     assert least[0] <= low <= most[0] and least[1] <= high <= most[1]
     assert units.interval() == (low, high) != units.interval(seed=1)
 
 
-@pytest.mark.parametrize("rows", ["", "a / b", "a a / a a", "a b a", "a b / b a"])
-def test_an_interval_needs_two_items_that_could_differ(rows: str) -> None:
-    assert (_units(rows).interval() is None) == (rows != "a b / b a")
+@pytest.mark.parametrize("table_rows", ["", "a / b", "a a / a a", "a b a", "a b / b a"])
+def test_an_interval_needs_two_items_that_could_differ(table_rows: str) -> None:
+    assert (_units(table_rows).interval() is None) == (table_rows != "a b / b a")
 
 
 @pytest.mark.slow
 def test_ten_thousand_items_with_as_many_texts() -> None:
-    rng = random.Random(5)
-    units = alpha_units([[n, n if rng.random() < 0.8 else n + 20_000] for n in range(10_000)])
+    random_source = random.Random(5)
+    units = alpha_units(
+        [
+            [item_number, item_number if random_source.random() < 0.8 else item_number + 20_000]
+            for item_number in range(10_000)
+        ]
+    )
     low, high = units.interval() or (0.0, 1.0)
     assert 0.78 < low < units.alpha() < high < 0.82  # type: ignore[operator]
 
@@ -77,9 +93,9 @@ def test_ten_thousand_items_with_as_many_texts() -> None:
 @pytest.mark.parametrize("drawn", TABLES["tables"])
 def test_random_tables_come_out_as_by_the_usual_libraries(drawn: dict[str, Any]) -> None:
     full = [
-        Rating(f"{item:03}", str(worker), value)
-        for worker, row in enumerate(drawn["full"])
-        for item, value in enumerate(row)
+        Rating(f"{item:03}", str(worker_id), answer_value)
+        for worker_id, row in enumerate(drawn["full"])
+        for item, answer_value in enumerate(row)
     ]
     part = _units(" / ".join(map(" ".join, drawn["part"])))
     assert part.alpha() == pytest.approx(drawn["alpha"], abs=1e-12)
@@ -91,29 +107,36 @@ def test_random_tables_come_out_as_by_the_usual_libraries(drawn: dict[str, Any])
 
 def test_the_anaesthetists_of_dawid_and_skene() -> None:
     rated = [
-        Rating(f"{patient:02}", observer, value)
+        Rating(f"{patient:02}", observer, answer_value)
         for patient, values in enumerate(CASES["anaesthetists"].split(), 1)
-        for observer, value in zip("1112345", values, strict=True)
+        for observer, answer_value in zip("1112345", values, strict=True)
     ]
-    found = dawid_skene(rated)
-    shares = [sum(values[v] for values in found.values()) / len(found) for v in "1234"]
+    estimates = dawid_skene(rated)
+    shares = [
+        sum(values[grade] for values in estimates.values()) / len(estimates) for grade in "1234"
+    ]
     assert [round(share, 2) for share in shares] == [0.40, 0.42, 0.11, 0.07]  # table 4
-    assert next(iter(found["03"])) == "2" and majority(rated)["03"] == "2"
+    assert next(iter(estimates["03"])) == "2" and majority(rated)["03"] == "2"
 
 
-def _ratings(*rows: str) -> list[Rating]:
+def _ratings(*table_rows: str) -> list[Rating]:
     """A text for each item, a value a worker; `.` is none."""
     return [
-        Rating(str(item), worker, value)
-        for item, row in enumerate(rows)
-        for worker, value in zip("uvwx", row, strict=False)
-        if value != "."
+        Rating(str(item), worker_id, answer_value)
+        for item, row in enumerate(table_rows)
+        for worker_id, answer_value in zip("uvwx", row, strict=False)
+        if answer_value != "."
     ]
 
 
-@pytest.mark.parametrize(("rows", "kappa", "items"), CASES["fleiss"])
-def test_fleiss_takes_items_of_one_size(rows: list[str], kappa: float | None, items: int) -> None:
-    assert fleiss_kappa(_ratings(*rows)) == (None if kappa is None else pytest.approx(kappa), items)
+@pytest.mark.parametrize(("table_rows", "kappa", "items"), CASES["fleiss"])
+def test_fleiss_takes_items_of_one_size(
+    table_rows: list[str], kappa: float | None, items: int
+) -> None:
+    assert fleiss_kappa(_ratings(*table_rows)) == (
+        None if kappa is None else pytest.approx(kappa),
+        items,
+    )
 
 
 def test_cohen_is_of_pairs_with_enough_in_common() -> None:

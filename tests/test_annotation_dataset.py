@@ -17,48 +17,55 @@ from tests.tables import read_table
 
 
 def test_lines(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(b'\xef\xbb\xbf{"id": "1"}\r\n\n  \n{"id": "2", "a": "\xc3\xa9"}')
-    found = open_dataset(str(path), tmp_path)
-    assert (found.name, found.config, found.splits, found.columns) == ("rows.jsonl", None, (), None)
-    assert found.sha256 == file_sha256(path)
-    assert list(found.rows()) == [(0, {"id": "1"}), (1, {"id": "2", "a": "é"})]
-    assert list(found.rows(None, {1})) == [(1, {"id": "2", "a": "é"})]
-    assert found.sibling("pages") is None
+    file_path = tmp_path / "rows.jsonl"
+    file_path.write_bytes(b'\xef\xbb\xbf{"id": "1"}\r\n\n  \n{"id": "2", "a": "\xc3\xa9"}')
+    dataset = open_dataset(str(file_path), tmp_path)
+    assert (dataset.name, dataset.config, dataset.splits, dataset.columns) == (
+        "rows.jsonl",
+        None,
+        (),
+        None,
+    )
+    assert dataset.sha256 == file_sha256(file_path)
+    assert list(dataset.rows()) == [(0, {"id": "1"}), (1, {"id": "2", "a": "é"})]
+    assert list(dataset.rows(None, {1})) == [(1, {"id": "2", "a": "é"})]
+    assert dataset.sibling("pages") is None
 
 
 def test_a_parquet_file(tmp_path: Path) -> None:
-    path = tmp_path / "ROWS.PARQUET"
-    pq.write_table(pa.table({"id": list(map(str, range(3000))), "a": range(3000)}), path)
-    found = open_dataset(str(path), tmp_path)
-    assert found.columns == ("id", "a")
-    assert [place for place, _ in found.rows()] == list(range(3000))
-    assert [row for _, row in found.rows(["a", "not there"])][2999] == {"a": 2999}
+    file_path = tmp_path / "ROWS.PARQUET"
+    pq.write_table(pa.table({"id": list(map(str, range(3000))), "a": range(3000)}), file_path)
+    dataset = open_dataset(str(file_path), tmp_path)
+    assert dataset.columns == ("id", "a")
+    assert [place for place, _ in dataset.rows()] == list(range(3000))
+    assert [row for _, row in dataset.rows(["a", "not there"])][2999] == {"a": 2999}
     chosen = {0: "0", 1023: "1023", 1024: "1024", 2999: "2999"}
-    assert dict(found.rows(["id"], chosen)) == {n: {"id": text} for n, text in chosen.items()}
+    assert dict(dataset.rows(["id"], chosen)) == {
+        row_number: {"id": text} for row_number, text in chosen.items()
+    }
 
 
 CASES = read_table("annotation_dataset")
 
 
-@pytest.mark.parametrize(("name", "content", "options", "message"), CASES["files"])
+@pytest.mark.parametrize(("name", "content", "options", "expected_message"), CASES["files"])
 def test_files_that_are_none(
-    name: str, content: str, options: dict[str, Any], message: str, tmp_path: Path
+    name: str, content: str, options: dict[str, Any], expected_message: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / name
-    path.write_bytes(content.encode("latin-1"))
-    with pytest.raises(UserError, match=f"(?s){message}"):
-        list(open_dataset(str(path), tmp_path, **options).rows())
+    file_path = tmp_path / name
+    file_path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(UserError, match=f"(?s){expected_message}"):
+        list(open_dataset(str(file_path), tmp_path, **options).rows())
 
 
 def test_a_damaged_parquet_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"a": [str(n) * 50 for n in range(5000)]}), path)
-    data = bytearray(path.read_bytes())
+    file_path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": [str(row_number) * 50 for row_number in range(5000)]}), file_path)
+    data = bytearray(file_path.read_bytes())
     data[1000:3000] = bytes(2000)
-    path.write_bytes(data)
+    file_path.write_bytes(data)
     with pytest.raises(UserError, match=r"a\.parquet: damaged"):
-        list(open_dataset(str(path), tmp_path).rows())
+        list(open_dataset(str(file_path), tmp_path).rows())
 
 
 @pytest.mark.parametrize(("row", "same"), CASES["names"])
@@ -105,12 +112,12 @@ def test_releases(sample: Path, tmp_path: Path) -> None:
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.10")
     shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.9")
     files = open_dataset("timeqa", tmp_path).files
-    assert all("1.0.10" in path.parts for path in files)
+    assert all("1.0.10" in file_path.parts for file_path in files)
 
 
-@pytest.mark.parametrize(("name", "options", "message"), CASES["releases"])
+@pytest.mark.parametrize(("name", "options", "expected_message"), CASES["releases"])
 def test_releases_that_are_not_there(
-    name: str, options: dict[str, str], message: str, sample: Path
+    name: str, options: dict[str, str], expected_message: str, sample: Path
 ) -> None:
-    with pytest.raises(UserError, match=f"(?s){message}"):
+    with pytest.raises(UserError, match=f"(?s){expected_message}"):
         open_dataset(name, sample / "releases", **options)

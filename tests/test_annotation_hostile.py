@@ -19,8 +19,8 @@ EVIL = (
 )
 
 
-def line(batch: HitBatch, worker: str, **more: Any) -> bytes:
-    return json.dumps(submission(batch, worker, **more)).encode()
+def line(hit_batch: HitBatch, worker_id: str, **more_values: Any) -> bytes:
+    return json.dumps(submission(hit_batch, worker_id, **more_values)).encode()
 
 
 def cell(text: str) -> str:
@@ -29,23 +29,23 @@ def cell(text: str) -> str:
 
 
 def files(folder: Path) -> set[str]:
-    return {p.relative_to(folder).as_posix() for p in folder.rglob("*")}
+    return {file_path.relative_to(folder).as_posix() for file_path in folder.rglob("*")}
 
 
 def test_answers_come_back_unharmed_and_are_never_run(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    given = submission(batch, EVIL, assignment="../../" + EVIL)
-    for item in given["answers"].values():
+    hit_batch = batch_of(tmp_path)
+    sent_submission = submission(hit_batch, EVIL, assignment="../../" + EVIL)
+    for item in sent_submission["answers"].values():
         item["note"] = EVIL
-    path = tmp_path / "evil.jsonl"
-    path.write_text(json.dumps(given, ensure_ascii=False) + "\n", "utf-8")
-    before = files(tmp_path)
-    assert take(tmp_path, path).new == 1
+    file_path = tmp_path / "evil.jsonl"
+    file_path.write_text(json.dumps(sent_submission, ensure_ascii=False) + "\n", "utf-8")
+    earlier_bytes = files(tmp_path)
+    assert take(tmp_path, file_path).new == 1
     assert refusals(tmp_path) == []
-    rows = pq.read_table(tmp_path / "judgments" / "quick" / "judgments.parquet").to_pylist()
-    assert {json.loads(row["answers"])["note"] for row in rows} == {EVIL}
+    table_rows = pq.read_table(tmp_path / "judgments" / "quick" / "judgments.parquet").to_pylist()
+    assert {json.loads(row["answers"])["note"] for row in table_rows} == {EVIL}
     tables = "judgments.parquet gold.parquet report.html report.json".split()
-    assert files(tmp_path) - before == {
+    assert files(tmp_path) - earlier_bytes == {
         *("hits/.salt", "judgments", "judgments/.salt-check", "judgments/refused.jsonl"),
         *("judgments/quick", *(f"judgments/quick/{name}" for name in tables)),
     }
@@ -58,40 +58,46 @@ CASES = [
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "taken", "refused"),
-    [case[1:] for case in CASES],
-    ids=[case[0] for case in CASES],
+    ("name", "content", "taken_count", "refused"),
+    [test_case[1:] for test_case in CASES],
+    ids=[test_case[0] for test_case in CASES],
 )
 def test_broken_files(
-    name: str, content: str, taken: int, refused: list[list[Any]], tmp_path: Path
+    name: str, content: str, taken_count: int, refused: list[list[Any]], tmp_path: Path
 ) -> None:
-    batch = batch_of(tmp_path)
-    one, two = (line(batch, worker).decode() for worker in ("w1", "w2"))
-    good = {"C": cell(one), "D": cell(two)} if name == "r.csv" else {"A": one, "B": two}
-    for sign, text in good.items():
+    hit_batch = batch_of(tmp_path)
+    first_line, second_line = (line(hit_batch, worker_id).decode() for worker_id in ("w1", "w2"))
+    good_submission = (
+        {"C": cell(first_line), "D": cell(second_line)}
+        if name == "r.csv"
+        else {"A": first_line, "B": second_line}
+    )
+    for sign, text in good_submission.items():
         content = content.replace(sign, text)
-    path = tmp_path / name
-    path.write_bytes(content.encode("latin-1"))
-    done = take(tmp_path, path)
-    found = [[at, reason] for _, at, reason, _ in refusals(tmp_path)]
-    assert (done.new + done.known, found) == (taken, refused)
-    assert len({*done.lines()}) >= len(refused)
+    file_path = tmp_path / name
+    file_path.write_bytes(content.encode("latin-1"))
+    import_report = take(tmp_path, file_path)
+    refused_lines = [[line_number, reason] for _, line_number, reason, _ in refusals(tmp_path)]
+    assert (import_report.new + import_report.known, refused_lines) == (taken_count, refused)
+    assert len({*import_report.lines()}) >= len(refused)
 
 
 @pytest.mark.parametrize("order", ["utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("name", ["r.jsonl", "r.json", "r.csv"])
 def test_utf_16(order: str, name: str, tmp_path: Path) -> None:
     """It is refused, and not guessed."""
-    batch = batch_of(tmp_path)
-    one, two = (line(batch, w).decode() for w in ("w\U0001f600", "w2"))
-    text = f"{one}\n{two}\n"
+    hit_batch = batch_of(tmp_path)
+    first_line, second_line = (
+        line(hit_batch, worker_id).decode() for worker_id in ("w\U0001f600", "w2")
+    )
+    text = f"{first_line}\n{second_line}\n"
     if name.endswith("csv"):
-        text = f"a\n{cell(one)}\n{cell(two)}\n"
-    path = tmp_path / name
-    path.write_bytes(text.encode(order))
-    done = take(tmp_path, path)
-    assert done.new == 0
-    assert sum(done.refused.values()) >= 1
+        text = f"a\n{cell(first_line)}\n{cell(second_line)}\n"
+    file_path = tmp_path / name
+    file_path.write_bytes(text.encode(order))
+    import_report = take(tmp_path, file_path)
+    assert import_report.new == 0
+    assert sum(import_report.refused.values()) >= 1
 
 
 @pytest.mark.parametrize(
@@ -100,31 +106,32 @@ def test_utf_16(order: str, name: str, tmp_path: Path) -> None:
 def test_ids_that_are_paths(name: str, tmp_path: Path) -> None:
     inside = tmp_path / "deep" / "er"
     inside.mkdir(parents=True)
-    batch = batch_of(inside)
-    good = submission(batch, "w1")
-    item = next(iter(good["answers"]))
-    given = [
-        good | {"worker": name, "assignment": name},
-        good | {"batch": name},
-        good | {"hit": name},
-        good | {"answers": good["answers"] | {name: good["answers"][item]}},
-        good | {"item_seconds": {name: 1}},
-        good | {name: name},
-        good | {"layout": name},
+    hit_batch = batch_of(inside)
+    good_submission = submission(hit_batch, "w1")
+    item = next(iter(good_submission["answers"]))
+    sent_submission = [
+        good_submission | {"worker": name, "assignment": name},
+        good_submission | {"batch": name},
+        good_submission | {"hit": name},
+        good_submission
+        | {"answers": good_submission["answers"] | {name: good_submission["answers"][item]}},
+        good_submission | {"item_seconds": {name: 1}},
+        good_submission | {name: name},
+        good_submission | {"layout": name},
     ]
-    path = hand_in(inside, given)
-    before = files(tmp_path) | {"deep/er/hits/.salt"}
-    done = take(inside, path)
-    assert done.new == 1
+    file_path = hand_in(inside, sent_submission)
+    earlier_bytes = files(tmp_path) | {"deep/er/hits/.salt"}
+    import_report = take(inside, file_path)
+    assert import_report.new == 1
     unknown = ["unknown batch", "unknown HIT", "unknown item", "unknown item"]
-    assert [r[2] for r in refusals(inside)] == [*unknown, *["not a submission"] * 2]
-    assert all(new.startswith("deep/er/judgments") for new in files(tmp_path) - before)
+    assert [refusal[2] for refusal in refusals(inside)] == [*unknown, *["not a submission"] * 2]
+    assert all(new.startswith("deep/er/judgments") for new in files(tmp_path) - earlier_bytes)
 
 
 def test_terminals_are_not_told_what_to_do(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    given = submission(batch, "w1") | {"hit": "\x1b]0;owned\x07\x1b[2J\u202e"}
-    said = "\n".join(take(tmp_path, hand_in(tmp_path, [given])).lines())
+    hit_batch = batch_of(tmp_path)
+    sent_submission = submission(hit_batch, "w1") | {"hit": "\x1b]0;owned\x07\x1b[2J\u202e"}
+    said = "\n".join(take(tmp_path, hand_in(tmp_path, [sent_submission])).lines())
     assert "unknown HIT" in said
     assert not set(said) & set("\x1b\x07\u202e")
 
@@ -149,15 +156,19 @@ print(before, peak(), done.new + done.known, sum(done.refused.values()), took)
 SIZE = 200 << 20
 
 
-def _big(kind: str, path: Path, good: bytes) -> None:
+def _big(kind: str, file_path: Path, good_submission: bytes) -> None:
     """200 MB: one line of NULs, many broken lines, an object or a cell that never ends."""
     begin, piece, end = {
-        "sparse line": (good + b"\n", b"", b"\n" + good + b"\n"),
-        "lines": (good + b"\n", b'{"a": "' + b"x" * 100_000 + b"\n", good),
-        "object": (b"[" + good + b", {", b'"a": {"b": "' + b"x" * 100_000 + b'"}, ', b""),
+        "sparse line": (good_submission + b"\n", b"", b"\n" + good_submission + b"\n"),
+        "lines": (good_submission + b"\n", b'{"a": "' + b"x" * 100_000 + b"\n", good_submission),
+        "object": (
+            b"[" + good_submission + b", {",
+            b'"a": {"b": "' + b"x" * 100_000 + b'"}, ',
+            b"",
+        ),
         "cell": (b'a,b\nx,"', b"some text and more " * 5_000 + b"\n", b""),
     }[kind]
-    with path.open("wb") as file:
+    with file_path.open("wb") as file:
         file.write(begin)
         if not piece:
             file.seek(SIZE)
@@ -169,7 +180,7 @@ def _big(kind: str, path: Path, good: bytes) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 @pytest.mark.parametrize(
-    ("kind", "name", "taken", "refused"),
+    ("kind", "name", "taken_count", "refused"),
     [
         ("sparse line", "r.jsonl", 2, range(1, 2)),
         ("lines", "r.jsonl", 2, range(2000, 2200)),
@@ -177,16 +188,18 @@ def _big(kind: str, path: Path, good: bytes) -> None:
         ("cell", "r.csv", 0, range(2000, 2300)),
     ],
 )
-def test_200_megabytes(kind: str, name: str, taken: int, refused: range, tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    good = line(batch, "w1")
-    (tmp_path / "small.jsonl").write_bytes(good)
-    path = tmp_path / name
-    _big(kind, path, good)
-    assert path.stat().st_size >= SIZE
-    done = run_process(sys.executable, "-c", BIG, tmp_path, path)
-    before, after, came, out, took = map(int, done.stdout.split())
-    print(f"{kind}: {after} MB at most, {before} MB for one line, {took} s")
-    path.unlink()
-    assert (came, out in refused) == (taken, True)
-    assert after - before < 100
+def test_200_megabytes(
+    kind: str, name: str, taken_count: int, refused: range, tmp_path: Path
+) -> None:
+    hit_batch = batch_of(tmp_path)
+    good_submission = line(hit_batch, "w1")
+    (tmp_path / "small.jsonl").write_bytes(good_submission)
+    file_path = tmp_path / name
+    _big(kind, file_path, good_submission)
+    assert file_path.stat().st_size >= SIZE
+    import_report = run_process(sys.executable, "-c", BIG, tmp_path, file_path)
+    earlier_bytes, after, came, out, took = map(int, import_report.stdout.split())
+    print(f"{kind}: {after} MB at most, {earlier_bytes} MB for one line, {took} s")
+    file_path.unlink()
+    assert (came, out in refused) == (taken_count, True)
+    assert after - earlier_bytes < 100

@@ -22,29 +22,31 @@ from tests.annotation_workers import hand_in
 from tests.tables import read_table
 
 
-def lines(tmp: Path, rows: Sequence[Mapping[str, Any]]) -> DatasetRows:
-    return open_dataset(str(hand_in(tmp, rows)), tmp)
+def lines(tmp_folder: Path, table_rows: Sequence[Mapping[str, Any]]) -> DatasetRows:
+    return open_dataset(str(hand_in(tmp_folder, table_rows)), tmp_folder)
 
 
-def sources(tmp: Path, news: Sequence[str] = (), pages: Path | None = None) -> TextSources:
-    return TextSources(news, pages, None, Workspace(tmp / "build", lambda text: None))
+def sources(tmp_folder: Path, news: Sequence[str] = (), pages: Path | None = None) -> TextSources:
+    return TextSources(news, pages, None, Workspace(tmp_folder / "build", lambda text: None))
 
 
 def make(
-    tmp: Path,
-    given: Layout,
-    rows: Sequence[Mapping[str, Any]] | DatasetRows,
+    tmp_folder: Path,
+    item_layout: Layout,
+    table_rows: Sequence[Mapping[str, Any]] | DatasetRows,
     *,
     number: int = 100,
     seed: int = 0,
     ledger: Ledger | None = None,
     joined: TextSources | None = None,
 ) -> ItemSelection:
-    dataset = rows if isinstance(rows, DatasetRows) else lines(tmp, rows)
+    dataset_rows = (
+        table_rows if isinstance(table_rows, DatasetRows) else lines(tmp_folder, table_rows)
+    )
     return make_items(
-        given.with_folder(Path("some")),
-        dataset,
-        joined or sources(tmp),
+        item_layout.with_folder(Path("some")),
+        dataset_rows,
+        joined or sources(tmp_folder),
         number=number,
         seed=seed,
         ledger=ledger or Ledger(),
@@ -54,30 +56,32 @@ def make(
 CASES = read_table("annotation_fields")
 
 
-@pytest.mark.parametrize(("shown", "row", "expected"), CASES["fields"])
-def test_fields(shown: dict[str, Any], row: dict[str, Any], expected: Any, tmp_path: Path) -> None:
-    given = layout({"x": shown, "y": {}})
-    if expected is None:
+@pytest.mark.parametrize(("field_settings", "row", "expected_value"), CASES["fields"])
+def test_fields(
+    field_settings: dict[str, Any], row: dict[str, Any], expected_value: Any, tmp_path: Path
+) -> None:
+    item_layout = layout({"x": field_settings, "y": {}})
+    if expected_value is None:
         with pytest.raises(UserError, match="missing x: 1"):
-            make(tmp_path, given, [row | {"y": "y"}])
-        optional = layout({"x": shown | {"optional": True}, "y": {}})
+            make(tmp_path, item_layout, [row | {"y": "y"}])
+        optional = layout({"x": field_settings | {"optional": True}, "y": {}})
         assert make(tmp_path, optional, [row | {"y": "y"}]).items[0].fields == {"y": "y"}
     else:
-        (item,) = make(tmp_path, given, [row | {"y": "y"}]).items
-        assert item.fields == {"x": expected, "y": "y"}
+        (made_item,) = make(tmp_path, item_layout, [row | {"y": "y"}]).items
+        assert made_item.fields == {"x": expected_value, "y": "y"}
 
 
 def test_days_of_a_parquet_file(tmp_path: Path) -> None:
-    path = tmp_path / "days.parquet"
+    file_path = tmp_path / "days.parquet"
     dates = pa.table({"x": [date(2020, 5, 6)], "id": ["a"]})
-    pq.write_table(dates, path)
-    given = layout({"x": {"kind": "date"}})
-    (item,) = make(tmp_path, given, open_dataset(str(path), tmp_path)).items
-    assert (item.row, item.fields) == ("a", {"x": "2020-05-06"})
+    pq.write_table(dates, file_path)
+    item_layout = layout({"x": {"kind": "date"}})
+    (made_item,) = make(tmp_path, item_layout, open_dataset(str(file_path), tmp_path)).items
+    assert (made_item.row, made_item.fields) == ("a", {"x": "2020-05-06"})
 
 
 def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
-    rows: list[dict[str, Any]] = [
+    table_rows: list[dict[str, Any]] = [
         {"id": "1", "a": "x", "b": "y"},
         {"id": "2", "a": "", "b": "y"},
         {"id": "3", "a": "x", "b": None},
@@ -85,78 +89,97 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
         {"id": "1", "a": "other", "b": "y"},
         {"id": "5", "a": "z", "b": "y"},
     ]
-    made = make(tmp_path, layout({"a": {}, "b": {}}), rows, ledger=Ledger({"5"}))
-    shown = {item.row: item.fields["a"] for item in made.items}
-    assert len(made.items) == len(shown)
-    assert made.counts["rows"] == 6
-    assert made.counts["sent_before"] == 1
-    assert made.counts["missing a"] == made.counts["missing b"] == 1
-    same = made.counts.get("same_item", 0) + made.counts.get("same_id", 0)
-    assert same == 3 - len(shown)
-    assert sum(made.counts.values()) - 6 + len(made.items) == 6
+    selection = make(tmp_path, layout({"a": {}, "b": {}}), table_rows, ledger=Ledger({"5"}))
+    shown_texts = {made_item.row: made_item.fields["a"] for made_item in selection.items}
+    assert len(selection.items) == len(shown_texts)
+    assert selection.counts["rows"] == 6
+    assert selection.counts["sent_before"] == 1
+    assert selection.counts["missing a"] == selection.counts["missing b"] == 1
+    same = selection.counts.get("same_item", 0) + selection.counts.get("same_id", 0)
+    assert same == 3 - len(shown_texts)
+    assert sum(selection.counts.values()) - 6 + len(selection.items) == 6
 
 
 def test_an_item_that_was_sent_for_another_row_is_not_sent_again(tmp_path: Path) -> None:
-    given = layout({"a": {}})
-    sent = make(tmp_path, given, [{"id": "1", "a": "x"}]).items[0].id
+    item_layout = layout({"a": {}})
+    sent = make(tmp_path, item_layout, [{"id": "1", "a": "x"}]).items[0].id
     ledger = Ledger({"1"}, {sent})
-    made = make(tmp_path, given, [{"id": n, "a": x} for n, x in ("1x", "2x", "3y")], ledger=ledger)
-    assert [item.row for item in made.items] == ["3"]
-    assert (made.counts["sent_before"], made.counts["same_item"]) == (1, 1)
+    selection = make(
+        tmp_path,
+        item_layout,
+        [{"id": row_number, "a": text} for row_number, text in ("1x", "2x", "3y")],
+        ledger=ledger,
+    )
+    assert [made_item.row for made_item in selection.items] == ["3"]
+    assert (selection.counts["sent_before"], selection.counts["same_item"]) == (1, 1)
     assert ledger.rows == {"1"}
     with pytest.raises(UserError, match=r"sent_before: 1.*\n.*--again"):
-        make(tmp_path, given, [{"id": "1", "a": "x"}], ledger=ledger)
+        make(tmp_path, item_layout, [{"id": "1", "a": "x"}], ledger=ledger)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 @pytest.mark.parametrize("ids", [None, [1, 2, 3], ["", "a", "b"], [None, "a", "b"]])
 def test_a_row_has_one_id_wherever_it_is_read(kind: str, ids: Any, tmp_path: Path) -> None:
     """Rows without an id of their own get one from all that they hold, shown or not."""
-    rows = [
-        {"a": x, "z": z} | ({"id": i} if ids else {})
-        for x, z, i in zip("xxy", "122", ids or "...", strict=True)
+    table_rows = [
+        {"a": text, "z": number} | ({"id": row_id} if ids else {})
+        for text, number, row_id in zip("xxy", "122", ids or "...", strict=True)
     ]
-    dataset = lines(tmp_path, rows)
+    dataset_rows = lines(tmp_path, table_rows)
     if kind == "parquet":
-        pq.write_table(pa.Table.from_pylist(rows), tmp_path / "rows.parquet")
-        dataset = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
-    made = make(tmp_path, layout({"a": {}}), dataset)
-    assert made.counts["same_item"] == 1
-    sent = Ledger({item.row for item in made.items})
-    _, counts, _ = sample_rows(dataset, layout({"a": {}}), 1, sent.rows)
+        pq.write_table(pa.Table.from_pylist(table_rows), tmp_path / "rows.parquet")
+        dataset_rows = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
+    selection = make(tmp_path, layout({"a": {}}), dataset_rows)
+    assert selection.counts["same_item"] == 1
+    sent = Ledger({made_item.row for made_item in selection.items})
+    _, counts, _ = sample_rows(dataset_rows, layout({"a": {}}), 1, sent.rows)
     assert counts == {"rows": 3, "sent_before": 2}
 
 
 def test_the_draw_is_seeded_and_a_row_does_not_depend_on_the_others(tmp_path: Path) -> None:
-    rows = [{"id": f"r{n}", "a": f"text {n}"} for n in range(200)]
-    given = layout({"a": {}})
+    table_rows = [{"id": f"r{row_number}", "a": f"text {row_number}"} for row_number in range(200)]
+    item_layout = layout({"a": {}})
 
-    def drawn(rows: Sequence[Mapping[str, Any]], number: int, seed: int = 0) -> list[str]:
-        return [item.row for item in make(tmp_path, given, rows, number=number, seed=seed).items]
+    def drawn(table_rows: Sequence[Mapping[str, Any]], number: int, seed: int = 0) -> list[str]:
+        return [
+            made_item.row
+            for made_item in make(tmp_path, item_layout, table_rows, number=number, seed=seed).items
+        ]
 
-    first = drawn(rows, 20)
-    assert drawn(rows, 20) == drawn(rows[::-1], 20) == first
-    assert drawn(rows, 40)[:20] == first
-    assert [r for r in drawn(rows[:150], 150) if r in first] == [
-        r for r in first if int(r[1:]) < 150
+    first = drawn(table_rows, 20)
+    assert drawn(table_rows, 20) == drawn(table_rows[::-1], 20) == first
+    assert drawn(table_rows, 40)[:20] == first
+    assert [row_id for row_id in drawn(table_rows[:150], 150) if row_id in first] == [
+        row_id for row_id in first if int(row_id[1:]) < 150
     ]
-    assert drawn(rows, 20, seed=1) != first
-    assert sorted(drawn(rows, 500)) == sorted(row["id"] for row in rows)
+    assert drawn(table_rows, 20, seed=1) != first
+    assert sorted(drawn(table_rows, 500)) == sorted(row["id"] for row in table_rows)
 
 
 def test_relations_take_turns(tmp_path: Path) -> None:
-    rows: list[dict[str, str | None]]
-    rows = [{"id": f"a{n}", "a": f"a{n}", "relation": "P39"} for n in range(90)]
-    rows += [{"id": f"b{n}", "a": f"b{n}", "relation": "P54"} for n in range(4)]
-    rows += [{"id": f"c{n}", "a": f"c{n}", "relation": None} for n in range(30)]
-    given = layout({"a": {}}, balance="relation")
-    made = make(tmp_path, given, rows, number=24).items
-    kinds = [item.row[0] for item in made]
+    table_rows: list[dict[str, str | None]]
+    table_rows = [
+        {"id": f"a{row_number}", "a": f"a{row_number}", "relation": "P39"}
+        for row_number in range(90)
+    ]
+    table_rows += [
+        {"id": f"b{row_number}", "a": f"b{row_number}", "relation": "P54"}
+        for row_number in range(4)
+    ]
+    table_rows += [
+        {"id": f"c{row_number}", "a": f"c{row_number}", "relation": None}
+        for row_number in range(30)
+    ]
+    item_layout = layout({"a": {}}, balance="relation")
+    selection = make(tmp_path, item_layout, table_rows, number=24).items
+    kinds = [made_item.row[0] for made_item in selection]
     assert {kind: kinds.count(kind) for kind in "abc"} == {"a": 10, "b": 4, "c": 10}
-    assert all(set(kinds[n : n + 3]) == set("abc") for n in range(0, 12, 3))
-    nested = [{**row, "of": {"relation": row["relation"]}} for row in rows]
+    assert all(
+        set(kinds[row_number : row_number + 3]) == set("abc") for row_number in range(0, 12, 3)
+    )
+    nested = [{**row, "of": {"relation": row["relation"]}} for row in table_rows]
     again = make(tmp_path, layout({"a": {}}, balance="of.relation"), nested, number=24).items
-    assert [item.row for item in again] == [item.row for item in made]
+    assert [made_item.row for made_item in again] == [made_item.row for made_item in selection]
 
 
 HISTORY = [
@@ -169,90 +192,112 @@ HISTORY = [
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 7, 9, 23, 24, 100])
 def test_a_history_stays_together(number: int, tmp_path: Path) -> None:
-    given = layout({"a": {}}, together=["subject", "relation"], balance="relation", items_per_hit=4)
-    made = make(tmp_path, given, HISTORY, number=number)
-    names = [item.row[:-2] for item in made.items]
-    runs = [names[0]] + [b for a, b in pairwise(names) if a != b]
+    item_layout = layout(
+        {"a": {}}, together=["subject", "relation"], balance="relation", items_per_hit=4
+    )
+    selection = make(tmp_path, item_layout, HISTORY, number=number)
+    names = [made_item.row[:-2] for made_item in selection.items]
+    runs = [names[0]] + [
+        later_name for earlier_name, later_name in pairwise(names) if earlier_name != later_name
+    ]
     assert len(runs) == len(set(runs))
     assert len(names) == (min(number // 3 * 3, 24) if number >= 3 else number)
-    assert all(a.split("-")[1] != b.split("-")[1] for a, b in pairwise(runs[:8]))
-    hits = group_into_hits(made.items, made.groups, [], given, 0)
-    of = [{item.row[:-2] for item in hit.items} for hit in hits]
-    assert sum(map(len, of)) == len(set().union(*of))
-    assert [item.id for hit in hits for item in hit.items] == [item.id for item in made.items]
+    assert all(
+        earlier_name.split("-")[1] != later_name.split("-")[1]
+        for earlier_name, later_name in pairwise(runs[:8])
+    )
+    hits = group_into_hits(selection.items, selection.groups, [], item_layout, 0)
+    histories_by_hit = [{made_item.row[:-2] for made_item in made_hit.items} for made_hit in hits]
+    assert sum(map(len, histories_by_hit)) == len(set().union(*histories_by_hit))
+    assert [made_item.id for made_hit in hits for made_item in made_hit.items] == [
+        made_item.id for made_item in selection.items
+    ]
 
 
 def items(groups: str) -> list[Item]:
-    return [Item(f"i{n}", f"r{n}", {"a": str(n)}) for n in range(len(groups))]
+    return [
+        Item(f"i{row_number}", f"r{row_number}", {"a": str(row_number)})
+        for row_number in range(len(groups))
+    ]
 
 
-@pytest.mark.parametrize(("groups", "size", "expected"), CASES["packing"])
-def test_packing(groups: str, size: int, expected: list[str]) -> None:
-    given = layout({"a": {}}, items_per_hit=size)
-    hits = group_into_hits(items(groups), list(groups), [], given, 0)
-    found = ["".join(groups[int(item.row[1:])] for item in hit.items) for hit in hits]
-    assert found == expected
-    assert len({hit.id for hit in hits}) == len(hits)
-    plain = group_into_hits(items(groups), [""] * len(groups), [], given, 0)
-    assert [len(hit.items) for hit in plain][:-1] == [size] * max(len(plain) - 1, 0)
+@pytest.mark.parametrize(("groups", "size", "expected_value"), CASES["packing"])
+def test_packing(groups: str, size: int, expected_value: list[str]) -> None:
+    item_layout = layout({"a": {}}, items_per_hit=size)
+    hits = group_into_hits(items(groups), list(groups), [], item_layout, 0)
+    packed_groups = [
+        "".join(groups[int(made_item.row[1:])] for made_item in made_hit.items) for made_hit in hits
+    ]
+    assert packed_groups == expected_value
+    assert len({made_hit.id for made_hit in hits}) == len(hits)
+    plain = group_into_hits(items(groups), [""] * len(groups), [], item_layout, 0)
+    assert [len(made_hit.items) for made_hit in plain][:-1] == [size] * max(len(plain) - 1, 0)
 
 
 def test_every_hit_has_one_attention_item_at_a_place_of_its_own() -> None:
-    known = [{"fields": {"a": f"k{n}"}, "answers": {"note": "x"}} for n in range(3)]
-    given = layout({"a": {}}, items_per_hit=4, attention=known).with_folder(Path("some"))
-    some = attention_items(given)
-    assert [item.row for item in some] == ["", "", ""]
-    assert some[0].id == item_id("some", {"a": "k0"})
-    hits = group_into_hits(items("x" * 400), [""] * 400, some, given, 5)
-    places = [[n for n, item in enumerate(hit.items) if not item.row] for hit in hits]
+    known_items = [
+        {"fields": {"a": f"k{row_number}"}, "answers": {"note": "x"}} for row_number in range(3)
+    ]
+    item_layout = layout({"a": {}}, items_per_hit=4, attention=known_items).with_folder(
+        Path("some")
+    )
+    attention = attention_items(item_layout)
+    assert [made_item.row for made_item in attention] == ["", "", ""]
+    assert attention[0].id == item_id("some", {"a": "k0"})
+    hits = group_into_hits(items("x" * 400), [""] * 400, attention, item_layout, 5)
+    places = [
+        [row_number for row_number, made_item in enumerate(made_hit.items) if not made_item.row]
+        for made_hit in hits
+    ]
     assert len(hits) == 100
     assert all(
-        len(place) == 1 and len(hit.items) == 5 for place, hit in zip(places, hits, strict=True)
+        len(place) == 1 and len(made_hit.items) == 5
+        for place, made_hit in zip(places, hits, strict=True)
     )
     assert {place for (place,) in places} == {0, 1, 2, 3, 4}
-    used = [item.id for hit in hits for item in hit.items if not item.row]
-    assert all(10 < used.count(item.id) < 60 for item in some)
-    assert hits == group_into_hits(items("x" * 400), [""] * 400, some, given, 5)
-    assert hits != group_into_hits(items("x" * 400), [""] * 400, some, given, 6)
+    used = [made_item.id for made_hit in hits for made_item in made_hit.items if not made_item.row]
+    assert all(10 < used.count(made_item.id) < 60 for made_item in attention)
+    assert hits == group_into_hits(items("x" * 400), [""] * 400, attention, item_layout, 5)
+    assert hits != group_into_hits(items("x" * 400), [""] * 400, attention, item_layout, 6)
 
 
-def page(item: str, title: str, *texts: str) -> dict[str, Any]:
-    inside = [{"text": t, "section": "S", "kind": "text"} for t in texts]
-    return {"item": item, "title": title, "paragraphs": inside}
+def page(made_item: str, title: str, *texts: str) -> dict[str, Any]:
+    inside = [{"text": paragraph_text, "section": "S", "kind": "text"} for paragraph_text in texts]
+    return {"item": made_item, "title": title, "paragraphs": inside}
 
 
 def test_pages_by_item_or_title(tmp_path: Path) -> None:
     pages = [page("Q1", "One", "uno", "eins"), page("Q2", "Two", "dos"), page("Q3", "Q9", "tres")]
     pq.write_table(pa.Table.from_pylist(pages), tmp_path / "pages.parquet")
-    rows = [
+    table_rows = [
         {"id": "a", "subject": "Q1"},
         {"id": "b", "title": "Two"},
         {"id": "c", "subject": "Q404"},
         {"id": "d"},
     ]
     joined = sources(tmp_path, pages=tmp_path)
-    given = layout({"page": {"kind": "paragraphs", "join": "page"}})
-    made = make(tmp_path, given, rows, joined=joined)
-    found = {item.row: item.fields["page"] for item in made.items}
-    one = {"heading": "S", "kind": "text"}
-    assert found == {
-        "a": [{"text": "uno", **one}, {"text": "eins", **one}],
-        "b": [{"text": "dos", **one}],
+    item_layout = layout({"page": {"kind": "paragraphs", "join": "page"}})
+    selection = make(tmp_path, item_layout, table_rows, joined=joined)
+    shown_pages = {made_item.row: made_item.fields["page"] for made_item in selection.items}
+    one_paragraph = {"heading": "S", "kind": "text"}
+    assert shown_pages == {
+        "a": [{"text": "uno", **one_paragraph}, {"text": "eins", **one_paragraph}],
+        "b": [{"text": "dos", **one_paragraph}],
     }
-    assert made.counts["missing page"] == 2
+    assert selection.counts["missing page"] == 2
     by_text = layout({"page": {"join": "page", "column": "name"}})
-    (item,) = make(tmp_path, by_text, [{"id": "e", "name": "One"}], joined=joined).items
-    assert item.fields["page"] == "uno\neins"
+    (made_item,) = make(tmp_path, by_text, [{"id": "e", "name": "One"}], joined=joined).items
+    assert made_item.fields["page"] == "uno\neins"
     with pytest.raises(UserError, match="--pages"):
-        make(tmp_path, given, rows)
+        make(tmp_path, item_layout, table_rows)
 
 
 @pytest.mark.parametrize("columns", CASES["no_pages"])
 def test_a_file_that_holds_no_pages(columns: dict[str, Any], tmp_path: Path) -> None:
     pq.write_table(pa.table(columns), tmp_path / "pages.parquet")
-    given = layout({"page": {"kind": "paragraphs", "join": "page"}})
+    item_layout = layout({"page": {"kind": "paragraphs", "join": "page"}})
     with pytest.raises(UserError, match="not a table of pages"):
-        make(tmp_path, given, [{"subject": "Q1"}], joined=sources(tmp_path, pages=tmp_path))
+        make(tmp_path, item_layout, [{"subject": "Q1"}], joined=sources(tmp_path, pages=tmp_path))
 
 
 ARTICLE_ID = (
@@ -264,27 +309,32 @@ NEWS = [str(Path(__file__).resolve().parents[1] / "samples" / "news")]
 
 def test_articles_and_search_of_the_sample_news(tmp_path: Path) -> None:
     joined = sources(tmp_path, NEWS)
-    found = joined.find("search", ["Secretary-General of the United Nations", "zzzzqqq"])
-    (passages,) = found.values()
+    found_passages = joined.find("search", ["Secretary-General of the United Nations", "zzzzqqq"])
+    (passages,) = found_passages.values()
     assert isinstance(passages, list)
     assert 1 <= len(passages) <= PASSAGES
-    assert {tuple(one) for one in passages if isinstance(one, dict)} == {("text", "id")}
-    rows = [{"id": "a", "article": ARTICLE_ID}, {"id": "b", "article": "../../etc/passwd"}]
+    assert {tuple(passage) for passage in passages if isinstance(passage, dict)} == {("text", "id")}
+    table_rows = [{"id": "a", "article": ARTICLE_ID}, {"id": "b", "article": "../../etc/passwd"}]
     kinds = {"t": {}, "l": {"kind": "list"}, "p": {"kind": "paragraphs"}}
-    given = layout({k: v | {"join": "article"} for k, v in kinds.items()})
-    made = make(tmp_path, given, rows, joined=joined)
-    (item,) = made.items
-    assert made.counts["missing t"] == 1
-    assert item.fields["l"] == item.fields["p"] == str(item.fields["t"]).split("\n")
-    assert len(str(item.fields["t"])) > 100
+    item_layout = layout(
+        {
+            kind_name: kind_settings | {"join": "article"}
+            for kind_name, kind_settings in kinds.items()
+        }
+    )
+    selection = make(tmp_path, item_layout, table_rows, joined=joined)
+    (made_item,) = selection.items
+    assert selection.counts["missing t"] == 1
+    assert made_item.fields["l"] == made_item.fields["p"] == str(made_item.fields["t"]).split("\n")
+    assert len(str(made_item.fields["t"])) > 100
 
 
-@pytest.mark.parametrize(("shown", "more", "missing"), CASES["columns"])
+@pytest.mark.parametrize(("field_settings", "more_values", "missing"), CASES["columns"])
 def test_a_column_that_a_release_lacks(
-    shown: dict[str, Any], more: dict[str, Any], missing: str, tmp_path: Path
+    field_settings: dict[str, Any], more_values: dict[str, Any], missing: str, tmp_path: Path
 ) -> None:
     names = ["id", "a", "question", "relation", "subject"]
     pq.write_table(pa.table({name: ["x"] for name in names}), tmp_path / "rows.parquet")
-    dataset = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
+    dataset_rows = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
     with pytest.raises(UserError, match=f"(?s)no column '{missing}'.*did you mean"):
-        make(tmp_path, layout(shown, **more), dataset)
+        make(tmp_path, layout(field_settings, **more_values), dataset_rows)

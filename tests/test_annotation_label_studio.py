@@ -25,18 +25,20 @@ from tests.simulated_workers import HOSTILE, label_studio_export, work, written
 from tests.tables import read_table
 
 
-def exported(tmp: Path, name: str = "judge_question", hits: int = 3) -> tuple[HitBatch, Path]:
+def exported(
+    tmp_folder: Path, name: str = "judge_question", hits: int = 3
+) -> tuple[HitBatch, Path]:
     """A batch, and an export of what workers made of it."""
-    batch, layout = written(tmp / "hits", name, "label_studio", hits), load_layout(name)
-    path = tmp / "export.json"
-    label_studio_export(work(batch, layout), batch, layout, path)
-    return batch, path
+    hit_batch, layout = written(tmp_folder / "hits", name, "label_studio", hits), load_layout(name)
+    file_path = tmp_folder / "export.json"
+    label_studio_export(work(hit_batch, layout), hit_batch, layout, file_path)
+    return hit_batch, file_path
 
 
-def taken(tmp: Path, tasks: list[dict[str, Any]], out: str = "out") -> ImportReport:
-    path = tmp / "export.json"
-    path.write_text(json.dumps(tasks), "utf-8")
-    return take(tmp, path, out=out)
+def taken(tmp_folder: Path, tasks: list[dict[str, Any]], out: str = "out") -> ImportReport:
+    file_path = tmp_folder / "export.json"
+    file_path.write_text(json.dumps(tasks), "utf-8")
+    return take(tmp_folder, file_path, out=out)
 
 
 @pytest.mark.parametrize("name", layout_names())
@@ -45,14 +47,14 @@ def test_its_own_sdk_accepts_configurations_tasks_and_answers(name: str, tmp_pat
         "label_studio_sdk.label_interface",
         reason="needs label-studio-sdk, in a venv of its own: it brings opencv and pandas",
     )
-    batch, export = exported(tmp_path, name)
-    folder = batch.folder / "label_studio"
-    labels = sdk.LabelInterface((folder / "config.xml").read_text("utf-8"))
+    hit_batch, export = exported(tmp_path, name)
+    export_folder = hit_batch.folder / "label_studio"
+    labels = sdk.LabelInterface((export_folder / "config.xml").read_text("utf-8"))
     labels.validate()
-    for one in json.loads((folder / "tasks.json").read_text("utf-8")):
-        assert labels.validate_task(one)
-    for one in json.loads(export.read_text("utf-8")):
-        for annotation in one["annotations"]:
+    for task in json.loads((export_folder / "tasks.json").read_text("utf-8")):
+        assert labels.validate_task(task)
+    for task in json.loads(export.read_text("utf-8")):
+        for annotation in task["annotations"]:
             for region in annotation["result"]:
                 wrong = labels.validate_region(region, return_errors=True)
                 assert not wrong, (wrong, region)
@@ -60,17 +62,17 @@ def test_its_own_sdk_accepts_configurations_tasks_and_answers(name: str, tmp_pat
 
 @pytest.mark.parametrize("name", layout_names())
 def test_a_text_is_data_and_never_markup(name: str, tmp_path: Path) -> None:
-    batch = written(tmp_path, name, "label_studio", hits=1)
-    folder = batch.folder / "label_studio"
-    text = (folder / "config.xml").read_text("utf-8")
-    assert "alert(1)" not in text
-    tags = {one.tag for one in ElementTree.fromstring(text).iter()}
-    known = "View Style Header Collapse Panel Text Choices Choice TextArea Labels Label"
-    assert tags <= set(known.split())
-    tasks = json.loads((folder / "tasks.json").read_text("utf-8"))
+    hit_batch = written(tmp_path, name, "label_studio", hits=1)
+    export_folder = hit_batch.folder / "label_studio"
+    config_text = (export_folder / "config.xml").read_text("utf-8")
+    assert "alert(1)" not in config_text
+    tags = {xml_node.tag for xml_node in ElementTree.fromstring(config_text).iter()}
+    known_tags = "View Style Header Collapse Panel Text Choices Choice TextArea Labels Label"
+    assert tags <= set(known_tags.split())
+    tasks = json.loads((export_folder / "tasks.json").read_text("utf-8"))
     assert HOSTILE in json.dumps(tasks[1], ensure_ascii=False).replace('\\"', '"')
-    assert [one["data"]["factdrift"]["item"] for one in tasks] == [
-        i.id for i in batch.hits[0].items
+    assert [xml_node["data"]["factdrift"]["item"] for xml_node in tasks] == [
+        task_item.id for task_item in hit_batch.hits[0].items
     ]
 
 
@@ -79,57 +81,64 @@ def test_answers_are_shown_when_they_are_asked() -> None:
     parents = {child: parent for parent in root.iter() for child in parent}
 
     def conditions(name: str) -> list[tuple[str | None, ...]]:
-        node = next(one for one in root.iter() if one.get("name") == name)
-        found = []
-        while node in parents:
-            node = parents[node]
-            if node.get("visibleWhen"):
+        xml_node = next(element for element in root.iter() if element.get("name") == name)
+        found_conditions = []
+        while xml_node in parents:
+            xml_node = parents[xml_node]
+            if xml_node.get("visibleWhen"):
                 names = ("visibleWhen", "whenTagName", "whenChoiceValue")
-                found.append(tuple(node.get(one) for one in names))
-        return found[::-1]
+                found_conditions.append(tuple(xml_node.get(element) for element in names))
+        return found_conditions[::-1]
 
     on, off = "choice-selected", "choice-unselected"
     whole = {(off, "broken", "unreadable,senseless,upsetting"), (off, "keep", "discard")}
     assert conditions("broken") == []
     assert {*conditions("supported")} == whole
     assert {*conditions("evidence")} == {*whole, (on, "supported", "yes")}
-    found = {*whole, (off, "supported", "yes"), (on, "found", "yes")}
-    assert {*conditions("other_answer")} == found
-    assert not any(one.get("name") == "searches" for one in root.iter())  # there is no server
+    found_conditions = {*whole, (off, "supported", "yes"), (on, "found", "yes")}
+    assert {*conditions("other_answer")} == found_conditions
+    assert not any(
+        element.get("name") == "searches" for element in root.iter()
+    )  # there is no server
 
 
 def test_a_list_is_read_before_it_is_chosen_from() -> None:
     layout = load_layout("easy_select")
     root = ElementTree.fromstring(labelling_config(layout))
-    shown = [one.get("value") for one in root.iter("Text")]
-    assert shown == ["$article_day", "$factdrift_sentences"]
-    said = [one.get("value") for one in root.iter("Header")]
+    shown_fields = [xml_node.get("value") for xml_node in root.iter("Text")]
+    assert shown_fields == ["$article_day", "$factdrift_sentences"]
+    said = [xml_node.get("value") for xml_node in root.iter("Header")]
     label = layout.answers["sentence"].label
     assert f"Only one that stands in your answer above is taken: {label}" in said
-    one = hit("easy_select", 1)
-    data = make_task(layout, "b", one, one.items[0])["data"]
-    texts = one.items[0].fields["sentences"]
+    xml_node = hit("easy_select", 1)
+    data = make_task(layout, "b", xml_node, xml_node.items[0])["data"]
+    texts = xml_node.items[0].fields["sentences"]
     assert isinstance(texts, list)
     assert data["factdrift_sentences"] == "\n".join(map(str, texts))
-    assert data["sentences"] == [{"value": text} for text in dict.fromkeys(texts)]
+    assert data["sentences"] == [{"value": config_text} for config_text in dict.fromkeys(texts)]
 
 
 def test_controls() -> None:
-    text = {"kind": "text", "label": "T"}
+    config_text = {"kind": "text", "label": "T"}
     group = {"kind": "group", "label": "G", "min_items": 1, "max_items": 2}
-    asked = {
-        "short": text | {"check": {"max_length": 120}},
-        "long": text | {"check": {"max_length": 121}, "required": False, "initial": "x"},
+    layout_answers = {
+        "short": config_text | {"check": {"max_length": 120}},
+        "long": config_text | {"check": {"max_length": 121}, "required": False, "initial": "x"},
         "group": group | {"answers": {"yes": {"kind": "flag", "label": "Y"}}},
     }
-    one = own_layout({"x": {}}, asked)
+    controls_layout = own_layout({"x": {}}, layout_answers)
     names = ("name", "rows", "required", "value")
-    root = ElementTree.fromstring(labelling_config(one))
-    assert [tuple(n.get(k) for k in names) for n in root.iter("TextArea")] == [
+    root = ElementTree.fromstring(labelling_config(controls_layout))
+    assert [
+        tuple(xml_node.get(attribute) for attribute in names) for xml_node in root.iter("TextArea")
+    ] == [
         ("short", "1", "true", None),
         ("long", "3", None, "$x"),
     ]
-    assert [tuple(n.get(k) for k in names[::2]) for n in root.iter("Choices")] == [
+    assert [
+        tuple(xml_node.get(attribute) for attribute in names[::2])
+        for xml_node in root.iter("Choices")
+    ] == [
         ("group-1-yes", "true"),
         ("group-2-yes", None),
     ]
@@ -138,11 +147,11 @@ def test_controls() -> None:
 def test_worked_examples_are_in_the_instructions() -> None:
     root = ElementTree.fromstring(labelling_config(load_layout("verify_facts")))
     panel = next(root.iter("Panel"))
-    said = [one.get("value") or "" for one in panel.iter("Header")]
-    worked = [text for text in said if text.startswith("Worked")]
+    said = [header.get("value") or "" for header in panel.iter("Header")]
+    worked = [config_text for config_text in said if config_text.startswith("Worked")]
     assert worked == ["Worked example 1", "Worked example 2"]
     assert "Suggested: Real Madrid" in said
-    assert any(text.startswith("The texts below are plain") for text in said)
+    assert any(config_text.startswith("The texts below are plain") for config_text in said)
 
 
 LAYOUT = own_layout(
@@ -160,26 +169,31 @@ ITEM = Item("i", "r", {"text": "t", "page": PAGE})
 
 def control(name: str, *said: Any) -> dict[str, Any]:
     """What Label Studio exports of a control: a span of the text, texts, or choices."""
-    value: dict[str, Any] = {"text" if name == "why" else "choices": [*said]}
+    answer_value: dict[str, Any] = {"text" if name == "why" else "choices": [*said]}
     if name == "where":
-        value = {"labels": ["Where"], **dict(zip(("start", "end", "text"), said, strict=False))}
-    return {"from_name": name, "value": value}
+        answer_value = {
+            "labels": ["Where"],
+            **dict(zip(("start", "end", "text"), said, strict=False)),
+        }
+    return {"from_name": name, "value": answer_value}
 
 
-@pytest.mark.parametrize(("result", "wanted"), read_table("annotation_platforms")["label_studio"])
-def test_results_as_answers(result: list[list[Any]], wanted: object) -> None:
-    results = [ControlResult.model_validate(control(*one)) for one in result]
-    if isinstance(wanted, str):
+@pytest.mark.parametrize(
+    ("result", "expected_answers"), read_table("annotation_platforms")["label_studio"]
+)
+def test_results_as_answers(result: list[list[Any]], expected_answers: object) -> None:
+    results = [ControlResult.model_validate(control(*control_entry)) for control_entry in result]
+    if isinstance(expected_answers, str):
         with pytest.raises(BadResultError) as error:
             annotation_answers(results, LAYOUT, ITEM)
-        assert error.value.args[0] == wanted
+        assert error.value.args[0] == expected_answers
     else:
-        assert annotation_answers(results, LAYOUT, ITEM) == wanted
+        assert annotation_answers(results, LAYOUT, ITEM) == expected_answers
 
 
 def test_the_texts_of_paragraphs_are_one() -> None:
-    item = hit("verify_facts").items[0]
-    data = make_task(load_layout("verify_facts"), "b", hit("verify_facts"), item)["data"]
+    task_item = hit("verify_facts").items[0]
+    data = make_task(load_layout("verify_facts"), "b", hit("verify_facts"), task_item)["data"]
     assert data["page"].count("== Awards ==") == 1
     assert "\n\n2001: Nobel Peace Prize\n\n2013: chair of The Elders\n\n" in data["page"]
 
@@ -193,8 +207,8 @@ def test_what_label_studio_cannot_say_is_an_error() -> None:
 
 
 def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:
-    _, path = exported(tmp_path)
-    tasks = json.loads(path.read_text("utf-8"))
+    _, file_path = exported(tmp_path)
+    tasks = json.loads(file_path.read_text("utf-8"))
     tasks[0]["drafts"] = [{"id": 1, "result": [], "user": "x"}]
     tasks[1]["annotations"][0]["result"] = None
     tasks[2]["annotations"][0]["was_cancelled"] = True
@@ -204,29 +218,34 @@ def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:
     tasks[5]["annotations"][2]["result"][0]["value"] = 7
     tasks += [{"data": {"x": 1}}, {"data": {"factdrift": {"format": "other"}}}, {"a": 1}]
     tasks.append({**tasks[0], "annotations": 7, "drafts": []})
-    done = taken(tmp_path, tasks)
+    import_report = taken(tmp_path, tasks)
     ours = {"not an export of Label Studio": 4, "not a task of ours": 3, "unknown HIT": 3}
-    assert done.refused == ours | {"draft": 1, "skipped": 1}
+    assert import_report.refused == ours | {"draft": 1, "skipped": 1}
     assert "example.org" not in (tmp_path / "out" / "refused.jsonl").read_text()
 
 
 def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> None:
     layout = load_layout("judge_question")
-    batch, path = exported(tmp_path, hits=1)
-    label_studio_export(work(batch, layout)[:1], batch, layout, path)
-    tasks = json.loads(path.read_text("utf-8"))
+    hit_batch, file_path = exported(tmp_path, hits=1)
+    label_studio_export(work(hit_batch, layout)[:1], hit_batch, layout, file_path)
+    tasks = json.loads(file_path.read_text("utf-8"))
     size = len(tasks)
     assert size > 1
 
     def take() -> tuple[int, int, int, int]:
-        done = taken(tmp_path, tasks)
-        return done.new, done.known, done.corrected, sum(done.refused.values())
+        import_report = taken(tmp_path, tasks)
+        return (
+            import_report.new,
+            import_report.known,
+            import_report.corrected,
+            sum(import_report.refused.values()),
+        )
 
     def judged() -> list[dict[str, Any]]:
-        path = tmp_path / "out/judge_question/judgments.parquet"
-        found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-        assert not any("duplicate_worker" in row["flags"] for row in found)
-        return found
+        file_path = tmp_path / "out/judge_question/judgments.parquet"
+        found_rows: list[dict[str, Any]] = pq.read_table(file_path).to_pylist()
+        assert not any("duplicate_worker" in row["flags"] for row in found_rows)
+        return found_rows
 
     tasks[0]["annotations"][0]["was_cancelled"] = True
     assert take() == (size - 1, 0, 0, 1)
@@ -236,12 +255,14 @@ def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> 
     assert f"<b>{due:.2f}</b><span>USD due" in report
     tasks[0]["annotations"][0]["was_cancelled"] = False  # it was done later
     assert take() == (1, size - 1, 0, 0)
-    wrong = next(t for t in tasks if "bad" in json.dumps(t["annotations"][0]["result"]))
+    wrong = next(task for task in tasks if "bad" in json.dumps(task["annotations"][0]["result"]))
     wrong["annotations"][0]["result"] = [control("verdict", "good")]
     assert take() == (0, size - 1, 1, 0)  # the annotation was corrected
     assert take() == (0, size, 0, 0)
-    item = wrong["data"]["factdrift"]["item"]
-    assert [json.loads(r["answers"]) for r in judged() if r["item"] == item] == [
-        {"verdict": "good"}
-    ]
+    task_item = wrong["data"]["factdrift"]["item"]
+    assert [
+        json.loads(judged_row["answers"])
+        for judged_row in judged()
+        if judged_row["item"] == task_item
+    ] == [{"verdict": "good"}]
     assert len(judged()) == size

@@ -36,41 +36,54 @@ ENTER = "\ue007"
 MTURK = find_platform("mturk")
 
 
-@pytest.mark.parametrize("name", layout_names())
-def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> None:
-    batch = written(tmp_path, name, "mturk")
-    folder = batch.folder / "mturk"
-    for path in folder.iterdir():
-        assert path.read_bytes().isascii()
+@pytest.mark.parametrize("column_name", layout_names())
+def test_what_goes_to_mturk_is_plain_and_small(column_name: str, tmp_path: Path) -> None:
+    hit_batch = written(tmp_path, column_name, "mturk")
+    folder = hit_batch.folder / "mturk"
+    for file_path in folder.iterdir():
+        assert file_path.read_bytes().isascii()
     template = (folder / "template.html").read_text()
     assert "<form" not in template and "]]>" not in template
     assert len(template) < 48_000  # MTurk takes 65,535 bytes with the item
     assert re.findall(r"\$\{[^}]*\}", template) == [VARIABLE]
-    for hit in batch.hits:
-        assert len(template.replace(VARIABLE, page.packed_hit(hit, batch.id)).encode()) <= LARGEST
+    for hit in hit_batch.hits:
+        assert (
+            len(template.replace(VARIABLE, page.packed_hit(hit, hit_batch.id)).encode()) <= LARGEST
+        )
     with (folder / "hits.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [set(row) for row in rows] == [{"data"}] * len(batch.hits)
-    for row, hit in zip(rows, batch.hits, strict=True):
-        assert re.fullmatch(r"e[A-Za-z0-9+/]+=*", row["data"])  # no formula
-        value = json.loads(zlib.decompress(base64.b64decode(row["data"])))
-        texts = value.pop("texts")
-        for item in value["items"]:
-            item["fields"] |= {name: texts[n] for name, n in item.pop("same").items()}
-        assert value == {
-            "batch": batch.id,
+        table_rows = list(csv.DictReader(file))
+    assert [set(table_row) for table_row in table_rows] == [{"data"}] * len(hit_batch.hits)
+    for table_row, hit in zip(table_rows, hit_batch.hits, strict=True):
+        assert re.fullmatch(r"e[A-Za-z0-9+/]+=*", table_row["data"])  # no formula
+        answer_value = json.loads(zlib.decompress(base64.b64decode(table_row["data"])))
+        texts = answer_value.pop("texts")
+        for item in answer_value["items"]:
+            item["fields"] |= {
+                column_name: texts[text_number]
+                for column_name, text_number in item.pop("same").items()
+            }
+        assert answer_value == {
+            "batch": hit_batch.id,
             "id": hit.id,
-            "items": [{"id": i.id, "fields": dict(i.fields)} for i in hit.items],
+            "items": [
+                {"id": hit_item.id, "fields": dict(hit_item.fields)} for hit_item in hit.items
+            ],
         }
-        assert HOSTILE in json.dumps(value, ensure_ascii=False).replace('\\"', '"')
+        assert HOSTILE in json.dumps(answer_value, ensure_ascii=False).replace('\\"', '"')
 
 
 def test_hits_are_packed_to_fit_and_what_fits_none_is_counted(tmp_path: Path) -> None:
-    rng = random.Random(2)
+    random_source = random.Random(2)
     lengths = [9_000] * 10 + [60_000]
-    texts = ["".join(chr(rng.randint(65, 122)) for _ in range(n)) for n in lengths]
-    rows = [{"id": f"r{n}", "question_ts": 0, "question": t} for n, t in enumerate(texts)]
-    data = hand_in(tmp_path, rows, "rows.jsonl")
+    texts = [
+        "".join(chr(random_source.randint(65, 122)) for _ in range(row_number))
+        for row_number in lengths
+    ]
+    table_rows = [
+        {"id": f"r{row_number}", "question_ts": 0, "question": question}
+        for row_number, question in enumerate(texts)
+    ]
+    data = hand_in(tmp_path, table_rows, "rows.jsonl")
     counts = {}
     for platform in ("mturk", "static"):
         out = tmp_path / platform
@@ -80,7 +93,7 @@ def test_hits_are_packed_to_fit_and_what_fits_none_is_counted(tmp_path: Path) ->
     assert counts["static"]["hits"] == 1
     assert (counts["mturk"]["items"], counts["mturk"]["too large for mturk"]) == (10, 1)
     assert 3 <= counts["mturk"]["hits"] <= 10
-    data.write_text(json.dumps(rows[-1]))
+    data.write_text(json.dumps(table_rows[-1]))
     order = replace(order, platform="mturk", out=tmp_path / "large")
     with pytest.raises(UserError, match=r"every item is too large for mturk\n.*--platform static"):
         make_batch(order)
@@ -90,7 +103,7 @@ GOOD = handed_in("b", "h", "W", {"i": {"text": HOSTILE}}, assignment="A")
 
 
 @pytest.mark.parametrize(
-    ("given", "worker", "assignment", "wanted"),
+    ("form_value", "worker_id", "assignment", "expected_reason"),
     [
         (packed(GOOD), "W", "A", None),
         (packed(GOOD | {"worker": "", "assignment": ""}), "W", "A", None),
@@ -105,45 +118,60 @@ GOOD = handed_in("b", "h", "W", {"i": {"text": HOSTILE}}, assignment="A")
         (packed(GOOD | {"extra": 1}), "W", "A", "not a submission"),
     ],
 )
-def test_answers_of_a_form(given: str, worker: str, assignment: str, wanted: str | None) -> None:
-    cells = {"WorkerId": worker, "AssignmentId": assignment, "Answer.submission": given}
-    found = MTURK.submission(cells, "f.csv", 2, table=True)
-    if isinstance(found, Refused):
-        assert found.reason == wanted
+def test_answers_of_a_form(
+    form_value: str, worker_id: str, assignment: str, expected_reason: str | None
+) -> None:
+    cells = {"WorkerId": worker_id, "AssignmentId": assignment, "Answer.submission": form_value}
+    read_submission = MTURK.submission(cells, "f.csv", 2, table=True)
+    if isinstance(read_submission, Refused):
+        assert read_submission.reason == expected_reason
     else:
-        assert (found.worker, found.assignment, wanted) == ("W", "A", None)
-        assert found.answers == {"i": {"text": HOSTILE}}
+        assert (read_submission.worker, read_submission.assignment, expected_reason) == (
+            "W",
+            "A",
+            None,
+        )
+        assert read_submission.answers == {"i": {"text": HOSTILE}}
 
 
 def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> None:
-    batch = written(tmp_path / "hits", "judge_question", "mturk")
-    works = work(batch, load_layout("judge_question"))
+    hit_batch = written(tmp_path / "hits", "judge_question", "mturk")
+    works = work(hit_batch, load_layout("judge_question"))
     works.append({**works[0], "assignment": "broken", "answers": {}})
-    path = tmp_path / "Batch_7_batch_results.csv"
-    mturk_csv(works, batch, path)
-    text = path.read_text("utf-8")
-    decided = text.replace('"Ahit1W0","W0","Submitted"', '"Ahit1W0","W0","Approved"')
-    assert decided != text
-    path.write_text(decided, "utf-8")
-    done = take(tmp_path, path, feedback=tmp_path / "f")
+    file_path = tmp_path / "Batch_7_batch_results.csv"
+    mturk_csv(works, hit_batch, file_path)
+    cell_text = file_path.read_text("utf-8")
+    decided = cell_text.replace('"Ahit1W0","W0","Submitted"', '"Ahit1W0","W0","Approved"')
+    assert decided != cell_text
+    file_path.write_text(decided, "utf-8")
+    import_report = take(tmp_path, file_path, feedback=tmp_path / "f")
     (review,) = (tmp_path / "f").glob("*.csv")
-    with path.open(newline="") as file, review.open(newline="") as other:
-        before, after = list(csv.DictReader(file)), list(csv.DictReader(other))
-    assert [list(row) for row in after] == [list(row) for row in before]
+    with file_path.open(newline="") as file, review.open(newline="") as review_file:
+        earlier_bytes, after = list(csv.DictReader(file)), list(csv.DictReader(review_file))
+    assert [list(table_row) for table_row in after] == [
+        list(table_row) for table_row in earlier_bytes
+    ]
     marks = ("Approve", "Reject")
-    for was, now in zip(before, after, strict=True):
-        own = {name: text.removeprefix("'") for name, text in now.items()}
-        assert {**was, **dict.fromkeys(marks)} == {**own, **dict.fromkeys(marks)}
-        assert not any(text.startswith("=") for text in now.values())
-    assert not any(row["Reject"].endswith(("?.", "..")) for row in after)
-    by_worker = {row["AssignmentId"]: (row["Approve"], row["Reject"]) for row in after}
+    for was, now in zip(earlier_bytes, after, strict=True):
+        plain_cells = {
+            column_name: cell_text.removeprefix("'") for column_name, cell_text in now.items()
+        }
+        assert {**was, **dict.fromkeys(marks)} == {**plain_cells, **dict.fromkeys(marks)}
+        assert not any(cell_text.startswith("=") for cell_text in now.values())
+    assert not any(table_row["Reject"].endswith(("?.", "..")) for table_row in after)
+    by_worker = {
+        table_row["AssignmentId"]: (table_row["Approve"], table_row["Reject"])
+        for table_row in after
+    }
     # one is decided already; one is refused here, for a person to decide
-    assert [by_worker[one] for one in ("Ahit1W0", "broken")] == [("", "")] * 2
+    assert [by_worker[worker_id] for worker_id in ("Ahit1W0", "broken")] == [("", "")] * 2
     assert by_worker["Ahit1W1"] == ("x", "")
-    approved = [a for a, _ in by_worker.values()].count("x")
-    rejected = sum(bool(r) for _, r in by_worker.values())
-    assert approved + rejected == done.new + done.further - 1
-    counts = next(line for line in done.lines() if line.startswith("feedback: "))
+    approved = [approve_cell for approve_cell, _ in by_worker.values()].count("x")
+    rejected = sum(bool(reject_cell) for _, reject_cell in by_worker.values())
+    assert approved + rejected == import_report.new + import_report.further - 1
+    counts = next(
+        text_line for text_line in import_report.lines() if text_line.startswith("feedback: ")
+    )
     assert counts.startswith(f"feedback: {approved} approved, {rejected} rejected, ")
 
 
@@ -152,17 +180,17 @@ def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path)
         "AssignmentId,WorkerId,Comment,@odd,Answer.note\n"
         'A1,W1,"=HYPERLINK(""https://x.org"")",-1,=2+2\nA2,W2,fine,,x\n'
     )
-    (name,) = MTURK.feedback(tmp_path / "a.csv", lambda one: Verdict(""), tmp_path)
-    with (tmp_path / name).open(newline="") as file:
+    (column_name,) = MTURK.feedback(tmp_path / "a.csv", lambda submission: Verdict(""), tmp_path)
+    with (tmp_path / column_name).open(newline="") as file:
         assert list(csv.reader(file)) == [
             ["AssignmentId", "WorkerId", "Comment", "'@odd", "Answer.note", "Approve", "Reject"],
             ["A1", "W1", '\'=HYPERLINK("https://x.org")', "'-1", "'=2+2", "", ""],
             ["A2", "W2", "fine", "", "x", "", ""],
         ]
     (tmp_path / "b.csv").write_text("AssignmentId,WorkerId,WorkerId\nA1,W1,W2\n")
-    before = sorted(tmp_path.iterdir())
-    assert MTURK.feedback(tmp_path / "b.csv", lambda one: Verdict(""), tmp_path) == []
-    assert sorted(tmp_path.iterdir()) == before
+    earlier_bytes = sorted(tmp_path.iterdir())
+    assert MTURK.feedback(tmp_path / "b.csv", lambda submission: Verdict(""), tmp_path) == []
+    assert sorted(tmp_path.iterdir()) == earlier_bytes
 
 
 # What the requester site makes of a template: its form around it, its button below.
@@ -174,23 +202,23 @@ FRAME = """<!DOCTYPE html><html><head><meta http-equiv='Content-Type'
 <p><input type='submit' id='submitButton' value='Submit' /></p></form></body></html>"""
 
 
-def shown_template(batch: HitBatch, taker: Taker) -> str:
+def shown_template(hit_batch: HitBatch, taker: Taker) -> str:
     """The page of the first HIT by the requester site."""
-    folder = batch.folder / "mturk"
+    folder = hit_batch.folder / "mturk"
     with (folder / "hits.csv").open() as file:
-        row = next(csv.DictReader(file))
-    text = (folder / "template.html").read_text()
-    for name, value in row.items():
-        text = text.replace("${" + name + "}", html.escape(value))
-    return FRAME % (taker.address, text)
+        table_row = next(csv.DictReader(file))
+    cell_text = (folder / "template.html").read_text()
+    for column_name, answer_value in table_row.items():
+        cell_text = cell_text.replace("${" + column_name + "}", html.escape(answer_value))
+    return FRAME % (taker.address, cell_text)
 
 
 def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path: Path) -> None:
-    batch = written(tmp_path / "hits", "answer_question", "mturk")
-    text = shown_template(batch, taker).replace(SITE, taker.address)
+    hit_batch = written(tmp_path / "hits", "answer_question", "mturk")
+    cell_text = shown_template(hit_batch, taker).replace(SITE, taker.address)
     ids = {"assignmentId": "A1", "hitId": "H1", "workerId": "W1"}
     browser.size("wide")
-    browser.open(text, f"?{urlencode(ids | {'turkSubmitTo': 'https://evil.example'})}")
+    browser.open(cell_text, f"?{urlencode(ids | {'turkSubmitTo': 'https://evil.example'})}")
     browser.one("#item .option")
     assert not browser.all("#submitButton")
     assert not browser.all("#who")
@@ -201,21 +229,25 @@ def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path
     browser.press("Next")
     assert HOSTILE.split("\u202b")[0].strip()[:25] in browser.text("#item")
     browser.keys("n")
-    assert [m for m in browser.messages() if "favicon" not in m] == []
+    assert [
+        expected_message
+        for expected_message in browser.messages()
+        if "favicon" not in expected_message
+    ] == []
     browser.press("Submit")
-    path, body = browser.until(lambda: taker.posted, "the form").pop()
-    form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
-    given = form.pop("submission")
-    assert (path, form, taker.posted) == ("/mturk/externalSubmit", ids, [])
+    file_path, body = browser.until(lambda: taker.posted, "the form").pop()
+    form = {column_name: values[0] for column_name, values in parse_qs(body.decode()).items()}
+    posted_value = form.pop("submission")
+    assert (file_path, form, taker.posted) == ("/mturk/externalSubmit", ids, [])
     results = tmp_path / "results.csv"
-    results.write_text(f"AssignmentId,WorkerId,Answer.submission\nA1,W1,{given}\n")
-    done = take(tmp_path, results)
-    assert (done.new, done.refused) == (1, {})
-    made = json.loads(base64.b64decode(given))
-    first, second = (made["answers"][item.id] for item in batch.hits[0].items)
+    results.write_text(f"AssignmentId,WorkerId,Answer.submission\nA1,W1,{posted_value}\n")
+    import_report = take(tmp_path, results)
+    assert (import_report.new, import_report.refused) == (1, {})
+    posted_submission = json.loads(base64.b64decode(posted_value))
+    first, second = (posted_submission["answers"][item.id] for item in hit_batch.hits[0].items)
     assert second == {"answerable": "no"}
     assert first["answer"] == "Kofi Annan =1+1 ${data} <b>"
-    assert [s["text"] for s in first["evidence"]] == ["succeeded Kofi Annan of Ghana"]
+    assert [span["text"] for span in first["evidence"]] == ["succeeded Kofi Annan of Ghana"]
 
 
 @pytest.mark.parametrize(
@@ -225,8 +257,8 @@ def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path
 def test_a_template_submits_to_the_site_that_it_is_on(
     to: str, action: str, browser: Browser, taker: Taker, tmp_path: Path
 ) -> None:
-    batch = written(tmp_path / "hits", "paraphrase", "mturk", hits=1)
-    browser.open(shown_template(batch, taker), f"?{urlencode({'turkSubmitTo': to})}")
+    hit_batch = written(tmp_path / "hits", "paraphrase", "mturk", hits=1)
+    browser.open(shown_template(hit_batch, taker), f"?{urlencode({'turkSubmitTo': to})}")
     assert browser.js("return document.getElementById('form').action") == (
         f"{action}/mturk/externalSubmit"
     )

@@ -24,30 +24,34 @@ MODES: tuple[page.PageMode, ...] = ("preview", "static")
 HOSTILE = "</script><script>alert(1)</script> ${data} ]]> <!-- & \u2028 \U0001f600 =1+1"
 
 
-def _page(name: str, mode: page.PageMode = "preview", **deliver: Any) -> str:
-    hits = [] if mode == "mturk" else [hit(name)]
+def _page(layout_name: str, mode: page.PageMode = "preview", **deliver: Any) -> str:
+    hits = [] if mode == "mturk" else [hit(layout_name)]
     delivery = Delivery(**deliver)
-    return page.render_page(load_layout(name), hits, batch="b1", mode=mode, delivery=delivery)
+    return page.render_page(
+        load_layout(layout_name), hits, batch_id="b1", mode=mode, delivery=delivery
+    )
 
 
-def _scripts(text: str) -> dict[str, str]:
+def _scripts(page_text: str) -> dict[str, str]:
     """The elements of the page that hold data, by id."""
-    return dict(re.findall(r'<script type="[a-z/]+" id="([a-z-]+)">(.*?)</script>', text, re.S))
+    return dict(
+        re.findall(r'<script type="[a-z/]+" id="([a-z-]+)">(.*?)</script>', page_text, re.S)
+    )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_layout_pays(name: str) -> None:
-    assert load_layout(name).pay.hourly >= 12
-    assert name in layout_names() and len(layout_names()) == 10
+@pytest.mark.parametrize("layout_name", NAMES)
+def test_a_layout_pays(layout_name: str) -> None:
+    assert load_layout(layout_name).pay.hourly >= 12
+    assert layout_name in layout_names() and len(layout_names()) == 10
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_page_asks_nothing_of_the_network(name: str) -> None:
-    text = _page(name)
-    markup = re.sub(r"<script.*?</script>", "", text, flags=re.S)
-    found = re.findall(r"""\s(?:src|href)\s*=\s*["']?([^"'\s>]+)""", markup)
-    assert [a for a in found if not a.startswith(("#", "data:,"))] == []
-    assert "url(" not in text and "@import" not in text
+@pytest.mark.parametrize("layout_name", NAMES)
+def test_a_page_asks_nothing_of_the_network(layout_name: str) -> None:
+    page_text = _page(layout_name)
+    markup = re.sub(r"<script.*?</script>", "", page_text, flags=re.S)
+    addresses = re.findall(r"""\s(?:src|href)\s*=\s*["']?([^"'\s>]+)""", markup)
+    assert [address for address in addresses if not address.startswith(("#", "data:,"))] == []
+    assert "url(" not in page_text and "@import" not in page_text
 
 
 @pytest.mark.parametrize(
@@ -59,9 +63,9 @@ def test_the_policy_names_where_it_submits_to(
 ) -> None:
     policy = re.search(r'Policy" content="([^"]*)"', _page("judge_question", mode, **deliver))
     assert policy
-    shown = policy[1].replace("&#39;", "'")
-    assert "default-src 'none'" in shown
-    assert rule in shown
+    policy_text = policy[1].replace("&#39;", "'")
+    assert "default-src 'none'" in policy_text
+    assert rule in policy_text
 
 
 @pytest.mark.parametrize("mode", ["preview", "static"])
@@ -72,39 +76,53 @@ def test_hostile_text_stays_in_its_place(mode: page.PageMode) -> None:
     item = Item("i", "r", {"question": HOSTILE, "question_date": 0})
     code = HOSTILE if mode == "static" else None
     hits, delivery = [Hit("h", (item,))], Delivery(code=code)
-    text = page.render_page(layout, hits, batch="b", mode=mode, delivery=delivery)
-    assert text.isascii()
-    assert not any(part in text for part in ("${", "]]>", "alert(1)</script>"))
-    data = json.loads(_scripts(text)["data"])
-    own = {"id": "i", "fields": item.fields, "same": {}}
-    assert data == [{"id": "h", "texts": [], "items": [own]}]
-    assert json.loads(_scripts(text)["settings"])["code"] == code
+    page_text = page.render_page(layout, hits, batch_id="b", mode=mode, delivery=delivery)
+    assert page_text.isascii()
+    assert not any(part in page_text for part in ("${", "]]>", "alert(1)</script>"))
+    data = json.loads(_scripts(page_text)["data"])
+    page_item = {"id": "i", "fields": item.fields, "same": {}}
+    assert data == [{"id": "h", "texts": [], "items": [page_item]}]
+    assert json.loads(_scripts(page_text)["settings"])["code"] == code
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_known_of_an_attention_item_is_nowhere_on_its_page(name: str) -> None:
-    layout = load_layout(name)
-    known = {"verdict": "the-known-answer"}
-    shown = [FIELDS[name], *(one.fields for one in layout.attention)]
-    made = Hit("h", tuple(Item(f"i{n}", "the-row", one, known) for n, one in enumerate(shown)))
-    items = json.loads(zlib.decompress(base64.b64decode(page.packed_hit(made, "b"))))["items"]
+@pytest.mark.parametrize("layout_name", NAMES)
+def test_what_is_known_of_an_attention_item_is_nowhere_on_its_page(layout_name: str) -> None:
+    layout = load_layout(layout_name)
+    known_answers = {"verdict": "the-known-answer"}
+    shown_fields = [FIELDS[layout_name], *(item_fields.fields for item_fields in layout.attention)]
+    known_hit = Hit(
+        "h",
+        tuple(
+            Item(f"i{item_number}", "the-row", item_fields, known_answers)
+            for item_number, item_fields in enumerate(shown_fields)
+        ),
+    )
+    items = json.loads(zlib.decompress(base64.b64decode(page.packed_hit(known_hit, "b"))))["items"]
     for mode in MODES:
-        text = page.render_page(layout, [made], batch="b", mode=mode)
-        assert not any(word in text for word in ("the-known-answer", "the-row", "attention"))
-        items += json.loads(_scripts(text)["data"])[0]["items"]
-    assert len(items) == 3 * len(shown)
-    assert all(set(item) == {"id", "fields", "same"} for item in items)
+        page_text = page.render_page(layout, [known_hit], batch_id="b", mode=mode)
+        assert not any(word in page_text for word in ("the-known-answer", "the-row", "attention"))
+        items += json.loads(_scripts(page_text)["data"])[0]["items"]
+    assert len(items) == 3 * len(shown_fields)
+    assert all(set(page_item) == {"id", "fields", "same"} for page_item in items)
 
 
 def test_a_text_of_several_items_stands_in_a_hit_once() -> None:
     long = [{"text": HOSTILE * 5}]
-    items = [Item(f"i{n}", "r", {"page": long, "n": n, "short": "x"}) for n in range(3)]
-    value = json.loads(page.hit_file(Hit("h", tuple(items))))
-    assert value["texts"] == [long]
-    assert [item["same"] for item in value["items"]] == [{"page": 0}] * 3
-    assert [item["fields"] for item in value["items"]] == [{"n": n, "short": "x"} for n in range(3)]
+    items = [
+        Item(f"i{item_number}", "r", {"page": long, "n": item_number, "short": "x"})
+        for item_number in range(3)
+    ]
+    answer_value = json.loads(page.hit_file(Hit("h", tuple(items))))
+    assert answer_value["texts"] == [long]
+    assert [page_item["same"] for page_item in answer_value["items"]] == [{"page": 0}] * 3
+    assert [page_item["fields"] for page_item in answer_value["items"]] == [
+        {"n": item_number, "short": "x"} for item_number in range(3)
+    ]
     for size, texts in ((200, 0), (201, 1)):
-        two = Hit("h", tuple(Item(f"i{n}", "r", {"text": "x" * size}) for n in range(2)))
+        two = Hit(
+            "h",
+            tuple(Item(f"i{item_number}", "r", {"text": "x" * size}) for item_number in range(2)),
+        )
         assert len(json.loads(page.hit_file(two))["texts"]) == texts
 
 
@@ -114,42 +132,44 @@ LAYOUT = own_layout(
 
 
 @pytest.mark.parametrize(
-    ("template", "message"),
+    ("template", "expected_message"),
     CASES["templates"],
 )
-def test_a_wrong_template_is_the_users_mistake(tmp_path: Path, template: str, message: str) -> None:
+def test_a_wrong_template_is_the_users_mistake(
+    tmp_path: Path, template: str, expected_message: str
+) -> None:
     (tmp_path / "task.html.j2").write_text(template)
     with pytest.raises(UserError) as error:
-        page.render_page(LAYOUT.with_folder(tmp_path), [], batch="b", mode="preview")
-    assert message in str(error.value)
+        page.render_page(LAYOUT.with_folder(tmp_path), [], batch_id="b", mode="preview")
+    assert expected_message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "address"),
+    ("layout_name", "address"),
     CASES["addresses"],
 )
-def test_an_address_that_is_none_is_the_users_mistake(name: str, address: str) -> None:
+def test_an_address_that_is_none_is_the_users_mistake(layout_name: str, address: str) -> None:
     with pytest.raises(UserError, match="not an address of the web"):
-        _page("judge_question", "static", **{name: address})
+        _page("judge_question", "static", **{layout_name: address})
 
 
 def test_the_page_never_takes_text_for_markup() -> None:
-    for path in page.PARTS.glob("*.js"):
-        text = path.read_text("utf-8")
+    for file_path in page.PARTS.glob("*.js"):
+        page_text = file_path.read_text("utf-8")
         for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
-            assert word not in text, path.name
+            assert word not in page_text, file_path.name
 
 
 @pytest.mark.parametrize(("place", "least"), CASES["least"])
 def test_the_least_of_a_figure(place: tuple[str, ...], least: int) -> None:
-    for value in (least, least - 1):
-        given = LAYOUT.model_dump(exclude_defaults=True) | {"rejects": {}}
-        inside = given
-        for name in place[:-1]:
-            inside = inside.setdefault(name, {})
-        inside[place[-1]] = value
-        if value == least:
-            Layout.model_validate(given)
+    for answer_value in (least, least - 1):
+        layout_settings = LAYOUT.model_dump(exclude_defaults=True) | {"rejects": {}}
+        inside = layout_settings
+        for layout_name in place[:-1]:
+            inside = inside.setdefault(layout_name, {})
+        inside[place[-1]] = answer_value
+        if answer_value == least:
+            Layout.model_validate(layout_settings)
         else:
             with pytest.raises(ValidationError, match="greater than or equal to"):
-                Layout.model_validate(given)
+                Layout.model_validate(layout_settings)

@@ -35,22 +35,24 @@ HOSTILE = (
 )
 
 
-def every(batch: str, tmp: Path, article: str = HOSTILE, mode: page.PageMode = "preview") -> str:
+def every(
+    hit_batch: str, tmp_folder: Path, article: str = HOSTILE, mode: page.PageMode = "preview"
+) -> str:
     """A page of every kind of answer over a text."""
-    (tmp / "task.html.j2").write_text("{{ everything() }}")
-    fields: Mapping[str, Json] = {
+    (tmp_folder / "task.html.j2").write_text("{{ everything() }}")
+    item_fields: Mapping[str, Json] = {
         "article": article,
         "spans": [{"start": 26, "end": 28}],
         "options": ["first", article[:40]],
         "parts": [{"text": "One."}, {"text": article.replace("\n", " ")}],
     }
-    hits = [Hit("h", (Item("i", "r", fields),))]
-    return page.render_page(EVERYTHING.with_folder(tmp), hits, batch=batch, mode=mode)
+    hits = [Hit("h", (Item("i", "r", item_fields),))]
+    return page.render_page(EVERYTHING.with_folder(tmp_folder), hits, batch_id=hit_batch, mode=mode)
 
 
-def plain(name: str) -> Layout:
+def plain(layout_name: str) -> Layout:
     """A layout without its practice."""
-    return load_layout(name).model_copy(update={"practice": ()})
+    return load_layout(layout_name).model_copy(update={"practice": ()})
 
 
 def shown(
@@ -58,21 +60,23 @@ def shown(
     mode: page.PageMode = "preview",
     items: int = 1,
     deliver: Mapping[str, Any] = {},
-    **fields: Any,
+    **item_fields: Any,
 ) -> tuple[str, str]:
     """A page of a layout and its batch."""
-    batch, layout = next(BATCHES), plain(layout) if isinstance(layout, str) else layout
-    hits = [] if mode == "mturk" else [hit(layout.name, items, **fields)]
+    hit_batch, layout = next(BATCHES), plain(layout) if isinstance(layout, str) else layout
+    hits = [] if mode == "mturk" else [hit(layout.name, items, **item_fields)]
     delivery = Delivery(**deliver)
-    return page.render_page(layout, hits, batch=batch, mode=mode, delivery=delivery), batch
+    return page.render_page(
+        layout, hits, batch_id=hit_batch, mode=mode, delivery=delivery
+    ), hit_batch
 
 
-def start(browser: Browser, layout: Layout | str, query: str = "", **more: Any) -> str:
+def start(browser: Browser, layout: Layout | str, query: str = "", **more_values: Any) -> str:
     """Open a page of a layout on a wide screen; its batch."""
     browser.size("wide")
-    text, batch = shown(layout, **more)
-    browser.open(text, query)
-    return batch
+    shown_text, hit_batch = shown(layout, **more_values)
+    browser.open(shown_text, query)
+    return hit_batch
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -87,9 +91,9 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
     assert shown_text == HOSTILE.split("\n")
     assert browser.text("mark.mention") == HOSTILE[26:28]
     assert browser.text("mark.date") == "3 May 2019"
-    words = ["O'Neil", "עולם", "family on 3"]
-    for one in words:
-        (browser.drag if size == "wide" else browser.tap_ends)(one)
+    command_words = ["O'Neil", "עולם", "family on 3"]
+    for word in command_words:
+        (browser.drag if size == "wide" else browser.tap_ends)(word)
     browser.tap_ends("family", inside=".show:nth-child(2) .passage")
     browser.click(browser.all(".option")[1])
     browser.click("fieldset.choices .option")
@@ -97,8 +101,11 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
     browser.insert(HOSTILE)
     browser.press("Submit")
     whole = HOSTILE.replace("\n", " ")
-    starts = {one: whole.index(one) for one in [*words, "family"]}
-    marks = [{"start": n, "end": n + len(one), "text": one} for one, n in starts.items()]
+    starts = {word: whole.index(word) for word in [*command_words, "family"]}
+    marks = [
+        {"start": word_start, "end": word_start + len(word), "text": word}
+        for word, word_start in starts.items()
+    ]
     assert browser.submission()["answers"]["i"] == {
         "pick": HOSTILE[:40],
         "tick": False,
@@ -115,11 +122,11 @@ def test_several_marks_can_be_removed_and_overlapping_ones_join(
 ) -> None:
     browser.size("wide")
     browser.open(every(next(BATCHES), tmp_path, "one two three four five"))
-    for words in ("two", "four five", "two three"):
-        browser.drag(words)
+    for command_words in ("two", "four five", "two three"):
+        browser.drag(command_words)
 
     def marked() -> list[str]:
-        return [text.strip("“”") for text in browser.texts(".chips q")]
+        return [shown_text.strip("“”") for shown_text in browser.texts(".chips q")]
 
     assert browser.until(lambda: marked() == ["two three", "four five"], "two marks joined")
     browser.click(browser.all(".drop")[1])
@@ -135,14 +142,14 @@ def test_several_marks_can_be_removed_and_overlapping_ones_join(
 def test_the_five_requirements_are_said_as_one_types(browser: Browser) -> None:
     start(browser, "easy_question")
     area = browser.one("textarea")
-    for text, message in CASES["requirements"]:
+    for shown_text, expected_message in CASES["requirements"]:
         area.send_keys(Keys.CONTROL, "a")
-        area.send_keys(text)
+        area.send_keys(shown_text)
         says = browser.text(".answer.text .message")
-        assert message in says if message else not says
-        assert (area.get_attribute("aria-invalid") == "true") == bool(message)
+        assert expected_message in says if expected_message else not says
+        assert (area.get_attribute("aria-invalid") == "true") == bool(expected_message)
         described = area.get_attribute("aria-describedby").split()
-        assert any(browser.text(f"#{i}") == says for i in described)
+        assert any(browser.text(f"#{element_id}") == says for element_id in described)
     browser.press("Submit")
     assert browser.text(".ask:nth-child(2) .message") == "Write something here."
     assert browser.js("return document.activeElement.tagName") == "TEXTAREA"
@@ -151,17 +158,17 @@ def test_the_five_requirements_are_said_as_one_types(browser: Browser) -> None:
 
 def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser) -> None:
     browser.size("wide")
-    text, batch = shown("write_questions", "static", 2, {"code": "C0DE"})
-    address = f"{browser.write(text)}?workerId="
+    shown_text, hit_batch = shown("write_questions", "static", 2, {"code": "C0DE"})
+    address = f"{browser.write(shown_text)}?workerId="
 
     def fill(*texts: str) -> None:
         for area, new in zip(browser.all("textarea"), texts, strict=True):
             area.send_keys(Keys.CONTROL, "a")
             area.send_keys(new or Keys.DELETE)
 
-    def filled(worker: str = "") -> list[str]:
-        if worker:
-            browser.go(address + worker)
+    def filled(worker_id: str = "") -> list[str]:
+        if worker_id:
+            browser.go(address + worker_id)
         return [area.get_attribute("value") for area in browser.all("textarea")]
 
     browser.go(f"{address}W1")
@@ -181,12 +188,12 @@ def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser
     fill("Who left office in 1971?", "U Thant")
     browser.press("Finish")
     link = browser.one("#end a")
-    assert link.get_attribute("download") == f"{batch}-hit-1-W1.json"
+    assert link.get_attribute("download") == f"{hit_batch}-hit-1-W1.json"
     browser.click(link)
     browser.press("The file is saved")
     assert browser.text("#code") == "C0DE"
-    left = "return Object.keys(localStorage).filter((k) => k.includes(arguments[0]))"
-    assert browser.js(left, f"draft:{batch}:hit-1:W1") == []
+    drafts_script = "return Object.keys(localStorage).filter((k) => k.includes(arguments[0]))"
+    assert browser.js(drafts_script, f"draft:{hit_batch}:hit-1:W1") == []
     browser.go(f"{address}W1")
     assert "already" in browser.text("#end h2")
     assert browser.text("#code") == "C0DE"
@@ -195,8 +202,8 @@ def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser
 def test_a_submission_is_kept_until_its_file_is_saved(browser: Browser) -> None:
     """Finish, and load the page again before saving: the answers are there, and no code is."""
     code = {"code": "C0DE"}
-    batch = start(browser, "judge_question", "?workerId=W1", mode="static", deliver=code)
-    name = f"{batch}-hit-1-W1.json"
+    hit_batch = start(browser, "judge_question", "?workerId=W1", mode="static", deliver=code)
+    layout_name = f"{hit_batch}-hit-1-W1.json"
     browser.keys("g")
     browser.press("Finish")
     for clear in (False, True):  # a page from disk may find its localStorage empty
@@ -210,13 +217,13 @@ def test_a_submission_is_kept_until_its_file_is_saved(browser: Browser) -> None:
     browser.keys("b", "1")
     browser.press("Finish")
     browser.click("#end a")
-    assert browser.saved(name)["answers"]["item-0"]["verdict"] == "bad"
+    assert browser.saved(layout_name)["answers"]["item-0"]["verdict"] == "bad"
     assert browser.all("#code") == []
     browser.press("The file is saved")
     assert browser.text("#code") == "C0DE"
     browser.refresh()
     assert "already" in browser.text("#end h2")
-    assert browser.one("#end a").get_attribute("download") == name
+    assert browser.one("#end a").get_attribute("download") == layout_name
 
 
 def test_a_worker_without_an_id_is_asked_for_it(browser: Browser) -> None:
@@ -236,10 +243,12 @@ def test_a_worker_without_an_id_is_asked_for_it(browser: Browser) -> None:
 def test_a_page_of_several_hits_takes_the_one_of_its_address(
     browser: Browser, query: str, question: str
 ) -> None:
-    name = "judge_question"
-    hits = [Hit(x, hit(name, question=f"Q-{x}?").items) for x in "abc"]
-    text = page.render_page(plain(name), hits, batch=next(BATCHES), mode="static")
-    browser.open(text, f"?workerId=w&{query}")
+    layout_name = "judge_question"
+    hits = [
+        Hit(hit_letter, hit(layout_name, question=f"Q-{hit_letter}?").items) for hit_letter in "abc"
+    ]
+    shown_text = page.render_page(plain(layout_name), hits, batch_id=next(BATCHES), mode="static")
+    browser.open(shown_text, f"?workerId=w&{query}")
     if question:
         assert question in browser.text("#item")
     else:
@@ -254,34 +263,48 @@ def test_answers_by_keys_alone(
     browser: Browser, layout: str, changes: Json, keys: list[list[str]], answers: list[Any]
 ) -> None:
     """What is not asked, because of an answer or of a field that is not there, is not needed."""
-    more = changes if isinstance(changes, dict) else {}
-    start(browser, layout, items=len(keys), **more)
+    more_values = changes if isinstance(changes, dict) else {}
+    start(browser, layout, items=len(keys), **more_values)
     shown_text = browser.one("#item").text.lower()
-    assert not any(name in shown_text for name, value in more.items() if value is None)
-    for some in keys:
-        browser.keys(*some)
+    assert not any(
+        layout_name in shown_text
+        for layout_name, answer_value in more_values.items()
+        if answer_value is None
+    )
+    for pressed_keys in keys:
+        browser.keys(*pressed_keys)
         browser.chord(Keys.CONTROL, Keys.ENTER)
-    given = [*browser.submission()["answers"].values()]
-    assert given == answers
-    fields = {name: value for name, value in (FIELDS[layout] | more).items() if value is not None}
-    assert [answer_problems(plain(layout), fields, one) for one in given] == [[]] * len(given)
+    given_answers = [*browser.submission()["answers"].values()]
+    assert given_answers == answers
+    item_fields = {
+        layout_name: answer_value
+        for layout_name, answer_value in (FIELDS[layout] | more_values).items()
+        if answer_value is not None
+    }
+    assert [
+        answer_problems(plain(layout), item_fields, item_answers) for item_answers in given_answers
+    ] == [[]] * len(given_answers)
 
 
-@pytest.mark.parametrize(("mention", "more"), [("Secretary-General", 1), (None, 0)])
+@pytest.mark.parametrize(("mention", "more_values"), [("Secretary-General", 1), (None, 0)])
 def test_a_choice_is_not_there_without_the_field_that_it_needs(
-    browser: Browser, mention: str | None, more: int
+    browser: Browser, mention: str | None, more_values: int
 ) -> None:
     start(browser, "verify_facts", mention=mention)
-    (box,) = [f for f in browser.all("fieldset") if f.is_displayed()]
-    found = [o.text.split("\n")[0] for o in box.find_elements("css selector", ".option")]
-    assert found == [*["Correct"] * more, "Another answer", "Not in the page"]
-    assert ("(nothing was found)" in browser.text("#item")) != bool(more)
+    (box,) = [fieldset for fieldset in browser.all("fieldset") if fieldset.is_displayed()]
+    shown_options = [
+        option.text.split("\n")[0] for option in box.find_elements("css selector", ".option")
+    ]
+    assert shown_options == [*["Correct"] * more_values, "Another answer", "Not in the page"]
+    assert ("(nothing was found)" in browser.text("#item")) != bool(more_values)
 
 
 def test_search_leaves_the_passages_that_have_all_words(browser: Browser) -> None:
     start(browser, "ckl_expert")
     browser.one("input[type=search]").send_keys("ANNAN ghana")
-    assert [p.text.split(".")[0] for p in browser.all(".passage p")] == ["Friday, October 12, 2001"]
+    assert [passage.text.split(".")[0] for passage in browser.all(".passage p")] == [
+        "Friday, October 12, 2001"
+    ]
     assert browser.texts(".passage h4") == ["Peace Prize"]
     assert set(browser.texts("mark.hit")) == {"Annan", "Ghana"}
     browser.keys(Keys.ESCAPE)
@@ -292,7 +315,7 @@ def test_a_submission_is_posted_and_kept_where_that_fails(browser: Browser, take
     taker.busy = 1
     post, link = f"{taker.address}/busy", "https://x.org/c"
     deliver = {"post": post, "code": "DONE", "complete": link}
-    batch = start(browser, "judge_question", "?workerId=W", mode="static", deliver=deliver)
+    hit_batch = start(browser, "judge_question", "?workerId=W", mode="static", deliver=deliver)
     browser.keys("g")
     browser.press("Submit")
     browser.wait("return document.querySelector('#end h2')?.textContent === 'Not sent yet'")
@@ -300,17 +323,17 @@ def test_a_submission_is_posted_and_kept_where_that_fails(browser: Browser, take
     browser.refresh()  # what has not arrived is sent by the next load
     assert browser.text("#code") == "DONE"
     assert browser.one("#end a").get_attribute("href") == link
-    assert [path for path, _ in taker.posted] == ["/busy", "/busy"]
+    assert [file_path for file_path, _ in taker.posted] == ["/busy", "/busy"]
     sent = json.loads(taker.posted[1][1])
-    assert (sent["batch"], sent["worker"]) == (batch, "W")
+    assert (sent["batch"], sent["worker"]) == (hit_batch, "W")
     assert set(browser.requests()) == {post}
 
 
 def test_before_it_is_accepted_a_hit_of_mturk_can_only_be_looked_at(browser: Browser) -> None:
     browser.size("wide")
-    text, batch = shown("judge_question", "mturk")
-    text = text.replace("${data}", page.packed_hit(hit("judge_question"), batch))
-    browser.open(text, "?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=H1")
+    shown_text, hit_batch = shown("judge_question", "mturk")
+    shown_text = shown_text.replace("${data}", page.packed_hit(hit("judge_question"), hit_batch))
+    browser.open(shown_text, "?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=H1")
     browser.wait("return document.querySelector('#item .option') !== null")
     browser.keys("g")
     browser.chord(Keys.CONTROL, Keys.ENTER)
@@ -339,28 +362,30 @@ def test_only_time_in_sight_counts(browser: Browser) -> None:
 MARKUP = '<b onclick="x">=1+1</b> </script> ${data}'
 
 
-@pytest.mark.parametrize("name", sorted(FIELDS))
-def test_an_item_can_be_called_broken_on_every_layout(browser: Browser, name: str) -> None:
-    layout = plain(name)
+@pytest.mark.parametrize("layout_name", sorted(FIELDS))
+def test_an_item_can_be_called_broken_on_every_layout(browser: Browser, layout_name: str) -> None:
+    layout = plain(layout_name)
     start(browser, layout)
     browser.click(".ways summary")
     browser.click(".ways .option")
-    left = [a.find_elements("xpath", "..//summary") for a in browser.all(".work .answer")]
-    assert all(left)
+    shown_summaries = [
+        answer.find_elements("xpath", "..//summary") for answer in browser.all(".work .answer")
+    ]
+    assert all(shown_summaries)
     browser.js("arguments[0].focus()", browser.one(".ways textarea"))
     browser.insert(MARKUP)
     browser.press("Submit")
-    given = browser.submission()["answers"]["item-0"]
-    assert given == {"broken": ["unreadable"], "comment": MARKUP}
-    assert answer_problems(layout, FIELDS[name], given) == []
-    other = next(a for a in layout.answers if a not in ("broken", "comment"))
-    wrong = answer_problems(layout, FIELDS[name], {**given, other: "x"})
+    given_answers = browser.submission()["answers"]["item-0"]
+    assert given_answers == {"broken": ["unreadable"], "comment": MARKUP}
+    assert answer_problems(layout, FIELDS[layout_name], given_answers) == []
+    other_answer = next(answer for answer in layout.answers if answer not in ("broken", "comment"))
+    wrong = answer_problems(layout, FIELDS[layout_name], {**given_answers, other_answer: "x"})
     assert wrong and "is not asked here" in wrong[0]
 
 
-@pytest.mark.parametrize(("given", "said"), CASES["dates"])
-def test_dates_are_in_words(browser: Browser, given: str, said: str) -> None:
-    start(browser, "verify_facts", valid_from=given, valid_to=None)
+@pytest.mark.parametrize(("given_day", "said"), CASES["dates"])
+def test_dates_are_in_words(browser: Browser, given_day: str, said: str) -> None:
+    start(browser, "verify_facts", valid_from=given_day, valid_to=None)
     assert f"From\n{said}" in browser.texts(".brief .fact")
     assert "Kofi Annan was Secretary-General of the United Nations." in browser.text(".brief")
 
@@ -369,8 +394,8 @@ def test_consent_comes_first_and_once(browser: Browser) -> None:
     consent = Consent(text=("We study news.", MARKUP), contact="ada@example.org")
     layout = plain("judge_question").model_copy(update={"consent": consent})
     start(browser, layout, "?workerId=W1", mode="static")
-    asked = browser.text("#consent")
-    assert MARKUP in asked and "ada@example.org" in asked
+    consent_text = browser.text("#consent")
+    assert MARKUP in consent_text and "ada@example.org" in consent_text
     assert not browser.all("#item fieldset")
     browser.press("I do not take part")
     assert "do not take part" in browser.text("#end h2")
@@ -384,7 +409,7 @@ def test_consent_comes_first_and_once(browser: Browser) -> None:
 def test_practice_tells_what_was_right_and_is_not_handed_in(browser: Browser) -> None:
     layout = load_layout("judge_question")
     browser.js("localStorage.clear()")
-    batch = start(browser, layout, "?workerId=P1", mode="static")
+    hit_batch = start(browser, layout, "?workerId=P1", mode="static")
     assert browser.text("#count") == "Practice 1 of 2"
     browser.keys("b", "1")
     browser.press("Check")
@@ -402,7 +427,7 @@ def test_practice_tells_what_was_right_and_is_not_handed_in(browser: Browser) ->
     browser.keys("g")
     browser.press("Finish")
     browser.click("#end a")
-    assert list(browser.saved(f"{batch}-hit-1-P1.json")["answers"]) == ["item-0"]
+    assert list(browser.saved(f"{hit_batch}-hit-1-P1.json")["answers"]) == ["item-0"]
     start(browser, layout, "?workerId=P1", mode="static")
     assert browser.text("#count") == ""  # whoever has practised does not do it again
 
@@ -412,15 +437,28 @@ def test_practice_tells_what_was_right_and_is_not_handed_in(browser: Browser) ->
 
 @pytest.mark.parametrize("split", [False, True])
 def test_links(split: bool, tmp_path: Path) -> None:
-    batch = batch_of(tmp_path, delivery=Delivery(split_pages=split))
-    static = batch.folder / "static"
+    hit_batch = batch_of(tmp_path, delivery=Delivery(split_pages=split))
+    static = hit_batch.folder / "static"
     pages = ["hit-0001.html", "hit-0002.html"] if split else ["task.html"]
     parts = [] if split else ["hits/0001.json", "hits/0002.json"]
-    made = sorted(p.relative_to(static).as_posix() for p in static.rglob("*.*"))
-    assert made == sorted([*pages, *parts, "links.csv"])
-    who = "&".join(f"{n}={{{{%{n}%}}}}" for n in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
-    names = [f"{name}?" for name in pages] if split else ["task.html?hit=1&", "task.html?hit=2&"]
-    turns = [[turn, batch.hits[n].id, names[n] + who] for turn in "12" for n in (0, 1)]
+    made_files = sorted(
+        file_path.relative_to(static).as_posix() for file_path in static.rglob("*.*")
+    )
+    assert made_files == sorted([*pages, *parts, "links.csv"])
+    who = "&".join(
+        f"{parameter}={{{{%{parameter}%}}}}"
+        for parameter in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+    )
+    names = (
+        [f"{layout_name}?" for layout_name in pages]
+        if split
+        else ["task.html?hit=1&", "task.html?hit=2&"]
+    )
+    turns = [
+        [turn, hit_batch.hits[parameter].id, names[parameter] + who]
+        for turn in "12"
+        for parameter in (0, 1)
+    ]
     with (static / "links.csv").open(encoding="utf-8", newline="") as file:
         assert [*csv.reader(file)] == [["assignment", "hit", "link"], *turns]
 
@@ -437,37 +475,41 @@ def _work(browser: Browser, address: str) -> None:
 def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> None:
     end = "https://example.org/done?cc=42"
     how = Delivery(post=taker.address, code="CODE-42", complete=end)
-    batch = batch_of(tmp_path, delivery=how)
-    with served(batch.folder / "static") as pages:
+    hit_batch = batch_of(tmp_path, delivery=how)
+    with served(hit_batch.folder / "static") as pages:
         _work(browser, f"{pages.address}/task.html?hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
         assert browser.text("#code") == "CODE-42"
         assert browser.js("return document.querySelector('#end a').href") == end
     ((_, body),) = taker.posted
-    made = json.loads(body)
-    told = [made[name] for name in ("batch", "hit", "worker", "assignment")]
-    assert told == [batch.id, batch.hits[1].id, "5f0worker", "s1"]
-    assert {a["note"] for a in made["answers"].values()} == {NOTE}
-    assert take(tmp_path, hand_in(tmp_path, [made])).new == 1
+    posted_submission = json.loads(body)
+    told = [
+        posted_submission[layout_name] for layout_name in ("batch", "hit", "worker", "assignment")
+    ]
+    assert told == [hit_batch.id, hit_batch.hits[1].id, "5f0worker", "s1"]
+    assert {item_answers["note"] for item_answers in posted_submission["answers"].values()} == {
+        NOTE
+    }
+    assert take(tmp_path, hand_in(tmp_path, [posted_submission])).new == 1
     assert refusals(tmp_path) == []
 
 
 def test_saved_by_a_browser(browser: Browser, tmp_path: Path) -> None:
     """Opened from disk, with no server at all: the file that a worker saves and sends."""
-    batch = batch_of(tmp_path, delivery=Delivery(split_pages=True))
-    first = batch.folder / "static" / "hit-0001.html"
+    hit_batch = batch_of(tmp_path, delivery=Delivery(split_pages=True))
+    first = hit_batch.folder / "static" / "hit-0001.html"
     _work(browser, f"{first.as_uri()}?workerId=R4WID")
     assert "opened from a file" in browser.text("#notice")
     browser.click("#end a")
-    path = browser.folder / f"{batch.id}-{batch.hits[0].id}-R4WID.json"
-    browser.saved(path.name)
-    assert (take(tmp_path, path).new, refusals(tmp_path)) == (1, [])
-    path.write_text("{" + path.read_text("utf-8"), "utf-8")
-    done = take(tmp_path, path)
-    assert f"{path.name}:1: not valid JSON" in "\n".join(done.lines())
-    ((name, _, reason, _),) = refusals(tmp_path)
-    assert (name, reason) == (path.name.replace("R4WID", "…"), "not valid JSON")
-    outputs = [p for p in (tmp_path / "judgments").rglob("*") if p.is_file()]
-    assert not any(b"R4WID" in p.read_bytes() for p in outputs)
+    file_path = browser.folder / f"{hit_batch.id}-{hit_batch.hits[0].id}-R4WID.json"
+    browser.saved(file_path.name)
+    assert (take(tmp_path, file_path).new, refusals(tmp_path)) == (1, [])
+    file_path.write_text("{" + file_path.read_text("utf-8"), "utf-8")
+    report = take(tmp_path, file_path)
+    assert f"{file_path.name}:1: not valid JSON" in "\n".join(report.lines())
+    ((layout_name, _, reason, _),) = refusals(tmp_path)
+    assert (layout_name, reason) == (file_path.name.replace("R4WID", "…"), "not valid JSON")
+    outputs = [output for output in (tmp_path / "judgments").rglob("*") if output.is_file()]
+    assert not any(b"R4WID" in output.read_bytes() for output in outputs)
 
 
 # The page refuses and takes the same texts as `annotation.checks`: one table for both.
@@ -478,17 +520,20 @@ CHECKS = list({json.dumps(case["check"]): case["check"] for case in TEXTS}.value
 NAMES = sorted({name for case in TEXTS for name in case.get("fields", {})})
 
 
-def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, batch: str) -> str:
+def checking(checks: list[Any], cases: list[dict[str, Any]], folder: Path, hit_batch: str) -> str:
     """A page that asks for a text by each of some checks, with an item for each case."""
     texts = {"kind": "text", "label": "A", "required": False}
     layout = own_layout(
-        {name: {"optional": True} for name in NAMES},
-        {f"a{n}": texts | {"check": check} for n, check in enumerate(checks)},
+        {layout_name: {"optional": True} for layout_name in NAMES},
+        {f"a{check_number}": texts | {"check": check} for check_number, check in enumerate(checks)},
     )
     (folder / "task.html.j2").write_text("{{ everything() }}")
-    items = tuple(Item(f"i{n}", f"r{n}", case.get("fields", {})) for n, case in enumerate(cases))
+    items = tuple(
+        Item(f"i{check_number}", f"r{check_number}", test_case.get("fields", {}))
+        for check_number, test_case in enumerate(cases)
+    )
     return page.render_page(
-        layout.with_folder(folder), [Hit("h", items)], batch=batch, mode="preview"
+        layout.with_folder(folder), [Hit("h", items)], batch_id=hit_batch, mode="preview"
     )
 
 
@@ -497,15 +542,20 @@ def test_the_page_finds_the_same_problems(browser: Browser, tmp_path: Path) -> N
     wrong, seen = [], 0
     for first in range(0, len(CHECKS), 4):  # few answers on a page: each follows every key
         checks = CHECKS[first : first + 4]
-        cases = [case for case in TEXTS if case["check"] in checks]
+        cases = [test_case for test_case in TEXTS if test_case["check"] in checks]
         browser.open(checking(checks, cases, tmp_path, f"checks-{first}"))
-        plan = [[checks.index(case["check"]), case["text"], case is cases[-1]] for case in cases]
-        for case, (refused, says, invalid) in zip(cases, browser.ask("typed", plan), strict=True):
+        plan = [
+            [checks.index(test_case["check"]), test_case["text"], test_case is cases[-1]]
+            for test_case in cases
+        ]
+        for test_case, (refused, says, invalid) in zip(
+            cases, browser.ask("typed", plan), strict=True
+        ):
             seen += 1
-            expected = bool(case["problem"] and case["text"].strip())
-            named = not refused or case["problem"] in says
-            if refused != expected or (invalid == "true") != refused or not named:
-                wrong.append((case, says))
+            expected_value = bool(test_case["problem"] and test_case["text"].strip())
+            is_named = not refused or test_case["problem"] in says
+            if refused != expected_value or (invalid == "true") != refused or not is_named:
+                wrong.append((test_case, says))
         assert browser.messages() == []
     assert wrong == []
     assert seen == len(TEXTS)

@@ -20,65 +20,87 @@ __all__ = ["browser"]  # a fixture
 BATCHES = (f"batch-{n}" for n in itertools.count())
 
 
-def do(b: Browser, way: str, step: list[str]) -> None:
+def do(browser: Browser, way: str, step: list[str]) -> None:
     """One thing that a worker does, with a mouse, a finger or keys alone."""
     match step:
         case ("choose", label):
-            option = next(o for o in b.all(".option") if o.text.startswith(label))
-            choose(b, way, option)
+            option = next(
+                offered for offered in browser.all(".option") if offered.text.startswith(label)
+            )
+            choose(browser, way, option)
         case ("yes" | "no" as word, label):
-            own = next(f for f in b.all("fieldset") if f.text.startswith(label))
-            choose(b, way, own.find_elements("css selector", ".option")[word == "no"])
+            fieldset = next(
+                element for element in browser.all("fieldset") if element.text.startswith(label)
+            )
+            choose(browser, way, fieldset.find_elements("css selector", ".option")[word == "no"])
         case ("type", label, text):
-            box = next(a for a in b.all(".answer.text") if a.text.startswith(label))
+            box = next(
+                answer for answer in browser.all(".answer.text") if answer.text.startswith(label)
+            )
             area = box.find_element("css selector", "textarea")
             if way == "keys":
-                b.tab_to(area)
+                browser.tab_to(area)
             else:
-                b.click(area)
-            b.chord(Keys.CONTROL, "a")
-            b.insert(text)
+                browser.click(area)
+            browser.chord(Keys.CONTROL, "a")
+            browser.insert(text)
         case ("mark", words) if way == "keys":
-            if b.js("return document.activeElement.className") != "passage":
-                b.tab_to(b.one(".answer.target button:not(.drop)"))
-                b.keys(Keys.ENTER)
-            b.mark_by_keys(words)
+            if browser.js("return document.activeElement.className") != "passage":
+                browser.tab_to(browser.one(".answer.target button:not(.drop)"))
+                browser.keys(Keys.ENTER)
+            browser.mark_by_keys(words)
         case ("mark", words):
             for _ in range(3):  # a busy machine may lose a movement of the mouse
                 if way == "mouse":
-                    b.drag(words)
+                    browser.drag(words)
                 else:
-                    b.tap_ends(words)
-                if b.soon("marked", words):
+                    browser.tap_ends(words)
+                if browser.soon("marked", words):
                     break
         case ("word", text):
-            press(b, way, next(w for w in b.all("button.word") if w.text == text))
+            press(
+                browser,
+                way,
+                next(
+                    word_button
+                    for word_button in browser.all("button.word")
+                    if word_button.text == text
+                ),
+            )
         case ("press", label):
-            press(b, way, next(w for w in b.all("button") if w.text.startswith(label)))
+            press(
+                browser,
+                way,
+                next(
+                    word_button
+                    for word_button in browser.all("button")
+                    if word_button.text.startswith(label)
+                ),
+            )
         case _:
             raise AssertionError(step)
 
 
-def press(b: Browser, way: str, button: Any) -> None:
+def press(browser: Browser, way: str, button: Any) -> None:
     """Press a button."""
     if way == "keys":
-        b.tab_to(button)
-        b.keys(Keys.SPACE)
+        browser.tab_to(button)
+        browser.keys(Keys.SPACE)
     else:
-        b.click(button)
+        browser.click(button)
 
 
-def choose(b: Browser, way: str, option: Any) -> None:
+def choose(browser: Browser, way: str, option: Any) -> None:
     """Choose an option; of several that exclude each other the arrow keys do."""
     if way != "keys":
-        b.click(option)
+        browser.click(option)
         return
     box = option.find_element("css selector", "input")
-    b.tab_to(box, group=True)
-    if box.get_attribute("type") == "checkbox" or b.ask("away", box) == 0:
-        b.keys(Keys.SPACE)
+    browser.tab_to(box, group=True)
+    if box.get_attribute("type") == "checkbox" or browser.ask("away", box) == 0:
+        browser.keys(Keys.SPACE)
     else:
-        b.keys(*[Keys.DOWN] * b.ask("away", box))
+        browser.keys(*[Keys.DOWN] * browser.ask("away", box))
 
 
 LAYOUTS = read_table("annotation_layouts")
@@ -95,9 +117,9 @@ CASES = [
 def test_what_is_entered_is_what_is_submitted(
     browser: Browser, name: str, size: str, way: str
 ) -> None:
-    layout, batch = load_layout(name).model_copy(update={"practice": ()}), next(BATCHES)
+    layout, hit_batch = load_layout(name).model_copy(update={"practice": ()}), next(BATCHES)
     browser.size(size)
-    text = page.render_page(layout, [hit(name)], batch=batch, mode="preview")
+    text = page.render_page(layout, [hit(name)], batch_id=hit_batch, mode="preview")
     browser.open(text)
     assert browser.overflow() == 0
     assert browser.one("#instructions")
@@ -117,7 +139,7 @@ def test_what_is_entered_is_what_is_submitted(
     assert 0 < times["item-0"] == sent.pop("seconds") < 60
     assert sent == {
         "format": "factdrift-submission/1",
-        "batch": batch,
+        "batch": hit_batch,
         "hit": "hit-1",
         "worker": "preview",
         "assignment": "",
@@ -128,9 +150,9 @@ def test_what_is_entered_is_what_is_submitted(
     assert browser.requests() == []
 
 
-def submit(b: Browser, way: str) -> None:
+def submit(browser: Browser, way: str) -> None:
     """Submit."""
     if way == "keys":
-        b.chord(Keys.CONTROL, Keys.ENTER)
+        browser.chord(Keys.CONTROL, Keys.ENTER)
     else:
-        b.press("Submit")
+        browser.press("Submit")

@@ -92,21 +92,27 @@ def install(folder: Path, module: str, entry: str, code: str) -> None:
 
 def test_a_platform_of_a_package_exports_detects_and_imports(site: Path, tmp_path: Path) -> None:
     assert ALL_PLATFORMS.names() == [*PLATFORMS, "crowd"]
-    batch = batch_of(tmp_path, platform="crowd")
-    tasks = json.loads((batch.folder / "crowd" / "tasks.json").read_text())
-    assert [task["task"] for task in tasks] == [f"{batch.id} {hit.id}" for hit in batch.hits]
+    hit_batch = batch_of(tmp_path, platform="crowd")
+    tasks = json.loads((hit_batch.folder / "crowd" / "tasks.json").read_text())
+    assert [task["task"] for task in tasks] == [
+        f"{hit_batch.id} {hit.id}" for hit in hit_batch.hits
+    ]
     results = [
-        {"crowd_task": tasks[0]["task"], "who": who, "answers": submission(batch, who)["answers"]}
+        {
+            "crowd_task": tasks[0]["task"],
+            "who": who,
+            "answers": submission(hit_batch, who)["answers"],
+        }
         for who in ("ann", "bob", "eve")
     ]
-    path = hand_in(tmp_path, results)
-    assert detect_platform(path, lambda: None, print).name == "crowd"
-    unchecked = take(tmp_path, path, out="unchecked")
+    file_path = hand_in(tmp_path, results)
+    assert detect_platform(file_path, lambda: None, print).name == "crowd"
+    unchecked = take(tmp_path, file_path, out="unchecked")
     assert unchecked.new == 3
     text = "nobody's id was checked; give its export with --participants"
     assert unchecked.remarks == [f"crowd: {text}"]
     (tmp_path / "banned.txt").write_text("eve\n")
-    checked = take(tmp_path, path, participants=tmp_path / "banned.txt")
+    checked = take(tmp_path, file_path, participants=tmp_path / "banned.txt")
     assert (checked.new, checked.remarks) == (2, [])
     assert [reason for _, _, reason, _ in refusals(tmp_path)] == ["banned"]
 
@@ -114,14 +120,14 @@ def test_a_platform_of_a_package_exports_detects_and_imports(site: Path, tmp_pat
 def test_pages_are_served_for_a_platform_of_a_package(site: Path, tmp_path: Path) -> None:
     entry_points = site / "crowd_package-0.1.0.dist-info/entry_points.txt"
     entry_points.write_text(entry_points.read_text() + "pages = crowd_package:Pages\n")
-    batch = batch_of(tmp_path, platform="pages")
-    served = ServingOrder(batch=batch.folder, out=tmp_path / "results", code="AB")
+    hit_batch = batch_of(tmp_path, platform="pages")
+    served = ServingOrder(batch=hit_batch.folder, out=tmp_path / "results", code="AB")
     with open_desk(served) as desk:
         assert desk.ending == {"code": "AB", "complete": "https://pages.example/AB"}
 
 
 @pytest.mark.parametrize(
-    ("entry", "message"),
+    ("entry", "expected_message"),
     [
         ("crowd = odd_package:Missing", "the platform 'crowd' cannot be loaded: AttributeError"),
         ("crowd = odd_package:NUMBER", "odd_package:NUMBER is not a Platform"),
@@ -129,19 +135,19 @@ def test_pages_are_served_for_a_platform_of_a_package(site: Path, tmp_path: Path
     ],
 )
 def test_a_broken_package_is_named_and_does_not_stop_other_platforms(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, message: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, expected_message: str
 ) -> None:
     install(tmp_path / "site", "odd_package", entry, f"NUMBER = 1\n{CROWD}")
     monkeypatch.syspath_prepend(tmp_path / "site")
     monkeypatch.delitem(sys.modules, "odd_package", raising=False)
     find_platform.cache_clear()
-    with pytest.raises(UserError, match=message):
+    with pytest.raises(UserError, match=expected_message):
         find_platform(entry.split()[0])
-    batch = batch_of(tmp_path)
-    path = hand_in(tmp_path, [submission(batch, "ann")])
+    hit_batch = batch_of(tmp_path)
+    file_path = hand_in(tmp_path, [submission(hit_batch, "ann")])
     messages: list[str] = []
-    assert detect_platform(path, lambda: None, messages.append).name == "static"
-    assert message in messages[0]
+    assert detect_platform(file_path, lambda: None, messages.append).name == "static"
+    assert expected_message in messages[0]
 
 
 STATIC_LINE = '{"format": "factdrift-submission/1", "batch": "0123456789abcdef"}'
@@ -171,24 +177,24 @@ def test_detection_does_not_depend_on_the_order_of_the_table(
     platform: str,
     backwards: bool,
 ) -> None:
-    path = tmp_path / name
-    path.write_text(text)
+    file_path = tmp_path / name
+    file_path.write_text(text)
     names = sorted(PLATFORMS, reverse=backwards)
     monkeypatch.setattr(type(ALL_PLATFORMS), "names", lambda self: names)
-    assert detect_platform(path, lambda: batch_platform, print).name == platform
+    assert detect_platform(file_path, lambda: batch_platform, print).name == platform
 
 
 def test_two_platforms_that_are_both_sure(site: Path, tmp_path: Path) -> None:
     entry_points = site / "crowd_package-0.1.0.dist-info/entry_points.txt"
     entry_points.write_text(entry_points.read_text() + "pages = crowd_package:Pages\n")
-    path = hand_in(tmp_path, [{"crowd_task": "b h"}])
+    file_path = hand_in(tmp_path, [{"crowd_task": "b h"}])
     with pytest.raises(UserError, match=r"(?s)may be results of crowd or pages.*--platform"):
-        detect_platform(path, lambda: None, print)
-    assert detect_platform(path, lambda: "pages", print).name == "pages"
+        detect_platform(file_path, lambda: None, print)
+    assert detect_platform(file_path, lambda: "pages", print).name == "pages"
 
 
 @pytest.mark.parametrize(
-    ("text", "batch"),
+    ("text", "hit_batch"),
     [
         ('{"batch": "0123456789abcdef"}', "0123456789abcdef"),
         ('"{""batch"":""0123456789abcdef""}"', "0123456789abcdef"),
@@ -196,7 +202,7 @@ def test_two_platforms_that_are_both_sure(site: Path, tmp_path: Path) -> None:
         ('{"batch": "0123456789ABCDEF"}', None),
     ],
 )
-def test_the_batch_that_a_file_names(tmp_path: Path, text: str, batch: str | None) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text(text)
-    assert named_batch(path) == batch
+def test_the_batch_that_a_file_names(tmp_path: Path, text: str, hit_batch: str | None) -> None:
+    file_path = tmp_path / "a.jsonl"
+    file_path.write_text(text)
+    assert named_batch(file_path) == hit_batch

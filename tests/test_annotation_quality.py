@@ -34,15 +34,15 @@ def _verdict(rule: dict[str, object]) -> Layout:
     return layout(VERDICT, {"of": "verdict"} | rule, assignments=3)
 
 
-@pytest.mark.parametrize(("rule", "votes", "expected"), CASES["rules"])
-def test_rules(rule: dict[str, object], votes: str, expected: list[object]) -> None:
-    found = [judged(f"w{n}", "r", verdict=vote) for n, vote in enumerate(votes)]
-    _, gold = settle_rows(_verdict(rule), found, items(found))
-    assert brief(gold) == {"r": expected}
+@pytest.mark.parametrize(("rule", "votes", "expected_value"), CASES["rules"])
+def test_rules(rule: dict[str, object], votes: str, expected_value: list[object]) -> None:
+    found_judgments = [judged(f"w{number}", "r", verdict=vote) for number, vote in enumerate(votes)]
+    _, gold_rows = settle_rows(_verdict(rule), found_judgments, items(found_judgments))
+    assert brief(gold_rows) == {"r": expected_value}
 
 
 def test_a_rule_without_of_compares_all_answers() -> None:
-    found = [
+    found_judgments = [
         judged("w1", "r", verdict="a", name="The Kofi Annan!", note="x"),
         judged("w2", "r", verdict="a", name="kofi annan", note="y"),
         judged("w3", "r", verdict="a", name="Ban", note="z"),
@@ -50,99 +50,144 @@ def test_a_rule_without_of_compares_all_answers() -> None:
         judged("w2", "s", verdict="b"),
         judged("w3", "s", verdict="a", name="Ban"),
     ]
-    _, gold = settle_rows(layout(NAMED, {"by": "majority"}, assignments=3), found, items(found))
-    assert brief(gold) == {"r": ["accepted", 3, 2], "s": ["accepted", 3, 2]}
-    first, second = (json.loads(row.answers) for row in gold)
+    _, gold_rows = settle_rows(
+        layout(NAMED, {"by": "majority"}, assignments=3), found_judgments, items(found_judgments)
+    )
+    assert brief(gold_rows) == {"r": ["accepted", 3, 2], "s": ["accepted", 3, 2]}
+    first, second = (json.loads(row.answers) for row in gold_rows)
     assert first["verdict"] == "a" and first["name"] in ("The Kofi Annan!", "kofi annan")
     assert sorted(first["note"]) == ["x", "y"]
     assert second == {"verdict": "b"}  # the one odd name is nobody's answer
 
 
-@pytest.mark.parametrize(("answer", "values", "expected"), CASES["gold"])
-def test_gold_answers(answer: dict[str, object], values: list[Any], expected: Any) -> None:
+@pytest.mark.parametrize(("answer", "values", "expected_value"), CASES["gold"])
+def test_gold_answers(answer: dict[str, object], values: list[Any], expected_value: Any) -> None:
     marked = "span" in str(answer["kind"])
 
-    def said(value: Any) -> Any:
-        if isinstance(value, list):
-            return [*map(said, value)]
-        return span(value) if marked else value
+    def said(answer_value: Any) -> Any:
+        if isinstance(answer_value, list):
+            return [*map(said, answer_value)]
+        return span(answer_value) if marked else answer_value
 
     answer = answer | ({"field": "text"} if marked else {})
-    asked = layout({"x": answer}, {"by": "any"}, assignments=len(values))
-    found = [judged(f"w{n}", "r", x=said(value)) for n, value in enumerate(values)]
-    _, gold = settle_rows(asked, found, items(found))
-    in_order = [json.loads(one.answers)["x"] for one in sorted(found, key=lambda one: one.id)]
-    assert json.loads(gold[0].answers)["x"] == (in_order if expected is None else said(expected))
+    asked_layout = layout({"x": answer}, {"by": "any"}, assignments=len(values))
+    found_judgments = [
+        judged(f"w{number}", "r", x=said(answer_value))
+        for number, answer_value in enumerate(values)
+    ]
+    _, gold_rows = settle_rows(asked_layout, found_judgments, items(found_judgments))
+    in_order = [
+        json.loads(judgment.answers)["x"]
+        for judgment in sorted(found_judgments, key=lambda judgment: judgment.id)
+    ]
+    assert json.loads(gold_rows[0].answers)["x"] == (
+        in_order if expected_value is None else said(expected_value)
+    )
 
 
 def test_lists_have_an_entry_for_each_judgment() -> None:
-    found = [judged("u", "r", verdict="a", name="UN"), judged("v", "r", verdict="b", note="unsure")]
-    _, gold = settle_rows(layout(NAMED, {"by": "any"}, assignments=2), found, items(found))
-    given = [json.loads(one.answers) for one in sorted(found, key=lambda one: one.id)]
-    want = {n: [answers.get(n) for answers in given] for n in ("verdict", "name", "note")}
-    assert json.loads(gold[0].answers) == want
+    found_judgments = [
+        judged("u", "r", verdict="a", name="UN"),
+        judged("v", "r", verdict="b", note="unsure"),
+    ]
+    _, gold_rows = settle_rows(
+        layout(NAMED, {"by": "any"}, assignments=2), found_judgments, items(found_judgments)
+    )
+    given_answers = [
+        json.loads(judgment.answers)
+        for judgment in sorted(found_judgments, key=lambda judgment: judgment.id)
+    ]
+    want = {
+        number: [item_answers.get(number) for item_answers in given_answers]
+        for number in ("verdict", "name", "note")
+    }
+    assert json.loads(gold_rows[0].answers) == want
 
 
 def test_what_comes_in_another_order_comes_to_the_same() -> None:
-    rng = random.Random(2)
-    asked = layout(
+    random_source = random.Random(2)
+    asked_layout = layout(
         VERDICT | {"name": {"kind": "text"}}, {"by": "majority"}, assignments=3, min_seconds=5
     )
-    found = []
-    for n in range(120):
-        more: dict[str, Any] = {"hit": f"h{n}", "seconds": float(n % 9)}
-        more |= {"verdict": rng.choice("abc"), "name": rng.choice(("A", "a", "the A", "B"))}
-        found.append(judged(f"w{n % 7}", f"r{n % 11}", **more))
-    shown = items(found)
-    expected = settle_rows(asked, found, shown)
+    found_judgments = []
+    for number in range(120):
+        more_values: dict[str, Any] = {"hit": f"h{number}", "seconds": float(number % 9)}
+        more_values |= {
+            "verdict": random_source.choice("abc"),
+            "name": random_source.choice(("A", "a", "the A", "B")),
+        }
+        found_judgments.append(judged(f"w{number % 7}", f"r{number % 11}", **more_values))
+    shown_items = items(found_judgments)
+    expected_value = settle_rows(asked_layout, found_judgments, shown_items)
     for seed in range(3):
-        random.Random(seed).shuffle(found)
-        assert settle_rows(asked, found, shown) == expected
+        random.Random(seed).shuffle(found_judgments)
+        assert settle_rows(asked_layout, found_judgments, shown_items) == expected_value
 
 
 def test_flags_and_what_is_set_aside() -> None:
     cases = CASES["flags"]
-    found = [judged(worker, row, **more) for worker, row, more in cases["judgments"]]
-    shown = items(found, k={"verdict": "a"})
-    seen, gold = settle_rows(_verdict({"by": "majority", "accept": ["a"]}), found, shown)
-    flagged = [[one.worker, one.item, [*one.flags], one.counted] for one in seen if one.flags]
-    assert sorted(flagged) == cases["flagged"]
-    assert brief(gold) == cases["gold"]
-
-
-@pytest.mark.parametrize(("rows", "own", "others", "flag"), CASES["monotonous"])
-def test_the_same_answer_to_everything_is_flagged_and_counts(
-    rows: int, own: str, others: str, flag: bool
-) -> None:
-    found = [
-        judged(worker, f"r{n}", verdict=votes[n % len(votes)])
-        for worker, votes in (("w", own), ("o", others))
-        for n in range(rows if votes else 0)
+    found_judgments = [
+        judged(worker_id, row, **more_values) for worker_id, row, more_values in cases["judgments"]
     ]
-    seen, _ = settle_rows(_verdict({"by": "any"}), found, items(found))
-    assert {"same_answer" in one.flags for one in seen if one.worker == "w"} == {flag}
-    assert all(one.counted for one in seen)
+    shown_items = items(found_judgments, k={"verdict": "a"})
+    flagged_judgments, gold_rows = settle_rows(
+        _verdict({"by": "majority", "accept": ["a"]}), found_judgments, shown_items
+    )
+    flagged = [
+        [judgment.worker, judgment.item, [*judgment.flags], judgment.counted]
+        for judgment in flagged_judgments
+        if judgment.flags
+    ]
+    assert sorted(flagged) == cases["flagged"]
+    assert brief(gold_rows) == cases["gold"]
+
+
+@pytest.mark.parametrize(("table_rows", "own_vote", "other_votes", "flag"), CASES["monotonous"])
+def test_the_same_answer_to_everything_is_flagged_and_counts(
+    table_rows: int, own_vote: str, other_votes: str, flag: bool
+) -> None:
+    found_judgments = [
+        judged(worker_id, f"r{number}", verdict=votes[number % len(votes)])
+        for worker_id, votes in (("w", own_vote), ("o", other_votes))
+        for number in range(table_rows if votes else 0)
+    ]
+    flagged_judgments, _ = settle_rows(
+        _verdict({"by": "any"}), found_judgments, items(found_judgments)
+    )
+    assert {
+        "same_answer" in judgment.flags for judgment in flagged_judgments if judgment.worker == "w"
+    } == {flag}
+    assert all(judgment.counted for judgment in flagged_judgments)
 
 
 @pytest.mark.parametrize(("texts", "copies"), CASES["copies"])
 def test_copied_texts_of_different_workers(texts: dict[str, str], copies: str) -> None:
-    asked = layout({"text_": {"kind": "text", "agree": "none"}}, {"by": "any"})
-    found = [judged(who[0], who, text_=text) for who, text in texts.items()]
-    assert find_copies(asked, found, items(found)) == {o.id for o in found if o.worker in copies}
-    seen, _ = settle_rows(asked, found, items(found))
-    assert all(one.counted for one in seen)  # flagged, and left to a person
-    assert {one.worker for one in seen if "copied_text" in one.flags} == {*copies}
+    asked_layout = layout({"text_": {"kind": "text", "agree": "none"}}, {"by": "any"})
+    found_judgments = [judged(who[0], who, text_=text) for who, text in texts.items()]
+    assert find_copies(asked_layout, found_judgments, items(found_judgments)) == {
+        other_judgment.id for other_judgment in found_judgments if other_judgment.worker in copies
+    }
+    flagged_judgments, _ = settle_rows(asked_layout, found_judgments, items(found_judgments))
+    assert all(judgment.counted for judgment in flagged_judgments)  # flagged, and left to a person
+    assert {
+        judgment.worker for judgment in flagged_judgments if "copied_text" in judgment.flags
+    } == {*copies}
 
 
 def test_copies_in_groups() -> None:
     text = CASES["copies"][0][0]["u"]
     inner = {"question": {"kind": "text", "label": "Q", "agree": "none"}}
-    asked = layout(
+    asked_layout = layout(
         {"questions": {"kind": "group", "answers": inner, "max_items": 5}}, {"by": "any"}
     )
-    found = [judged(who, who, questions=[{"question": text}]) for who in "uv"]
-    shown = {one.item: Item(one.item, one.row, {"text": "Other"}) for one in found}
-    assert find_copies(asked, found, shown) == {one.id for one in found}
+    found_judgments = [judged(who, who, questions=[{"question": text}]) for who in "uv"]
+    shown_items = {
+        judgment.item: Item(judgment.item, judgment.row, {"text": "Other"})
+        for judgment in found_judgments
+    }
+    assert find_copies(asked_layout, found_judgments, shown_items) == {
+        judgment.id for judgment in found_judgments
+    }
 
 
 # Agreement of each answer, worker and item, against values computed by hand.
@@ -154,16 +199,17 @@ ASKED: dict[str, dict[str, object]] = {
 }
 
 
-def _said(rows: dict[str, list[str]]) -> list[Judgment]:
+def _said(table_rows: dict[str, list[str]]) -> list[Judgment]:
     """Rows of votes, one a worker; `a:Name` has a name, `.` is nothing."""
-    found = []
-    for row, votes in rows.items():
-        for worker, vote in zip(("u", "v", "w"), votes, strict=False):
+    found_judgments = []
+    for row, votes in table_rows.items():
+        for worker_id, vote in zip(("u", "v", "w"), votes, strict=False):
             verdict, _, name = vote.partition(":")
             if verdict != ".":
-                more = {"name": name} if name else {}
-                found.append(judged(worker, row, verdict=verdict, note="x", **more))  # type: ignore[arg-type]
-    return found
+                more_values = {"name": name} if name else {}
+                answers: dict[str, Any] = {"verdict": verdict, "note": "x", **more_values}
+                found_judgments.append(judged(worker_id, row, **answers))
+    return found_judgments
 
 
 TABLE = {
@@ -175,9 +221,9 @@ TABLE = {
 
 
 def test_answers_workers_and_items() -> None:
-    asked = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=3)
-    found = _said(TABLE)
-    agreed = measure_agreement(asked, found, items(found))
+    asked_layout = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=3)
+    found_judgments = _said(TABLE)
+    agreed = measure_agreement(asked_layout, found_judgments, items(found_judgments))
     assert [*agreed.answers] == ["verdict", "name"]  # notes are free
     verdict, name = agreed.answers.values()
     # verdict: pairs 3 + 3 + 1, agreeing 3 + 1 + 1. Units aaa, aab, bb: n = 8, a 5, b 3:
@@ -199,58 +245,74 @@ def test_answers_workers_and_items() -> None:
 
 
 def test_marked_text() -> None:
-    asked = layout({"x": {"kind": "spans", "field": "text"}}, {"by": "any"}, assignments=2)
-    found = [
+    asked_layout = layout({"x": {"kind": "spans", "field": "text"}}, {"by": "any"}, assignments=2)
+    found_judgments = [
         judged("u", "r", x=[span("Kofi Annan")]),
         judged("v", "r", x=[span("Annan"), span("2007")]),
     ]
-    agreed = measure_agreement(asked, found, items(found))
+    agreed = measure_agreement(asked_layout, found_judgments, items(found_judgments))
     only = agreed.answers["x"]
     # of the characters u marks 10, v 9, both 5: 9 differ. n = 2 * length, 19 are in.
-    n, inside = 2 * len(TEXT), 19
-    expected = 1 - (2 * 9 / n) / (2 * inside * (n - inside) / (n * (n - 1)))
-    assert only["alpha"] == pytest.approx(expected)
+    number, inside = 2 * len(TEXT), 19
+    expected_value = 1 - (2 * 9 / number) / (
+        2 * inside * (number - inside) / (number * (number - 1))
+    )
+    assert only["alpha"] == pytest.approx(expected_value)
     assert only["percent"] == 0.0  # 2007 meets nothing of the other
-    chance = 2 * inside * (n - inside) / (n * (n - 1))
+    chance = 2 * inside * (number - inside) / (number * (number - 1))
     assert agreed.alphas["u"] == pytest.approx(1 - 9 / len(TEXT) / chance)
     assert (only["low"], only["high"]) == (None, None)
 
 
 @pytest.mark.parametrize(("votes", "percent"), CASES["undefined"])
 def test_nothing_to_compare_is_undefined(votes: dict[str, list[str]], percent: float) -> None:
-    asked = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=2)
-    found = _said(votes)
-    verdict = measure_agreement(asked, found, items(found)).answers["verdict"]
+    asked_layout = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=2)
+    found_judgments = _said(votes)
+    verdict = measure_agreement(asked_layout, found_judgments, items(found_judgments)).answers[
+        "verdict"
+    ]
     assert (verdict["percent"], verdict["alpha"], verdict["low"]) == (percent, None, None)
 
 
 def test_what_is_set_aside_is_not_compared() -> None:
-    asked = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=2)
-    found = [
+    asked_layout = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=2)
+    found_judgments = [
         *_said({"r1": ["a:X", "a:X"], "r2": ["b", "b"]}),
         judged("w", "r1", verdict="b"),
         judged("w", "?k", verdict="b"),
     ]
-    shown = items(found, k={"verdict": "a"})
-    seen, gold = settle_rows(asked, found, shown)
-    assert measure_agreement(asked, seen, shown).answers["verdict"]["alpha"] == 1.0
-    versions = [LayoutVersion(asked, {"b1": Decimal("1.50")}, shown, {"h1": 2})]
-    report = make_report(versions, "l", seen, gold)
-    (worker,) = [one for one in report["people"] if one["name"] == "w"]
-    assert [worker[name] for name in ("checks", "passed", "counted", "due")] == [1, 0, 0, 0]
+    shown_items = items(found_judgments, k={"verdict": "a"})
+    flagged_judgments, gold_rows = settle_rows(asked_layout, found_judgments, shown_items)
+    assert (
+        measure_agreement(asked_layout, flagged_judgments, shown_items).answers["verdict"]["alpha"]
+        == 1.0
+    )
+    versions = [LayoutVersion(asked_layout, {"b1": Decimal("1.50")}, shown_items, {"h1": 2})]
+    report = make_report(versions, "l", flagged_judgments, gold_rows)
+    (worker_id,) = [person for person in report["people"] if person["name"] == "w"]
+    assert [worker_id[name] for name in ("checks", "passed", "counted", "due")] == [1, 0, 0, 0]
     assert [report[name] for name in ("due", "submissions", "rows_sent")] == [3, 3, 2]
     assert report["decisions"]["accepted"] == 2
 
 
-@pytest.mark.parametrize(("rows", "pairs", "low"), [(4, 0, 2), (5, 1, 3), (23, 1, 10)])
-def test_what_a_report_lists(rows: int, pairs: int, low: int) -> None:
+@pytest.mark.parametrize(("table_rows", "pairs", "low"), [(4, 0, 2), (5, 1, 3), (23, 1, 10)])
+def test_what_a_report_lists(table_rows: int, pairs: int, low: int) -> None:
     """Cohen's kappa of workers with five items in common; ten items of the least agreement."""
-    asked = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=2)
-    votes = {f"r{n:02}": ["b", "ab"[n % 2] if n < 4 else "bac"[n % 3]] for n in range(rows)}
-    found = _said({row: [vote.replace("a", "a:X") for vote in two] for row, two in votes.items()})
-    shown = items(found)
-    versions = [LayoutVersion(asked, {"b1": Decimal(1)}, shown, {"h1": rows})]
-    report = make_report(versions, "l", *settle_rows(asked, found, shown))
+    asked_layout = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=2)
+    votes = {
+        f"r{number:02}": ["b", "ab"[number % 2] if number < 4 else "bac"[number % 3]]
+        for number in range(table_rows)
+    }
+    found_judgments = _said(
+        {row: [vote.replace("a", "a:X") for vote in two] for row, two in votes.items()}
+    )
+    shown_items = items(found_judgments)
+    versions = [LayoutVersion(asked_layout, {"b1": Decimal(1)}, shown_items, {"h1": table_rows})]
+    report = make_report(versions, "l", *settle_rows(asked_layout, found_judgments, shown_items))
     assert report["agreement"][0]["after"]["cohen_pairs"] == pairs
-    differing = [row for row, (one, other) in votes.items() if one != other]
-    assert [one["item"] for one in report["low_agreement"]] == [f"i-{r}" for r in differing][:low]
+    differing = [
+        row for row, (first_vote, second_vote) in votes.items() if first_vote != second_vote
+    ]
+    assert [first_vote["item"] for first_vote in report["low_agreement"]] == [
+        f"i-{row_id}" for row_id in differing
+    ][:low]

@@ -26,15 +26,17 @@ DRAWN = [*BATCH.sampled]
 
 def _said(*right: bool) -> dict[str, bool]:
     """An expert's words on what was drawn of the early judgments."""
-    return {one.id: ok for one, ok in zip(DRAWN, right, strict=False)}
+    return {judgment.id: ok for judgment, ok in zip(DRAWN, right, strict=False)}
 
 
-def _settled(found: list[Judgment], **more: object) -> tuple[list[Judgment], dict[str, str]]:
-    seen, gold = settle_rows(
-        SAMPLED, found, items(found), experts={"x"}, expert_batches={"b9"},
-        **more,  # type: ignore[arg-type]
+def _settled(
+    found_judgments: list[Judgment], **more_values: object
+) -> tuple[list[Judgment], dict[str, str]]:
+    flagged_judgments, gold_rows = settle_rows(
+        SAMPLED, found_judgments, items(found_judgments), experts={"x"}, expert_batches={"b9"},
+        **more_values,  # type: ignore[arg-type]
     )  # fmt: skip
-    return seen, {one.row: one.decision for one in gold}
+    return flagged_judgments, {judgment.row: judgment.decision for judgment in gold_rows}
 
 
 @pytest.mark.parametrize(("right", "decision", "aside"), CASES["expert"])
@@ -44,75 +46,101 @@ def test_an_experts_word_on_two_items_decides_a_workers_batch(
 ) -> None:
     assert len(DRAWN) == 2
     expert = [
-        judged("x", one.row, batch="b9", verdict="a" if ok else "c")
-        for one, ok in zip(DRAWN, right, strict=False)
+        judged("x", judgment.row, batch="b9", verdict="a" if ok else "c")
+        for judgment, ok in zip(DRAWN, right, strict=False)
     ]
     if by_table:
-        seen, decisions = _settled(EARLY, verdicts=_said(*right))
+        flagged_judgments, decisions = _settled(EARLY, verdicts=_said(*right))
     else:
-        seen, decisions = _settled(EARLY + expert)
-    assert sum("rejected_batch" in one.flags and not one.counted for one in seen) == aside
-    own = set() if by_table else {one.row for one in expert}
-    assert {decisions.pop(row) for row in own} <= {"accepted"}  # what the expert said stands
+        flagged_judgments, decisions = _settled(EARLY + expert)
+    assert (
+        sum(
+            "rejected_batch" in judgment.flags and not judgment.counted
+            for judgment in flagged_judgments
+        )
+        == aside
+    )
+    expert_rows = set() if by_table else {judgment.row for judgment in expert}
+    assert {decisions.pop(row) for row in expert_rows} <= {
+        "accepted"
+    }  # what the expert said stands
     assert set(decisions.values()) == {decision}
 
 
 def test_each_worker_and_batch_is_checked_by_itself() -> None:
-    found = [
-        judged(worker, f"{worker}{batch}{n}", batch=batch, verdict="a")
-        for worker in "uv"
-        for batch in ("b1", "b2")
-        for n in range(4)
+    found_judgments = [
+        judged(worker_id, f"{worker_id}{hit_batch}{row_number}", batch=hit_batch, verdict="a")
+        for worker_id in "uv"
+        for hit_batch in ("b1", "b2")
+        for row_number in range(4)
     ]
-    parts = worker_batches(SAMPLED, found)
+    parts = worker_batches(SAMPLED, found_judgments)
     places = [("u", "b1"), ("v", "b1"), ("u", "b2"), ("v", "b2")]
-    assert [(s.worker, s.batch, len(s.sampled)) for s in parts] == [(*p, 2) for p in places]
-    seen, _ = _settled(found, verdicts={[*parts[0].sampled][1].id: False})
-    assert {(o.worker, o.batch) for o in seen if not o.counted} == {("u", "b1")}
+    assert [
+        (worker_batch.worker, worker_batch.batch, len(worker_batch.sampled))
+        for worker_batch in parts
+    ] == [(*batch_place, 2) for batch_place in places]
+    flagged_judgments, _ = _settled(found_judgments, verdicts={[*parts[0].sampled][1].id: False})
+    assert {
+        (other_judgment.worker, other_judgment.batch)
+        for other_judgment in flagged_judgments
+        if not other_judgment.counted
+    } == {("u", "b1")}
 
 
 def test_where_nothing_is_compared_only_the_table_tells() -> None:
-    asked = layout({"answer": {"kind": "text", "agree": "none"}}, {"by": "sampled"})
-    found = [judged("w", "r1", answer="One"), judged("x", "r1", batch="b9", answer="One")]
-    seen, _ = settle_rows(asked, found, items(found), experts={"x"}, expert_batches={"b9"})
-    (batch,) = worker_batches(asked, seen)
-    assert [*batch.sampled.values()] == [None]
-    (batch,) = worker_batches(asked, found[:1], {found[0].id: True})
-    assert batch.accepted is True
+    asked_layout = layout({"answer": {"kind": "text", "agree": "none"}}, {"by": "sampled"})
+    found_judgments = [
+        judged("w", "r1", answer="One"),
+        judged("x", "r1", batch="b9", answer="One"),
+    ]
+    flagged_judgments, _ = settle_rows(
+        asked_layout, found_judgments, items(found_judgments), experts={"x"}, expert_batches={"b9"}
+    )
+    (hit_batch,) = worker_batches(asked_layout, flagged_judgments)
+    assert [*hit_batch.sampled.values()] == [None]
+    (hit_batch,) = worker_batches(asked_layout, found_judgments[:1], {found_judgments[0].id: True})
+    assert hit_batch.accepted is True
 
 
 def test_an_experts_id_in_a_workers_batch_is_a_workers() -> None:
     """What an audit did: rows that an expert accepted, then answers as `worker: "ada"`."""
-    forged = [judged("x", one.row, hit=one.hit, verdict="c") for one in EARLY]
-    checks = [judged("x", one.row, batch="b9", verdict="a") for one in DRAWN]
-    seen, decisions = _settled(EARLY + forged + checks)
+    forged = [judged("x", judgment.row, hit=judgment.hit, verdict="c") for judgment in EARLY]
+    checks = [judged("x", judgment.row, batch="b9", verdict="a") for judgment in DRAWN]
+    flagged_judgments, decisions = _settled(EARLY + forged + checks)
     assert set(decisions.values()) == {"accepted"}
-    assert {one.id for one in seen if "expert" in one.flags} == {one.id for one in checks}
+    assert {judgment.id for judgment in flagged_judgments if "expert" in judgment.flags} == {
+        judgment.id for judgment in checks
+    }
     # settled anew
-    _, gold = settle_rows(SAMPLED, seen, items(seen), experts={"x"}, expert_batches={"b9"})
-    assert {json.loads(one.answers)["verdict"] for one in gold} == {"a"}
+    _, gold_rows = settle_rows(
+        SAMPLED, flagged_judgments, items(flagged_judgments), experts={"x"}, expert_batches={"b9"}
+    )
+    assert {json.loads(judgment.answers)["verdict"] for judgment in gold_rows} == {"a"}
 
 
 def test_what_was_drawn_and_judged_stays_drawn() -> None:
     (grown,) = worker_batches(SAMPLED, PART, _said(True, True))
     assert {*DRAWN} < grown.sampled.keys() and grown.right == 2
-    checks = [judged("x", one.row, batch="b9", verdict="a") for one in DRAWN]
-    seen, _ = _settled(PART + checks)
-    (grown,) = worker_batches(SAMPLED, seen)
-    assert {one.id for one in DRAWN} < {one.id for one in grown.sampled}
+    checks = [judged("x", judgment.row, batch="b9", verdict="a") for judgment in DRAWN]
+    flagged_judgments, _ = _settled(PART + checks)
+    (grown,) = worker_batches(SAMPLED, flagged_judgments)
+    assert {judgment.id for judgment in DRAWN} < {judgment.id for judgment in grown.sampled}
 
 
-@pytest.mark.parametrize(("right", "more", "accepted"), CASES["late"])
-def test_late_results_leave_accepted_what_was(right: list[bool], more: str, accepted: int) -> None:
-    seen, _ = _settled(EARLY, verdicts=_said(True, True))
-    passed = {one.id for one in seen if "accepted_batch" in one.flags}
-    assert passed == {one.id for one in EARLY}
+@pytest.mark.parametrize(("right", "more_values", "accepted"), CASES["late"])
+def test_late_results_leave_accepted_what_was(
+    right: list[bool], more_values: str, accepted: int
+) -> None:
+    flagged_judgments, _ = _settled(EARLY, verdicts=_said(True, True))
+    passed = {judgment.id for judgment in flagged_judgments if "accepted_batch" in judgment.flags}
+    assert passed == {judgment.id for judgment in EARLY}
     verdicts = _said(*right)
     (grown,) = worker_batches(SAMPLED, PART, verdicts)
-    verdicts |= {one.id: True for one in grown.sampled if more}
-    if more == "all but the last":
+    verdicts |= {judgment.id: True for judgment in grown.sampled if more_values}
+    if more_values == "all but the last":
         verdicts[[*grown.sampled][-1].id] = False
-    _, decisions = _settled(PART, verdicts=verdicts, accepted=passed)
+    _, decisions = _settled(PART, verdicts=verdicts, accepted_ids=passed)
     assert [*decisions.values()].count("accepted") == accepted
     assert set(decisions.values()) <= {"accepted", "open"}
 
@@ -123,43 +151,56 @@ def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
             judged("w", "?k", hit="hk", verdict="b"),
             judged("w", "r9", hit="hk", verdict="a"),
         ],
-        "two": [judged("v", f"?{k}", hit="hk", verdict="b") for k in "kl"],
+        "two": [judged("v", f"?{row_letter}", hit="hk", verdict="b") for row_letter in "kl"],
         "quick": [judged("q", "r1", verdict="a", seconds=0.1)],
         "again": [judged("w", "r0", hit="h0", verdict="c", flags=("duplicate_worker",))],
         "work": EARLY[:1],
         "late": LATE,
     }
-    found = [*EARLY, *(one for name, some in sent.items() if name != "work" for one in some)]
-    shown = items(found, k={"verdict": "a"}, l={"verdict": "a"})
+    found_judgments = [
+        *EARLY,
+        *(judgment for name, judgments in sent.items() if name != "work" for judgment in judgments),
+    ]
+    shown_items = items(found_judgments, k={"verdict": "a"}, l={"verdict": "a"})
 
     def tell(
         verdicts: dict[str, bool],
         rejection: Rejection = Rejection(),  # noqa: B008
         accepted: frozenset[str] = frozenset(),
     ) -> dict[str, str | None]:
-        seen, _ = settle_rows(SAMPLED, found, shown, verdicts=verdicts, accepted=accepted)
-        by_id = {one.id: one for one in seen}
-        parts = worker_batches(SAMPLED, seen, verdicts)
+        flagged_judgments, _ = settle_rows(
+            SAMPLED, found_judgments, shown_items, verdicts=verdicts, accepted_ids=accepted
+        )
+        by_id = {judgment.id: judgment for judgment in flagged_judgments}
+        parts = worker_batches(SAMPLED, flagged_judgments, verdicts)
         return {
-            name: rejection_reason(SAMPLED, [by_id[o.id] for o in some], shown, parts, rejection)
-            for name, some in sent.items()
+            name: rejection_reason(
+                SAMPLED,
+                [by_id[other_judgment.id] for other_judgment in judgments],
+                shown_items,
+                parts,
+                rejection,
+            )
+            for name, judgments in sent.items()
         }
 
-    before = tell({})
-    assert before["work"] is before["quick"] is None
-    assert str(before["known"]).startswith("This HIT holds an item whose answer is known")
-    assert "from the instructions. It was answered otherwise: Verdict" in str(before["known"])
-    assert str(before["two"]).startswith("This HIT holds 2 items whose answers are known")
+    earlier_bytes = tell({})
+    assert earlier_bytes["work"] is earlier_bytes["quick"] is None
+    assert str(earlier_bytes["known"]).startswith("This HIT holds an item whose answer is known")
+    assert "from the instructions. It was answered otherwise: Verdict" in str(
+        earlier_bytes["known"]
+    )
+    assert str(earlier_bytes["two"]).startswith("This HIT holds 2 items whose answers are known")
     lenient = tell({}, Rejection(failures=2, long_failures=2))
     assert (lenient["known"], bool(lenient["two"])) == ("", True)
     assert tell({}, Rejection(checks=("nonsense",), experts=False)) == dict.fromkeys(sent, "")
     (grown,) = worker_batches(SAMPLED, PART)
-    right = {one.id: True for one in grown.sampled} | {sent["quick"][0].id: True}
-    good = tell(right)
-    assert [good[name] for name in ("work", "quick", "again")] == [""] * 3
+    right = {judgment.id: True for judgment in grown.sampled} | {sent["quick"][0].id: True}
+    good_submission = tell(right)
+    assert [good_submission[name] for name in ("work", "quick", "again")] == [""] * 3
     bad = tell(right | {next(iter(grown.sampled)).id: False})
     assert "checked 2 of your 30 items" in str(bad["work"]) and "found 1 not" in str(bad["work"])
-    passed = tell(_said(True, True), accepted=frozenset(one.id for one in EARLY))
+    passed = tell(_said(True, True), accepted=frozenset(judgment.id for judgment in EARLY))
     assert (passed["work"], passed["late"]) == ("", None)
 
 
@@ -187,19 +228,21 @@ def test_the_bound_of_parts() -> None:
     assert error_bound([(3, 0, 0)]) == ErrorBound(3, 0, 0, None, None)
 
 
-@pytest.mark.parametrize(("workers", "rows", "checks"), CASES["workers"])
-def test_one_worker_or_many(workers: int, rows: int, checks: int) -> None:
+@pytest.mark.parametrize(("workers", "table_rows", "checks"), CASES["workers"])
+def test_one_worker_or_many(workers: int, table_rows: int, checks: int) -> None:
     rule = {"by": "sampled", "sampled": 2, "max_error": 0.1}
-    asked = layout(CHOICE, rule, assignments=1, items_per_hit=4)
-    found = [
-        judged(f"w{who}", f"r{who}-{n}", hit=f"h{who}-{n // 4}", verdict="a")
+    asked_layout = layout(CHOICE, rule, assignments=1, items_per_hit=4)
+    found_judgments = [
+        judged(f"w{who}", f"r{who}-{row_number}", hit=f"h{who}-{row_number // 4}", verdict="a")
         for who in range(workers)
-        for n in range(rows)
+        for row_number in range(table_rows)
     ]
-    parts = worker_batches(asked, found)
-    assert sum(len(one.sampled) for one in parts) == checks
-    right = {one.id: True for part in parts for one in part.sampled}
-    seen, gold = settle_rows(asked, found, items(found), verdicts=right)
-    assert {one.decision for one in gold} == {"accepted"}
-    share = checked_share(worker_batches(asked, seen, right))
+    parts = worker_batches(asked_layout, found_judgments)
+    assert sum(len(judgment.sampled) for judgment in parts) == checks
+    right = {judgment.id: True for part in parts for judgment in part.sampled}
+    flagged_judgments, gold_rows = settle_rows(
+        asked_layout, found_judgments, items(found_judgments), verdicts=right
+    )
+    assert {judgment.decision for judgment in gold_rows} == {"accepted"}
+    share = checked_share(worker_batches(asked_layout, flagged_judgments, right))
     assert share.wrong == 0 and share.bound is not None and share.bound < 0.11

@@ -40,68 +40,89 @@ SAMPLED = (
 
 def _questions(tmp_path: Path, number: int) -> Path:
     """A batch of `judge_question` over so many rows."""
-    rows = [
-        {"id": f"q{n}", "question": f"Who won race {n}?{HOSTILE}", "question_ts": 1588723200}
-        for n in range(number)
+    table_rows = [
+        {
+            "id": f"q{row_number}",
+            "question": f"Who won race {row_number}?{HOSTILE}",
+            "question_ts": 1588723200,
+        }
+        for row_number in range(number)
     ]
-    dataset = hand_in(tmp_path, rows, "q.jsonl")
+    dataset = hand_in(tmp_path, table_rows, "q.jsonl")
     ordered = BatchOrder(layout="judge_question", dataset=str(dataset), out=tmp_path / "hits")
     return make_batch(replace(ordered, build=tmp_path / "build"))[0]
 
 
 def _gold(tmp_path: Path, layout: str) -> dict[str, str]:
-    rows = pq.read_table(tmp_path / "judgments" / layout / "gold.parquet").to_pylist()
-    return {row["row"]: row["decision"] for row in rows}
+    table_rows = pq.read_table(tmp_path / "judgments" / layout / "gold.parquet").to_pylist()
+    return {table_row["row"]: table_row["decision"] for table_row in table_rows}
 
 
 @pytest.fixture
 def sampled(tmp_path: Path) -> tuple[str, Path, Path]:
     """A layout, its batch of 8 rows in 4 HITs, and the work of two people on it."""
-    ordered = order(tmp_path, rows=8, number=8)
+    ordered = order(tmp_path, table_rows=8, number=8)
     (tmp_path / "quick" / "layout.yaml").write_text(SAMPLED, "utf-8")
-    batch, _ = make_batch(ordered)
-    results = work(
-        batch,
+    hit_batch, _ = make_batch(ordered)
+    results_path = work(
+        hit_batch,
         tmp_path / "results.jsonl",
         ["good", "bad"],
-        lambda worker, item: {"verdict": "yes" if worker == "good" else "no"},
-        hits=lambda worker, number: (number < 2) == (worker == "good"),
+        lambda worker_id, batch_item: {"verdict": "yes" if worker_id == "good" else "no"},
+        hits=lambda worker_id, number: (number < 2) == (worker_id == "good"),
     )
-    return ordered.layout, batch, results
+    return ordered.layout, hit_batch, results_path
 
 
-def _expert_order(tmp: Path, layout: str) -> BatchOrder:
-    return BatchOrder(layout=layout, out=tmp / "hits", judgments=tmp / "judgments")
+def _expert_order(tmp_folder: Path, layout: str) -> BatchOrder:
+    return BatchOrder(layout=layout, out=tmp_folder / "hits", judgments=tmp_folder / "judgments")
 
 
 def test_an_expert_judges_a_batch_of_drawn_items(
     tmp_path: Path, sampled: tuple[str, Path, Path]
 ) -> None:
-    layout, batch, results = sampled
-    take(tmp_path, results)
+    layout, hit_batch, results_path = sampled
+    take(tmp_path, results_path)
     assert set(_gold(tmp_path, "quick").values()) == {"open"}
-    made = make_expert_batches(_expert_order(tmp_path, layout))
-    ((folder, manifest),) = made
+    expert_batches = make_expert_batches(_expert_order(tmp_path, layout))
+    ((folder, manifest),) = expert_batches
     assert (folder.name, manifest.counts["items"], manifest.dataset) == ("0002", 4, "rows.jsonl")
-    sent = {item.id for hit in read_batch(batch).hits for item in hit.items}
-    assert {i.id for hit in read_batch(folder).hits for i in hit.items} < sent
+    sent = {
+        batch_item.id for batch_hit in read_batch(hit_batch).hits for batch_item in batch_hit.items
+    }
+    assert {
+        hit_item.id for batch_hit in read_batch(folder).hits for hit_item in batch_hit.items
+    } < sent
 
     checked = work(
-        folder, tmp_path / "expert.jsonl", ["boss"], lambda worker, item: {"verdict": "yes"}
+        folder,
+        tmp_path / "expert.jsonl",
+        ["boss"],
+        lambda worker_id, batch_item: {"verdict": "yes"},
     )
     experts = tmp_path / "experts.txt"
     experts.write_text("# ours\nboss\n", "utf-8")
     take(tmp_path, checked, experts=experts)
     gold = _gold(tmp_path, "quick")
-    about = {item.row: item.id for hit in read_batch(batch).hits for item in hit.items}
-    by_expert = {i.row for hit in read_batch(folder).hits for i in hit.items}
-    first_two = {i.row for hit in read_batch(batch).hits[:2] for i in hit.items}
-    assert {row for row in about if gold[row] == "accepted"} == first_two | by_expert
-    assert len([row for row, decision in gold.items() if decision == "open"]) == 2
-    kept = (tmp_path / "judgments" / "experts.txt").read_text("utf-8")
-    assert "boss" not in kept and len(kept.split()) >= 1
+    item_by_row = {
+        batch_item.row: batch_item.id
+        for batch_hit in read_batch(hit_batch).hits
+        for batch_item in batch_hit.items
+    }
+    by_expert = {
+        hit_item.row for batch_hit in read_batch(folder).hits for hit_item in batch_hit.items
+    }
+    first_two = {
+        hit_item.row for batch_hit in read_batch(hit_batch).hits[:2] for hit_item in batch_hit.items
+    }
+    assert {
+        table_row for table_row in item_by_row if gold[table_row] == "accepted"
+    } == first_two | by_expert
+    assert len([table_row for table_row, decision in gold.items() if decision == "open"]) == 2
+    kept_ids = (tmp_path / "judgments" / "experts.txt").read_text("utf-8")
+    assert "boss" not in kept_ids and len(kept_ids.split()) >= 1
 
-    again = take(tmp_path, results, checked)  # nothing new, the expert is still one
+    again = take(tmp_path, results_path, checked)  # nothing new, the expert is still one
     assert (again.new, again.further, _gold(tmp_path, "quick")) == (0, 0, gold)
     with pytest.raises(UserError, match="nothing for an expert"):
         make_expert_batches(_expert_order(tmp_path, layout))
@@ -110,44 +131,49 @@ def test_an_expert_judges_a_batch_of_drawn_items(
 def test_an_expert_writes_into_the_table_of_checks(
     tmp_path: Path, sampled: tuple[str, Path, Path]
 ) -> None:
-    _, _, results = sampled
-    take(tmp_path, results)
-    path = tmp_path / "judgments" / "quick" / CHECKS
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 4
-    assert all(row["shown"].startswith("{") and row["answers"].startswith("{") for row in rows)
-    for row in rows:
-        row["verdict"] = "Accept " if '"yes"' in row["answers"] else "reject"
-    with path.open("w", encoding="utf-8-sig", newline="") as file:  # as a spreadsheet saves it
-        write = csv.DictWriter(file, list(rows[0]), delimiter=";")
+    _, _, results_path = sampled
+    take(tmp_path, results_path)
+    file_path = tmp_path / "judgments" / "quick" / CHECKS
+    with file_path.open(encoding="utf-8", newline="") as file:
+        table_rows = list(csv.DictReader(file))
+    assert len(table_rows) == 4
+    assert all(
+        table_row["shown"].startswith("{") and table_row["answers"].startswith("{")
+        for table_row in table_rows
+    )
+    for table_row in table_rows:
+        table_row["verdict"] = "Accept " if '"yes"' in table_row["answers"] else "reject"
+    with file_path.open("w", encoding="utf-8-sig", newline="") as file:  # as a spreadsheet saves it
+        write = csv.DictWriter(file, list(table_rows[0]), delimiter=";")
         write.writeheader()
-        write.writerows(rows)
+        write.writerows(table_rows)
     take(tmp_path)
     assert sorted(_gold(tmp_path, "quick").values()) == ["accepted"] * 4 + ["open"] * 4
-    settled = path.read_bytes()
+    settled = file_path.read_bytes()
     report = (tmp_path / "judgments" / "quick" / "report.html").read_bytes()
-    take(tmp_path, results)
-    assert path.read_bytes() == settled
+    take(tmp_path, results_path)
+    assert file_path.read_bytes() == settled
     assert (tmp_path / "judgments" / "quick" / "report.html").read_bytes() == report
     assert b"1 accepted, 1 rejected, 0 to check" in report
 
-    lines = path.read_text("utf-8").replace("reject", "perhaps", 2)
-    path.write_text(lines, "utf-8")
+    lines = file_path.read_text("utf-8").replace("reject", "perhaps", 2)
+    file_path.write_text(lines, "utf-8")
     with pytest.raises(UserError, match=r"check.csv:\d: verdict 'perhaps'"):
         take(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("layout", "message"),
+    ("layout", "expected_message"),
     [
         ("judge_question", "its rule is unanimous"),
         ("paraphrase", "compares no answers(.|\\n)*paraphrase/check.csv"),
         ("verify_facts", "nothing for an expert to check"),
     ],
 )
-def test_where_there_is_no_batch_for_an_expert(tmp_path: Path, layout: str, message: str) -> None:
-    with pytest.raises(UserError, match=message):
+def test_where_there_is_no_batch_for_an_expert(
+    tmp_path: Path, layout: str, expected_message: str
+) -> None:
+    with pytest.raises(UserError, match=expected_message):
         make_expert_batches(_expert_order(tmp_path, layout))
 
 
@@ -161,26 +187,26 @@ def test_nothing_to_settle_is_said(tmp_path: Path) -> None:
         take(tmp_path, experts=empty)
 
 
-def _verdict(worker: str, item: Item) -> dict[str, Any]:
+def _verdict(worker_id: str, batch_item: Item) -> dict[str, Any]:
     """Rows by their number: 0-4 good, 5-9 one says bad, the rest bad."""
-    if item.answers is None:
-        good = int(item.row[1:]) < (5 if worker == "w3" else 10)
+    if batch_item.answers is None:
+        good_submission = int(batch_item.row[1:]) < (5 if worker_id == "w3" else 10)
     else:
-        good = (item.answers["verdict"] == "good") != (worker == "w4")
-    return {"verdict": "good"} if good else {"verdict": "bad", "reasons": ["ambiguous"]}
+        good_submission = (batch_item.answers["verdict"] == "good") != (worker_id == "w4")
+    return {"verdict": "good"} if good_submission else {"verdict": "bad", "reasons": ["ambiguous"]}
 
 
 def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
-    batch = _questions(tmp_path, 15)
-    results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3"], _verdict)
+    hit_batch = _questions(tmp_path, 15)
+    results_path = work(hit_batch, tmp_path / "r.jsonl", ["w1", "w2", "w3"], _verdict)
     (tmp_path / "bad.jsonl").write_text(
-        results.read_text("utf-8").splitlines()[0].replace('"good"', '"<b>fine"') + "\n{}\n",
+        results_path.read_text("utf-8").splitlines()[0].replace('"good"', '"<b>fine"') + "\n{}\n",
         "utf-8",
     )
-    done = take(tmp_path, results, tmp_path / "bad.jsonl")
-    assert done.decisions["judge_question"] == {"accepted": 5, "disputed": 5, "rejected": 5}
-    path = tmp_path / "judgments" / "judge_question" / "report.html"
-    text = path.read_text("utf-8")
+    report = take(tmp_path, results_path, tmp_path / "bad.jsonl")
+    assert report.decisions["judge_question"] == {"accepted": 5, "disputed": 5, "rejected": 5}
+    file_path = tmp_path / "judgments" / "judge_question" / "report.html"
+    text = file_path.read_text("utf-8")
     assert not re.findall(r"<(script|img|link|iframe|object)\b|<[^>]+\s(src|href|on\w+)=", text)
     flat = " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
     # by hand: 15 units of 3; 5 units a a b disagree: 1 a unit: Do = 5 * 2 / 45 = 2/9;
@@ -191,16 +217,16 @@ def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
     assert "invalid answer 1" in flat and "not a submission 1" in flat
     assert "3 HITs handed in" in flat
     assert "3.00" in flat and "USD due" in flat
-    take(tmp_path, results, tmp_path / "bad.jsonl")
-    assert path.read_text("utf-8") == text
+    take(tmp_path, results_path, tmp_path / "bad.jsonl")
+    assert file_path.read_text("utf-8") == text
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) -> None:
     browser.size(size)
-    batch = _questions(tmp_path, 15)
-    results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
-    take(tmp_path, results)
+    hit_batch = _questions(tmp_path, 15)
+    results_path = work(hit_batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
+    take(tmp_path, results_path)
     browser.go((tmp_path / "judgments/judge_question/report.html").as_uri())
     assert browser.overflow() <= 0
     assert browser.requests() == []
@@ -212,97 +238,132 @@ def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) ->
 
 
 def test_the_figures_of_a_report(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    given = [
-        submission(batch, worker, hit, received=f"2026-11-{day}T10:00:00+00:00")
-        for worker, day in (("u", "03"), ("v", "05"))
-        for hit in (0, 1)
+    hit_batch = batch_of(tmp_path)
+    submissions = [
+        submission(hit_batch, worker_id, batch_hit, received=f"2026-11-{day}T10:00:00+00:00")
+        for worker_id, day in (("u", "03"), ("v", "05"))
+        for batch_hit in (0, 1)
     ]
-    for answers in given[3]["answers"].values():
-        answers["verdict"] = "no"  # v fails the known item of the second HIT, too
-    take(tmp_path, hand_in(tmp_path, given))
+    for item_answers in submissions[3]["answers"].values():
+        item_answers["verdict"] = "no"  # v fails the known item of the second HIT, too
+    take(tmp_path, hand_in(tmp_path, submissions))
     folder = tmp_path / "judgments/quick"
     written = (folder / "report.json").read_bytes()
-    found = json.loads(written)
-    assert found["days"] == ["2026-11-03", "2026-11-05"]
-    assert (found["workers"], found["experts"], found["judgments"]) == (2, 0, 16)
-    (verdict,) = (one for one in found["agreement"] if one["answer"] == "verdict")
+    report_figures = json.loads(written)
+    assert report_figures["days"] == ["2026-11-03", "2026-11-05"]
+    assert (report_figures["workers"], report_figures["experts"], report_figures["judgments"]) == (
+        2,
+        0,
+        16,
+    )
+    (verdict,) = (
+        answer_figures
+        for answer_figures in report_figures["agreement"]
+        if answer_figures["answer"] == "verdict"
+    )
     assert (verdict["before"]["items"], verdict["after"]["items"]) == (6, 3)
     assert verdict["after"]["percent"] == 100 > verdict["before"]["percent"]
     assert verdict["after"]["estimate"] == {"items": 3, "same": 3, "ties": 0, "differing": []}
     # 0.50 for four items of 4 seconds each
-    assert found["paid_workers"] == {"workers": 2, "hits": 3, "due": "1.5", "hourly": [112.5] * 3}
-    assert [(one["asked"], one["passed"]) for one in found["checks"]] == [(4, 3)]
+    assert report_figures["paid_workers"] == {
+        "workers": 2,
+        "hits": 3,
+        "due": "1.5",
+        "hourly": [112.5] * 3,
+    }
+    assert [
+        (answer_figures["asked"], answer_figures["passed"])
+        for answer_figures in report_figures["checks"]
+    ] == [(4, 3)]
     work_done, instructions = people_statistics([folder / "gold.parquet"])
-    (row,) = work_done.rows
-    assert (row["annotators"], row["days"]) == (2, "2026-11-03 to 2026-11-05")
-    assert row["platform"] == "static" and str(row["agreement"]).startswith(("alpha", "one"))
+    (table_row,) = work_done.rows
+    assert (table_row["annotators"], table_row["days"]) == (2, "2026-11-03 to 2026-11-05")
+    assert table_row["platform"] == "static" and str(table_row["agreement"]).startswith(
+        ("alpha", "one")
+    )
     assert instructions.rows[0]["instructions"] == "Read it."
     take(tmp_path)  # settled anew: the days stay
     assert (folder / "report.json").read_bytes() == written
     assert people_statistics([tmp_path / "gold.parquet"]) == ()
 
 
-@pytest.mark.parametrize(("line", "message"), read_table("annotation_quality")["known"])
-def test_known_answers_of_ones_own(tmp_path: Path, line: Any, message: str) -> None:
-    more = {"fields": {"question": "Is ice hot?"}, "answers": {"verdict": "no"}}
-    known = hand_in(tmp_path, [more, line], "known.jsonl")
-    ordered = replace(order(tmp_path), known=known, number=20)
-    if message:
-        with pytest.raises(UserError, match=f"known.jsonl:2.*{message}"):
+@pytest.mark.parametrize(
+    ("text_line", "expected_message"), read_table("annotation_quality")["known"]
+)
+def test_known_answers_of_ones_own(tmp_path: Path, text_line: Any, expected_message: str) -> None:
+    more_values = {"fields": {"question": "Is ice hot?"}, "answers": {"verdict": "no"}}
+    known_file = hand_in(tmp_path, [more_values, text_line], "known.jsonl")
+    ordered = replace(order(tmp_path), known=known_file, number=20)
+    if expected_message:
+        with pytest.raises(UserError, match=f"known.jsonl:2.*{expected_message}"):
             make_batch(ordered)
         return
     items = read_batch(make_batch(ordered)[0]).items
-    checks = {str(one.fields["question"]) for one in items if one.answers is not None}
+    checks = {
+        str(batch_item.fields["question"]) for batch_item in items if batch_item.answers is not None
+    }
     assert {"Is ice hot?"} < checks <= {"Is water wet?", "Is fire cold?", "Is ice hot?"}
 
 
 @pytest.mark.parametrize(
-    ("was", "now", "other"),
+    ("was", "now", "other_verdict"),
     [("per_hit: 0.50", "per_hit: 2.00", "yes"), (r"\byes\b", "fine", "fine")],
 )
 def test_a_batch_keeps_its_own_pay_and_choices(
-    tmp_path: Path, was: str, now: str, other: str
+    tmp_path: Path, was: str, now: str, other_verdict: str
 ) -> None:
     ordered = order(tmp_path)
     first = read_batch(make_batch(ordered)[0])
-    take(tmp_path, hand_in(tmp_path, [submission(first, w) for w in "uv"], "one.jsonl"))
-    before = _gold(tmp_path, "quick")
-    assert set(before.values()) == {"accepted", "rejected"}
+    take(
+        tmp_path,
+        hand_in(tmp_path, [submission(first, worker_id) for worker_id in "uv"], "one.jsonl"),
+    )
+    earlier_bytes = _gold(tmp_path, "quick")
+    assert set(earlier_bytes.values()) == {"accepted", "rejected"}
     (tmp_path / "quick" / "layout.yaml").write_text(re.sub(was, now, LAYOUT), "utf-8")
     second = read_batch(make_batch(ordered)[0])
-    made = [
-        {**one, "answers": {k: {"verdict": other} for k in one["answers"]}}
-        for one in (submission(second, w) for w in "uv")
+    changed_submissions = [
+        {
+            **submitted,
+            "answers": {item_id: {"verdict": other_verdict} for item_id in submitted["answers"]},
+        }
+        for submitted in (submission(second, worker_id) for worker_id in "uv")
     ]
-    done = take(tmp_path, hand_in(tmp_path, made, "two.jsonl"))
+    import_report = take(tmp_path, hand_in(tmp_path, changed_submissions, "two.jsonl"))
     after = _gold(tmp_path, "quick")
-    assert {row: after[row] for row in before} == before
-    assert done.decisions["quick"]["accepted"] == list(before.values()).count("accepted") + 3
+    assert {table_row: after[table_row] for table_row in earlier_bytes} == earlier_bytes
+    assert (
+        import_report.decisions["quick"]["accepted"]
+        == list(earlier_bytes.values()).count("accepted") + 3
+    )
     report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
-    pay = "5.00" if other == "yes" else "2.00"  # 2 HITs at 0.50 and 2 at 2.00, or 4 at 0.50
+    pay = "5.00" if other_verdict == "yes" else "2.00"  # 2 HITs at 0.50 and 2 at 2.00, or 4 at 0.50
     assert f"<b>{pay}</b><span>USD due" in report
-    assert ("1 had others" in report) == (other != "yes")
+    assert ("1 had others" in report) == (other_verdict != "yes")
     assert "failed_attention" not in report.split("</style>")[1]
     assert "rows have judgments, 0 still open" in report
 
 
 def test_a_hit_is_paid_once_to_a_worker(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    first = submission(batch, "w", assignment="one")
+    hit_batch = batch_of(tmp_path)
+    first = submission(hit_batch, "w", assignment="one")
     take(tmp_path, hand_in(tmp_path, [first]))
-    done = take(tmp_path, hand_in(tmp_path, [{**first, "assignment": "two"}], "again.jsonl"))
-    assert (done.new, done.further) == (0, 1)
+    import_report = take(
+        tmp_path, hand_in(tmp_path, [{**first, "assignment": "two"}], "again.jsonl")
+    )
+    assert (import_report.new, import_report.further) == (0, 1)
     report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
     assert "<b>0.50</b><span>USD due" in report
     judgments = JudgmentTable(tmp_path / "judgments/quick")
     batches = Batches(tmp_path / "hits")
     judgments.settle(batches)
     for assignment, reason in (("one", ""), ("two", "You handed in this HIT before")):
-        given = submission_from_value({**first, "assignment": assignment}, "x", 1)
-        assert isinstance(given, Submission)
-        found = match_submission(given, batches, "static", read_salt(tmp_path / "hits"))
-        assert not isinstance(found, Refused)
-        verdict = judgments.verdict(found, batches)
+        later_submission = submission_from_value({**first, "assignment": assignment}, "x", 1)
+        assert isinstance(later_submission, Submission)
+        matched = match_submission(
+            later_submission, batches, "static", read_salt(tmp_path / "hits")
+        )
+        assert not isinstance(matched, Refused)
+        verdict = judgments.verdict(matched, batches)
         assert verdict is not None and verdict.reason.startswith(reason)
         assert bool(verdict.reason) == bool(reason)

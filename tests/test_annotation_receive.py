@@ -34,25 +34,27 @@ __all__ = ["browser"]  # a fixture
 
 
 def at_desk(
-    batch: HitBatch, tmp: Path, find: SearchPassages | None = None, **more: Any
+    hit_batch: HitBatch, tmp_folder: Path, find: SearchPassages | None = None, **more_values: Any
 ) -> AbstractContextManager[Desk]:
     """The desk of a batch, with its results in `tmp`."""
-    return open_desk(ServingOrder(batch=batch.folder, out=tmp / "results", **more), find=find)
+    return open_desk(
+        ServingOrder(batch=hit_batch.folder, out=tmp_folder / "results", **more_values), find=find
+    )
 
 
-def me(worker: str, session: str = "", **more: Any) -> dict[str, Any]:
-    return {"worker": worker, "assignment": session, **more}
+def me(worker_id: str, session: str = "", **more_values: Any) -> dict[str, Any]:
+    return {"worker": worker_id, "assignment": session, **more_values}
 
 
 def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
     pool = HitPool(["a", "b"], 2, 60)
-    given = [pool.give((f"w{n}", ""), "", 0) for n in range(5)]
-    assert given == ["a", "a", "b", "b", None]
+    given_hits = [pool.give((f"w{worker_number}", ""), "", 0) for worker_number in range(5)]
+    assert given_hits == ["a", "a", "b", "b", None]
     assert pool.give(("w0", ""), "", 1) == "a"  # a reload
     pool.leave(("w1", ""))
     assert pool.give(("w4", ""), "", 1) == "a"
-    for n, hit in ((0, "a"), (4, "a"), (2, "b")):
-        pool.record_submission((f"w{n}", ""), hit)
+    for worker_number, hit_id in ((0, "a"), (4, "a"), (2, "b")):
+        pool.record_submission((f"w{worker_number}", ""), hit_id)
     assert pool.give(("w5", ""), "", 2) is None  # w3 has it in hand
     assert pool.give(("w5", ""), "", 60) == "b"  # and has left
     assert pool.give(("w2", ""), "", 60) is None  # nobody gets a HIT twice
@@ -61,49 +63,49 @@ def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("session", "named", "ended"),
+    ("session", "named_hit", "ended"),
     [("", "", True), ("", "a", True), ("", "2", False), ("s", "2", True), ("", "none", True)],
 )
-def test_where_work_has_ended(session: str, named: str, ended: bool) -> None:
+def test_where_work_has_ended(session: str, named_hit: str, ended: bool) -> None:
     pool = HitPool(["a", "b"], 1, 60)
     visit = ("w", session)
-    assert not pool.has_ended(visit, named)
+    assert not pool.has_ended(visit, named_hit)
     pool.record_submission(visit, "a")
-    assert pool.has_ended(visit, named) is ended
+    assert pool.has_ended(visit, named_hit) is ended
     pool.hand(visit, "b", 60)
-    assert not pool.has_ended(visit, named)
+    assert not pool.has_ended(visit, named_hit)
 
 
-@pytest.mark.parametrize("named", ["b", "2"])
-def test_a_pool_gives_the_hit_that_a_link_names(named: str) -> None:
+@pytest.mark.parametrize("named_hit", ["b", "2"])
+def test_a_pool_gives_the_hit_that_a_link_names(named_hit: str) -> None:
     pool = HitPool(["a", "b"], 1, 60)
-    assert pool.give(("w1", "s1"), named, 0) == "b"
-    assert pool.give(("w2", "s2"), named, 0) == "a"  # that one is full
+    assert pool.give(("w1", "s1"), named_hit, 0) == "b"
+    assert pool.give(("w2", "s2"), named_hit, 0) == "a"  # that one is full
     assert pool.give(("w3", "s3"), "no such", 0) is None
 
 
 def test_a_pool_never_gives_more_than_wanted_in_any_order() -> None:
-    rng, now = random.Random(7), 0.0
-    pool = HitPool([f"h{n}" for n in range(20)], 3, 50)
+    random_source, now = random.Random(7), 0.0
+    pool = HitPool([f"h{worker_number}" for worker_number in range(20)], 3, 50)
     for _ in range(3_000):
-        now += rng.random()
-        visit = (f"w{rng.randrange(80)}", "")
-        hit = pool.give(visit, "", now)
-        if hit and rng.random() < 0.1:
-            pool.record_submission(visit, hit)
-        elif hit and rng.random() < 0.1:
+        now += random_source.random()
+        visit = (f"w{random_source.randrange(80)}", "")
+        hit_id = pool.give(visit, "", now)
+        if hit_id and random_source.random() < 0.1:
+            pool.record_submission(visit, hit_id)
+        elif hit_id and random_source.random() < 0.1:
             pool.leave(visit)
         assert all(len(workers) <= 3 for workers in pool.busy.values())
     assert pool.counts()["received"] == pool.counts()["useful"] == 60
 
 
 def test_a_journal_cuts_what_a_killed_process_left_of_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "lines"
-    path.write_bytes(b'{"a": 1}\n' + b'{"b": ' + b"x" * 100_000)
-    journal = Journal(path)
+    file_path = tmp_path / "lines"
+    file_path.write_bytes(b'{"a": 1}\n' + b'{"b": ' + b"x" * 100_000)
+    journal = Journal(file_path)
     assert (journal.cut, list(journal.lines())) == (100_006, ['{"a": 1}\n'])
     journal.append("é")
-    assert path.read_text("utf-8") == '{"a": 1}\né\n'
+    assert file_path.read_text("utf-8") == '{"a": 1}\né\n'
     journal.close()
     with closing(Journal(tmp_path / "new")) as journal:  # it holds ids of workers
         assert journal.path.stat().st_mode & 0o777 == 0o600
@@ -121,129 +123,148 @@ def test_rates_are_by_address() -> None:
 
 def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
     """Two workers, one HIT after another; the code comes with the receipt and not before."""
-    batch = batch_of(tmp_path)
-    out = tmp_path / "results"
-    with serving(batch.folder, out, "--code", "C0DE-7", "--base", "/lab/x") as server:
+    hit_batch = batch_of(tmp_path)
+    results_folder = tmp_path / "results"
+    with serving(
+        hit_batch.folder, results_folder, "--code", "C0DE-7", "--base", "/lab/x"
+    ) as server:
         assert server.address.endswith("/lab/x/")
         root = server.address.removesuffix("lab/x/")
         for address, name in ((server.address, ""), (root, ""), (root, "task.html")):
-            status, page = call(address, name)
-            assert (status, "Is it good?" in page, "C0DE-7" in page) == (200, True, False)
-            assert batch.hits[0].items[0].fields["question"] not in page
-        for worker in ("ada", "bob"):
-            for number in (1, 2):
-                status, given = call(server.address, "hit", me(worker, next=True))
-                assert status == 200
-                assert "row" not in json.dumps(given)
-                made = answers_of(given["hit"], batch.id, worker)
+            http_status, page = call(address, name)
+            assert (http_status, "Is it good?" in page, "C0DE-7" in page) == (200, True, False)
+            assert hit_batch.hits[0].items[0].fields["question"] not in page
+        for worker_id in ("ada", "bob"):
+            for worker_number in (1, 2):
+                http_status, hit_reply = call(server.address, "hit", me(worker_id, next=True))
+                assert http_status == 200
+                assert "row" not in json.dumps(hit_reply)
+                submission = answers_of(hit_reply["hit"], hit_batch.id, worker_id)
                 for _ in range(2):  # twice, as where the receipt is lost
-                    status, reply = call(server.address, "submissions", made)
-                    assert (status, reply["code"], reply["more"]) == (200, "C0DE-7", True)
-                assert call(server.address, "health")[1]["received"] >= number
+                    http_status, reply = call(server.address, "submissions", submission)
+                    assert (http_status, reply["code"], reply["more"]) == (200, "C0DE-7", True)
+                assert call(server.address, "health")[1]["received"] >= worker_number
                 # "Thank you", loaded again
-                again = call(server.address, "hit", me(worker))[1]
+                again = call(server.address, "hit", me(worker_id))[1]
                 assert again == {"done": {"how": "sent", "code": "C0DE-7", "more": True}}
-        other = call(server.address, "hit", me("ada", hit="2"))[1]["done"]["code"]
+        other_code = call(server.address, "hit", me("ada", hit="2"))[1]["done"]["code"]
         no_more = call(server.address, "hit", me("ada", next=True))[1]["done"]
-        assert (other, no_more["code"], no_more["more"]) == ("C0DE-7", "C0DE-7", False)
+        assert (other_code, no_more["code"], no_more["more"]) == ("C0DE-7", "C0DE-7", False)
         assert call(server.address, "hit", me("eve"))[0] == 409
         assert call(server.address, "health")[1]["useful"] == 4
         said = server.stop()
     assert "ada" not in said
     assert "(0 of 4 received)" in said and "stopped; 4 received" in said
-    lines = received(out, batch)
-    assert Counter((one["worker"], one["hit"]) for one in lines) == Counter(
-        (worker, hit.id) for worker in ("ada", "bob") for hit in batch.hits
+    lines = received(results_folder, hit_batch)
+    assert Counter((entry["worker"], entry["hit"]) for entry in lines) == Counter(
+        (worker_id, hit_id.id) for worker_id in ("ada", "bob") for hit_id in hit_batch.hits
     )
-    assert all(one["received"].endswith("+00:00") for one in lines)
-    assert take(tmp_path, out / "quick-0001" / "submissions.jsonl").new == 4
+    assert all(entry["received"].endswith("+00:00") for entry in lines)
+    assert take(tmp_path, results_folder / "quick-0001" / "submissions.jsonl").new == 4
     assert refusals(tmp_path) == []
 
 
 def test_a_session_of_a_recruiting_site_is_one_hit_and_comes_back_to_its_code(
     tmp_path: Path,
 ) -> None:
-    batch = batch_of(tmp_path)
-    out = tmp_path / "results"
-    with serving(batch.folder, out, "--code", "C", "--complete", "https://x.org/d?c=1") as server:
-        given = call(server.address, "hit", me("p1", "s1", study="st", hit="2"))[1]["hit"]
-        assert given["id"] == batch.hits[1].id
-        made = answers_of(given, batch.id, "p1", assignment="s1", study="st")
-        reply = call(server.address, "submissions", made)[1]
+    hit_batch = batch_of(tmp_path)
+    results_folder = tmp_path / "results"
+    with serving(
+        hit_batch.folder, results_folder, "--code", "C", "--complete", "https://x.org/d?c=1"
+    ) as server:
+        given_hit = call(server.address, "hit", me("p1", "s1", study="st", hit="2"))[1]["hit"]
+        assert given_hit["id"] == hit_batch.hits[1].id
+        submission = answers_of(given_hit, hit_batch.id, "p1", assignment="s1", study="st")
+        reply = call(server.address, "submissions", submission)[1]
         end = {"how": "sent", "code": "C", "complete": "https://x.org/d?c=1", "more": False}
         assert reply == end
         assert call(server.address, "hit", me("p1", "s1"))[1] == {"done": end}
-        assert call(server.address, "hit", me("p1", "s2"))[1]["hit"]["id"] == batch.hits[0].id
+        assert call(server.address, "hit", me("p1", "s2"))[1]["hit"]["id"] == hit_batch.hits[0].id
         server.kill()
-    with serving(batch.folder, out, "--code", "C") as server:
-        done = call(server.address, "hit", me("p1", "s1"))[1]["done"]
-        assert done == {"how": "sent", "code": "C", "more": False}
+    with serving(hit_batch.folder, results_folder, "--code", "C") as server:
+        session_end = call(server.address, "hit", me("p1", "s1"))[1]["done"]
+        assert session_end == {"how": "sent", "code": "C", "more": False}
         assert call(server.address, "health")[1]["in_hand"] == 1  # s2 has its HIT still
         assert call(server.address, "leave", me("p1", "s2"))[0] == 200
         assert call(server.address, "health")[1]["in_hand"] == 0
-        assert call(server.address, "submissions", made)[0] == 200
-    assert [one["study"] for one in received(out, batch)] == ["st"]
+        assert call(server.address, "submissions", submission)[0] == 200
+    assert [entry["study"] for entry in received(results_folder, hit_batch)] == ["st"]
 
 
-def bad(batch: HitBatch, change: dict[str, Any]) -> dict[str, Any]:
-    hit = {"id": batch.hits[0].id, "items": [{"id": i.id} for i in batch.hits[0].items]}
-    return answers_of(hit, batch.id, "eve") | change
+def bad(hit_batch: HitBatch, change: dict[str, Any]) -> dict[str, Any]:
+    hit_id = {
+        "id": hit_batch.hits[0].id,
+        "items": [{"id": item.id} for item in hit_batch.hits[0].items],
+    }
+    return answers_of(hit_id, hit_batch.id, "eve") | change
 
 
 def test_what_is_not_taken(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    out = tmp_path / "results"
-    item = batch.hits[0].items[0].id
+    hit_batch = batch_of(tmp_path)
+    results_folder = tmp_path / "results"
+    item = hit_batch.hits[0].items[0].id
     posts: dict[int, list[Any]] = {
         400: [b"", b"\xff", b'{"format": 1}', b" " * LONGEST],
-        404: [bad(batch, {"batch": "0" * 16}), bad(batch, {"hit": "../../etc"})],
+        404: [bad(hit_batch, {"batch": "0" * 16}), bad(hit_batch, {"hit": "../../etc"})],
         405: [None],
         413: [b" " * (LONGEST + 1)],
         422: [
-            bad(batch, {"answers": {}}),
-            bad(batch, {"answers": {item: {"verdict": "<script>"}}}),
-            bad(batch, {"worker": "  "}),
+            bad(hit_batch, {"answers": {}}),
+            bad(hit_batch, {"answers": {item: {"verdict": "<script>"}}}),
+            bad(hit_batch, {"worker": "  "}),
         ],
     }
     visits: dict[int, list[Any]] = {
         200: [me("x" * 200, "y" * 200)],
         400: [b'{"a": NaN}', b"[]", {}, me("x" * 201), me("x", "y" * 201), {"worker": ["a"]}],
     }
-    wrong = [(one, "submissions", status) for status, some in posts.items() for one in some]
-    wrong += [(one, "hit", status) for status, some in visits.items() for one in some]
-    wrong += [(None, path, 404) for path in ("items.jsonl", "..%2fprivate.json")]
-    with serving(batch.folder, out, "--code", "C0DE") as server:
-        for given, path, status in wrong:
-            found, reply = call(server.address, path, given)
-            assert (path, found) == (path, status)
+    wrong = [
+        (body, "submissions", http_status)
+        for http_status, bodies in posts.items()
+        for body in bodies
+    ]
+    wrong += [
+        (body, "hit", http_status) for http_status, bodies in visits.items() for body in bodies
+    ]
+    wrong += [(None, file_path, 404) for file_path in ("items.jsonl", "..%2fprivate.json")]
+    with serving(hit_batch.folder, results_folder, "--code", "C0DE") as server:
+        for posted_body, file_path, http_status in wrong:
+            found_status, reply = call(server.address, file_path, posted_body)
+            assert (file_path, found_status) == (file_path, http_status)
             assert "C0DE" not in str(reply)
-        for n in range(7):  # a worker that sends ever other answers is kept within bounds
-            made = bad(batch, {"seconds": float(n)})
-            assert call(server.address, "submissions", made)[0] == (200 if n < 5 else 409)
+        for worker_number in range(
+            7
+        ):  # a worker that sends ever other answers is kept within bounds
+            submission = bad(hit_batch, {"seconds": float(worker_number)})
+            assert call(server.address, "submissions", submission)[0] == (
+                200 if worker_number < 5 else 409
+            )
         assert call(server.address, "health")[1]["not_taken"] == 3
         said = server.stop()
     assert "eve" not in said and "Traceback" not in said
-    kept = (out / "quick-0001" / "not-taken.log").read_text("utf-8").splitlines()
-    assert len(kept) == 3
-    assert len(received(out, batch)) == 5
+    kept_lines = (results_folder / "quick-0001" / "not-taken.log").read_text("utf-8").splitlines()
+    assert len(kept_lines) == 3
+    assert len(received(results_folder, hit_batch)) == 5
 
 
 def test_a_full_rate_is_refused_by_forwarded_address(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    with serving(batch.folder, tmp_path / "results", "--rate", "0.1") as server:
-        one, other = ({"X-Forwarded-For": f"192.0.2.{n}"} for n in (1, 2))
-        status = [call(server.address, "hit", me("a"), one)[0] for _ in range(4)]
-        assert status == [200, 200, 429, 429]
-        assert call(server.address, "hit", me("b"), other)[0] == 200
+    hit_batch = batch_of(tmp_path)
+    with serving(hit_batch.folder, tmp_path / "results", "--rate", "0.1") as server:
+        first_address, other_address = (
+            {"X-Forwarded-For": f"192.0.2.{worker_number}"} for worker_number in (1, 2)
+        )
+        http_status = [call(server.address, "hit", me("a"), first_address)[0] for _ in range(4)]
+        assert http_status == [200, 200, 429, 429]
+        assert call(server.address, "hit", me("b"), other_address)[0] == 200
 
 
 def test_progress_hears_of_each_submission_once(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
+    hit_batch = batch_of(tmp_path)
     heard: list[int] = []
-    with at_desk(batch, tmp_path) as desk:
+    with at_desk(hit_batch, tmp_path) as desk:
         desk.arrived = heard.append
-        for given in (bad(batch, {}), bad(batch, {}), {}):
-            desk.take(json.dumps(given))
+        for submission in (bad(hit_batch, {}), bad(hit_batch, {}), {}):
+            desk.take(json.dumps(submission))
     assert heard == [1]
 
 
@@ -264,8 +285,8 @@ def test_what_is_told_at_the_end(
     platform: str, code: str | None, complete: str | None, ending: dict[str, str], tmp_path: Path
 ) -> None:
     url = "https://x.org" if platform == "prolific" else None
-    batch = batch_of(tmp_path, platform=platform, delivery=Delivery(url=url))
-    with at_desk(batch, tmp_path, code=code, complete=complete) as desk:
+    hit_batch = batch_of(tmp_path, platform=platform, delivery=Delivery(url=url))
+    with at_desk(hit_batch, tmp_path, code=code, complete=complete) as desk:
         assert desk.ending == ending
 
 
@@ -275,80 +296,81 @@ def test_what_is_told_at_the_end(
 def test_how_long_a_hit_stays_in_hand(
     paid: int, minutes: float | None, seconds: float, tmp_path: Path
 ) -> None:
-    asked = order(tmp_path)
-    path = tmp_path / "quick" / "layout.yaml"
-    path.write_text(LAYOUT.replace("minutes_per_hit: 2", f"minutes_per_hit: {paid}"), "utf-8")
-    batch = read_batch(make_batch(asked)[0])
-    with at_desk(batch, tmp_path, minutes=minutes) as desk:
+    serving_order = order(tmp_path)
+    file_path = tmp_path / "quick" / "layout.yaml"
+    file_path.write_text(LAYOUT.replace("minutes_per_hit: 2", f"minutes_per_hit: {paid}"), "utf-8")
+    hit_batch = read_batch(make_batch(serving_order)[0])
+    with at_desk(hit_batch, tmp_path, minutes=minutes) as desk:
         assert desk.pool.seconds == seconds
 
 
 def test_only_who_has_a_hit_may_search(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
+    hit_batch = batch_of(tmp_path)
     passages = [{"id": "1", "text": "t"}]
-    with at_desk(batch, tmp_path, find=lambda query: passages) as desk:
+    with at_desk(hit_batch, tmp_path, find=lambda query: passages) as desk:
         assert desk.search(me("ada", query="x"))[0] == 409
         assert desk.give(me("ada"))[0] == 200
-        found = [
-            desk.search(me("ada", query=one))[0] for one in (" x ", "x" * 300, "x" * 301, " ", 7)
+        found_statuses = [
+            desk.search(me("ada", query=entry))[0]
+            for entry in (" x ", "x" * 300, "x" * 301, " ", 7)
         ]
-        assert found == [200, 200, 400, 400, 400]
+        assert found_statuses == [200, 200, 400, 400, 400]
         assert desk.search(me("ada", query="x"))[1] == {"passages": passages}
-    with at_desk(batch, tmp_path) as desk:
+    with at_desk(hit_batch, tmp_path) as desk:
         assert desk.search(me("ada", query="x"))[0] == 409  # no corpus is served
 
 
 def test_a_batch_of_pages_has_one_server_at_a_time(tmp_path: Path) -> None:
-    batch, other = batch_of(tmp_path), batch_of(tmp_path, platform="mturk")
+    hit_batch, other_batch = batch_of(tmp_path), batch_of(tmp_path, platform="mturk")
     refused = pytest.raises(UserError, match="it is served already")
-    with at_desk(batch, tmp_path), refused, at_desk(batch, tmp_path):
+    with at_desk(hit_batch, tmp_path), refused, at_desk(hit_batch, tmp_path):
         pass
-    with pytest.raises(UserError, match="a batch for mturk"), at_desk(other, tmp_path):
+    with pytest.raises(UserError, match="a batch for mturk"), at_desk(other_batch, tmp_path):
         pass
 
 
 def crowd(
-    batch: HitBatch, out: Path, workers: int, kills: int, most: float = 900
+    hit_batch: HitBatch, results_folder: Path, workers: int, kills: int, most: float = 900
 ) -> list[tuple[str, str]]:
     """Workers who do HITs until there are none left, while the server is killed and restarted.
 
     Returns the (worker, HIT) of every receipt.
     """
     options = ("--code", "C", "--rate", "0", "--minutes", "60")
-    server = [Server(batch.folder, out, *options)]
-    done: list[tuple[str, str]] = []
+    server = [Server(hit_batch.folder, results_folder, *options)]
+    done_work: list[tuple[str, str]] = []
     deadline = time.monotonic() + most
 
-    def until_answered(path: str, given: dict[str, Any]) -> tuple[int, Any]:
+    def until_answered(file_path: str, request_value: dict[str, Any]) -> tuple[int, Any]:
         while True:
             assert time.monotonic() < deadline
             try:
-                return call(server[0].address, path, given)
+                return call(server[0].address, file_path, request_value)
             except Exception:  # no server, or a reply that was cut by the kill
                 time.sleep(0.05)
 
-    def work(worker: str) -> None:
-        while "hit" in (given := until_answered("hit", me(worker, next=True))[1]):
-            made = answers_of(given["hit"], batch.id, worker)
-            status, reply = until_answered("submissions", made)
-            assert (status, reply["code"]) == (200, "C")
-            done.append((worker, given["hit"]["id"]))
+    def work(worker_id: str) -> None:
+        while "hit" in (request_value := until_answered("hit", me(worker_id, next=True))[1]):
+            submission = answers_of(request_value["hit"], hit_batch.id, worker_id)
+            http_status, reply = until_answered("submissions", submission)
+            assert (http_status, reply["code"]) == (200, "C")
+            done_work.append((worker_id, request_value["hit"]["id"]))
 
     with ThreadPoolExecutor(workers) as pool:
         try:
-            working = [pool.submit(work, f"w{n}") for n in range(workers)]
-            for n in range(1, kills + 1):
-                while len(done) < len(batch.hits) * 2 * n // (kills + 1):
+            working = [pool.submit(work, f"w{worker_number}") for worker_number in range(workers)]
+            for worker_number in range(1, kills + 1):
+                while len(done_work) < len(hit_batch.hits) * 2 * worker_number // (kills + 1):
                     assert time.monotonic() < deadline
                     time.sleep(0.01)
                 server[0].kill()
-                server[0] = Server(batch.folder, out, *options)
-            for one in working:
-                one.result()
+                server[0] = Server(hit_batch.folder, results_folder, *options)
+            for future in working:
+                future.result()
         finally:
             deadline = 0.0
             server[0].kill()
-    return done
+    return done_work
 
 
 @pytest.mark.parametrize(
@@ -358,13 +380,15 @@ def test_nothing_is_lost_or_doubled_by_kills(
     tmp_path: Path, hits: int, workers: int, kills: int
 ) -> None:
     """Each HIT is wanted twice; 10,000 submissions in the long one."""
-    batch = batch_of(tmp_path, rows=3 * hits, number=3 * hits)
-    assert len(batch.hits) == hits
-    done = crowd(batch, tmp_path / "results", workers, kills)
-    kept = [(one["worker"], one["hit"]) for one in received(tmp_path / "results", batch)]
-    assert len(kept) == len(set(kept))  # nothing double
-    assert set(kept) == set(done)  # nothing that was acknowledged is lost
-    counts = Counter(hit for _, hit in kept)
+    hit_batch = batch_of(tmp_path, rows=3 * hits, number=3 * hits)
+    assert len(hit_batch.hits) == hits
+    done_work = crowd(hit_batch, tmp_path / "results", workers, kills)
+    kept_work = [
+        (entry["worker"], entry["hit"]) for entry in received(tmp_path / "results", hit_batch)
+    ]
+    assert len(kept_work) == len(set(kept_work))  # nothing double
+    assert set(kept_work) == set(done_work)  # nothing that was acknowledged is lost
+    counts = Counter(hit_id for _, hit_id in kept_work)
     assert min(counts.values()) >= 2
     assert len(counts) == hits
 
@@ -382,13 +406,15 @@ UNTIL = date(2020, 4, 30)
 
 
 def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) -> None:
-    rows, news = hand_in(tmp_path, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
+    table_rows, news = hand_in(tmp_path, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
     places: dict[str, Any] = {"build": tmp_path / "build", "out": tmp_path / "hits"}
-    order = BatchOrder(layout="ckl_expert", dataset=str(rows), news=news, until=UNTIL, **places)
-    batch = read_batch(make_batch(order)[0])
-    query, words = "Tom Brady Tampa Bay Buccaneers", "Buccaneers"
-    more = ("--until", str(UNTIL), "--build", str(tmp_path / "build"), "--code", "C0DE")
-    with serving(batch.folder, tmp_path / "results", *more) as server:
+    order = BatchOrder(
+        layout="ckl_expert", dataset=str(table_rows), news=news, until=UNTIL, **places
+    )
+    hit_batch = read_batch(make_batch(order)[0])
+    query, command_words = "Tom Brady Tampa Bay Buccaneers", "Buccaneers"
+    more_values = ("--until", str(UNTIL), "--build", str(tmp_path / "build"), "--code", "C0DE")
+    with serving(hit_batch.folder, tmp_path / "results", *more_values) as server:
         browser.size("wide")
         browser.go(f"{server.address}task.html?participant=ada")
         browser.click('[data-answer="keep"] label')
@@ -397,7 +423,7 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
         browser.press("Search")
         browser.click(".found button")
         browser.click('[data-answer="found"] label')
-        browser.drag(words)
+        browser.drag(command_words)
         browser.click('[data-answer="other_answer"] textarea')
         browser.insert("Leo Varadkar")
         browser.click('[data-answer="other_is"] label')
@@ -405,18 +431,20 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
         assert browser.overflow() == 0
         browser.press("Submit")
         browser.wait("return !document.querySelector('#end').hidden")
-        (line,) = browser.until(lambda: received(tmp_path / "results", batch), "the submission")
+        (text_line,) = browser.until(
+            lambda: received(tmp_path / "results", hit_batch), "the submission"
+        )
         browser.wait("return document.querySelector('#end h2').textContent === 'Thank you'")
         browser.refresh()  # without the session of a recruiting site the code comes again, too
         assert browser.text("#code") == "C0DE"
-    line.pop("received")
-    given = submission_from_text(json.dumps(line), "", 0)
-    assert isinstance(given, Submission)
-    assert find_answer_mistake(given, batch.hits[0], batch.layout_as_sent) is None
-    answers: dict[str, Any]
-    (answers,) = line["answers"].values()
-    (search,) = answers["searches"]
+    text_line.pop("received")
+    read_submission = submission_from_text(json.dumps(text_line), "", 0)
+    assert isinstance(read_submission, Submission)
+    assert find_answer_mistake(read_submission, hit_batch.hits[0], hit_batch.layout_as_sent) is None
+    item_answers: dict[str, Any]
+    (item_answers,) = text_line["answers"].values()
+    (search,) = item_answers["searches"]
     assert search["query"] == query
-    assert [one["id"] for one in search["opened"]] == search["found"][:1]
-    marked = answers["other_evidence"]  # behind the passages that were shown
-    assert (marked["text"], marked["paragraph"]) == (words, 10)
+    assert [entry["id"] for entry in search["opened"]] == search["found"][:1]
+    marked = item_answers["other_evidence"]  # behind the passages that were shown
+    assert (marked["text"], marked["paragraph"]) == (command_words, 10)

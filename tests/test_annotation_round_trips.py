@@ -23,30 +23,30 @@ WAYS = [
 """Every layout on one platform and every platform with one layout are quick."""
 
 
-def export(works: Sequence[Made], batch: HitBatch, layout: Layout, folder: Path) -> Path:
+def export(works: Sequence[Made], hit_batch: HitBatch, layout: Layout, folder: Path) -> Path:
     """What comes back from the platform of a batch."""
     folder.mkdir(exist_ok=True)
-    if batch.platform == "mturk":
-        path = folder / "Batch_1_batch_results.csv"
-        mturk_csv(works, batch, path)
-    elif batch.platform == "label_studio":
-        path = folder / "project-1.json"
-        label_studio_export(works, batch, layout, path)
+    if hit_batch.platform == "mturk":
+        file_path = folder / "Batch_1_batch_results.csv"
+        mturk_csv(works, hit_batch, file_path)
+    elif hit_batch.platform == "label_studio":
+        file_path = folder / "project-1.json"
+        label_studio_export(works, hit_batch, layout, file_path)
     else:
-        path = hand_in(folder, works, "submissions.jsonl")
-    return path
+        file_path = hand_in(folder, works, "submissions.jsonl")
+    return file_path
 
 
 def told(works: Sequence[Made], platform: str) -> dict[tuple[str, str, str], list[Any]]:
     """What good workers have said, by HIT, item and hashed worker, in order."""
     out: dict[tuple[str, str, str], list[Any]] = {}
-    for made in works:
-        name = made["worker"]
+    for submission in works:
+        name = submission["worker"]
         if platform == "label_studio":
             name = str(sum(name.encode()))
-        worker = hash_id(b"a salt of sixteen", "worker", platform, name)
-        for item, answers in made["answers"].items():
-            out.setdefault((made["hit"], item, worker), []).append(answers)
+        worker_id = hash_id(b"a salt of sixteen", "worker", platform, name)
+        for item, item_answers in submission["answers"].items():
+            out.setdefault((submission["hit"], item, worker_id), []).append(item_answers)
     return out
 
 
@@ -57,29 +57,33 @@ def test_what_workers_say_arrives(
     monkeypatch.setenv("FACTDRIFT_SALT", "a salt of sixteen")
     hits, out = tmp_path / "hits", tmp_path / "judgments"
     layout = load_layout(name)
-    batch = written(hits, name, platform)
-    works = work(batch, layout)
-    results = export(works, batch, layout, tmp_path / "results")
-    done = take(tmp_path, results)
+    hit_batch = written(hits, name, platform)
+    works = work(hit_batch, layout)
+    results = export(works, hit_batch, layout, tmp_path / "results")
+    report = take(tmp_path, results)
     whole = platform != "label_studio"
-    size = 1 if whole else len(batch.hits[0].items)  # every item is taken by itself, or a HIT
-    assert done.refused == {}
-    assert (done.taken, done.new) == (len(works) * size, (len(works) - 1) * size)
-    assert done.further == size if whole else done.further + done.known == size
-    rows = pq.read_table(out / name / "judgments.parquet").to_pylist()
-    wanted = told(works, platform)
+    size = 1 if whole else len(hit_batch.hits[0].items)  # every item is taken by itself, or a HIT
+    assert report.refused == {}
+    assert (report.taken, report.new) == (len(works) * size, (len(works) - 1) * size)
+    assert report.further == size if whole else report.further + report.known == size
+    table_rows = pq.read_table(out / name / "judgments.parquet").to_pylist()
+    expected_answers = told(works, platform)
     got: dict[tuple[str, str, str], list[Any]] = {}
-    for row in rows:
-        assert (row["platform"], row["batch"], row["layout"]) == (platform, batch.id, name)
+    for row in table_rows:
+        assert (row["platform"], row["batch"], row["layout"]) == (platform, hit_batch.id, name)
         key = (row["hit"], row["item"], row["worker"])
         got.setdefault(key, []).append(json.loads(row["answers"]))
-    for answers in (*wanted.values(), *got.values()):
-        answers.sort(key=lambda one: json.dumps(one, sort_keys=True))
+    for answers in (*expected_answers.values(), *got.values()):
+        answers.sort(key=lambda item_answers: json.dumps(item_answers, sort_keys=True))
         if not whole:  # who says the same of an item again says it once
-            answers[:] = [one for n, one in enumerate(answers) if one not in answers[:n]]
-    assert got == wanted
-    assert {row["seconds"] for row in rows} >= {0.4, 41.5}
-    before = (out / name / "judgments.parquet").read_bytes()
+            answers[:] = [
+                item_answers
+                for answer_number, item_answers in enumerate(answers)
+                if item_answers not in answers[:answer_number]
+            ]
+    assert got == expected_answers
+    assert {row["seconds"] for row in table_rows} >= {0.4, 41.5}
+    earlier_bytes = (out / name / "judgments.parquet").read_bytes()
     again = take(tmp_path, results)
     assert (again.new, again.known) == (0, len(works) * size)
-    assert (out / name / "judgments.parquet").read_bytes() == before
+    assert (out / name / "judgments.parquet").read_bytes() == earlier_bytes

@@ -23,23 +23,26 @@ GOOD = handed_in("b", "h", "A1", {"i": {"verdict": "yes"}}, assignment="s", seco
 
 
 def test_a_submission() -> None:
-    found = submission_from_text(json.dumps(GOOD), "f.jsonl", 3)
-    assert isinstance(found, Submission)
-    more = {"where": "f.jsonl", "line": 3, "study": "", "received": ""}
-    assert msgspec.structs.asdict(found) == GOOD | more
+    read_submission = submission_from_text(json.dumps(GOOD), "f.jsonl", 3)
+    assert isinstance(read_submission, Submission)
+    more_values = {"where": "f.jsonl", "line": 3, "study": "", "received": ""}
+    assert msgspec.structs.asdict(read_submission) == GOOD | more_values
 
 
-@pytest.mark.parametrize("left", ["assignment", "seconds", "item_seconds"])
-def test_what_may_be_absent(left: str) -> None:
-    for given in ({k: v for k, v in GOOD.items() if k != left}, GOOD | {left: None}):
-        found = submission_from_text(json.dumps(given), "f", 1)
-        assert isinstance(found, Submission) and not getattr(found, left)
+@pytest.mark.parametrize("left_out", ["assignment", "seconds", "item_seconds"])
+def test_what_may_be_absent(left_out: str) -> None:
+    for changed_submission in (
+        {key: answer_value for key, answer_value in GOOD.items() if key != left_out},
+        GOOD | {left_out: None},
+    ):
+        read_submission = submission_from_text(json.dumps(changed_submission), "f", 1)
+        assert isinstance(read_submission, Submission) and not getattr(read_submission, left_out)
 
 
 def test_ids_that_the_platform_tells() -> None:
-    found = submission_from_value(GOOD, "f", 1, worker="W", assignment="A")
-    assert isinstance(found, Submission)
-    assert (found.worker, found.assignment) == ("W", "A")
+    read_submission = submission_from_value(GOOD, "f", 1, worker="W", assignment="A")
+    assert isinstance(read_submission, Submission)
+    assert (read_submission.worker, read_submission.assignment) == ("W", "A")
     refused = submission_from_value(GOOD, "f", 1, worker="")
     assert isinstance(refused, Refused) and "$.worker" in refused.detail
 
@@ -54,10 +57,14 @@ def test_ids_that_the_platform_tells() -> None:
     ],
 )
 def test_what_is_no_submission(change: dict[str, Any], detail: str) -> None:
-    found = submission_from_text(json.dumps(GOOD | change), "f", 7)
-    assert isinstance(found, Refused)
-    assert (found.where, found.line, found.reason) == ("f", 7, "not a submission")
-    assert detail in found.detail
+    read_submission = submission_from_text(json.dumps(GOOD | change), "f", 7)
+    assert isinstance(read_submission, Refused)
+    assert (read_submission.where, read_submission.line, read_submission.reason) == (
+        "f",
+        7,
+        "not a submission",
+    )
+    assert detail in read_submission.detail
 
 
 def test_limits_belong_to_what_is_taken() -> None:
@@ -84,10 +91,10 @@ def test_other_json(text: str) -> None:
 def test_json_that_is_none(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         decode_json(text)
-    found = submission_from_text(text, "f", 1)
-    assert isinstance(found, Refused)
-    assert found.reason == "not valid JSON"
-    assert len(found.detail) <= 120
+    read_submission = submission_from_text(text, "f", 1)
+    assert isinstance(read_submission, Refused)
+    assert read_submission.reason == "not valid JSON"
+    assert len(read_submission.detail) <= 120
 
 
 def test_text_that_stays_as_it_is() -> None:
@@ -99,5 +106,5 @@ def test_text_that_stays_as_it_is() -> None:
 
 
 def test_the_longest() -> None:
-    found = submission_from_text(" " * (LONGEST + 1), "f", 1)
-    assert found == Refused("f", 1, "too long", f"{LONGEST + 1:,} characters")
+    read_submission = submission_from_text(" " * (LONGEST + 1), "f", 1)
+    assert read_submission == Refused("f", 1, "too long", f"{LONGEST + 1:,} characters")

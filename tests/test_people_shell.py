@@ -22,11 +22,11 @@ def transcript() -> list[tuple[str, list[str]]]:
 
 def pattern(lines: list[str]) -> str:
     """What the lines match: `…` alone any lines, in a line anything."""
-    found = [
-        "(?:.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*?") + "\n"
-        for line in lines
+    matched_lines = [
+        "(?:.*\n)*?" if text_line == "…" else re.escape(text_line).replace("…", ".*?") + "\n"
+        for text_line in lines
     ]
-    return "".join(found)
+    return "".join(matched_lines)
 
 
 @pytest.mark.slow
@@ -34,8 +34,8 @@ def test_what_is_typed_says_what_stands_there(tmp_path: Path) -> None:
     commands = {"factdrift": [sys.executable, "-c", RUN], "python": [sys.executable]}
     wide = {"COLUMNS": "200"}
     for typed, lines in transcript():
-        words = shlex.split(typed)
-        command = [*commands.get(words[0], words[:1]), *words[1:]]
+        command_words = shlex.split(typed)
+        command = [*commands.get(command_words[0], command_words[:1]), *command_words[1:]]
         said = run_process(
             "sh", "-c", 'exec "$@" 2>&1', "sh", *command, cwd=tmp_path, env=wide
         ).stdout

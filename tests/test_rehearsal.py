@@ -28,7 +28,7 @@ def test_every_layout_can_be_rehearsed(name: str) -> None:
 
 
 def test_a_layout_of_ones_own_is_named(tmp_path: Path) -> None:
-    batch, _ = make_batch(replace(order(tmp_path), number=1))
-    assert read_batch(batch).layout == "quick"
+    hit_batch, _ = make_batch(replace(order(tmp_path), number=1))
+    assert read_batch(hit_batch).layout == "quick"
     with pytest.raises(UserError, match=r"no answers to the layout 'quick'.*\n.*verify_facts"):
-        rehearse(batch, tmp_path / "results.jsonl")
+        rehearse(hit_batch, tmp_path / "results.jsonl")

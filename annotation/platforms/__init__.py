@@ -38,16 +38,16 @@ ALL_PLATFORMS: ExtensionPoint[type[Platform]] = ExtensionPoint(
 
 
 @cache
-def find_platform(name: str) -> Platform:
+def find_platform(platform_name: str) -> Platform:
     """The platform of a name.
 
     `UserError`: no platform has the name, or the package that offers it is broken.
     """
-    platform = ALL_PLATFORMS.find(name)()
-    if platform.name != name:
-        text = f"the platform {name!r} calls itself {platform.name!r}"
+    named_platform = ALL_PLATFORMS.find(platform_name)()
+    if named_platform.name != platform_name:
+        text = f"the platform {platform_name!r} calls itself {named_platform.name!r}"
         raise UserError(text, hint="the class and its entry point need the same name")
-    return platform
+    return named_platform
 
 
 def is_piecewise(platform_name: str) -> bool:
@@ -56,7 +56,7 @@ def is_piecewise(platform_name: str) -> bool:
 
 
 def detect_platform(
-    path: Path, platform_of_batch: Callable[[], str | None], say: Callable[[str], None]
+    results_path: Path, platform_of_batch: Callable[[], str | None], say: Callable[[str], None]
 ) -> Platform:
     """The platform whose results a file holds.
 
@@ -68,24 +68,28 @@ def detect_platform(
     A plug-in that cannot be loaded is passed over, and `say` hears why. `UserError`: two or more
     platforms are equally certain, and nothing else decides.
     """
-    certainty: dict[str, Certainty] = {}
-    for name in ALL_PLATFORMS.names():
+    certainty_by_name: dict[str, Certainty] = {}
+    for platform_name in ALL_PLATFORMS.names():
         try:
-            certainty[name] = find_platform(name).recognises(path)
+            certainty_by_name[platform_name] = find_platform(platform_name).recognises(results_path)
         except UserError as error:
-            if name in PLATFORMS:
+            if platform_name in PLATFORMS:
                 raise
             say(f"  {error}")
-    highest = max(certainty.values())
-    if highest is Certainty.NO:
+    highest_certainty = max(certainty_by_name.values())
+    if highest_certainty is Certainty.NO:
         return find_platform(READS_WHATEVER_IS_LEFT)
-    candidates = [name for name, degree in certainty.items() if degree == highest]
-    if len(candidates) == 1:
-        return find_platform(candidates[0])
+    candidate_names = [
+        platform_name
+        for platform_name, own_certainty in certainty_by_name.items()
+        if own_certainty == highest_certainty
+    ]
+    if len(candidate_names) == 1:
+        return find_platform(candidate_names[0])
     from_batch = platform_of_batch()
-    if from_batch in candidates:
+    if from_batch in candidate_names:
         return find_platform(from_batch)
-    if READS_WHATEVER_IS_LEFT in candidates:
+    if READS_WHATEVER_IS_LEFT in candidate_names:
         return find_platform(READS_WHATEVER_IS_LEFT)
-    text = f"may be results of {' or '.join(sorted(candidates))}"
-    raise UserError(text, where=display_path(path), hint="name one with --platform")
+    text = f"may be results of {' or '.join(sorted(candidate_names))}"
+    raise UserError(text, where=display_path(results_path), hint="name one with --platform")

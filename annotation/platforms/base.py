@@ -47,11 +47,13 @@ FindItem = Callable[[str, str, str], tuple[Layout, Item] | None]
 WhyExcluded = Callable[[Submission], str]
 
 
-def write_csv(path: Path, rows: Iterable[Sequence[object]], **writer_options: Any) -> str:
+def write_csv(
+    table_path: Path, table_rows: Iterable[Sequence[object]], **writer_options: Any
+) -> str:
     """Write a CSV file and return its name. `writer_options` go to `csv.writer`."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, **{"lineterminator": "\n", **writer_options}).writerows(rows)
-    return path.name
+    with table_path.open("w", encoding="utf-8", newline="") as table_file:
+        csv.writer(table_file, **{"lineterminator": "\n", **writer_options}).writerows(table_rows)
+    return table_path.name
 
 
 class Platform(ABC):
@@ -83,29 +85,29 @@ class Platform(ABC):
         """
 
     @abstractmethod
-    def recognises(self, path: Path) -> Certainty:
+    def recognises(self, results_path: Path) -> Certainty:
         """How surely a file is results of this platform; only its beginning is read."""
 
     def read(
-        self, path: Path, find: FindItem = lambda *ids: None
+        self, results_path: Path, find_item: FindItem = lambda *item_ids: None
     ) -> Iterator[Submission | Refused]:
         """Yield the submissions of a results file in order, and `Refused` for a broken entry.
 
-        The file is streamed. `find` returns the layout and the item of a submission.
+        The file is streamed. `find_item` returns the layout and the item of a submission.
         """
-        table, where = is_table(path), display_path(path)
-        for entry in csv_rows(path) if table else json_documents(path):
+        is_table_file, where = is_table(results_path), display_path(results_path)
+        for entry in csv_rows(results_path) if is_table_file else json_documents(results_path):
             if isinstance(entry, Refused):
                 yield entry
             else:
-                yield self.submission(entry.value, where, entry.line, table=table)
+                yield self.submission(entry.value, where, entry.line, table=is_table_file)
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """The submission in one JSON value, or in one row of a table (its cells by column)."""
         raise NotImplementedError
 
-    def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
-        """Write the files that approve or reject the work of the results in `path`.
+    def feedback(self, results_path: Path, decide: Decide, folder: Path) -> list[str]:
+        """Write the files that approve or reject the work of the results in `results_path`.
 
         Returns their names relative to `folder`; an empty list where the platform takes no such
         files. They hold the platform's own worker ids, so they go back to it and nowhere else.

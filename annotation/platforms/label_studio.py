@@ -54,27 +54,36 @@ def labelling_config(layout: Layout) -> str:
     _require_values_without_commas(layout)
     choice_lists, shown_first = _choice_lists(layout), _lists_shown_first(layout)
     shown_fields = {}
-    for name, field in layout.fields.items():
-        if field.kind != "spans" and (name not in choice_lists or name in shown_first):
-            key = f"{META}_{name}" if name in choice_lists else name
-            shown_fields[key] = field.label or _default_label(name)
+    for field_name, field in layout.fields.items():
+        if field.kind != "spans" and (field_name not in choice_lists or field_name in shown_first):
+            shown_key = f"{META}_{field_name}" if field_name in choice_lists else field_name
+            shown_fields[shown_key] = field.label or _default_label(field_name)
 
     def conditions_of(
-        answer: LayoutAnswer, siblings: Mapping[str, LayoutAnswer]
+        answer: LayoutAnswer, sibling_answers: Mapping[str, LayoutAnswer]
     ) -> list[tuple[str, tuple[str, ...], bool]]:
         """Other answers, some of their values, and whether one must be selected (or none)."""
-        conditions = [(name, values, False) for name, values in answer.unless.items()]
-        for name, values in answer.when.items():
-            conditions += conditions_of(siblings.get(name) or layout.answers[name], siblings)
-            conditions.append((name, values, True))
-        return list(dict.fromkeys(conditions))
+        answer_conditions = [
+            (answer_name, condition_values, False)
+            for answer_name, condition_values in answer.unless.items()
+        ]
+        for answer_name, condition_values in answer.when.items():
+            answer_conditions += conditions_of(
+                sibling_answers.get(answer_name) or layout.answers[answer_name], sibling_answers
+            )
+            answer_conditions.append((answer_name, condition_values, True))
+        return list(dict.fromkeys(answer_conditions))
 
-    def label_of(name: str, siblings: Mapping[str, LayoutAnswer]) -> str:
-        labelled = siblings.get(name) or layout.answers.get(name) or layout.fields[name]
-        return labelled.label or _default_label(name)
+    def label_of(answer_name: str, sibling_answers: Mapping[str, LayoutAnswer]) -> str:
+        labelled_part = (
+            sibling_answers.get(answer_name)
+            or layout.answers.get(answer_name)
+            or layout.fields[answer_name]
+        )
+        return labelled_part.label or _default_label(answer_name)
 
     # a word joiner after each dollar sign keeps Label Studio from taking it for a variable
-    templates = template_environment(resource("annotation/platforms"), dollar="$\u2060")
+    templates = template_environment(resource("annotation/platforms"), dollar_text="$\u2060")
     return templates.get_template("label_studio.xml.j2").render(
         layout=layout,
         plain=any(field.marks or field.dates for field in layout.fields.values()),
@@ -88,50 +97,57 @@ def labelling_config(layout: Layout) -> str:
 def _require_values_without_commas(layout: Layout) -> None:
     """`UserError` where a condition names a value with a comma, which separates values there."""
     for answer in _walk_answers(layout.answers):
-        for values in (*answer.when.values(), *answer.unless.values()):
-            if any("," in value for value in values):
+        for condition_values in (*answer.when.values(), *answer.unless.values()):
+            if any("," in condition_value for condition_value in condition_values):
                 text = "Label Studio cannot tell values with a comma apart"
                 raise UserError(f"{layout.name}: {text}")
 
 
-def make_task(layout: Layout, batch: str, hit: Hit, item: Item) -> dict[str, Any]:
+def make_task(layout: Layout, batch: str, task_hit: Hit, task_item: Item) -> dict[str, Any]:
     """The task of an item: the texts to show, and under `META` the ids of batch, HIT and item."""
-    data: dict[str, Any] = {f"{META}_item": item.id}
-    data[META] = {"format": FORMAT, "batch": batch, "hit": hit.id, "item": item.id}
+    task_data: dict[str, Any] = {f"{META}_item": task_item.id}
+    task_data[META] = {
+        "format": FORMAT,
+        "batch": batch,
+        "hit": task_hit.id,
+        "item": task_item.id,
+    }
     choice_lists, shown_first = _choice_lists(layout), _lists_shown_first(layout)
-    for name, field in layout.fields.items():
-        value = item.fields.get(name)
-        if name in choice_lists:
-            texts = [*dict.fromkeys(_texts(value)), *choice_lists[name]]
-            data[name] = [{"value": text} for text in texts]
-        if field.kind != "spans" and (name not in choice_lists or name in shown_first):
-            key = f"{META}_{name}" if name in choice_lists else name
-            data[key], _ = _field_text(field, value)
-    return {"data": data}
+    for field_name, field in layout.fields.items():
+        field_value = task_item.fields.get(field_name)
+        if field_name in choice_lists:
+            choice_texts = [*dict.fromkeys(_texts(field_value)), *choice_lists[field_name]]
+            task_data[field_name] = [{"value": choice_text} for choice_text in choice_texts]
+        if field.kind != "spans" and (field_name not in choice_lists or field_name in shown_first):
+            task_key = f"{META}_{field_name}" if field_name in choice_lists else field_name
+            task_data[task_key], _ = _field_text(field, field_value)
+    return {"data": task_data}
 
 
 def _choice_lists(layout: Layout) -> dict[str, list[str]]:
     """The list fields that are chosen from, with the further choices of their answers."""
-    lists: dict[str, list[str]] = {}
+    choices_by_field: dict[str, list[str]] = {}
     for answer in _walk_answers(layout.answers):
         if answer.field and answer.kind in ("choice", "choices"):
-            lists.setdefault(answer.field, []).extend(choice.value for choice in answer.choices)
-    return lists
+            choices_by_field.setdefault(answer.field, []).extend(
+                choice.value for choice in answer.choices
+            )
+    return choices_by_field
 
 
 def _lists_shown_first(layout: Layout) -> set[str]:
     """List fields to be read before they are chosen from: no choice shows them from the start."""
-    conditional: set[str] = set()
-    unconditional: set[str] = set()
+    conditional_fields: set[str] = set()
+    unconditional_fields: set[str] = set()
     for answer in _walk_answers(layout.answers):
         if answer.field and answer.kind in ("choice", "choices") and not answer.within:
-            (conditional if answer.when else unconditional).add(answer.field)
-    return conditional - unconditional
+            (conditional_fields if answer.when else unconditional_fields).add(answer.field)
+    return conditional_fields - unconditional_fields
 
 
-def _walk_answers(answers: Mapping[str, LayoutAnswer]) -> Iterator[LayoutAnswer]:
+def _walk_answers(layout_answers: Mapping[str, LayoutAnswer]) -> Iterator[LayoutAnswer]:
     """Yield all answers, also those inside of groups."""
-    for answer in answers.values():
+    for answer in layout_answers.values():
         yield answer
         yield from _walk_answers(answer.answers)
 
@@ -144,36 +160,40 @@ def _default_label(name: str) -> str:
 Places = list[tuple[int, int]]
 
 
-def _field_text(field: LayoutField, value: Json) -> tuple[str, Places | None]:
+def _field_text(field: LayoutField, field_value: Json) -> tuple[str, Places | None]:
     """The text of a field, and the places of its paragraphs where it has any."""
-    if field.kind == "date" and isinstance(value, int) and not isinstance(value, bool):
-        return datetime.fromtimestamp(value, UTC).date().isoformat(), None
-    if field.kind != "paragraphs" or isinstance(value, str):
-        text = "\n".join(_texts(value)) if field.kind == "list" else value_as_text(value)
-        return text or field.empty or _EMPTY, None
-    text, places = _join_paragraphs(value if isinstance(value, list | tuple) else ())
-    return text or field.empty or _EMPTY, places
+    if field.kind == "date" and isinstance(field_value, int) and not isinstance(field_value, bool):
+        return datetime.fromtimestamp(field_value, UTC).date().isoformat(), None
+    if field.kind != "paragraphs" or isinstance(field_value, str):
+        field_text = (
+            "\n".join(_texts(field_value)) if field.kind == "list" else value_as_text(field_value)
+        )
+        return field_text or field.empty or _EMPTY, None
+    field_text, paragraph_places = _join_paragraphs(
+        field_value if isinstance(field_value, list | tuple) else ()
+    )
+    return field_text or field.empty or _EMPTY, paragraph_places
 
 
 def _join_paragraphs(paragraphs: Sequence[Json]) -> tuple[str, Places]:
     """The paragraphs as one text, each new heading above its first, and where each stands."""
-    text, heading_before = "", ""
-    places: Places = []
+    joined_text, heading_before = "", ""
+    paragraph_places: Places = []
     for paragraph in paragraphs:
-        heading: Any = ""
+        paragraph_heading: Any = ""
         if isinstance(paragraph, Mapping):
-            heading = paragraph.get("heading") or paragraph.get("section")
-        if heading and heading != heading_before:
-            text += f"== {heading} =={_BETWEEN}"
-        heading_before = str(heading or "")
+            paragraph_heading = paragraph.get("heading") or paragraph.get("section")
+        if paragraph_heading and paragraph_heading != heading_before:
+            joined_text += f"== {paragraph_heading} =={_BETWEEN}"
+        heading_before = str(paragraph_heading or "")
         paragraph_text = value_as_text(paragraph)
-        places.append((len(text), len(text) + len(paragraph_text)))
-        text += paragraph_text + _BETWEEN
-    return text.removesuffix(_BETWEEN), places
+        paragraph_places.append((len(joined_text), len(joined_text) + len(paragraph_text)))
+        joined_text += paragraph_text + _BETWEEN
+    return joined_text.removesuffix(_BETWEEN), paragraph_places
 
 
-def _texts(value: Json) -> list[str]:
-    entries = value if isinstance(value, list | tuple) else [value]
+def _texts(field_value: Json) -> list[str]:
+    entries = field_value if isinstance(field_value, list | tuple) else [field_value]
     return [value_as_text(entry) for entry in entries if entry is not None]
 
 
@@ -184,27 +204,33 @@ class LabelStudio(Platform):
     piecewise = True
 
     def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
-        readme = resource("annotation/platforms/label_studio_readme.txt").read_text("utf-8")
-        tasks = (make_task(layout, batch.id, hit, item) for hit in batch.hits for item in hit.items)
-        lines = (json.dumps(item_task, ensure_ascii=False, sort_keys=True) for item_task in tasks)
-        files = {
+        readme_text = resource("annotation/platforms/label_studio_readme.txt").read_text("utf-8")
+        hit_tasks = (
+            make_task(layout, batch.id, hit, item) for hit in batch.hits for item in hit.items
+        )
+        task_lines = (
+            json.dumps(item_task, ensure_ascii=False, sort_keys=True) for item_task in hit_tasks
+        )
+        file_texts = {
             "config.xml": labelling_config(layout),
-            "README.txt": readme.format(n=layout.assignments),
-            "tasks.json": "[\n" + ",\n".join(lines) + "\n]\n",
+            "README.txt": readme_text.format(n=layout.assignments),
+            "tasks.json": "[\n" + ",\n".join(task_lines) + "\n]\n",
         }
-        for name, text in files.items():
-            (folder / name).write_text(text, "utf-8", newline="\n")
+        for file_name, file_text in file_texts.items():
+            (folder / file_name).write_text(file_text, "utf-8", newline="\n")
 
     def recognises(self, path: Path) -> Certainty:
         """`SURE` of a JSON file of tasks: those that we made, or others with annotations."""
         if path.suffix.lower() != ".json":
             return Certainty.NO
-        start = read_head(path)
-        is_sure = f'"{META}"' in start or ('"annotations"' in start and '"data"' in start)
+        file_start = read_head(path)
+        is_sure = f'"{META}"' in file_start or (
+            '"annotations"' in file_start and '"data"' in file_start
+        )
         return Certainty.SURE if is_sure else Certainty.NO
 
     def read(
-        self, path: Path, find: FindItem = lambda *ids: None
+        self, path: Path, find_item: FindItem = lambda *ids: None
     ) -> Iterator[Submission | Refused]:
         """Yield a submission for each annotation of a task; refuse skipped tasks and drafts."""
         where = display_path(path)
@@ -212,7 +238,7 @@ class LabelStudio(Platform):
             if isinstance(entry, Refused):
                 yield entry
             else:
-                yield from _submissions(entry.value, where, entry.line, find)
+                yield from _submissions(entry.value, where, entry.line, find_item)
 
 
 class ControlValue(BaseModel):
@@ -253,62 +279,70 @@ class _TaskIds(NamedTuple):
 
 
 def _submissions(
-    value: Any, where: str, line: int, find: FindItem
+    task_value: Any, where: str, line: int, find_item: FindItem
 ) -> Iterator[Submission | Refused]:
     """Yield the submissions of one exported task, which has an annotation for each annotator."""
-    data = value.get("data") if isinstance(value, dict) else None
-    meta = data.get(META) if isinstance(data, dict) else None
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        detail = f"its data has no {META} of {FORMAT}"
-        yield Refused(where, line, "not a task of ours", detail)
+    task_data = task_value.get("data") if isinstance(task_value, dict) else None
+    task_meta = task_data.get(META) if isinstance(task_data, dict) else None
+    if not isinstance(task_meta, dict) or task_meta.get("format") != FORMAT:
+        refusal_detail = f"its data has no {META} of {FORMAT}"
+        yield Refused(where, line, "not a task of ours", refusal_detail)
         return
-    ids = _TaskIds(*(str(meta.get(name) or "") for name in _TaskIds._fields))
-    drafts, annotations = value.get("drafts") or [], value.get("annotations") or []
-    if not isinstance(drafts, list) or not isinstance(annotations, list):
+    item_ids = _TaskIds(*(str(task_meta.get(name) or "") for name in _TaskIds._fields))
+    draft_count, task_annotations = (
+        task_value.get("drafts") or [],
+        task_value.get("annotations") or [],
+    )
+    if not isinstance(draft_count, list) or not isinstance(task_annotations, list):
         yield Refused(where, line, _NOT_OURS, "annotations is not a list")
         return
-    for _ in drafts:
-        yield Refused(where, line, "draft", f"item {ids.item}: not submitted")
-    for annotation in annotations:
-        if isinstance(annotation, dict) and annotation.get("was_cancelled") is True:
-            yield Refused(where, line, "skipped", f"item {ids.item}")
+    for _ in draft_count:
+        yield Refused(where, line, "draft", f"item {item_ids.item}: not submitted")
+    for task_annotation in task_annotations:
+        if isinstance(task_annotation, dict) and task_annotation.get("was_cancelled") is True:
+            yield Refused(where, line, "skipped", f"item {item_ids.item}")
         else:
-            yield _annotation_submission(annotation, ids, where, line, find)
+            yield _annotation_submission(task_annotation, item_ids, where, line, find_item)
 
 
 def _annotation_submission(
-    value: Any, ids: _TaskIds, where: str, line: int, find: FindItem
+    task_value: Any, item_ids: _TaskIds, where: str, line: int, find_item: FindItem
 ) -> Submission | Refused:
     """The submission in one annotation of a task."""
     try:
-        annotation = TaskAnnotation.model_validate(value)
-        known_item = find(*ids)
-        answers = annotation_answers(annotation.result, *known_item) if known_item else {}
+        task_annotation = TaskAnnotation.model_validate(task_value)
+        known_item = find_item(*item_ids)
+        item_answers = annotation_answers(task_annotation.result, *known_item) if known_item else {}
     except ValidationError as error:
-        place = ".".join(map(str, error.errors()[0]["loc"]))
-        return Refused(where, line, _NOT_OURS, f"item {ids.item}: {place or 'no annotation'}")
+        annotation_place = ".".join(map(str, error.errors()[0]["loc"]))
+        return Refused(
+            where,
+            line,
+            _NOT_OURS,
+            f"item {item_ids.item}: {annotation_place or 'no annotation'}",
+        )
     except BadResultError as error:
-        reason, detail = error.args
-        return Refused(where, line, reason, f"item {ids.item}: {detail}")
-    annotator = annotation.completed_by
-    if isinstance(annotator, dict):
-        annotator = annotator.get("id", "")
-    seconds = annotation.lead_time
-    submission = {
+        skip_reason, refusal_detail = error.args
+        return Refused(where, line, skip_reason, f"item {item_ids.item}: {refusal_detail}")
+    annotator_id = task_annotation.completed_by
+    if isinstance(annotator_id, dict):
+        annotator_id = annotator_id.get("id", "")
+    lead_seconds = task_annotation.lead_time
+    item_submission = {
         "format": SUBMISSION_FORMAT,
-        "batch": ids.batch,
-        "hit": ids.hit,
-        "worker": str(annotator),
-        "assignment": str(annotation.id),
-        "seconds": seconds,
-        "answers": {ids.item: answers},
-        "item_seconds": {} if seconds is None else {ids.item: seconds},
+        "batch": item_ids.batch,
+        "hit": item_ids.hit,
+        "worker": str(annotator_id),
+        "assignment": str(task_annotation.id),
+        "seconds": lead_seconds,
+        "answers": {item_ids.item: item_answers},
+        "item_seconds": {} if lead_seconds is None else {item_ids.item: lead_seconds},
     }
-    return submission_from_value(submission, where, line)
+    return submission_from_value(item_submission, where, line)
 
 
 def annotation_answers(
-    results: Sequence[ControlResult], layout: Layout, item: Item
+    annotation_results: Sequence[ControlResult], layout: Layout, item: Item
 ) -> dict[str, Any]:
     """The answers in an annotation of an item.
 
@@ -317,96 +351,132 @@ def annotation_answers(
     for an answer, or a span or a choice cannot be read.
     """
     values_by_control: dict[str, list[ControlValue]] = {}
-    for result in results:
-        values_by_control.setdefault(result.from_name, []).append(result.value)
+    for control_result in annotation_results:
+        values_by_control.setdefault(control_result.from_name, []).append(control_result.value)
 
     def take_answers(
-        asked_answers: Mapping[str, LayoutAnswer], prefix: str, before: Mapping[str, Any]
+        asked_answers: Mapping[str, LayoutAnswer],
+        name_prefix: str,
+        earlier_context: Mapping[str, Any],
     ) -> dict[str, Any]:
         """The answers of the layout, or of one entry of a group; removes their control values."""
-        answers: dict[str, Any] = {}
-        for name, answer in asked_answers.items():
-            values = values_by_control.pop(prefix + name, [])
-            context = {**before, **answers}
+        taken_answers: dict[str, Any] = {}
+        for answer_name, answer in asked_answers.items():
+            control_values = values_by_control.pop(name_prefix + answer_name, [])
+            answer_context = {**earlier_context, **taken_answers}
             if answer.kind == "group":
-                value: Any = []
-                for number in _entry_numbers(f"{prefix}{name}", values_by_control):
-                    entry = take_answers(answer.answers, f"{prefix}{name}-{number}-", context)
-                    if entry:
-                        value.append(entry)
+                answer_value: Any = []
+                for entry_number in _entry_numbers(
+                    f"{name_prefix}{answer_name}", values_by_control
+                ):
+                    group_entry = take_answers(
+                        answer.answers,
+                        f"{name_prefix}{answer_name}-{entry_number}-",
+                        answer_context,
+                    )
+                    if group_entry:
+                        answer_value.append(group_entry)
             else:
-                value = _answer_value(name, answer, values, layout, item)
-            if is_asked(answer, context) and value not in (None, "", []):
-                answers[name] = value
-        return answers
+                answer_value = _answer_value(answer_name, answer, control_values, layout, item)
+            if is_asked(answer, answer_context) and answer_value not in (None, "", []):
+                taken_answers[answer_name] = answer_value
+        return taken_answers
 
-    answers = take_answers(layout.answers, "", item.fields)
+    item_answers = take_answers(layout.answers, "", item.fields)
     if values_by_control:
-        unknown = next(iter(values_by_control))
-        raise BadResultError("unknown answer", f"{unknown[:40]!r} is not asked")
-    return answers
+        unknown_controls = next(iter(values_by_control))
+        raise BadResultError("unknown answer", f"{unknown_controls[:40]!r} is not asked")
+    return item_answers
 
 
-def _entry_numbers(group: str, controls: Iterable[str]) -> list[int]:
+def _entry_numbers(group_name: str, control_names: Iterable[str]) -> list[int]:
     """The numbers of a group's entries: of `questions`, 2 by the control `questions-2-answer`."""
-    pattern = re.compile(re.escape(f"{group}-") + r"(\d{1,3})-")
-    matches = map(pattern.match, controls)
-    return sorted({int(match[1]) for match in matches if match})
+    number_pattern = re.compile(re.escape(f"{group_name}-") + r"(\d{1,3})-")
+    number_matches = map(number_pattern.match, control_names)
+    return sorted({int(number_match[1]) for number_match in number_matches if number_match})
 
 
 def _answer_value(
-    name: str, answer: LayoutAnswer, values: Sequence[ControlValue], layout: Layout, item: Item
+    control_name: str,
+    answer: LayoutAnswer,
+    control_values: Sequence[ControlValue],
+    layout: Layout,
+    item: Item,
 ) -> Any:
     """The value of an answer that is no group; None where nothing was entered."""
     entries: list[Any] = []
     if answer.kind in ("span", "spans"):
         field = answer.field or ""
-        text, places = _field_text(layout.fields[field], item.fields.get(field))
-        entries = [_span_in_field(name, value, text, places) for value in values]
-        entries.sort(key=lambda span: (span.get("paragraph", 0), span["start"], span["end"]))
+        entered_text, paragraph_places = _field_text(layout.fields[field], item.fields.get(field))
+        entries = [
+            _span_in_field(control_name, first_value, entered_text, paragraph_places)
+            for first_value in control_values
+        ]
+        entries.sort(
+            key=lambda span: (
+                span.get("paragraph", 0),
+                span["start"],
+                span["end"],
+            )
+        )
     elif answer.kind == "text":
-        entries = _entered_texts(values)
+        entries = _entered_texts(control_values)
     else:
-        for value in values:
-            entries += value.choices
+        for first_value in control_values:
+            entries += first_value.choices
     if answer.kind in ("choices", "spans"):
         return entries
     if len(entries) > 1:
-        raise BadResultError("too many", f"{name}: {len(entries)} values")
+        raise BadResultError("too many", f"{control_name}: {len(entries)} values")
     if answer.kind == "flag":
         entries = [{"true": True, "false": False}.get(entry, entry) for entry in entries]
     return entries[0] if entries else None
 
 
-def _entered_texts(values: Sequence[ControlValue]) -> list[str]:
+def _entered_texts(control_values: Sequence[ControlValue]) -> list[str]:
     texts: list[str] = []
-    for value in values:
-        entered = [value.text] if isinstance(value.text, str) else value.text or []
-        texts += [text.strip() for text in entered if text.strip()]
+    for control_value in control_values:
+        entered_value = (
+            [control_value.text]
+            if isinstance(control_value.text, str)
+            else control_value.text or []
+        )
+        texts += [entered_text.strip() for entered_text in entered_value if entered_text.strip()]
     return texts
 
 
 def _span_in_field(
-    name: str, value: ControlValue, text: str, places: Places | None
+    control_name: str, span_value: ControlValue, field_text: str, paragraph_places: Places | None
 ) -> dict[str, Any]:
-    """A span without the white space around it, in its paragraph where there are `places`."""
-    start, end = value.start or 0, value.end or 0
-    marked = text[start:end]
-    quoted = value.text if isinstance(value.text, str) else marked
-    if end > len(text) or not marked.strip() or _visible_text(marked) != _visible_text(quoted):
-        raise BadResultError("bad span", f"{name}: its text is not at its place")
-    start += len(marked) - len(marked.lstrip())
+    """Return a span without white space around it, in its paragraph if the field has any."""
+    span_start, span_end = span_value.start or 0, span_value.end or 0
+    marked = field_text[span_start:span_end]
+    quoted_text = span_value.text if isinstance(span_value.text, str) else marked
+    if (
+        span_end > len(field_text)
+        or not marked.strip()
+        or _visible_text(marked) != _visible_text(quoted_text)
+    ):
+        raise BadResultError("bad span", f"{control_name}: its text is not at its place")
+    span_start += len(marked) - len(marked.lstrip())
     marked = marked.strip()
-    span: dict[str, Any] = {"start": start, "end": start + len(marked), "text": marked}
-    if places is None:
-        return span
-    for number, (first, last) in enumerate(places):
-        if first <= start and span["end"] <= last:
-            inside = {"start": start - first, "end": span["end"] - first}
-            return {"paragraph": number, **span, **inside}
-    raise BadResultError("bad span", f"{name}: not within one paragraph")
+    field_span: dict[str, Any] = {
+        "start": span_start,
+        "end": span_start + len(marked),
+        "text": marked,
+    }
+    if paragraph_places is None:
+        return field_span
+    for paragraph_number, (first_character, last_character) in enumerate(paragraph_places):
+        if first_character <= span_start and field_span["end"] <= last_character:
+            inside_text = {
+                "start": span_start - first_character,
+                "end": field_span["end"] - first_character,
+            }
+            return {"paragraph": paragraph_number, **field_span, **inside_text}
+    raise BadResultError("bad span", f"{control_name}: not within one paragraph")
 
 
-def _visible_text(text: str) -> str:
+def _visible_text(shown_text: str) -> str:
     """A text with single spaces; an export writes line breaks of a span as a backslash and n."""
-    return " ".join(text.replace("\\n", " ").split())
+    return " ".join(shown_text.replace("\\n", " ").split())

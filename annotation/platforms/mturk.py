@@ -60,12 +60,15 @@ class MTurk(Platform):
         """The CSV and template of the requester site."""
         page_template = hit_template(layout, batch.id)
         cells = [packed_hit(hit, batch.id) for hit in batch.hits]
-        size = len(page_template) - len(VARIABLE) + _SPARE + max(map(len, cells), default=0)
-        readme = resource("annotation/platforms/mturk_readme.txt").read_text("utf-8")
-        files = {"template.html": page_template, "README.txt": readme.format(size=size)}
-        for name, text in files.items():
-            (folder / name).write_text(text, "ascii", newline="\n")
-        write_csv(folder / "hits.csv", [["data"], *([cell] for cell in cells)])
+        page_size = len(page_template) - len(VARIABLE) + _SPARE + max(map(len, cells), default=0)
+        readme_text = resource("annotation/platforms/mturk_readme.txt").read_text("utf-8")
+        file_texts = {
+            "template.html": page_template,
+            "README.txt": readme_text.format(size=page_size),
+        }
+        for file_name, file_text in file_texts.items():
+            (folder / file_name).write_text(file_text, "ascii", newline="\n")
+        write_csv(folder / "hits.csv", [["data"], *([row_cell] for row_cell in cells)])
 
     def hit_limit(self, layout: Layout) -> FitsHit:
         """Whether a template with the given items stays within MTurk's 65,535 bytes."""
@@ -73,74 +76,104 @@ class MTurk(Platform):
         any_id = "0" * 16
         return lambda items: len(packed_hit(Hit(any_id, tuple(items)), any_id)) <= bytes_left
 
-    def recognises(self, path: Path) -> Certainty:
+    def recognises(self, results_path: Path) -> Certainty:
         """`SURE` of a table with the columns that only the requester site has."""
-        columns = read_head(path).split("\n", 1)[0]
-        is_sure = is_table(path) and "AssignmentId" in columns and "WorkerId" in columns
+        column_names = read_head(results_path).split("\n", 1)[0]
+        is_sure = (
+            is_table(results_path) and "AssignmentId" in column_names and "WorkerId" in column_names
+        )
         return Certainty.SURE if is_sure else Certainty.NO
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """A submission from a row of the site's CSV, by the worker and assignment that it names."""
         if not table:
             return Refused(where, line, "not a table", "MTurk's results are the CSV of its site")
-        ids = {"worker": value.get("WorkerId"), "assignment": value.get("AssignmentId")}
-        encoded = value.get(ANSWER, "").strip()
-        if not all(ids.values()):
+        platform_ids = {"worker": value.get("WorkerId"), "assignment": value.get("AssignmentId")}
+        encoded_answer = value.get(ANSWER, "").strip()
+        if not all(platform_ids.values()):
             return Refused(where, line, "no worker or assignment")
-        if not encoded:
+        if not encoded_answer:
             return Refused(where, line, "no answers", f"the column {ANSWER} is missing or empty")
-        if len(encoded) > LONGEST:
-            return Refused(where, line, "too long", f"{len(encoded):,} characters")
+        if len(encoded_answer) > LONGEST:
+            return Refused(where, line, "too long", f"{len(encoded_answer):,} characters")
         try:
-            decoded = decode_json(base64.b64decode(encoded, validate=True).decode("utf-8"))
+            decoded_answer = decode_json(
+                base64.b64decode(encoded_answer, validate=True).decode("utf-8")
+            )
         except ValueError as error:
-            if len(encoded) == _CELL:
-                detail = "a spreadsheet has cut it; take the file as MTurk gives it"
-                return Refused(where, line, "cut short", detail)
+            if len(encoded_answer) == _CELL:
+                refusal_detail = "a spreadsheet has cut it; take the file as MTurk gives it"
+                return Refused(where, line, "cut short", refusal_detail)
             return Refused(where, line, "not a submission", str(error)[:120])
-        for name, text in ids.items():
-            if isinstance(decoded, dict) and decoded.get(name) not in (None, "", text):
-                return Refused(where, line, "another's submission", f"it names another {name}")
-        return submission_from_value(decoded, where, line, **ids)
+        for column_name, answer_text in platform_ids.items():
+            if isinstance(decoded_answer, dict) and decoded_answer.get(column_name) not in (
+                None,
+                "",
+                answer_text,
+            ):
+                return Refused(
+                    where, line, "another's submission", f"it names another {column_name}"
+                )
+        return submission_from_value(decoded_answer, where, line, **platform_ids)
 
-    def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
+    def feedback(self, results_path: Path, decide: Decide, folder: Path) -> list[str]:
         """The CSV with Approve or Reject filled in, for work that still waits for a decision.
 
         It holds no cell that a spreadsheet would take for a formula; none is written where no
         row can be read: a row that is none has no id to decide by.
         """
-        rows: list[list[str]] = []
-        for row in csv_rows(path) if is_table(path) else ():
-            if isinstance(row, Refused):
+        table_rows: list[list[str]] = []
+        for table_row in csv_rows(results_path) if is_table(results_path) else ():
+            if isinstance(table_row, Refused):
                 continue
-            names = [name for name in row.value if name not in ("Approve", "Reject")]
-            rows = rows or [[*map(_escape_formula, names), "Approve", "Reject"]]
-            submission = self.submission(row.value, display_path(path), row.line, table=True)
-            is_open = row.value.get("AssignmentStatus") in ("Submitted", "", None)
-            verdict = decide(submission) if is_open and isinstance(submission, Submission) else None
-            marks = ["", ""]
+            column_names = [
+                column_name
+                for column_name in table_row.value
+                if column_name not in ("Approve", "Reject")
+            ]
+            table_rows = table_rows or [[*map(_escape_formula, column_names), "Approve", "Reject"]]
+            row_submission = self.submission(
+                table_row.value, display_path(results_path), table_row.line, table=True
+            )
+            is_open = table_row.value.get("AssignmentStatus") in ("Submitted", "", None)
+            verdict = (
+                decide(row_submission)
+                if is_open and isinstance(row_submission, Submission)
+                else None
+            )
+            verdict_marks = ["", ""]
             if verdict is not None:
-                marks = ["", _reason_for_worker(verdict.reason)] if verdict.reason else ["x", ""]
-            rows.append([*(_escape_formula(row.value[name]) for name in names), *marks])
-        if not rows:
+                verdict_marks = (
+                    ["", _reason_for_worker(verdict.reason)] if verdict.reason else ["x", ""]
+                )
+            table_rows.append(
+                [
+                    *(
+                        _escape_formula(table_row.value[column_name])
+                        for column_name in column_names
+                    ),
+                    *verdict_marks,
+                ]
+            )
+        if not table_rows:
             return []
-        out = folder / f"mturk-{file_sha256(path)[:8]}-review.csv"
-        return [write_csv(out, rows, quoting=csv.QUOTE_ALL, lineterminator="\r\n")]
+        feedback_path = folder / f"mturk-{file_sha256(results_path)[:8]}-review.csv"
+        return [write_csv(feedback_path, table_rows, quoting=csv.QUOTE_ALL, lineterminator="\r\n")]
 
 
 def hit_template(layout: Layout, batch: str) -> str:
     """The page as a template of the requester site; it submits to the site that it is on."""
-    page = render_page(layout, [], batch=batch, mode="mturk")
-    inside = page[page.index("<body>") + len("<body>") : page.rindex("</body>")]
-    without_forms = re.sub(r"<form\b.*?</form>\n?", "", inside, flags=re.DOTALL)
-    form = resource("annotation/platforms/mturk_head.html").read_text("utf-8")
-    return form.replace("SUBMIT_TO", SITE) + without_forms.lstrip("\n")
+    page_html = render_page(layout, [], batch_id=batch, mode="mturk")
+    inside_form = page_html[page_html.index("<body>") + len("<body>") : page_html.rindex("</body>")]
+    without_forms = re.sub(r"<form\b.*?</form>\n?", "", inside_form, flags=re.DOTALL)
+    form_html = resource("annotation/platforms/mturk_head.html").read_text("utf-8")
+    return form_html.replace("SUBMIT_TO", SITE) + without_forms.lstrip("\n")
 
 
-def _reason_for_worker(reason: str) -> str:
-    text = f"The answers could not be used: {reason.replace('_', ' ')}"
-    return (text if text.endswith((".", "?", "!")) else f"{text}.")[:1000]
+def _reason_for_worker(rejection_text: str) -> str:
+    reason_text = f"The answers could not be used: {rejection_text.replace('_', ' ')}"
+    return (reason_text if reason_text.endswith((".", "?", "!")) else f"{reason_text}.")[:1000]
 
 
-def _escape_formula(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+def _escape_formula(cell_text: str) -> str:
+    return f"'{cell_text}" if cell_text.startswith(_FORMULA) else cell_text

@@ -53,22 +53,25 @@ class Prolific(Static):
         if delivery.url is None:
             hint = "--url https://… (make: URL=), the address at which factdrift receive will be"
             raise UserError("Prolific's links need the address of the pages", hint=hint)
-        root = delivery.root()
-        readme = resource("annotation/platforms/prolific_readme.txt").read_text("utf-8")
-        text = readme.format(
+        page_root = delivery.root()
+        readme_template = resource("annotation/platforms/prolific_readme.txt").read_text("utf-8")
+        readme_text = readme_template.format(
             layout=layout,
             pay=layout.pay,
             batch=batch,
-            link=f"{root}?{IDS}",
+            link=f"{page_root}?{IDS}",
             places=len(batch.hits) * layout.assignments,
             hits=len(batch.hits),
             checks=_checks(layout),
             who=screening(layout.qualifications),
         )
-        (folder / "README.txt").write_text(text, "utf-8", newline="\n")
-        numbers = range(1, len(batch.hits) + 1)
-        links = [(f"{root}?hit={number}&{IDS}", layout.assignments) for number in numbers]
-        write_csv(folder / "taskflow.csv", links)
+        (folder / "README.txt").write_text(readme_text, "utf-8", newline="\n")
+        hit_numbers = range(1, len(batch.hits) + 1)
+        link_rows = [
+            (f"{page_root}?hit={hit_number}&{IDS}", layout.assignments)
+            for hit_number in hit_numbers
+        ]
+        write_csv(folder / "taskflow.csv", link_rows)
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """A submission whose worker id can be one of Prolific's."""
@@ -77,29 +80,29 @@ class Prolific(Static):
             return Refused(where, line, "not an id of Prolific")
         return submission
 
-    def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
+    def feedback(self, results_path: Path, decide: Decide, folder: Path) -> list[str]:
         """Write the submissions to approve and to reject, and bonuses in Prolific's form.
 
         Each submission of Prolific is decided once, by the first of its answers. Each file of
         bonuses is for one study.
         """
-        decided: list[_DecidedSession] = []
-        seen: set[tuple[str, str]] = set()
-        for submission in self.read(path):
+        decided_sessions: list[_DecidedSession] = []
+        seen_sessions: set[tuple[str, str]] = set()
+        for submission in self.read(results_path):
             if isinstance(submission, Refused) or (verdict := decide(submission)) is None:
                 continue
-            study, session = submission.study.strip(), submission.assignment.strip()
-            worker = submission.worker.strip()
-            if (session, worker) not in seen and _ID.fullmatch(session):
-                seen.add((session, worker))
-                decided.append(_DecidedSession(study, session, worker, verdict))
-        sign = file_sha256(path)[:8]
-        names = []
-        for name, rows in _feedback_tables(decided).items():
-            file = folder / f"prolific-{sign}-{name}.csv"
-            names.append(write_csv(file, rows))
-            file.chmod(0o600)  # it names people
-        return names
+            study_id, session_id = submission.study.strip(), submission.assignment.strip()
+            worker_id = submission.worker.strip()
+            if (session_id, worker_id) not in seen_sessions and _ID.fullmatch(session_id):
+                seen_sessions.add((session_id, worker_id))
+                decided_sessions.append(_DecidedSession(study_id, session_id, worker_id, verdict))
+        file_sign = file_sha256(results_path)[:8]
+        file_names = []
+        for table_name, table_rows in _feedback_tables(decided_sessions).items():
+            table_path = folder / f"prolific-{file_sign}-{table_name}.csv"
+            file_names.append(write_csv(table_path, table_rows))
+            table_path.chmod(0o600)  # it names people
+        return file_names
 
     def completion_link(self, code: str) -> str:
         """The link that ends a submission on Prolific."""
@@ -107,8 +110,8 @@ class Prolific(Static):
 
     def excluded_by(self, participants: Path) -> WhyExcluded:
         """Check submissions against Prolific's export of a study's participants."""
-        statuses = read_participants(participants)
-        return lambda submission: why_excluded(statuses, submission)
+        participant_statuses = read_participants(participants)
+        return lambda submission: why_excluded(participant_statuses, submission)
 
 
 class _DecidedSession(NamedTuple):
@@ -120,25 +123,32 @@ class _DecidedSession(NamedTuple):
     verdict: Verdict
 
 
-def _feedback_tables(decided: Sequence[_DecidedSession]) -> dict[str, list[tuple[str, ...]]]:
+def _feedback_tables(
+    decided_sessions: Sequence[_DecidedSession],
+) -> dict[str, list[tuple[str, ...]]]:
     """The rows of the files `approve`, `reject` and `bonus` (one a study: `bonus-2` …), by name."""
-    columns = ("study_id", "submission_id", "participant_id")
-    approved, rejected = [columns], [(*columns, "message")]
-    bonuses: dict[str, dict[str, Decimal]] = {}
-    for study, session, worker, verdict in decided:
+    id_columns = ("study_id", "submission_id", "participant_id")
+    approved_rows, rejected_rows = [id_columns], [(*id_columns, "message")]
+    bonuses_by_study: dict[str, dict[str, Decimal]] = {}
+    for study_id, session_id, worker_id, verdict in decided_sessions:
         if verdict.reason:
-            rejected.append((study, session, worker, verdict.reason))
+            rejected_rows.append((study_id, session_id, worker_id, verdict.reason))
             continue
-        approved.append((study, session, worker))
+        approved_rows.append((study_id, session_id, worker_id))
         if verdict.bonus:
-            study_bonuses = bonuses.setdefault(study, {})
-            study_bonuses[worker] = study_bonuses.get(worker, Decimal(0)) + verdict.bonus
-    tables: dict[str, list[tuple[str, ...]]] = {"approve": [*approved], "reject": [*rejected]}
-    for number, (_, study_bonuses) in enumerate(sorted(bonuses.items()), 1):
-        name = f"bonus-{number}" if number > 1 else "bonus"
-        amounts = sorted(study_bonuses.items())
-        tables[name] = [(worker, f"{amount:.2f}") for worker, amount in amounts]
-    return tables
+            study_bonuses = bonuses_by_study.setdefault(study_id, {})
+            study_bonuses[worker_id] = study_bonuses.get(worker_id, Decimal(0)) + verdict.bonus
+    rows_by_table: dict[str, list[tuple[str, ...]]] = {
+        "approve": [*approved_rows],
+        "reject": [*rejected_rows],
+    }
+    for study_number, (_, study_bonuses) in enumerate(sorted(bonuses_by_study.items()), 1):
+        table_name = f"bonus-{study_number}" if study_number > 1 else "bonus"
+        worker_amounts = sorted(study_bonuses.items())
+        rows_by_table[table_name] = [
+            (worker_id, f"{bonus_amount:.2f}") for worker_id, bonus_amount in worker_amounts
+        ]
+    return rows_by_table
 
 
 # The participants by Prolific's export: the status of each of their submissions, by their ids.
@@ -147,13 +157,13 @@ Participants = dict[str, dict[str, str]]
 
 def why_excluded(participants: Participants, submission: Submission) -> str:
     """Why a participant's answers are set aside; empty where they are not."""
-    sessions = participants.get(submission.worker.strip())
-    if sessions is None:
+    worker_sessions = participants.get(submission.worker.strip())
+    if worker_sessions is None:
         return "unknown participant"
-    status = sessions.get(submission.assignment.strip())
-    if status is None:
+    session_status = worker_sessions.get(submission.assignment.strip())
+    if session_status is None:
         return "unknown session"
-    return "returned by the participant" if status.upper() in GONE else ""
+    return "returned by the participant" if session_status.upper() in GONE else ""
 
 
 def read_participants(path: Path) -> Participants:
@@ -164,18 +174,25 @@ def read_participants(path: Path) -> Participants:
     participants: Participants = {}
     if not path.is_file():
         raise UserError(
-            "no such file", where=display_path(path), hint="Prolific: Download demographic data"
+            "no such file",
+            where=display_path(path),
+            hint="Prolific: Download demographic data",
         )
-    for row in require_entries(csv_rows(path)):
-        cells = {name.strip().lower().replace(" ", "_"): text for name, text in row.value.items()}
+    for export_row in require_entries(csv_rows(path)):
+        cells = {
+            column_name.strip().lower().replace(" ", "_"): cell_text
+            for column_name, cell_text in export_row.value.items()
+        }
         cells.setdefault("status", cells.get("submission_status", ""))
-        missing = [name for name in _ISSUED if name not in cells]
-        if missing:
-            text = f"no column {missing[0].replace('_', ' ').capitalize()!r}"
+        missing_columns = [column_name for column_name in _ISSUED if column_name not in cells]
+        if missing_columns:
+            cell_text = f"no column {missing_columns[0].replace('_', ' ').capitalize()!r}"
             hint = "take the file as Prolific exports it"
-            raise UserError(text, where=display_path(path), line=1, hint=hint)
-        worker, session, status = (cells[name].strip() for name in _ISSUED)
-        participants.setdefault(worker, {})[session] = status
+            raise UserError(cell_text, where=display_path(path), line=1, hint=hint)
+        worker_id, session_id, session_status = (
+            cells[column_name].strip() for column_name in _ISSUED
+        )
+        participants.setdefault(worker_id, {})[session_id] = session_status
     if not participants:
         raise UserError("nobody is in it", where=display_path(path))
     return participants
@@ -184,9 +201,9 @@ def read_participants(path: Path) -> Participants:
 def _checks(layout: Layout) -> str:
     """What the README says of attention items: how many of them reject work, if they can."""
     rule = layout.rejects.get("prolific", Prolific.rejection)
-    usable = sum(known_item.kind in rule.checks for known_item in layout.attention)
+    usable_count = sum(known_item.kind in rule.checks for known_item in layout.attention)
     needed = rule.failures_to_reject(layout.pay)
-    if min(usable, layout.attention_per_hit) < needed:
+    if min(usable_count, layout.attention_per_hit) < needed:
         return (
             f"No work can be rejected for a failed check: that takes {needed} in a HIT of this\n"
             f"   length, of the kinds {', '.join(rule.checks)}. Who fails an item with a known\n"
@@ -197,11 +214,11 @@ def _checks(layout: Layout) -> str:
 
 def screening(qualifications: Qualifications) -> str:
     """The people that a study is for, in the words of Prolific's form."""
-    parts = []
+    criteria_parts = []
     if qualifications.countries:
-        parts.append(f"location: {', '.join(qualifications.countries)}")
+        criteria_parts.append(f"location: {', '.join(qualifications.countries)}")
     if qualifications.approval_percent:
-        parts.append(f"approval rate from {qualifications.approval_percent}")
+        criteria_parts.append(f"approval rate from {qualifications.approval_percent}")
     if qualifications.approved_hits:
-        parts.append(f"previous submissions from {qualifications.approved_hits}")
-    return "; ".join([*parts, "first language: English"])
+        criteria_parts.append(f"previous submissions from {qualifications.approved_hits}")
+    return "; ".join([*criteria_parts, "first language: English"])

@@ -48,49 +48,56 @@ class Static(Platform):
         the first part of the list covers all HITs evenly.
         """
 
-        def page(*hits: Any, files: int = 0) -> str:
+        def page(*page_hits: Any, page_files: int = 0) -> str:
             return render_page(
-                layout, hits, batch=batch.id, mode="static", delivery=delivery, files=files
+                layout,
+                page_hits,
+                batch_id=batch.id,
+                mode="static",
+                delivery=delivery,
+                files=page_files,
             )
 
         numbered = [*enumerate(batch.hits, 1)]
         if delivery.split_pages:
-            files = {f"hit-{number:04}.html": page(hit) for number, hit in numbered}
-            names = [f"{name}?" for name in files]
+            page_files = {f"hit-{hit_number:04}.html": page(hit) for hit_number, hit in numbered}
+            link_names = [f"{page_name}?" for page_name in page_files]
         else:
-            files = {f"hits/{number:04}.json": hit_file(hit) for number, hit in numbered}
-            files["task.html"] = page(files=len(numbered))
-            names = [f"task.html?hit={number}&" for number, _ in numbered]
-        for name, text in files.items():
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_text(text, "ascii", newline="\n")
-        root = delivery.root() if delivery.url else ""
-        links = [
-            (turn, hit.id, root + name + IDS)
-            for turn in range(1, layout.assignments + 1)
-            for hit, name in zip(batch.hits, names, strict=True)
+            page_files = {
+                f"hits/{hit_number:04}.json": hit_file(hit) for hit_number, hit in numbered
+            }
+            page_files["task.html"] = page(page_files=len(numbered))
+            link_names = [f"task.html?hit={hit_number}&" for hit_number, _ in numbered]
+        for page_name, page_text in page_files.items():
+            (folder / page_name).parent.mkdir(exist_ok=True)
+            (folder / page_name).write_text(page_text, "ascii", newline="\n")
+        page_root = delivery.root() if delivery.url else ""
+        link_rows = [
+            (round_number, hit.id, page_root + page_name + IDS)
+            for round_number in range(1, layout.assignments + 1)
+            for hit, page_name in zip(batch.hits, link_names, strict=True)
         ]
-        write_csv(folder / "links.csv", [("assignment", "hit", "link"), *links])
+        write_csv(folder / "links.csv", [("assignment", "hit", "link"), *link_rows])
 
-    def recognises(self, path: Path) -> Certainty:
+    def recognises(self, results_path: Path) -> Certainty:
         """`POSSIBLE` for submissions of our pages, which Prolific's workers use as well."""
-        start = read_head(path)
-        is_ours = SUBMISSION_FORMAT in start or _NAMED_BATCH.search(start) is not None
+        file_start = read_head(results_path)
+        is_ours = SUBMISSION_FORMAT in file_start or _NAMED_BATCH.search(file_start) is not None
         return Certainty.POSSIBLE if is_ours else Certainty.NO
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """The submission that the value is, or that is in the only cell of a row that holds one."""
         if not table:
             return submission_from_value(value, where, line)
-        cells = [cell for cell in value.values() if SUBMISSION_FORMAT in cell]
-        if len(cells) == 1:
-            return submission_from_text(cells[0], where, line)
+        json_cells = [row_cell for row_cell in value.values() if SUBMISSION_FORMAT in row_cell]
+        if len(json_cells) == 1:
+            return submission_from_text(json_cells[0], where, line)
         return Refused(
-            where, line, "not a submission", f"{len(cells)} cells hold {SUBMISSION_FORMAT}"
+            where, line, "not a submission", f"{len(json_cells)} cells hold {SUBMISSION_FORMAT}"
         )
 
 
-def named_batch(path: Path) -> str | None:
+def named_batch(results_path: Path) -> str | None:
     """The id of the first batch that a file of our pages' submissions names, None without any."""
-    match = _NAMED_BATCH.search(read_head(path))
-    return match[1] if match else None
+    batch_match = _NAMED_BATCH.search(read_head(results_path))
+    return batch_match[1] if batch_match else None

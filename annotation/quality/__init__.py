@@ -35,7 +35,7 @@ def settle_rows(
     experts: Collection[str] = (),
     expert_batches: Collection[str] = (),
     verdicts: Mapping[str, bool] | None = None,
-    accepted: Collection[str] = (),
+    accepted_ids: Collection[str] = (),
 ) -> tuple[list[Judgment], list[Gold]]:
     """Flag the judgments of a layout and decide its rows.
 
@@ -48,69 +48,73 @@ def settle_rows(
     Under the rule `sampled`, an expert's own judgment of a row is taken before any worker's. The
     judgments of a worker's batch that was rejected are set aside (`rejected_batch`), and their
     rows are open again; in a batch that was not checked yet they count, and the row is open.
-    `accepted` are the judgments that had passed an expert before more of the worker's batch came
-    in. They stay accepted unless one of those sampled is found wrong.
+    `accepted_ids` are the judgments that had passed an expert before more of the worker's batch
+    came in. They stay accepted unless one of those sampled is found wrong.
     """
-    flagged = flag_judgments(layout, judgments, items, experts, expert_batches)
-    passed: set[str] = set()
+    flagged_judgments = flag_judgments(layout, judgments, items, experts, expert_batches)
+    passed_ids: set[str] = set()
     is_sampled = layout.rule.by == "sampled"
     if is_sampled:
-        batches = worker_batches(layout, flagged, verdicts)
-        rejected, passed = _checked_ids(layout, batches, accepted)
-        flagged = [_with_check(judgment, rejected, passed) for judgment in flagged]
+        checked_batches = worker_batches(layout, flagged_judgments, verdicts)
+        rejected_ids, passed_ids = _checked_ids(layout, checked_batches, accepted_ids)
+        flagged_judgments = [
+            _with_check(judgment, rejected_ids, passed_ids) for judgment in flagged_judgments
+        ]
     by_row: dict[str, list[Judgment]] = {}
-    for judgment in flagged:
+    for judgment in flagged_judgments:
         if judgment.row:
             by_row.setdefault(judgment.row, []).append(judgment)
     gold_rows = []
-    for row, row_judgments in sorted(by_row.items()):
+    for row_id, row_judgments in sorted(by_row.items()):
         if is_sampled:
-            gold_rows.append(_sampled_gold_row(layout, row, row_judgments, items, passed))
+            gold_rows.append(_sampled_gold_row(layout, row_id, row_judgments, items, passed_ids))
         else:
-            gold_rows.append(gold_row(layout, row, row_judgments, items))
-    return flagged, gold_rows
+            gold_rows.append(gold_row(layout, row_id, row_judgments, items))
+    return flagged_judgments, gold_rows
 
 
 def _checked_ids(
-    layout: Layout, batches: Sequence[WorkerBatch], accepted: Collection[str]
+    layout: Layout, checked_batches: Sequence[WorkerBatch], accepted_ids: Collection[str]
 ) -> tuple[set[str], set[str]]:
     """The ids of the judgments in rejected batches, and of those that passed an expert."""
-    rejected: set[str] = set()
-    passed: set[str] = set()
-    for batch in batches:
+    rejected_ids: set[str] = set()
+    passed_ids: set[str] = set()
+    for batch in checked_batches:
         batch_ids = {judgment.id for judgment in batch.judgments}
-        accepted_before = batch_ids.intersection(accepted)
+        accepted_before = batch_ids.intersection(accepted_ids)
         if batch.accepted is False:
-            rejected |= batch_ids
+            rejected_ids |= batch_ids
         elif batch.accepted:
-            passed |= batch_ids
+            passed_ids |= batch_ids
         elif batch.right >= min(layout.rule.sampled, len(accepted_before)):
-            passed |= accepted_before
-    return rejected, passed
+            passed_ids |= accepted_before
+    return rejected_ids, passed_ids
 
 
-def _with_check(judgment: Judgment, rejected: set[str], passed: set[str]) -> Judgment:
+def _with_check(judgment: Judgment, rejected_ids: set[str], passed_ids: set[str]) -> Judgment:
     """A judgment with the flag of its batch's check, and not counted in a rejected batch."""
-    if judgment.id in rejected:
-        flags = tuple(sorted((*judgment.flags, REJECTED_BATCH)))
-        return replace(judgment, flags=flags, counted=False)
-    if judgment.id in passed:
+    if judgment.id in rejected_ids:
+        new_flags = tuple(sorted((*judgment.flags, REJECTED_BATCH)))
+        return replace(judgment, flags=new_flags, counted=False)
+    if judgment.id in passed_ids:
         return replace(judgment, flags=tuple(sorted((*judgment.flags, ACCEPTED_BATCH))))
     return judgment
 
 
 def _sampled_gold_row(
     layout: Layout,
-    row: str,
-    judgments: Sequence[Judgment],
+    row_id: str,
+    row_judgments: Sequence[Judgment],
     items: Mapping[str, Item],
-    passed: set[str],
+    passed_ids: set[str],
 ) -> Gold:
     """The gold row under the rule `sampled`: by experts, else by judgments that passed one."""
     by_experts = [
-        judgment for judgment in judgments if judgment.counted and EXPERT in judgment.flags
+        judgment for judgment in row_judgments if judgment.counted and EXPERT in judgment.flags
     ]
-    trusted = by_experts or [judgment for judgment in judgments if judgment.id in passed]
-    if by_experts or len(trusted) >= layout.assignments:
-        return gold_row(layout, row, trusted, items, settled=True)
-    return replace(gold_row(layout, row, judgments, items), decision="open")
+    trusted_judgments = by_experts or [
+        judgment for judgment in row_judgments if judgment.id in passed_ids
+    ]
+    if by_experts or len(trusted_judgments) >= layout.assignments:
+        return gold_row(layout, row_id, trusted_judgments, items, is_settled=True)
+    return replace(gold_row(layout, row_id, row_judgments, items), decision="open")

@@ -57,7 +57,11 @@ def comparison(answer: LayoutAnswer) -> ComparedBy:
 
 def compared_answers(layout: Layout) -> dict[str, LayoutAnswer]:
     """The answers of a layout that are compared at all, in its order."""
-    return {name: answer for name, answer in layout.answers.items() if comparison(answer) != "none"}
+    return {
+        answer_name: answer
+        for answer_name, answer in layout.answers.items()
+        if comparison(answer) != "none"
+    }
 
 
 def judgment_answers(judgment: Judgment) -> dict[str, Any]:
@@ -66,93 +70,106 @@ def judgment_answers(judgment: Judgment) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4096)
-def _read_answers(text: str) -> dict[str, Any]:
+def _read_answers(answers_json: str) -> dict[str, Any]:
     """Parse answers. Many workers give the same ones: they are parsed once, and never changed."""
-    answers: dict[str, Any] = json.loads(text)
-    return answers
+    judgment_values: dict[str, Any] = json.loads(answers_json)
+    return judgment_values
 
 
-def comparison_key(answer: LayoutAnswer, value: Json) -> str:
+def comparison_key(answer: LayoutAnswer, answer_value: Json) -> str:
     """A text that is equal for values that count as the same.
 
     It is the value as JSON (for `choices` in any order), or a text or a span's text after SQuAD
     normalisation.
     """
     if comparison(answer) in ("text", "span"):
-        return normalize_or_keep(value_as_text(value))
-    if answer.kind == "choices" and isinstance(value, Sequence):
-        value = sorted(map(str, value))
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+        return normalize_or_keep(value_as_text(answer_value))
+    if answer.kind == "choices" and isinstance(answer_value, Sequence):
+        answer_value = sorted(map(str, answer_value))
+    return json.dumps(answer_value, sort_keys=True, ensure_ascii=False)
 
 
-def values_agree(answer: LayoutAnswer, first: Json, second: Json) -> bool:
+def values_agree(answer: LayoutAnswer, first_value: Json, second_value: Json) -> bool:
     """Whether two values agree; an absent value agrees only with an absent one.
 
     Two spans agree if they share a character. Two lists of spans agree if each span of either
     list shares a character with a span of the other.
     """
-    if first is None or second is None:
-        return first is second
+    if first_value is None or second_value is None:
+        return first_value is second_value
     if comparison(answer) != "span":
-        return comparison_key(answer, first) == comparison_key(answer, second)
-    first_spans, second_spans = _spans(first), _spans(second)
+        return comparison_key(answer, first_value) == comparison_key(answer, second_value)
+    first_spans, second_spans = _spans(first_value), _spans(second_value)
     return _each_overlaps(first_spans, second_spans) and _each_overlaps(second_spans, first_spans)
 
 
-def judgments_agree(layout: Layout, first: Judgment, second: Judgment) -> bool:
+def judgments_agree(layout: Layout, first_judgment: Judgment, second_judgment: Judgment) -> bool:
     """Whether two judgments agree: in `rule.of`, or in all answers that are compared."""
     rule_answer = layout.rule.of
-    compared = compared_answers(layout)
+    compared_by_name = compared_answers(layout)
     if rule_answer:
-        compared = {rule_answer: layout.answers[rule_answer]}
-    first_answers, second_answers = judgment_answers(first), judgment_answers(second)
+        compared_by_name = {rule_answer: layout.answers[rule_answer]}
+    first_answers, second_answers = (
+        judgment_answers(first_judgment),
+        judgment_answers(second_judgment),
+    )
     return all(
-        values_agree(answer, first_answers.get(name), second_answers.get(name))
-        for name, answer in compared.items()
+        values_agree(answer, first_answers.get(answer_name), second_answers.get(answer_name))
+        for answer_name, answer in compared_by_name.items()
     )
 
 
-def rule_value(value: Json) -> str:
+def rule_value(answer_value: Json) -> str:
     """A value as `accept` and `when` of a layout write it: `true` and `false` for flags."""
-    return str(value).lower() if isinstance(value, bool) else value_as_text(value)
+    return (
+        str(answer_value).lower() if isinstance(answer_value, bool) else value_as_text(answer_value)
+    )
 
 
-def marked_characters(answer: LayoutAnswer, value: Json, fields: Mapping[str, Json]) -> Any:
+def marked_characters(
+    answer: LayoutAnswer, answer_value: Json, item_fields: Mapping[str, Json]
+) -> Any:
     """An array that says of each character of the field whether a span of the value covers it.
 
     The paragraphs of a field follow each other in it.
     """
-    lengths = map(len, paragraph_texts(fields.get(answer.field or "")))
-    ends = [*accumulate(lengths)]
-    marks = np.zeros(ends[-1] if ends else 0, bool)
-    for paragraph, start, end in _spans(value):
-        base = ends[paragraph - 1] if paragraph else 0
-        marks[base + start : base + end] = True
-    return marks
+    paragraph_lengths = map(len, paragraph_texts(item_fields.get(answer.field or "")))
+    paragraph_ends = [*accumulate(paragraph_lengths)]
+    character_marks = np.zeros(paragraph_ends[-1] if paragraph_ends else 0, bool)
+    for paragraph_number, span_start, span_end in _spans(answer_value):
+        paragraph_start = paragraph_ends[paragraph_number - 1] if paragraph_number else 0
+        character_marks[paragraph_start + span_start : paragraph_start + span_end] = True
+    return character_marks
 
 
 # The paragraph of a span, its start and its end.
 Span = tuple[int, int, int]
 
 
-def _spans(value: Any) -> list[Span]:
-    entries = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    spans = []
-    for entry in entries:
-        if isinstance(entry, Mapping):
-            start, end = entry.get("start") or 0, entry.get("end") or 0
-            spans.append((entry.get("paragraph") or 0, start, end))
-    return spans
+def _spans(answer_value: Any) -> list[Span]:
+    span_entries = (
+        answer_value
+        if isinstance(answer_value, Sequence) and not isinstance(answer_value, str)
+        else [answer_value]
+    )
+    span_list = []
+    for span_entry in span_entries:
+        if isinstance(span_entry, Mapping):
+            span_start, span_end = span_entry.get("start") or 0, span_entry.get("end") or 0
+            span_list.append((span_entry.get("paragraph") or 0, span_start, span_end))
+    return span_list
 
 
-def _each_overlaps(spans: list[Span], other_spans: list[Span]) -> bool:
+def _each_overlaps(first_spans: list[Span], other_spans: list[Span]) -> bool:
     """Whether each of the spans shares a character with one of the other spans."""
-    return all(any(_overlap(span, other_span) for other_span in other_spans) for span in spans)
+    return all(
+        any(_overlap(span, other_span) for other_span in other_spans) for span in first_spans
+    )
 
 
-def _overlap(first: Span, second: Span) -> bool:
-    (first_paragraph, first_start, first_end) = first
-    (second_paragraph, second_start, second_end) = second
+def _overlap(first_span: Span, second_span: Span) -> bool:
+    (first_paragraph, first_start, first_end) = first_span
+    (second_paragraph, second_start, second_end) = second_span
     is_same_paragraph = first_paragraph == second_paragraph
     return is_same_paragraph and first_start < second_end and second_start < first_end
 
@@ -177,9 +194,9 @@ class Agreements:
     by_item: Mapping[str, list[bool]]
 
 
-def percent_agreeing(agreeing: Sequence[bool]) -> float | None:
+def percent_agreeing(agreeing_pairs: Sequence[bool]) -> float | None:
     """The percentage of pairs that agree; None without any pair."""
-    return 100 * sum(agreeing) / len(agreeing) if agreeing else None
+    return 100 * sum(agreeing_pairs) / len(agreeing_pairs) if agreeing_pairs else None
 
 
 class _Value(NamedTuple):
@@ -218,91 +235,105 @@ def measure_agreement(
         if judgment.row and (judgment.counted or (excluded and DUPLICATE not in judgment.flags))
     ]
     compared_judgments.sort(key=lambda judgment: (judgment.item, judgment.id))
-    compared = compared_answers(layout)
-    main = layout.rule.of if layout.rule.of in compared else next(iter(compared), None)
-    figures: dict[str, Figures] = {}
+    compared_by_name = compared_answers(layout)
+    main_answer = (
+        layout.rule.of if layout.rule.of in compared_by_name else next(iter(compared_by_name), None)
+    )
+    answer_figures: dict[str, Figures] = {}
     by_worker = defaultdict[str, list[bool]](list)
     by_item = defaultdict[str, list[bool]](list)
-    alphas: dict[str, float | None] = {}
-    for name, answer in compared.items():
-        values, ratings = _collect_values(name, answer, compared_judgments, items)
-        pairs: list[bool] = []
-        for item, first, second in _pairs(values):
-            agrees = values_agree(answer, first.value, second.value)
-            pairs.append(agrees)
-            by_item[item].append(agrees)
-            by_worker[first.worker].append(agrees)
-            by_worker[second.worker].append(agrees)
-        units = alpha_units(
-            [[value.codes for value in item_values] for item_values in values.values()]
+    worker_alphas: dict[str, float | None] = {}
+    for answer_name, answer in compared_by_name.items():
+        values_by_item, answer_ratings = _collect_values(
+            answer_name, answer, compared_judgments, items
         )
-        figures[name] = {
-            "items": sum(len(item_values) > 1 for item_values in values.values()),
-            "pairs": len(pairs),
-            "percent": percent_agreeing(pairs),
-            **_coefficients(units, ratings),
-            "estimate": None if excluded else _estimate(answer, ratings),
+        agreeing_pairs: list[bool] = []
+        for item_id, first_value, second_value in _pairs(values_by_item):
+            do_agree = values_agree(answer, first_value.value, second_value.value)
+            agreeing_pairs.append(do_agree)
+            by_item[item_id].append(do_agree)
+            by_worker[first_value.worker].append(do_agree)
+            by_worker[second_value.worker].append(do_agree)
+        answer_units = alpha_units(
+            [
+                [worker_value.codes for worker_value in item_values]
+                for item_values in values_by_item.values()
+            ]
+        )
+        answer_figures[answer_name] = {
+            "items": sum(len(item_values) > 1 for item_values in values_by_item.values()),
+            "pairs": len(agreeing_pairs),
+            "percent": percent_agreeing(agreeing_pairs),
+            **_coefficients(answer_units, answer_ratings),
+            "estimate": None if excluded else _estimate(answer, answer_ratings),
         }
-        if name == main:
-            alphas = _worker_alphas(values, units.expected_share())
-    return Agreements(figures, main, by_worker, alphas, by_item)
+        if answer_name == main_answer:
+            worker_alphas = _worker_alphas(values_by_item, answer_units.expected_share())
+    return Agreements(answer_figures, main_answer, by_worker, worker_alphas, by_item)
 
 
 def _collect_values(
-    name: str, answer: LayoutAnswer, judgments: Sequence[Judgment], items: Mapping[str, Item]
+    answer_name: str,
+    answer: LayoutAnswer,
+    judgments: Sequence[Judgment],
+    items: Mapping[str, Item],
 ) -> tuple[dict[str, list[_Value]], list[Rating]]:
     """The values of an answer by item, and its ratings for kappa, of which marked text has none."""
-    values: dict[str, list[_Value]] = {}
-    ratings: list[Rating] = []
+    values_by_item: dict[str, list[_Value]] = {}
+    answer_ratings: list[Rating] = []
     code_by_key: dict[str, int] = {}
     for judgment in judgments:
-        value = judgment_answers(judgment).get(name)
-        if value is None:
+        answer_value = judgment_answers(judgment).get(answer_name)
+        if answer_value is None:
             continue
         if comparison(answer) == "span":
-            codes = marked_characters(answer, value, items[judgment.item].fields)
+            value_codes = marked_characters(answer, answer_value, items[judgment.item].fields)
         else:
-            key = comparison_key(answer, value)
-            ratings.append(Rating(judgment.item, judgment.worker, key))
-            codes = np.array([code_by_key.setdefault(key, len(code_by_key))])
-        values.setdefault(judgment.item, []).append(_Value(judgment.worker, value, codes))
-    return values, ratings
+            value_key = comparison_key(answer, answer_value)
+            answer_ratings.append(Rating(judgment.item, judgment.worker, value_key))
+            value_codes = np.array([code_by_key.setdefault(value_key, len(code_by_key))])
+        values_by_item.setdefault(judgment.item, []).append(
+            _Value(judgment.worker, answer_value, value_codes)
+        )
+    return values_by_item, answer_ratings
 
 
-def _coefficients(units: AlphaUnits, ratings: Sequence[Rating]) -> Figures:
-    low, high = units.interval() or (None, None)
-    fleiss, fleiss_items = fleiss_kappa(ratings)
-    cohen = [*cohen_kappas(ratings, _FEWEST_COMMON).values()]
+def _coefficients(answer_units: AlphaUnits, ratings: Sequence[Rating]) -> Figures:
+    interval_low, interval_high = answer_units.interval() or (None, None)
+    fleiss_value, fleiss_items = fleiss_kappa(ratings)
+    cohen_values = [*cohen_kappas(ratings, _FEWEST_COMMON).values()]
     return {
-        "alpha": units.alpha(),
-        "low": low,
-        "high": high,
-        "fleiss": fleiss,
+        "alpha": answer_units.alpha(),
+        "low": interval_low,
+        "high": interval_high,
+        "fleiss": fleiss_value,
         "fleiss_items": fleiss_items,
-        "cohen_pairs": len(cohen),
-        "cohen_median": median(cohen) if cohen else None,
-        "cohen_low": min(cohen, default=None),
-        "cohen_high": max(cohen, default=None),
+        "cohen_pairs": len(cohen_values),
+        "cohen_median": median(cohen_values) if cohen_values else None,
+        "cohen_low": min(cohen_values, default=None),
+        "cohen_high": max(cohen_values, default=None),
     }
 
 
-def _pairs(values: Mapping[str, Sequence[_Value]]) -> Iterator[tuple[str, _Value, _Value]]:
-    for item, item_values in values.items():
-        for first, second in combinations(item_values, 2):
-            yield item, first, second
+def _pairs(values_by_item: Mapping[str, Sequence[_Value]]) -> Iterator[tuple[str, _Value, _Value]]:
+    for item_id, item_values in values_by_item.items():
+        for first_value, second_value in combinations(item_values, 2):
+            yield item_id, first_value, second_value
 
 
 def _worker_alphas(
-    values: Mapping[str, Sequence[_Value]], expected: float | None
+    values_by_item: Mapping[str, Sequence[_Value]], expected_share: float | None
 ) -> dict[str, float | None]:
-    size, differing = Counter[str](), Counter[str]()
-    for _, first, second in _pairs(values):
-        for worker in (first.worker, second.worker):
-            size[worker] += len(first.codes)
-            differing[worker] += int((first.codes != second.codes).sum())
+    compared_counts, differing_counts = Counter[str](), Counter[str]()
+    for _, first_value, second_value in _pairs(values_by_item):
+        for worker_id in (first_value.worker, second_value.worker):
+            compared_counts[worker_id] += len(first_value.codes)
+            differing_counts[worker_id] += int((first_value.codes != second_value.codes).sum())
     return {
-        worker: 1 - differing[worker] / total / expected if expected and total else None
-        for worker, total in size.items()
+        worker_id: 1 - differing_counts[worker_id] / compared_count / expected_share
+        if expected_share and compared_count
+        else None
+        for worker_id, compared_count in compared_counts.items()
     }
 
 
@@ -313,28 +344,30 @@ def _estimate(answer: LayoutAnswer, ratings: Sequence[Rating]) -> Figures | None
     `same` have the same value by both; in `ties` the majority has none. `differing` lists a few of
     the others as (item, majority, estimate, its probability). None where there are no such items.
     """
-    counts = Counter(rating.item for rating in ratings)
-    items = sorted(item for item, count in counts.items() if count > 1)
+    rating_counts = Counter(rating.item for rating in ratings)
+    rated_items = sorted(
+        item_id for item_id, rating_count in rating_counts.items() if rating_count > 1
+    )
     is_free = answer.field or answer.kind not in ("choice", "flag") or comparison(answer) != "value"
-    if is_free or not items:
+    if is_free or not rated_items:
         return None
-    votes, estimates = majority(ratings), dawid_skene(ratings)
-    differing = []
-    for item in items:
-        value, probability = next(iter(estimates[item].items()))
-        vote = votes[item]
-        if vote is not None and vote != value:
-            texts = _key_as_text(vote), _key_as_text(value)
-            differing.append((item, *texts, round(probability, 4)))
-    ties = sum(votes[item] is None for item in items)
+    majority_votes, estimated_values = majority(ratings), dawid_skene(ratings)
+    differing_rows = []
+    for item_id in rated_items:
+        estimated_value, value_probability = next(iter(estimated_values[item_id].items()))
+        majority_vote = majority_votes[item_id]
+        if majority_vote is not None and majority_vote != estimated_value:
+            value_texts = _key_as_text(majority_vote), _key_as_text(estimated_value)
+            differing_rows.append((item_id, *value_texts, round(value_probability, 4)))
+    tie_count = sum(majority_votes[item_id] is None for item_id in rated_items)
     return {
-        "items": len(items),
-        "same": len(items) - ties - len(differing),
-        "ties": ties,
-        "differing": differing[:_DIFFERING],
+        "items": len(rated_items),
+        "same": len(rated_items) - tie_count - len(differing_rows),
+        "ties": tie_count,
+        "differing": differing_rows[:_DIFFERING],
     }
 
 
-def _key_as_text(key: str) -> str:
-    value = json.loads(key)
-    return value if isinstance(value, str) else key
+def _key_as_text(value_key: str) -> str:
+    value = json.loads(value_key)
+    return value if isinstance(value, str) else value_key

@@ -43,22 +43,34 @@ class AlphaUnits:
     value: Any
     number: Any
 
-    def alpha(self, times: Any = None) -> float | None:
+    def alpha(self, item_times: Any = None) -> float | None:
         """1 perfect, 0 as by chance, also of so many items of each kind; None: undefined."""
-        times = self.times if times is None else times
-        expected = self._expected(times)
-        return 1 - float(times @ self.disagreement) / expected if expected else None
+        item_times = self.times if item_times is None else item_times
+        expected_disagreement = self._expected(item_times)
+        return (
+            1 - float(item_times @ self.disagreement) / expected_disagreement
+            if expected_disagreement
+            else None
+        )
 
-    def _expected(self, times: Any) -> float | None:
+    def _expected(self, item_times: Any) -> float | None:
         """The disagreement by chance of as many values; None: none is possible."""
-        totals = np.bincount(self.value, self.number * times[self.item])
-        total = totals.sum()
-        return float((total * total - totals @ totals) / (total - 1)) if total > 1 else None
+        value_totals = np.bincount(self.value, self.number * item_times[self.item])
+        grand_total = value_totals.sum()
+        return (
+            float((grand_total * grand_total - value_totals @ value_totals) / (grand_total - 1))
+            if grand_total > 1
+            else None
+        )
 
     def expected_share(self) -> float | None:
         """The share of pairs of values that would differ by chance; None: nothing could differ."""
-        expected = self._expected(self.times)
-        return expected / float(self.number @ self.times[self.item]) if expected else None
+        expected_disagreement = self._expected(self.times)
+        return (
+            expected_disagreement / float(self.number @ self.times[self.item])
+            if expected_disagreement
+            else None
+        )
 
     def interval(self, seed: int = 0) -> tuple[float, float] | None:
         """A percentile interval of level `LEVEL`: `DRAWS` samples of items, with replacement.
@@ -66,40 +78,59 @@ class AlphaUnits:
         Samples in which alpha is undefined are left out; None where these are more than half, or
         where there are fewer than two items.
         """
-        kinds = np.repeat(np.arange(len(self.times)), self.times)
-        item_count = len(kinds)
+        item_kinds = np.repeat(np.arange(len(self.times)), self.times)
+        item_count = len(item_kinds)
         if item_count < 2:
             return None
-        rng = np.random.default_rng(seed)
-        drawn = (kinds[rng.integers(item_count, size=item_count)] for _ in range(DRAWS))
-        samples = (self.alpha(np.bincount(sample, minlength=len(self.times))) for sample in drawn)
-        values = [value for value in samples if value is not None]
-        if len(values) * 2 < DRAWS:
+        random_generator = np.random.default_rng(seed)
+        drawn_kinds = (
+            item_kinds[random_generator.integers(item_count, size=item_count)] for _ in range(DRAWS)
+        )
+        sample_times = (
+            self.alpha(np.bincount(drawn_times, minlength=len(self.times)))
+            for drawn_times in drawn_kinds
+        )
+        sample_alphas = [sample_alpha for sample_alpha in sample_times if sample_alpha is not None]
+        if len(sample_alphas) * 2 < DRAWS:
             return None
-        low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        return float(low), float(high)
+        lower_end, upper_end = np.quantile(sample_alphas, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return float(lower_end), float(upper_end)
 
 
 def alpha_units(items: Iterable[Sequence[Any]]) -> AlphaUnits:
     """Of each item what each annotator gave: a code, or as many codes as the item has units."""
-    kinds = Counter[tuple[float, tuple[tuple[int, int], ...]]]()
+    item_kinds = Counter[tuple[float, tuple[tuple[int, int], ...]]]()
     for item_values in items:
-        values = np.array(item_values)
-        if len(values) < 2 or not values.size:
+        item_codes = np.array(item_values)
+        if len(item_codes) < 2 or not item_codes.size:
             continue
-        values = values.reshape(len(values), -1)
-        counts = [(int(v), (values == v).sum(axis=0)) for v in np.unique(values)]
-        differing = sum(
-            int((value_count * (len(values) - value_count)).sum()) for _, value_count in counts
+        item_codes = item_codes.reshape(len(item_codes), -1)
+        counts_by_code = [
+            (int(code_value), (item_codes == code_value).sum(axis=0))
+            for code_value in np.unique(item_codes)
+        ]
+        differing_pairs = sum(
+            int((value_count * (len(item_codes) - value_count)).sum())
+            for _, value_count in counts_by_code
         )
-        totals = tuple((value, int(value_count.sum())) for value, value_count in counts)
-        kinds[differing / (len(values) - 1), totals] += 1
-    cells = [
-        (value_count, *cell) for value_count, (_, totals) in enumerate(kinds) for cell in totals
+        code_totals = tuple(
+            (code_values, int(value_count.sum())) for code_values, value_count in counts_by_code
+        )
+        item_kinds[differing_pairs / (len(item_codes) - 1), code_totals] += 1
+    kind_cells = [
+        (value_count, *code_cell)
+        for value_count, (_, code_totals) in enumerate(item_kinds)
+        for code_cell in code_totals
     ]
-    item, value, number = np.array(cells, np.int64).reshape(-1, 3).T
-    disagreement = np.array([unit_disagreement for unit_disagreement, _ in kinds], float)
-    return AlphaUnits(np.array([*kinds.values()], int), disagreement, item, value, number)
+    kind_numbers, code_values, code_counts = np.array(kind_cells, np.int64).reshape(-1, 3).T
+    kind_disagreements = np.array([unit_disagreement for unit_disagreement, _ in item_kinds], float)
+    return AlphaUnits(
+        np.array([*item_kinds.values()], int),
+        kind_disagreements,
+        kind_numbers,
+        code_values,
+        code_counts,
+    )
 
 
 def fleiss_kappa(ratings: Iterable[Rating]) -> tuple[float | None, int]:
@@ -107,47 +138,64 @@ def fleiss_kappa(ratings: Iterable[Rating]) -> tuple[float | None, int]:
 
     They are those with the usual number; where two numbers are as frequent, the larger.
     """
-    by_item = [counts for counts in _counts(ratings).values() if counts.total() > 1]
-    sizes = Counter(counts.total() for counts in by_item)
-    if not sizes:
+    by_item = [
+        value_counts for value_counts in _counts(ratings).values() if value_counts.total() > 1
+    ]
+    size_counts = Counter(value_counts.total() for value_counts in by_item)
+    if not size_counts:
         return None, 0
-    size = max(sizes, key=lambda count: (sizes[count], count))
-    item_counts = [counts for counts in by_item if counts.total() == size]
-    totals = Counter(value for counts in item_counts for value in counts.elements())
-    pairs = sum(count * (count - 1) for counts in item_counts for count in counts.values())
-    agreed = pairs / (size * (size - 1) * len(item_counts))
-    by_chance = sum((count / (len(item_counts) * size)) ** 2 for count in totals.values())
-    kappa = None if len(totals) < 2 else (agreed - by_chance) / (1 - by_chance)
-    return kappa, len(item_counts)
+    rating_count = max(size_counts, key=lambda value_count: (size_counts[value_count], value_count))
+    item_counts = [value_counts for value_counts in by_item if value_counts.total() == rating_count]
+    value_totals = Counter(
+        rated_value for value_counts in item_counts for rated_value in value_counts.elements()
+    )
+    agreeing_pairs = sum(
+        value_count * (value_count - 1)
+        for value_counts in item_counts
+        for value_count in value_counts.values()
+    )
+    agreed_share = agreeing_pairs / (rating_count * (rating_count - 1) * len(item_counts))
+    by_chance = sum(
+        (value_count / (len(item_counts) * rating_count)) ** 2
+        for value_count in value_totals.values()
+    )
+    kappa_value = None if len(value_totals) < 2 else (agreed_share - by_chance) / (1 - by_chance)
+    return kappa_value, len(item_counts)
 
 
-def cohen_kappas(ratings: Iterable[Rating], fewest: int = 2) -> dict[tuple[str, str], float]:
-    """Cohen (1960) of pairs of workers with `fewest` items or more in common, where it is defined.
+def cohen_kappas(ratings: Iterable[Rating], fewest_common: int = 2) -> dict[tuple[str, str], float]:
+    """Return Cohen's kappa (1960) of each pair of workers for which it is defined.
 
+    Pairs with less than `fewest_common` items in common are left out.
     Of a worker who judged an item twice the first rating counts.
     """
     by_item: dict[str, dict[str, str]] = {}
-    for item, worker, value in ratings:
-        by_item.setdefault(item, {}).setdefault(worker, value)
+    for item_id, worker_id, rated_value in ratings:
+        by_item.setdefault(item_id, {}).setdefault(worker_id, rated_value)
     by_pair: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for value_by_worker in by_item.values():
-        for first, second in combinations(sorted(value_by_worker), 2):
-            by_pair.setdefault((first, second), []).append(
-                (value_by_worker[first], value_by_worker[second])
+        for first_worker, second_worker in combinations(sorted(value_by_worker), 2):
+            by_pair.setdefault((first_worker, second_worker), []).append(
+                (value_by_worker[first_worker], value_by_worker[second_worker])
             )
-    kappas = {}
-    for pair, values in sorted(by_pair.items()):
-        first_side, second_side = (Counter(side) for side in zip(*values, strict=True))
-        agreed = sum(first_value == second_value for first_value, second_value in values) / len(
-            values
+    kappa_by_pair = {}
+    for worker_pair, value_pairs in sorted(by_pair.items()):
+        first_side, second_side = (
+            Counter(worker_values) for worker_values in zip(*value_pairs, strict=True)
         )
+        agreed_share = sum(
+            first_value == second_value for first_value, second_value in value_pairs
+        ) / len(value_pairs)
         by_chance = (
-            sum(count * second_side[side_value] for side_value, count in first_side.items())
-            / len(values) ** 2
+            sum(
+                value_count * second_side[side_value]
+                for side_value, value_count in first_side.items()
+            )
+            / len(value_pairs) ** 2
         )
-        if len(values) >= fewest and by_chance < 1:
-            kappas[pair] = (agreed - by_chance) / (1 - by_chance)
-    return kappas
+        if len(value_pairs) >= fewest_common and by_chance < 1:
+            kappa_by_pair[worker_pair] = (agreed_share - by_chance) / (1 - by_chance)
+    return kappa_by_pair
 
 
 def dawid_skene(ratings: Iterable[Rating]) -> dict[str, dict[str, float]]:
@@ -157,50 +205,72 @@ def dawid_skene(ratings: Iterable[Rating]) -> dict[str, dict[str, float]]:
     more than `TOLERANCE`, or after `ROUNDS`. The first value is the most probable, among equal ones
     the first in order.
     """
-    rated = sorted(ratings)
-    if not rated:
+    sorted_ratings = sorted(ratings)
+    if not sorted_ratings:
         return {}
-    items, workers, values = (sorted({rating[index] for rating in rated}) for index in range(3))
-    places = [
-        {name: index for index, name in enumerate(names)} for names in (items, workers, values)
+    item_ids, worker_ids, rated_values = (
+        sorted({single_rating[column_index] for single_rating in sorted_ratings})
+        for column_index in range(3)
+    )
+    code_maps = [
+        {code_name: column_index for column_index, code_name in enumerate(known_names)}
+        for known_names in (item_ids, worker_ids, rated_values)
     ]
     item_codes, worker_codes, value_codes = (
-        np.array([places[index][rating[index]] for rating in rated], np.int64) for index in range(3)
+        np.array(
+            [
+                code_maps[column_index][single_rating[column_index]]
+                for single_rating in sorted_ratings
+            ],
+            np.int64,
+        )
+        for column_index in range(3)
     )
-    value_count = len(values)
-    truth = np.zeros((len(items), value_count))
-    np.add.at(truth, (item_codes, value_codes), 1.0)
-    truth /= truth.sum(axis=1, keepdims=True)
+    value_count = len(rated_values)
+    value_probabilities = np.zeros((len(item_ids), value_count))
+    np.add.at(value_probabilities, (item_codes, value_codes), 1.0)
+    value_probabilities /= value_probabilities.sum(axis=1, keepdims=True)
     for _ in range(ROUNDS):
-        errors = np.zeros((len(workers), value_count, value_count))
-        np.add.at(errors.transpose(0, 2, 1), (worker_codes, value_codes), truth[item_codes])
-        sums = errors.sum(axis=2, keepdims=True)
-        errors = np.divide(errors, sums, out=np.zeros_like(errors), where=sums > 0)
+        error_rates = np.zeros((len(worker_ids), value_count, value_count))
+        np.add.at(
+            error_rates.transpose(0, 2, 1),
+            (worker_codes, value_codes),
+            value_probabilities[item_codes],
+        )
+        rate_sums = error_rates.sum(axis=2, keepdims=True)
+        error_rates = np.divide(
+            error_rates, rate_sums, out=np.zeros_like(error_rates), where=rate_sums > 0
+        )
         with np.errstate(divide="ignore"):
-            scores = np.tile(np.log(truth.mean(axis=0)), (len(items), 1))
-            np.add.at(scores, item_codes, np.log(errors[worker_codes, :, value_codes]))
-        scores -= scores.max(axis=1, keepdims=True)
-        before, truth = truth, np.exp(scores)
-        truth /= truth.sum(axis=1, keepdims=True)
-        if np.abs(truth - before).max() < TOLERANCE:
+            log_scores = np.tile(np.log(value_probabilities.mean(axis=0)), (len(item_ids), 1))
+            np.add.at(log_scores, item_codes, np.log(error_rates[worker_codes, :, value_codes]))
+        log_scores -= log_scores.max(axis=1, keepdims=True)
+        earlier_probabilities, value_probabilities = value_probabilities, np.exp(log_scores)
+        value_probabilities /= value_probabilities.sum(axis=1, keepdims=True)
+        if np.abs(value_probabilities - earlier_probabilities).max() < TOLERANCE:
             break
     return {
-        name: {values[index]: float(row[index]) for index in np.argsort(-row, kind="stable")}
-        for name, row in zip(items, truth, strict=True)
+        code_name: {
+            rated_values[column_index]: float(item_probabilities[column_index])
+            for column_index in np.argsort(-item_probabilities, kind="stable")
+        }
+        for code_name, item_probabilities in zip(item_ids, value_probabilities, strict=True)
     }
 
 
 def majority(ratings: Iterable[Rating]) -> dict[str, str | None]:
     """The most frequent value of each item; None where two are as frequent."""
     majority_values: dict[str, str | None] = {}
-    for item, counts in _counts(ratings).items():
-        (first, count), *rest = counts.most_common(2)
-        majority_values[item] = None if rest and rest[0][1] == count else first
+    for item_id, value_counts in _counts(ratings).items():
+        (first_value, first_count), *other_values = value_counts.most_common(2)
+        majority_values[item_id] = (
+            None if other_values and other_values[0][1] == first_count else first_value
+        )
     return majority_values
 
 
 def _counts(ratings: Iterable[Rating]) -> Mapping[str, Counter[str]]:
     by_item: dict[str, Counter[str]] = {}
-    for item, _, value in ratings:
-        by_item.setdefault(item, Counter())[value] += 1
+    for item_id, _, rated_value in ratings:
+        by_item.setdefault(item_id, Counter())[rated_value] += 1
     return by_item

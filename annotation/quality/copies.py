@@ -29,48 +29,51 @@ def find_copies(
     layout: Layout, judgments: Sequence[Judgment], items: Mapping[str, Item]
 ) -> set[str]:
     """The ids of judgments with a free text nearly the same as another worker's."""
-    texts: list[tuple[Judgment, Runs]] = []
+    judged_texts: list[tuple[Judgment, Runs]] = []
     for judgment in sorted(judgments, key=lambda judgment: judgment.id):
-        answers = judgment_answers(judgment) if judgment.row else {}
-        for text in _free_texts(layout, answers):
+        given_answers = judgment_answers(judgment) if judgment.row else {}
+        for free_text in _free_texts(layout, given_answers):
             shown_texts = map(value_as_text, items[judgment.item].fields.values())
-            text_runs = _runs(text) - _runs(" ".join(shown_texts))
+            text_runs = _runs(free_text) - _runs(" ".join(shown_texts))
             if len(text_runs) >= FEWEST:
-                texts.append((judgment, text_runs))
+                judged_texts.append((judgment, text_runs))
     by_run: dict[tuple[str, ...], list[int]] = {}
-    for number, (_, text_runs) in enumerate(texts):
-        for run in text_runs:
-            by_run.setdefault(run, []).append(number)
+    for text_number, (_, text_runs) in enumerate(judged_texts):
+        for word_run in text_runs:
+            by_run.setdefault(word_run, []).append(text_number)
     copied_ids: set[str] = set()
-    for judgment, text_runs in texts:
+    for judgment, text_runs in judged_texts:
         common_counts = Counter[int]()
-        for run in text_runs:
-            if len(by_run[run]) <= _COMMON:
-                common_counts.update(by_run[run])
+        for word_run in text_runs:
+            if len(by_run[word_run]) <= _COMMON:
+                common_counts.update(by_run[word_run])
         for other_number, common_count in common_counts.items():
-            other_judgment, other_runs = texts[other_number]
+            other_judgment, other_runs = judged_texts[other_number]
             is_same = common_count >= SAME * len(text_runs | other_runs)
             if is_same and other_judgment.worker != judgment.worker:
                 copied_ids.add(judgment.id)
     return copied_ids
 
 
-def _free_texts(layout: Layout, answers: Mapping[str, Any]) -> Iterator[str]:
+def _free_texts(layout: Layout, given_answers: Mapping[str, Any]) -> Iterator[str]:
     """The texts of a judgment that are not compared, and all those in its groups."""
-    for name, answer in layout.answers.items():
+    for answer_name, answer in layout.answers.items():
         if answer.kind == "group":
-            for entry in answers.get(name, ()):
+            for group_entry in given_answers.get(answer_name, ()):
                 yield from (
-                    entry[inner_name]
+                    group_entry[inner_name]
                     for inner_name, inner_answer in answer.answers.items()
-                    if inner_answer.kind == "text" and inner_name in entry
+                    if inner_answer.kind == "text" and inner_name in group_entry
                 )
-        elif answer.kind == "text" and comparison(answer) == "none" and name in answers:
-            yield answers[name]
+        elif (
+            answer.kind == "text" and comparison(answer) == "none" and answer_name in given_answers
+        ):
+            yield given_answers[answer_name]
 
 
-def _runs(text: str) -> Runs:
-    lower_words = [word.lower() for word in split_words(text)]
+def _runs(free_text: str) -> Runs:
+    lower_words = [text_word.lower() for text_word in split_words(free_text)]
     return frozenset(
-        tuple(lower_words[start : start + RUN]) for start in range(len(lower_words) - RUN + 1)
+        tuple(lower_words[run_start : run_start + RUN])
+        for run_start in range(len(lower_words) - RUN + 1)
     )

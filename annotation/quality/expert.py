@@ -91,37 +91,41 @@ def worker_batches(
     for (batch, _), worker_judgments in by_worker.items():
         batch_sizes[batch] += len(worker_judgments)
     batches = []
-    for (batch, worker), worker_judgments in sorted(by_worker.items()):
+    for (batch, worker_id), worker_judgments in sorted(by_worker.items()):
         wanted_count = checks_wanted(layout, worker_judgments, batch_sizes[batch])
-        sampled = _sample(layout, worker_judgments, wanted_count, expert_by_item, verdicts or {})
-        batches.append(WorkerBatch(batch, worker, tuple(worker_judgments), sampled))
+        sampled_verdicts = _sample(
+            layout, worker_judgments, wanted_count, expert_by_item, verdicts or {}
+        )
+        batches.append(WorkerBatch(batch, worker_id, tuple(worker_judgments), sampled_verdicts))
     return batches
 
 
 def _sample(
     layout: Layout,
-    judgments: Sequence[Judgment],
+    worker_judgments: Sequence[Judgment],
     wanted_count: int,
     expert_by_item: Mapping[str, Sequence[Judgment]],
     verdicts: Mapping[str, bool],
 ) -> dict[Judgment, bool | None]:
     """The judgments of a worker's batch that an expert looks at, each with its verdict."""
-    sampled: dict[Judgment, bool | None] = {}
-    for number, judgment in enumerate(sorted(judgments, key=_sampling_order)):
+    sampled_verdicts: dict[Judgment, bool | None] = {}
+    for sample_place, judgment in enumerate(sorted(worker_judgments, key=_sampling_order)):
         by_experts = expert_by_item.get(judgment.item, ())
         verdict = verdicts.get(judgment.id)
         if verdict is None and by_experts and compared_answers(layout):
-            verdict = any(judgments_agree(layout, judgment, expert) for expert in by_experts)
-        was_sent = any(expert.batch != judgment.batch for expert in by_experts)
+            verdict = any(
+                judgments_agree(layout, judgment, expert_judgment) for expert_judgment in by_experts
+            )
+        was_sent = any(expert_judgment.batch != judgment.batch for expert_judgment in by_experts)
         is_kept = judgment.id in verdicts or (verdict is not None and was_sent)
-        if number < wanted_count or is_kept:
-            sampled[judgment] = verdict
-    return sampled
+        if sample_place < wanted_count or is_kept:
+            sampled_verdicts[judgment] = verdict
+    return sampled_verdicts
 
 
 def _sampling_order(judgment: Judgment) -> tuple[int, str]:
-    key = seeded_hash(_SEED, judgment.batch, judgment.worker, judgment.item)
-    return key, judgment.id
+    sampling_hash = seeded_hash(_SEED, judgment.batch, judgment.worker, judgment.item)
+    return sampling_hash, judgment.id
 
 
 def checks_wanted(layout: Layout, worker_judgments: Sequence[Judgment], batch_size: int) -> int:
@@ -135,10 +139,12 @@ def checks_wanted(layout: Layout, worker_judgments: Sequence[Judgment], batch_si
     rule = layout.rule
     if rule.max_error is None:
         return rule.sampled
-    share = ceil(sample_size(batch_size, rule.max_error) * len(worker_judgments) / batch_size)
-    hits = {judgment.hit for judgment in worker_judgments}
-    fewest = rule.sampled if len(hits) > 1 else 1
-    return max(share, fewest)
+    worker_share = ceil(
+        sample_size(batch_size, rule.max_error) * len(worker_judgments) / batch_size
+    )
+    worker_hits = {judgment.hit for judgment in worker_judgments}
+    fewest_checks = rule.sampled if len(worker_hits) > 1 else 1
+    return max(worker_share, fewest_checks)
 
 
 def checked_share(batches: Iterable[WorkerBatch]) -> ErrorBound:
@@ -162,7 +168,7 @@ def rejection_reason(
     submission: Sequence[Judgment],
     items: Mapping[str, Item],
     checked: Sequence[WorkerBatch],
-    rejection: Rejection,
+    rule: Rejection,
 ) -> str | None:
     """Why a submission is rejected; empty if it is approved, None while an expert has to check it.
 
@@ -171,9 +177,9 @@ def rejection_reason(
     to look at, and approved.
     """
     if any(FAILED_ATTENTION in judgment.flags for judgment in submission):
-        return _failed_items_reason(layout, submission, items, rejection)
+        return _failed_items_reason(layout, submission, items, rule)
     is_repeated = any(DUPLICATE in judgment.flags for judgment in submission)
-    if not rejection.experts or layout.rule.by != "sampled" or is_repeated:
+    if not rule.experts or layout.rule.by != "sampled" or is_repeated:
         return ""
     submission_ids = {judgment.id for judgment in submission}
     for batch in checked:
@@ -186,27 +192,31 @@ def _failed_items_reason(
     layout: Layout,
     submission: Sequence[Judgment],
     items: Mapping[str, Item],
-    rejection: Rejection,
+    rule: Rejection,
 ) -> str:
     """The reason where enough items with known answers were failed; empty where they are fewer."""
     failed_count = 0
     failed_names: set[str] = set()
     for judgment in submission:
-        names = failed_answers(layout, judgment, items)
-        if names and attention_kind(layout, items[judgment.item]) in rejection.checks:
+        wrong_answers = failed_answers(layout, judgment, items)
+        if wrong_answers and attention_kind(layout, items[judgment.item]) in rule.checks:
             failed_count += 1
-            failed_names.update(names)
-    if failed_count < rejection.failures_to_reject(layout.pay):
+            failed_names.update(wrong_answers)
+    if failed_count < rule.failures_to_reject(layout.pay):
         return ""
-    labels = [answer.label for name, answer in layout.answers.items() if name in failed_names]
+    failed_labels = [
+        answer.label
+        for answer_name, answer in layout.answers.items()
+        if answer_name in failed_names
+    ]
     if failed_count == 1:
         return (
             "This HIT holds an item whose answer is known and follows from the instructions. "
-            f"It was answered otherwise: {'; '.join(labels)}"
+            f"It was answered otherwise: {'; '.join(failed_labels)}"
         )
     return (
         f"This HIT holds {failed_count} items whose answers are known and follow from the "
-        f"instructions. They were answered otherwise: {'; '.join(labels)}"
+        f"instructions. They were answered otherwise: {'; '.join(failed_labels)}"
     )
 
 
@@ -226,55 +236,71 @@ def _batch_reason(batch: WorkerBatch, submission: Sequence[Judgment]) -> str | N
     )
 
 
-def read_experts(out: Path) -> frozenset[str]:
+def read_experts(judgments_folder: Path) -> frozenset[str]:
     """The hashes of the worker ids that earlier runs were given as experts'."""
-    path = out / EXPERTS
-    return frozenset(path.read_text("utf-8").split()) if path.is_file() else frozenset()
+    experts_path = judgments_folder / EXPERTS
+    return (
+        frozenset(experts_path.read_text("utf-8").split())
+        if experts_path.is_file()
+        else frozenset()
+    )
 
 
-def add_experts(out: Path, id_file: Path, salt: bytes, platforms: Iterable[str]) -> None:
+def add_experts(
+    judgments_folder: Path, id_file: Path, salt: bytes, platform_names: Iterable[str]
+) -> None:
     """Take the worker ids of a file, one a line, as experts' ids on every platform.
 
     Only their hashes are kept. `UserError`: the file cannot be read, or has no id.
     """
     try:
-        lines = id_file.read_text("utf-8-sig").splitlines()
+        id_lines = id_file.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeError) as error:
         raise UserError(f"cannot be read: {error}", where=display_path(id_file)) from None
-    names = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    if not names:
+    worker_ids = [
+        id_line.strip() for id_line in id_lines if id_line.strip() and not id_line.startswith("#")
+    ]
+    if not worker_ids:
         hint = "one platform's worker id a line"
         raise UserError("no worker ids", where=display_path(id_file), hint=hint)
-    hashes = set(read_experts(out))
-    for platform in platforms:
-        hashes.update(hash_id(salt, "worker", platform, name) for name in names)
-    with replacing(out / EXPERTS) as path:
-        text = "".join(f"{worker}\n" for worker in sorted(hashes))
-        path.write_text(text, "utf-8", newline="\n")
+    expert_hashes = set(read_experts(judgments_folder))
+    for platform_name in platform_names:
+        expert_hashes.update(
+            hash_id(salt, "worker", platform_name, worker_id) for worker_id in worker_ids
+        )
+    with replacing(judgments_folder / EXPERTS) as experts_path:
+        hash_lines = "".join(f"{expert_hash}\n" for expert_hash in sorted(expert_hashes))
+        experts_path.write_text(hash_lines, "utf-8", newline="\n")
 
 
-def read_expert_verdicts(folder: Path) -> dict[str, bool]:
+def read_expert_verdicts(layout_folder: Path) -> dict[str, bool]:
     """The verdicts that an expert wrote into the table of checks, by the id of the judgment.
 
     `UserError`, with the line: a column is missing, or a verdict is another word.
     """
-    path = folder / CHECKS
+    checks_path = layout_folder / CHECKS
     verdicts: dict[str, bool] = {}
-    for row in require_entries(csv_rows(path)) if path.is_file() else ():
-        word = row.value.get("verdict", "").strip().lower()
-        if missing := [name for name in ("judgment", "verdict") if name not in row.value]:
-            raise UserError(f"no column {missing[0]!r}", where=display_path(path), line=1)
-        if word and word not in _VERDICTS:
+    for check_row in require_entries(csv_rows(checks_path)) if checks_path.is_file() else ():
+        verdict_word = check_row.value.get("verdict", "").strip().lower()
+        if missing_columns := [
+            column_name
+            for column_name in ("judgment", "verdict")
+            if column_name not in check_row.value
+        ]:
+            raise UserError(
+                f"no column {missing_columns[0]!r}", where=display_path(checks_path), line=1
+            )
+        if verdict_word and verdict_word not in _VERDICTS:
             hint = "write accept, reject or nothing"
-            text = f"verdict {word[:40]!r}"
-            raise UserError(text, where=display_path(path), line=row.line, hint=hint)
-        if word:
-            verdicts[row.value["judgment"].strip()] = _VERDICTS[word]
+            text = f"verdict {verdict_word[:40]!r}"
+            raise UserError(text, where=display_path(checks_path), line=check_row.line, hint=hint)
+        if verdict_word:
+            verdicts[check_row.value["judgment"].strip()] = _VERDICTS[verdict_word]
     return verdicts
 
 
 def write_checks(
-    folder: Path,
+    layout_folder: Path,
     batches: Sequence[WorkerBatch],
     items: Mapping[str, Item],
     verdicts: Mapping[str, bool],
@@ -284,22 +310,22 @@ def write_checks(
     What people wrote is in cells that begin with a brace, which no spreadsheet runs as a formula.
     """
     with (
-        replacing(folder / CHECKS) as path,
-        path.open("w", encoding="utf-8", newline="") as file,
+        replacing(layout_folder / CHECKS) as checks_path,
+        checks_path.open("w", encoding="utf-8", newline="") as checks_file,
     ):
-        write = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        write.writeheader()
+        csv_writer = csv.DictWriter(checks_file, COLUMNS, lineterminator="\n")
+        csv_writer.writeheader()
         for batch in batches:
             for judgment, verdict in batch.sampled.items():
-                fields = items[judgment.item].fields
-                row = {
+                item_fields = items[judgment.item].fields
+                check_row = {
                     "judgment": judgment.id,
                     "batch": batch.batch,
                     "worker": batch.worker,
                     "item": judgment.item,
-                    "shown": json.dumps(fields, sort_keys=True, ensure_ascii=False),
+                    "shown": json.dumps(item_fields, sort_keys=True, ensure_ascii=False),
                     "answers": judgment.answers,
                     "found": _WORDS[verdict],
                     "verdict": _WORDS[verdicts.get(judgment.id)],
                 }
-                write.writerow(row)
+                csv_writer.writerow(check_row)

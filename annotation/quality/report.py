@@ -57,7 +57,7 @@ def make_report(
     versions: Sequence[LayoutVersion],
     name: str,
     judgments: Sequence[Judgment],
-    gold: Sequence[Gold],
+    gold_rows: Sequence[Gold],
     checked: Sequence[WorkerBatch] = (),
     days: tuple[str, str] | None = None,
 ) -> Figures:
@@ -70,21 +70,23 @@ def make_report(
     table of figures, in the order of `report.json`; nothing in it decides anything.
     """
     judgments = sorted(judgments, key=lambda judgment: judgment.id)
-    newest = versions[-1]
-    layout = newest.layout
-    latest = [judgment for judgment in judgments if judgment.batch in newest.pay]
-    before = measure_agreement(layout, latest, newest.items, excluded=True)
-    after = measure_agreement(layout, latest, newest.items)
+    newest_version = versions[-1]
+    layout = newest_version.layout
+    latest_judgments = [judgment for judgment in judgments if judgment.batch in newest_version.pay]
+    agreements_before = measure_agreement(
+        layout, latest_judgments, newest_version.items, excluded=True
+    )
+    agreements_after = measure_agreement(layout, latest_judgments, newest_version.items)
     version_by_batch: dict[str, LayoutVersion] = {}
     rows_sent: set[str] = set()
     for version in versions:
         version_by_batch.update(dict.fromkeys(version.pay, version))
         rows_sent.update(item.row for item in version.items.values() if item.row)
-    paid = _paid_submissions(version_by_batch, judgments)
+    paid_submissions = _paid_submissions(version_by_batch, judgments)
     known_items = [*_known_items(version_by_batch, judgments)]
-    people = _people_figures(judgments, after, paid, known_items)
-    experts = {judgment.worker for judgment in judgments if EXPERT in judgment.flags}
-    decisions = Counter(row.decision for row in gold)
+    people_figures = _people_figures(judgments, agreements_after, paid_submissions, known_items)
+    expert_workers = {judgment.worker for judgment in judgments if EXPERT in judgment.flags}
+    decision_counts = Counter(gold_row.decision for gold_row in gold_rows)
     return {
         "format": FORMAT,
         "layout": name,
@@ -93,62 +95,78 @@ def make_report(
         "platforms": sorted({judgment.platform for judgment in judgments}),
         "days": days,
         "datasets": sorted({judgment.dataset for judgment in judgments}),
-        "older": len({judgment.batch for judgment in judgments} - newest.pay.keys()),
+        "older": len({judgment.batch for judgment in judgments} - newest_version.pay.keys()),
         "rows_sent": len(rows_sent),
-        "workers": len(people) - len(experts),
-        "experts": len(experts),
-        "submissions": sum(figures["hits"] for figures in people),
+        "workers": len(people_figures) - len(expert_workers),
+        "experts": len(expert_workers),
+        "submissions": sum(worker_figures["hits"] for worker_figures in people_figures),
         "judgments": len(judgments),
         "counted": sum(judgment.counted for judgment in judgments),
         "currency": layout.pay.currency,
         "per_hit": layout.pay.per_hit,
         "planned_hourly": layout.pay.hourly,
-        "due": sum((submission.due for submission in paid), Decimal(0)),
+        "due": sum((paid_submission.due for paid_submission in paid_submissions), Decimal(0)),
         "rule": _rule_in_words(layout),
-        "main": after.main,
-        "decisions": {decision: decisions[decision] for decision in get_args(Decision)},
+        "main": agreements_after.main,
+        "decisions": {
+            decision_name: decision_counts[decision_name] for decision_name in get_args(Decision)
+        },
         "flags": _flag_counts(judgments),
-        "agreement": _agreement_figures(layout, before, after),
-        "paid_workers": _pay_figures([submission for submission in paid if not submission.expert]),
-        "paid_experts": _pay_figures([submission for submission in paid if submission.expert]),
+        "agreement": _agreement_figures(layout, agreements_before, agreements_after),
+        "paid_workers": _pay_figures(
+            [paid_submission for paid_submission in paid_submissions if not paid_submission.expert]
+        ),
+        "paid_experts": _pay_figures(
+            [paid_submission for paid_submission in paid_submissions if paid_submission.expert]
+        ),
         "checks": [*_check_figures(known_items)],
         "sample": asdict(checked_share(checked)) if layout.rule.by == "sampled" else None,
-        "people": people,
-        "low_agreement": [*_low_agreement(layout, latest, newest.items, after)],
+        "people": people_figures,
+        "low_agreement": [
+            *_low_agreement(layout, latest_judgments, newest_version.items, agreements_after)
+        ],
     }
 
 
-def _agreement_figures(layout: Layout, before: Agreements, after: Agreements) -> list[Figures]:
+def _agreement_figures(
+    layout: Layout, agreements_before: Agreements, agreements_after: Agreements
+) -> list[Figures]:
     return [
         {
-            "answer": name,
-            "label": layout.answers[name].label,
-            "before": before.answers[name],
-            "after": figures,
+            "answer": answer_name,
+            "label": layout.answers[answer_name].label,
+            "before": agreements_before.answers[answer_name],
+            "after": answer_figures,
         }
-        for name, figures in after.answers.items()
+        for answer_name, answer_figures in agreements_after.answers.items()
     ]
 
 
 def _people_figures(
     judgments: Sequence[Judgment],
     agreements: Agreements,
-    paid: Sequence["_PaidSubmission"],
+    paid_submissions: Sequence["_PaidSubmission"],
     known_items: Sequence["_KnownItem"],
 ) -> list[Figures]:
     """The figures of every worker, sorted by the hash of the worker's id."""
     by_worker = defaultdict[str, list[Judgment]](list)
     for judgment in judgments:
         by_worker[judgment.worker].append(judgment)
-    due = defaultdict[str, Decimal](Decimal)
-    for submission in paid:
-        due[submission.worker] += submission.due
-    checks = defaultdict[str, list[bool]](list)
+    due_by_worker = defaultdict[str, Decimal](Decimal)
+    for paid_submission in paid_submissions:
+        due_by_worker[paid_submission.worker] += paid_submission.due
+    checks_by_worker = defaultdict[str, list[bool]](list)
     for judgment, _, has_passed in known_items:
-        checks[judgment.worker].append(has_passed)
+        checks_by_worker[judgment.worker].append(has_passed)
     return [
-        _worker_figures(worker, worker_judgments, agreements, checks[worker], due[worker])
-        for worker, worker_judgments in sorted(by_worker.items())
+        _worker_figures(
+            worker_hash,
+            worker_judgments,
+            agreements,
+            checks_by_worker[worker_hash],
+            due_by_worker[worker_hash],
+        )
+        for worker_hash, worker_judgments in sorted(by_worker.items())
     ]
 
 
@@ -158,61 +176,68 @@ def report_json(report: Figures) -> str:
 
 
 def render_report(
-    report: Figures, layout: Layout, checked: Sequence[WorkerBatch], refused: Path
+    report: Figures, layout: Layout, checked: Sequence[WorkerBatch], refused_path: Path
 ) -> str:
-    """The page of a report; `refused` is the file of entries that the last import refused."""
-    environment = Environment(
+    """The page of a report; `refused_path` is the file of entries that the last import refused."""
+    template_environment = Environment(
         loader=FileSystemLoader(resource("annotation/quality")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    template_environment.filters |= {
         "count": lambda value: f"{value:,}",
         "figure": _two_digits,
         "money": lambda value: f"{value:,.2f}",
         "percent": lambda value: "–" if value is None else f"{value:.0f} %",
     }
-    lows = [figures["after"]["low"] or 0.0 for figures in report["agreement"]]
-    axis_start = min(_AXIS_START, *lows, 0.0)
-    lines = refused.read_text("utf-8").splitlines() if refused.is_file() else []
-    entries = [decode_json(line) for line in lines]
-    examples = [
-        {**entry, "file": Path(entry["file"]).name} for entry in entries[:_REFUSED_EXAMPLES]
+    interval_lows = [
+        answer_figures["after"]["low"] or 0.0 for answer_figures in report["agreement"]
+    ]
+    axis_start = min(_AXIS_START, *interval_lows, 0.0)
+    refused_lines = refused_path.read_text("utf-8").splitlines() if refused_path.is_file() else []
+    refused_entries = [decode_json(refused_line) for refused_line in refused_lines]
+    refused_examples = [
+        {**refused_entry, "file": Path(refused_entry["file"]).name}
+        for refused_entry in refused_entries[:_REFUSED_EXAMPLES]
     ]
 
     def axis_place(value: float) -> str:
         """Where a value of alpha stands on the axis, which ends at 1."""
         return f"{100 * (max(value, axis_start) - axis_start) / (1 - axis_start):.2f}%"
 
-    page = environment.get_template("report.html.j2").render(
+    page_html = template_environment.get_template("report.html.j2").render(
         f=report,
         layout=layout,
         worker_batches=checked,
         checked=Counter(str(batch.accepted) for batch in checked),
-        reasons=sorted(Counter(entry["reason"] for entry in entries).items()),
-        examples=examples,
+        reasons=sorted(
+            Counter(refused_entry["reason"] for refused_entry in refused_entries).items()
+        ),
+        examples=refused_examples,
         place=axis_place,
         ticks=[-1, -0.5, 0, 0.5, 1] if axis_start < -0.5 else [0, 0.25, 0.5, 0.75, 1],
         total=max(sum(report["decisions"].values()), 1),
     )
-    return page.rstrip() + "\n"
+    return page_html.rstrip() + "\n"
 
 
 def _rule_in_words(layout: Layout) -> str:
     rule = layout.rule
     on_answer = f" on “{layout.answers[rule.of].label}”" if rule.of else ""
-    accept = f", {' or '.join(rule.accept)} accepts" if rule.accept else ""
-    plural = "s" if layout.assignments > 1 else ""
-    words = {
+    accept_text = f", {' or '.join(rule.accept)} accepts" if rule.accept else ""
+    plural_ending = "s" if layout.assignments > 1 else ""
+    words_by_rule = {
         "majority": f"more than half agree{on_answer}",
         "unanimous": f"all agree{on_answer}",
         "any": f"every judgment is taken{on_answer}",
         "sampled": f"{rule.sampled} items of each worker's batch go to an expert, "
         "the batch is accepted or rejected whole",
     }
-    return f"{layout.assignments} judgment{plural} a row; {words[rule.by]}{accept}"
+    return (
+        f"{layout.assignments} judgment{plural_ending} a row; {words_by_rule[rule.by]}{accept_text}"
+    )
 
 
 def _two_digits(value: float | None) -> str:
@@ -236,36 +261,40 @@ def _paid_submissions(
 
     A HIT that was handed in piece by piece is paid by the share of its items that was done.
     """
-    submissions: dict[tuple[str, ...], list[Judgment]] = {}
+    judgments_by_submission: dict[tuple[str, ...], list[Judgment]] = {}
     for judgment in judgments:
         if not is_repeat(judgment):
-            submissions.setdefault(submission_key(judgment), []).append(judgment)
-    paid = []
-    for (batch, hit, worker, *_), submission in sorted(submissions.items()):
-        flags = {flag for judgment in submission for flag in judgment.flags}
-        if flags & {FAILED_ATTENTION, REJECTED_BATCH}:
+            judgments_by_submission.setdefault(submission_key(judgment), []).append(judgment)
+    paid_submissions = []
+    for (batch, hit_id, worker_hash, *_), submission in sorted(judgments_by_submission.items()):
+        submission_flags = {flag for judgment in submission for flag in judgment.flags}
+        if submission_flags & {FAILED_ATTENTION, REJECTED_BATCH}:
             continue
         version = version_by_batch[batch]
-        hit_size = version.sizes[hit]
-        due = version.pay[batch] * min(len(submission), hit_size) / hit_size
-        times = [judgment.seconds for judgment in submission if judgment.seconds is not None]
-        seconds = sum(times) if len(times) == len(submission) else None
-        paid.append(_PaidSubmission(worker, EXPERT in flags, due, seconds))
-    return paid
+        hit_size = version.sizes[hit_id]
+        due_amount = version.pay[batch] * min(len(submission), hit_size) / hit_size
+        known_times = [judgment.seconds for judgment in submission if judgment.seconds is not None]
+        total_seconds = sum(known_times) if len(known_times) == len(submission) else None
+        paid_submissions.append(
+            _PaidSubmission(worker_hash, EXPERT in submission_flags, due_amount, total_seconds)
+        )
+    return paid_submissions
 
 
-def _pay_figures(paid: Sequence[_PaidSubmission]) -> Figures:
+def _pay_figures(paid_submissions: Sequence[_PaidSubmission]) -> Figures:
     """Figures of paid submissions; `hourly` are the quartiles of pay for an hour on the items."""
-    rates = [
-        float(submission.due) * 3600 / submission.seconds
-        for submission in paid
-        if submission.seconds
+    hourly_rates = [
+        float(paid_submission.due) * 3600 / paid_submission.seconds
+        for paid_submission in paid_submissions
+        if paid_submission.seconds
     ]
     return {
-        "workers": len({submission.worker for submission in paid}),
-        "hits": len(paid),
-        "due": sum((submission.due for submission in paid), Decimal(0)),
-        "hourly": np.quantile(rates, (0.25, 0.5, 0.75)).round(2).tolist() if rates else None,
+        "workers": len({paid_submission.worker for paid_submission in paid_submissions}),
+        "hits": len(paid_submissions),
+        "due": sum((paid_submission.due for paid_submission in paid_submissions), Decimal(0)),
+        "hourly": np.quantile(hourly_rates, (0.25, 0.5, 0.75)).round(2).tolist()
+        if hourly_rates
+        else None,
     }
 
 
@@ -279,8 +308,8 @@ def _known_items(
     for judgment in judgments:
         if not judgment.row:
             version = version_by_batch[judgment.batch]
-            failed = failed_answers(version.layout, judgment, version.items)
-            yield judgment, version, not failed
+            wrong_answers = failed_answers(version.layout, judgment, version.items)
+            yield judgment, version, not wrong_answers
 
 
 def _check_figures(known_items: Sequence[_KnownItem]) -> Iterator[Figures]:
@@ -288,59 +317,61 @@ def _check_figures(known_items: Sequence[_KnownItem]) -> Iterator[Figures]:
     by_item: dict[str, list[_KnownItem]] = {}
     for known_item in known_items:
         by_item.setdefault(known_item[0].item, []).append(known_item)
-    for name, answered in sorted(by_item.items()):
-        _, version, _ = answered[-1]
-        layout, item = version.layout, version.items[name]
-        texts = [value_as_text(value) for _, value in sorted(item.fields.items())]
+    for item_id, answered_items in sorted(by_item.items()):
+        _, version, _ = answered_items[-1]
+        layout, known_content = version.layout, version.items[item_id]
+        field_texts = [
+            value_as_text(field_value) for _, field_value in sorted(known_content.fields.items())
+        ]
         yield {
-            "item": name,
-            "kind": attention_kind(layout, item),
-            "text": _shorten(" ".join(texts)),
-            "asked": len(answered),
-            "passed": sum(has_passed for *_, has_passed in answered),
+            "item": item_id,
+            "kind": attention_kind(layout, known_content),
+            "text": _shorten(" ".join(field_texts)),
+            "asked": len(answered_items),
+            "passed": sum(has_passed for *_, has_passed in answered_items),
         }
 
 
 def _worker_figures(
-    name: str,
+    worker_hash: str,
     judgments: Sequence[Judgment],
     agreements: Agreements,
-    checks: Sequence[bool],
-    due: Decimal,
+    passed_checks: Sequence[bool],
+    due_amount: Decimal,
 ) -> Figures:
     """The figures of one worker.
 
-    `percent` and `alpha` compare the worker with the others; `checks` is the number of answered
+    `percent` and `alpha` compare the worker with the others. `checks` is the number of answered
     items with known answers, and `passed` of them were answered as known.
     """
-    times = [judgment.seconds for judgment in judgments if judgment.seconds is not None]
+    known_times = [judgment.seconds for judgment in judgments if judgment.seconds is not None]
     return {
-        "name": name,
+        "name": worker_hash,
         "platforms": sorted({judgment.platform for judgment in judgments}),
         "hits": len({submission_key(judgment) for judgment in judgments}),
         "judgments": len(judgments),
         "counted": sum(judgment.counted for judgment in judgments),
-        "percent": percent_agreeing(agreements.by_worker.get(name, ())),
-        "alpha": agreements.alphas.get(name),
-        "seconds": median(times) if times else None,
-        "checks": len(checks),
-        "passed": sum(checks),
+        "percent": percent_agreeing(agreements.by_worker.get(worker_hash, ())),
+        "alpha": agreements.alphas.get(worker_hash),
+        "seconds": median(known_times) if known_times else None,
+        "checks": len(passed_checks),
+        "passed": sum(passed_checks),
         "flags": _flag_counts(judgments),
-        "due": due,
+        "due": due_amount,
     }
 
 
 def _flag_counts(judgments: Sequence[Judgment]) -> dict[str, int]:
-    counts = Counter[str]()
+    flag_counts = Counter[str]()
     for judgment in judgments:
-        counts.update(flag for flag in judgment.flags if flag != ACCEPTED_BATCH)
-    return dict(sorted(counts.items()))
+        flag_counts.update(flag for flag in judgment.flags if flag != ACCEPTED_BATCH)
+    return dict(sorted(flag_counts.items()))
 
 
 def _low_agreement(
     layout: Layout,
     judgments: Sequence[Judgment],
-    items: Mapping[str, Item],
+    item_by_id: Mapping[str, Item],
     agreements: Agreements,
 ) -> Iterator[Figures]:
     """Yield the items with the least agreement: the fields that workers saw, and their answers.
@@ -348,19 +379,21 @@ def _low_agreement(
     `shown` holds (label, text) pairs. `answered` has for each worker the (label, text) pairs of
     the answers on which the workers differ.
     """
-    order = sorted(
-        (percent_agreeing(agreeing) or 0.0, item)
-        for item, agreeing in agreements.by_item.items()
-        if not all(agreeing)
+    least_agreeing = sorted(
+        (percent_agreeing(agreeing_pairs) or 0.0, item_id)
+        for item_id, agreeing_pairs in agreements.by_item.items()
+        if not all(agreeing_pairs)
     )
-    for agreeing_percent, item in order[:_LOW_ITEMS]:
-        counted = [judgment for judgment in judgments if judgment.item == item and judgment.counted]
-        counted.sort(key=lambda judgment: (judgment.worker, judgment.id))
+    for agreeing_percent, item_id in least_agreeing[:_LOW_ITEMS]:
+        counted_judgments = [
+            judgment for judgment in judgments if judgment.item == item_id and judgment.counted
+        ]
+        counted_judgments.sort(key=lambda judgment: (judgment.worker, judgment.id))
         yield {
-            "item": item,
+            "item": item_id,
             "percent": agreeing_percent,
-            "shown": _fields_in_words(layout, items[item]),
-            "answered": _differing_answers(layout, counted),
+            "shown": _fields_in_words(layout, item_by_id[item_id]),
+            "answered": _differing_answers(layout, counted_judgments),
         }
 
 
@@ -369,12 +402,12 @@ LabelledText = tuple[str, str]
 
 
 def _fields_in_words(layout: Layout, item: Item) -> list[LabelledText]:
-    labelled = []
-    for name, field in layout.fields.items():
-        value = item.fields.get(name)
-        if value and field.kind != "spans":
-            labelled.append((field.label or name, _shorten(value_as_text(value))))
-    return labelled
+    labelled_texts = []
+    for field_name, field in layout.fields.items():
+        field_value = item.fields.get(field_name)
+        if field_value and field.kind != "spans":
+            labelled_texts.append((field.label or field_name, _shorten(value_as_text(field_value))))
+    return labelled_texts
 
 
 def _differing_answers(
@@ -384,39 +417,57 @@ def _differing_answers(
     answers_in_words = [
         _answers_in_words(layout, judgment_answers(judgment)) for judgment in judgments
     ]
-    lines = []
-    labels: list[str] = []
-    for answers in answers_in_words:
-        labels += [label for label in answers if label not in labels]
-    differing = [
-        label for label in labels if len({answers.get(label) for answers in answers_in_words}) > 1
+    answers_by_worker = []
+    answer_labels: list[str] = []
+    for answer_texts in answers_in_words:
+        answer_labels += [
+            answer_label for answer_label in answer_texts if answer_label not in answer_labels
+        ]
+    differing_labels = [
+        answer_label
+        for answer_label in answer_labels
+        if len({answer_texts.get(answer_label) for answer_texts in answers_in_words}) > 1
     ]
-    for judgment, answers in zip(judgments, answers_in_words, strict=True):
-        pairs = [(label, answers[label]) for label in differing if label in answers]
-        lines.append((judgment.worker, pairs))
-    return lines
+    for judgment, answer_texts in zip(judgments, answers_in_words, strict=True):
+        labelled_texts = [
+            (answer_label, answer_texts[answer_label])
+            for answer_label in differing_labels
+            if answer_label in answer_texts
+        ]
+        answers_by_worker.append((judgment.worker, labelled_texts))
+    return answers_by_worker
 
 
-def _answers_in_words(layout: Layout, answers: Mapping[str, Any]) -> dict[str, str]:
+def _answers_in_words(layout: Layout, given_answers: Mapping[str, Any]) -> dict[str, str]:
     """The answers of a judgment as text, by their labels in the layout's order."""
-    texts = {}
-    for name, answer in layout.answers.items():
-        if name in answers:
-            labels = {choice.value: choice.label for choice in answer.choices}
+    text_by_label = {}
+    for answer_name, answer in layout.answers.items():
+        if answer_name in given_answers:
+            label_by_value = {choice.value: choice.label for choice in answer.choices}
             if answer.kind == "flag":
-                labels = {"true": "yes", "false": "no"}
-            words = []
-            for value in answers[name] if isinstance(answers[name], list) else [answers[name]]:
-                text = rule_value(value)
-                words.append(labels.get(text, text) or _group_entry(value))
-            texts[answer.label] = _shorten("; ".join(words))
-    return texts
+                label_by_value = {"true": "yes", "false": "no"}
+            value_texts = []
+            for answer_value in (
+                given_answers[answer_name]
+                if isinstance(given_answers[answer_name], list)
+                else [given_answers[answer_name]]
+            ):
+                value_text = rule_value(answer_value)
+                value_texts.append(
+                    label_by_value.get(value_text, value_text) or _group_entry(answer_value)
+                )
+            text_by_label[answer.label] = _shorten("; ".join(value_texts))
+    return text_by_label
 
 
-def _group_entry(value: Any) -> str:
-    return " / ".join(map(value_as_text, value.values())) if isinstance(value, Mapping) else ""
+def _group_entry(entry_value: Any) -> str:
+    return (
+        " / ".join(map(value_as_text, entry_value.values()))
+        if isinstance(entry_value, Mapping)
+        else ""
+    )
 
 
-def _shorten(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _SHORT else flat[: _SHORT - 1] + "…"
+def _shorten(long_text: str) -> str:
+    single_line = " ".join(long_text.split())
+    return single_line if len(single_line) <= _SHORT else single_line[: _SHORT - 1] + "…"

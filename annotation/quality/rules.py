@@ -64,25 +64,29 @@ def flag_judgments(
     repeat_ids = _further_ids(judgments, expert_batches)
     once_judged = [judgment for judgment in judgments if judgment.id not in repeat_ids]
     monotonous_workers = _monotonous(layout, once_judged)
-    copies = find_copies(layout, judgments, items)
-    flagged = []
+    copied_ids = find_copies(layout, judgments, items)
+    flagged_judgments = []
     for judgment in judgments:
-        seconds = judgment.seconds
-        signs = {
-            TOO_FAST: seconds is not None and seconds < layout.min_seconds,
+        item_seconds = judgment.seconds
+        flag_signs = {
+            TOO_FAST: item_seconds is not None and item_seconds < layout.min_seconds,
             FAILED_ATTENTION: _submission(judgment) in failed_submissions,
             DUPLICATE: judgment.id in repeat_ids,
             SAME_ANSWER: judgment.worker in monotonous_workers,
             EXPERT: judgment.worker in experts and judgment.batch in expert_batches,
-            COPIED_TEXT: judgment.id in copies,
+            COPIED_TEXT: judgment.id in copied_ids,
         }
-        flags = tuple(sorted(name for name, is_flagged in signs.items() if is_flagged))
-        counted = not (signs[FAILED_ATTENTION] or signs[DUPLICATE])
-        is_unchanged = judgment.flags == flags and judgment.counted == counted
-        flagged.append(
-            judgment if is_unchanged else replace(judgment, flags=flags, counted=counted)
+        judgment_flags = tuple(
+            sorted(flag_name for flag_name, is_flagged in flag_signs.items() if is_flagged)
         )
-    return flagged
+        is_counted = not (flag_signs[FAILED_ATTENTION] or flag_signs[DUPLICATE])
+        is_unchanged = judgment.flags == judgment_flags and judgment.counted == is_counted
+        flagged_judgments.append(
+            judgment
+            if is_unchanged
+            else replace(judgment, flags=judgment_flags, counted=is_counted)
+        )
+    return flagged_judgments
 
 
 def failed_answers(layout: Layout, judgment: Judgment, items: Mapping[str, Item]) -> list[str]:
@@ -90,12 +94,15 @@ def failed_answers(layout: Layout, judgment: Judgment, items: Mapping[str, Item]
     known_answers = None if judgment.row else items[judgment.item].answers
     if not known_answers:
         return []
-    answers = judgment_answers(judgment)
-    compared = compared_answers(layout)
+    given_answers = judgment_answers(judgment)
+    compared_by_name = compared_answers(layout)
     return [
-        name
-        for name, value in known_answers.items()
-        if name in compared and not values_agree(compared[name], value, answers.get(name))
+        answer_name
+        for answer_name, known_value in known_answers.items()
+        if answer_name in compared_by_name
+        and not values_agree(
+            compared_by_name[answer_name], known_value, given_answers.get(answer_name)
+        )
     ]
 
 
@@ -105,117 +112,140 @@ def _submission(judgment: Judgment) -> tuple[bool, str, str, str, str]:
 
 def _further_ids(judgments: Sequence[Judgment], expert_batches: Collection[str]) -> set[str]:
     """The ids of judgments of a worker's further submission for a HIT, or for a row."""
-    further = {judgment.id for judgment in judgments if DUPLICATE in judgment.flags}
-    seen: set[tuple[str, str, bool]] = set()
+    further_ids = {judgment.id for judgment in judgments if DUPLICATE in judgment.flags}
+    seen_keys: set[tuple[str, str, bool]] = set()
     for judgment in judgments:
-        if judgment.row and judgment.id not in further:
-            key = judgment.worker, judgment.row, judgment.batch in expert_batches
-            if key in seen:
-                further.add(judgment.id)
-            seen.add(key)
-    return further
+        if judgment.row and judgment.id not in further_ids:
+            worker_row = judgment.worker, judgment.row, judgment.batch in expert_batches
+            if worker_row in seen_keys:
+                further_ids.add(judgment.id)
+            seen_keys.add(worker_row)
+    return further_ids
 
 
 def _monotonous(layout: Layout, judgments: Sequence[Judgment]) -> set[str]:
     """The workers who gave the same answers to many rows, where others did not agree to that."""
-    compared = compared_answers(layout) or layout.answers
-    by_worker: dict[str, dict[str, str]] = {}
-    by_row: dict[str, dict[str, str]] = {}
+    compared_by_name = compared_answers(layout) or layout.answers
+    rows_by_worker: dict[str, dict[str, str]] = {}
+    workers_by_row: dict[str, dict[str, str]] = {}
     for judgment in judgments:
         if judgment.row:
-            answers = judgment_answers(judgment)
-            keys = []
-            for name, answer in compared.items():
-                keys.append(comparison_key(answer, answers[name]) if name in answers else "")
-            value = "\n".join(keys)
-            by_worker.setdefault(judgment.worker, {})[judgment.row] = value
-            by_row.setdefault(judgment.row, {})[judgment.worker] = value
-    monotonous = set()
-    for worker, value_by_row in by_worker.items():
-        values = set(value_by_row.values())
-        if len(value_by_row) < MONOTONOUS_ROWS or len(values) > 1:
+            given_answers = judgment_answers(judgment)
+            value_keys = []
+            for answer_name, answer in compared_by_name.items():
+                value_keys.append(
+                    comparison_key(answer, given_answers[answer_name])
+                    if answer_name in given_answers
+                    else ""
+                )
+            joined_keys = "\n".join(value_keys)
+            rows_by_worker.setdefault(judgment.worker, {})[judgment.row] = joined_keys
+            workers_by_row.setdefault(judgment.row, {})[judgment.worker] = joined_keys
+    monotonous_workers = set()
+    for worker_hash, value_by_row in rows_by_worker.items():
+        worker_values = set(value_by_row.values())
+        if len(value_by_row) < MONOTONOUS_ROWS or len(worker_values) > 1:
             continue
         values_of_others: set[str] = set()
-        for row in value_by_row:
-            other_values = {name: value for name, value in by_row[row].items() if name != worker}
+        for row_id in value_by_row:
+            other_values = {
+                answer_name: joined_keys
+                for answer_name, joined_keys in workers_by_row[row_id].items()
+                if answer_name != worker_hash
+            }
             values_of_others.update(other_values.values())
-        if values_of_others != values:
-            monotonous.add(worker)
-    return monotonous
+        if values_of_others != worker_values:
+            monotonous_workers.add(worker_hash)
+    return monotonous_workers
 
 
 def gold_row(
     layout: Layout,
-    row: str,
-    judgments: Sequence[Judgment],
+    row_id: str,
+    row_judgments: Sequence[Judgment],
     items: Mapping[str, Item],
     *,
-    settled: bool = False,
+    is_settled: bool = False,
 ) -> Gold:
     """The gold row that the judgments of a row come to; some of them may be set aside.
 
-    The row is `open` where fewer than `assignments` judgments count, unless they are `settled`:
+    The row is `open` where fewer than `assignments` judgments count, unless they are `is_settled`:
     an expert's, or of a batch that has passed an expert. Under `majority` more than half must
     agree with one judgment, and those decide; under `unanimous` each must agree with each; under
     `any` all are taken, and one value of `accept` accepts the row. An agreed value outside of
     `accept` rejects it.
     """
-    counted = [judgment for judgment in judgments if judgment.counted]
-    counted.sort(key=lambda judgment: judgment.id)
-    agreeing = _largest_agreeing(layout, counted)
-    decision: Decision = "open"
-    if counted and (settled or len(counted) >= layout.assignments):
-        decision = _decision(layout, counted, agreeing)
-    use_all = decision in ("open", "disputed") or layout.rule.by == "any"
-    item = (agreeing or judgments)[0].item
+    counted_judgments = [judgment for judgment in row_judgments if judgment.counted]
+    counted_judgments.sort(key=lambda judgment: judgment.id)
+    agreeing_judgments = _largest_agreeing(layout, counted_judgments)
+    row_decision: Decision = "open"
+    if counted_judgments and (is_settled or len(counted_judgments) >= layout.assignments):
+        row_decision = _decision(layout, counted_judgments, agreeing_judgments)
+    use_all = row_decision in ("open", "disputed") or layout.rule.by == "any"
+    shown_item = (agreeing_judgments or row_judgments)[0].item
     return Gold(
-        row=row,
-        layout=judgments[0].layout,
-        dataset=judgments[0].dataset,
-        decision=decision,
-        answers=_json(_gold_answers(layout, counted if use_all else agreeing, items)),
-        shown=_json(items[item].fields),
-        judgments=len(counted),
-        agreeing=len(agreeing),
+        row=row_id,
+        layout=row_judgments[0].layout,
+        dataset=row_judgments[0].dataset,
+        decision=row_decision,
+        answers=_json(
+            _gold_answers(layout, counted_judgments if use_all else agreeing_judgments, items)
+        ),
+        shown=_json(items[shown_item].fields),
+        judgments=len(counted_judgments),
+        agreeing=len(agreeing_judgments),
     )
 
 
-def _largest_agreeing(layout: Layout, counted: Sequence[Judgment]) -> list[Judgment]:
+def _largest_agreeing(layout: Layout, counted_judgments: Sequence[Judgment]) -> list[Judgment]:
     """The largest group of judgments that agree with one judgment, which comes first.
 
     Between groups of the same size the answers of the first judgment decide.
     """
-    groups = []
-    for judgment in counted:
-        group = [judgment]
-        for other_judgment in counted:
+    agreeing_groups = []
+    for judgment in counted_judgments:
+        agreeing_group = [judgment]
+        for other_judgment in counted_judgments:
             if other_judgment is not judgment and judgments_agree(layout, judgment, other_judgment):
-                group.append(other_judgment)
-        groups.append(group)
-    return min(groups, key=lambda group: (-len(group), group[0].answers, group[0].id), default=[])
+                agreeing_group.append(other_judgment)
+        agreeing_groups.append(agreeing_group)
+    return min(
+        agreeing_groups,
+        key=lambda agreeing_group: (
+            -len(agreeing_group),
+            agreeing_group[0].answers,
+            agreeing_group[0].id,
+        ),
+        default=[],
+    )
 
 
-def _decision(layout: Layout, counted: Sequence[Judgment], agreeing: list[Judgment]) -> Decision:
+def _decision(
+    layout: Layout, counted_judgments: Sequence[Judgment], agreeing_judgments: list[Judgment]
+) -> Decision:
     rule = layout.rule
     if rule.by == "any":
-        is_accepted = any(_accepts(layout, judgment) for judgment in counted)
+        is_accepted = any(_accepts(layout, judgment) for judgment in counted_judgments)
         return "accepted" if is_accepted else "rejected"
     if rule.by == "unanimous":
-        pairs = combinations(counted, 2)
-        if not all(judgments_agree(layout, first, second) for first, second in pairs):
+        judgment_pairs = combinations(counted_judgments, 2)
+        if not all(
+            judgments_agree(layout, first_judgment, second_judgment)
+            for first_judgment, second_judgment in judgment_pairs
+        ):
             return "disputed"
-    elif len(agreeing) * 2 <= len(counted):
+    elif len(agreeing_judgments) * 2 <= len(counted_judgments):
         return "disputed"
-    return "accepted" if _accepts(layout, agreeing[0]) else "rejected"
+    return "accepted" if _accepts(layout, agreeing_judgments[0]) else "rejected"
 
 
 def _accepts(layout: Layout, judgment: Judgment) -> bool:
     """Whether a judgment's answers accept the row by the layout's rule."""
-    rule, answers = layout.rule, judgment_answers(judgment)
-    if answers.get(BROKEN) and layout.broken:
+    rule, given_answers = layout.rule, judgment_answers(judgment)
+    if given_answers.get(BROKEN) and layout.broken:
         return False
-    value = rule_value(answers.get(rule.of or ""))
-    return value in rule.accept if rule.of and rule.accept else value not in rule.reject
+    rule_text = rule_value(given_answers.get(rule.of or ""))
+    return rule_text in rule.accept if rule.of and rule.accept else rule_text not in rule.reject
 
 
 def _gold_answers(
@@ -228,23 +258,30 @@ def _gold_answers(
     """
     gold_answers: dict[str, Any] = {}
     answers_of_each = [judgment_answers(judgment) for judgment in judgments]
-    fields = [items[judgment.item].fields for judgment in judgments]
-    compared = compared_answers(layout)
-    for name, answer in layout.answers.items():
-        values = [answers.get(name) for answers in answers_of_each]
-        if all(value is None for value in values):
+    shown_fields = [items[judgment.item].fields for judgment in judgments]
+    compared_by_name = compared_answers(layout)
+    for answer_name, answer in layout.answers.items():
+        answer_values = [given_answers.get(answer_name) for given_answers in answers_of_each]
+        if all(answer_value is None for answer_value in answer_values):
             continue
-        is_agreed = name in compared and _all_agree(answer, values)
-        gold_answers[name] = values[_most_typical(answer, values, fields)] if is_agreed else values
+        is_agreed = answer_name in compared_by_name and _all_agree(answer, answer_values)
+        gold_answers[answer_name] = (
+            answer_values[_most_typical(answer, answer_values, shown_fields)]
+            if is_agreed
+            else answer_values
+        )
     return gold_answers
 
 
-def _all_agree(answer: LayoutAnswer, values: Sequence[Any]) -> bool:
-    return all(values_agree(answer, first, second) for first, second in combinations(values, 2))
+def _all_agree(answer: LayoutAnswer, answer_values: Sequence[Any]) -> bool:
+    return all(
+        values_agree(answer, first_value, second_value)
+        for first_value, second_value in combinations(answer_values, 2)
+    )
 
 
 def _most_typical(
-    answer: LayoutAnswer, values: Sequence[Any], fields: Sequence[Mapping[str, Any]]
+    answer: LayoutAnswer, answer_values: Sequence[Any], shown_fields: Sequence[Mapping[str, Any]]
 ) -> int:
     """The index of the value to take among values that agree.
 
@@ -252,22 +289,31 @@ def _most_typical(
     common with all of them, and among equal ones the shorter.
     """
     if comparison(answer) == "span":
-        marks = [marked_characters(answer, *pair) for pair in zip(values, fields, strict=True)]
-        order = []
-        for index, mark in enumerate(marks):
-            common = sum(_common_share(mark, other_mark) for other_mark in marks)
-            order.append((-common, mark.sum(), mark.nonzero()[0].tolist(), index))
-        return int(min(order)[-1])
-    texts = [_json(value) for value in values]
-    counts = Counter(texts)
-    return texts.index(min(counts, key=lambda text: (-counts[text], text)))
+        character_marks = [
+            marked_characters(answer, *value_and_fields)
+            for value_and_fields in zip(answer_values, shown_fields, strict=True)
+        ]
+        ranked_values = []
+        for value_index, value_marks in enumerate(character_marks):
+            common_total = sum(
+                _common_share(value_marks, other_mark) for other_mark in character_marks
+            )
+            ranked_values.append(
+                (-common_total, value_marks.sum(), value_marks.nonzero()[0].tolist(), value_index)
+            )
+        return int(min(ranked_values)[-1])
+    value_texts = [_json(answer_value) for answer_value in answer_values]
+    text_counts = Counter(value_texts)
+    return value_texts.index(
+        min(text_counts, key=lambda value_text: (-text_counts[value_text], value_text))
+    )
 
 
-def _common_share(first: Any, second: Any) -> float:
+def _common_share(first_marks: Any, second_marks: Any) -> float:
     """The share of characters marked in both, of those marked in either (Jaccard)."""
-    size = min(len(first), len(second))
-    in_both = (first[:size] & second[:size]).sum()
-    in_either = first.sum() + second.sum() - in_both
+    common_length = min(len(first_marks), len(second_marks))
+    in_both = (first_marks[:common_length] & second_marks[:common_length]).sum()
+    in_either = first_marks.sum() + second_marks.sum() - in_both
     return float(in_both / in_either) if in_either else 0.0
 
 

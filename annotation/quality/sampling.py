@@ -30,44 +30,63 @@ class ErrorBound:
     bound: float | None
 
 
-def sample_size(judgments: int, max_error: float) -> int:
+def sample_size(judgment_count: int, max_error: float) -> int:
     """The smallest sample, without replacement, that would most likely hold a wrong judgment.
 
     With `judgments` in all of which `max_error` or more, but at least one, are wrong.
     """
-    right = judgments - max(1, ceil(round(judgments * max_error, 6)))
-    missed, size = 1.0, 0
-    while missed > 1 - LEVEL:
-        missed *= (right - size) / (judgments - size)
-        size += 1
-    return size
+    right_count = judgment_count - max(1, ceil(round(judgment_count * max_error, 6)))
+    missed_probability, checked_count = 1.0, 0
+    while missed_probability > 1 - LEVEL:
+        missed_probability *= (right_count - checked_count) / (judgment_count - checked_count)
+        checked_count += 1
+    return checked_count
 
 
-def error_bound(parts: Iterable[tuple[int, int, int]]) -> ErrorBound:
+def error_bound(batch_parts: Iterable[tuple[int, int, int]]) -> ErrorBound:
     """What parts come to: of each its judgments, how many of them were checked, and found wrong.
 
     Parts of which nothing was checked are taken to be like the others.
     """
-    part_sizes = [*parts]
-    judgments = sum(size for size, _, _ in part_sizes)
-    sampled = [
+    part_sizes = [*batch_parts]
+    judgment_count = sum(size for size, _, _ in part_sizes)
+    sampled_parts = [
         (size / checked_count, checked_count, wrong)
         for size, checked_count, wrong in part_sizes
         if checked_count
     ]
-    checked = sum(checked_count for _, checked_count, _ in sampled)
-    if not checked:
-        return ErrorBound(judgments, 0, 0, None, None)
-    total = sum(weight * checked_count for weight, checked_count, _ in sampled)
-    share = sum(weight * wrong for weight, _, wrong in sampled) / total
-    effective = total**2 / sum(weight**2 * checked_count for weight, checked_count, _ in sampled)
-    all_checked = checked == judgments
-    bound = share if all_checked else upper_bound(share * effective, effective)
-    return ErrorBound(judgments, checked, sum(wrong for *_, wrong in sampled), share, bound)
+    all_checked_count = sum(checked_count for _, checked_count, _ in sampled_parts)
+    if not all_checked_count:
+        return ErrorBound(judgment_count, 0, 0, None, None)
+    total_weight = sum(
+        part_weight * checked_count for part_weight, checked_count, _ in sampled_parts
+    )
+    wrong_share = sum(part_weight * wrong for part_weight, _, wrong in sampled_parts) / total_weight
+    effective_size = total_weight**2 / sum(
+        part_weight**2 * checked_count for part_weight, checked_count, _ in sampled_parts
+    )
+    all_checked = all_checked_count == judgment_count
+    upper_end = (
+        wrong_share if all_checked else upper_bound(wrong_share * effective_size, effective_size)
+    )
+    return ErrorBound(
+        judgment_count,
+        all_checked_count,
+        sum(wrong for *_, wrong in sampled_parts),
+        wrong_share,
+        upper_end,
+    )
 
 
-def upper_bound(wrong: float, checked: float) -> float:
-    """The upper end of Clopper and Pearson's one-sided interval; `checked` may be a fraction."""
+def upper_bound(wrong: float, checked_count: float) -> float:
+    """Return the upper end of Clopper and Pearson's one-sided interval.
+
+    `checked_count` may be a fraction.
+    """
     from scipy.special import betaincinv  # 30 MB that few commands need
 
-    return 1.0 if wrong >= checked else float(betaincinv(wrong + 1, checked - wrong, LEVEL))
+    return (
+        1.0
+        if wrong >= checked_count
+        else float(betaincinv(wrong + 1, checked_count - wrong, LEVEL))
+    )

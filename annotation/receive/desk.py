@@ -31,9 +31,9 @@ Reply = tuple[int, Mapping[str, Any]]
 SearchPassages = Callable[[str], list[dict[str, str]]]
 
 
-def refusal(status: int, text: str) -> Reply:
+def refusal(http_status: int, message_text: str) -> Reply:
     """A reply that says why there is nothing else."""
-    return status, {"says": text}
+    return http_status, {"says": message_text}
 
 
 @dataclass
@@ -68,65 +68,69 @@ class Desk:
             visit, named_hit
         ):
             return 200, {"done": self._end(visit)}
-        before = self.pool.handed.get(visit)
-        hit = self.pool.give(visit, named_hit, self.now())
-        if hit is None and visit in self.pool.finished:
+        earlier_assignment = self.pool.handed.get(visit)
+        hit_id = self.pool.give(visit, named_hit, self.now())
+        if hit_id is None and visit in self.pool.finished:
             return 200, {"done": {**self._end(visit), "more": False}}
-        if hit is None:
+        if hit_id is None:
             return refusal(
                 409,
                 "There is nothing left to do for you here at the moment. Please return the task "
                 "where you found it, or come back later.",
             )
-        if before is None or before.hit != hit:
-            self._note(visit, hit, self.pool.handed[visit].until)
-        return 200, {"hit": json.loads(hit_file(self.batch.hit_by_id[hit]))}
+        if earlier_assignment is None or earlier_assignment.hit != hit_id:
+            self._note(visit, hit_id, self.pool.handed[visit].until)
+        return 200, {"hit": json.loads(hit_file(self.batch.hit_by_id[hit_id]))}
 
     def leave(self, visit_request: Mapping[str, Any]) -> Reply:
         """Put the HIT of a visit back into the pool."""
         visit = _visit(visit_request)
-        hit = self.pool.leave(visit) if visit else None
-        if visit and hit:
-            self._note(visit, hit, 0)
+        hit_id = self.pool.leave(visit) if visit else None
+        if visit and hit_id:
+            self._note(visit, hit_id, 0)
         return 200, {}
 
     def search(self, search_request: Mapping[str, Any]) -> Reply:
         """Passages for a worker who has a HIT in hand; what was searched is in the answers."""
-        visit, query = _visit(search_request), search_request.get("query")
+        visit, query_text = _visit(search_request), search_request.get("query")
         if self.find is None or visit is None or visit not in self.pool.handed:
             return refusal(409, "There is nothing to search here.")
-        if not isinstance(query, str) or not 0 < len(query.strip()) <= _LONGEST_QUERY:
+        if not isinstance(query_text, str) or not 0 < len(query_text.strip()) <= _LONGEST_QUERY:
             return refusal(400, "Give a few words.")
-        return 200, {"passages": self.find(query.strip())}
+        return 200, {"passages": self.find(query_text.strip())}
 
-    def take(self, text: str) -> Reply:
+    def take(self, submission_text: str) -> Reply:
         """Keep a submission, and only then say so, with the completion code.
 
         The same submission again is answered in the same way and not kept twice.
         """
-        submission = submission_from_text(text, "", 0)
+        submission = submission_from_text(submission_text, "", 0)
         if isinstance(submission, Refused):
             return refusal(400, submission.reason)
         if submission.batch != self.batch.id or submission.hit not in self.pool:
             return refusal(404, "These answers are to another batch.")
-        visit, sign = _visit_of(submission), _fingerprint(submission)
+        visit, submission_sign = _visit_of(submission), _fingerprint(submission)
         taken_signs = self._taken.setdefault((submission.hit, visit[0]), set())
-        if sign in taken_signs:
+        if submission_sign in taken_signs:
             return 200, self._end(visit)
-        wrong = find_answer_mistake(
+        answer_mistake = find_answer_mistake(
             submission, self.batch.hit_by_id[submission.hit], self.batch.layout_as_sent
         )
-        if wrong or not visit[0]:
+        if answer_mistake or not visit[0]:
             self.refused += 1
-            why = ": ".join(wrong) if wrong else "no worker"
-            self.not_taken.append(json.dumps({"why": why, "given": decode_json(text)}))
-            return refusal(422, f"These answers cannot be taken: {why[:200]}")
+            mistake_text = ": ".join(answer_mistake) if answer_mistake else "no worker"
+            self.not_taken.append(
+                json.dumps({"why": mistake_text, "given": decode_json(submission_text)})
+            )
+            return refusal(422, f"These answers cannot be taken: {mistake_text[:200]}")
         if len(taken_signs) >= _MOST_ANSWERS:
             return refusal(409, "This set of items was handed in several times already.")
-        received = datetime.fromtimestamp(self.now(), UTC).isoformat(timespec="seconds")
-        line = json.dumps({**decode_json(text), "received": received}, ensure_ascii=False)
-        self.submissions.append(line)
-        taken_signs.add(sign)
+        received_at = datetime.fromtimestamp(self.now(), UTC).isoformat(timespec="seconds")
+        journal_line = json.dumps(
+            {**decode_json(submission_text), "received": received_at}, ensure_ascii=False
+        )
+        self.submissions.append(journal_line)
+        taken_signs.add(submission_sign)
         self.pool.record_submission(visit, submission.hit)
         self.arrived(1)
         return 200, self._end(visit)
@@ -139,23 +143,28 @@ class Desk:
 
     def replay(self) -> None:
         """Take up what the journals say of earlier runs; forget what is in hand no more."""
-        until: dict[Visit, tuple[str, float]] = {}
-        for line in self.given.lines():
-            entry = json.loads(line)
-            until[entry["worker"], entry["session"]] = entry["hit"], entry["until"]
-        for visit, (hit, end) in until.items():
-            if hit in self.pool and end > self.now():
-                self.pool.hand(visit, hit, end)
-        for number, line in enumerate(self.submissions.lines(), 1):
-            submission = submission_from_text(line, "", number)
+        latest_assignments: dict[Visit, tuple[str, float]] = {}
+        for journal_line in self.given.lines():
+            journal_entry = json.loads(journal_line)
+            latest_assignments[journal_entry["worker"], journal_entry["session"]] = (
+                journal_entry["hit"],
+                journal_entry["until"],
+            )
+        for visit, (hit_id, hand_until) in latest_assignments.items():
+            if hit_id in self.pool and hand_until > self.now():
+                self.pool.hand(visit, hit_id, hand_until)
+        for line_number, journal_line in enumerate(self.submissions.lines(), 1):
+            submission = submission_from_text(journal_line, "", line_number)
             if (
                 isinstance(submission, Refused)
                 or submission.batch != self.batch.id
                 or submission.hit not in self.pool
             ):
-                where = display_path(self.submissions.path)
+                journal_path = display_path(self.submissions.path)
                 hint = "results of each batch lie in a folder of their own"
-                raise UserError("not of this batch", where=where, line=number, hint=hint)
+                raise UserError(
+                    "not of this batch", where=journal_path, line=line_number, hint=hint
+                )
             visit = _visit_of(submission)
             self._taken.setdefault((submission.hit, visit[0]), set()).add(_fingerprint(submission))
             self.pool.record_submission(visit, submission.hit)
@@ -165,9 +174,14 @@ class Desk:
         # who has no session of a recruiting site may go on with the next HIT
         return {"how": "sent", **self.ending, "more": not visit[1]}
 
-    def _note(self, visit: Visit, hit: str, until: float) -> None:
-        entry = {"worker": visit[0], "session": visit[1], "hit": hit, "until": round(until)}
-        self.given.append(json.dumps(entry))
+    def _note(self, visit: Visit, hit_id: str, hand_until: float) -> None:
+        journal_entry = {
+            "worker": visit[0],
+            "session": visit[1],
+            "hit": hit_id,
+            "until": round(hand_until),
+        }
+        self.given.append(json.dumps(journal_entry))
 
 
 @contextmanager
@@ -178,33 +192,51 @@ def open_desk(
 
     `UserError`: no batch of pages, an edited one, or another server at work on it.
     """
-    batch, code, complete = read_batch(order.batch), order.code, order.complete
+    batch, completion_code, completion_link = (
+        read_batch(order.batch),
+        order.code,
+        order.complete,
+    )
     platform = find_platform(batch.platform)
     if not platform.serves_pages:
-        served = [name for name, kind in PLATFORMS.items() if kind.serves_pages]
+        serving_platforms = [
+            journal_name
+            for journal_name, platform_type in PLATFORMS.items()
+            if platform_type.serves_pages
+        ]
         text = f"a batch for {batch.platform}, which has pages of its own"
-        hint = f"make one for {' or '.join(served)}"
+        hint = f"make one for {' or '.join(serving_platforms)}"
         raise UserError(text, where=display_path(order.batch), hint=hint)
-    if code and not complete:
-        complete = platform.completion_link(code)
-    ending = {"code": code, "complete": web_address(complete)}
+    if completion_code and not completion_link:
+        completion_link = platform.completion_link(completion_code)
+    ending = {"code": completion_code, "complete": web_address(completion_link)}
     layout = batch.layout_as_sent
-    minutes = order.minutes or max(30.0, 6 * float(layout.pay.minutes_per_hit))
-    results = order.out / f"{batch.layout}-{batch.number:04}"
-    with disk_errors(results), locked(results, "it is served already"), ExitStack() as stack:
-        submissions, given, not_taken = (
-            stack.enter_context(closing(Journal(results / name)))
-            for name in (SUBMISSIONS, GIVEN, NOT_TAKEN)
+    hand_minutes = order.minutes or max(30.0, 6 * float(layout.pay.minutes_per_hit))
+    results_folder = order.out / f"{batch.layout}-{batch.number:04}"
+    with (
+        disk_errors(results_folder),
+        locked(results_folder, "it is served already"),
+        ExitStack() as exit_stack,
+    ):
+        submission_journal, given_journal, not_taken = (
+            exit_stack.enter_context(closing(Journal(results_folder / journal_name)))
+            for journal_name in (SUBMISSIONS, GIVEN, NOT_TAKEN)
         )
-        search = find is not None
+        can_search = find is not None
         desk = Desk(
             batch=batch,
-            page=render_page(layout, [], batch=batch.id, mode="static", served=True, search=search),
-            pool=HitPool([hit.id for hit in batch.hits], layout.assignments, 60 * minutes),
-            submissions=submissions,
-            given=given,
+            page=render_page(
+                layout, [], batch_id=batch.id, mode="static", served=True, search=can_search
+            ),
+            pool=HitPool(
+                [hit.id for hit in batch.hits],
+                layout.assignments,
+                60 * hand_minutes,
+            ),
+            submissions=submission_journal,
+            given=given_journal,
             not_taken=not_taken,
-            ending={name: text for name, text in ending.items() if text},
+            ending={journal_name: text for journal_name, text in ending.items() if text},
             now=now,
             find=find,
         )
@@ -213,12 +245,14 @@ def open_desk(
 
 
 def _visit(visit_request: Mapping[str, Any]) -> Visit | None:
-    worker, session = (visit_request.get(name) or "" for name in ("worker", "assignment"))
-    if not isinstance(worker, str) or not isinstance(session, str):
+    worker_id, session_id = (
+        visit_request.get(request_key) or "" for request_key in ("worker", "assignment")
+    )
+    if not isinstance(worker_id, str) or not isinstance(session_id, str):
         return None
-    if not worker.strip() or max(len(worker), len(session)) > 200:
+    if not worker_id.strip() or max(len(worker_id), len(session_id)) > 200:
         return None
-    return worker.strip(), session.strip()
+    return worker_id.strip(), session_id.strip()
 
 
 def _visit_of(submission: Submission) -> Visit:
@@ -227,5 +261,5 @@ def _visit_of(submission: Submission) -> Visit:
 
 def _fingerprint(submission: Submission) -> str:
     """A hash of what a submission says."""
-    sender = (submission.worker, submission.assignment, submission.study, submission.seconds)
-    return digest([*sender, submission.answers, submission.item_seconds])
+    sender_values = (submission.worker, submission.assignment, submission.study, submission.seconds)
+    return digest([*sender_values, submission.answers, submission.item_seconds])

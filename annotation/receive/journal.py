@@ -14,33 +14,35 @@ class Journal:
     many bytes that were. `OSError` of an append: the line is not in the file.
     """
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.path = path
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        with path.open("rb") as file:
-            whole = sum(len(line) for line in file if line.endswith(b"\n"))
-        self.cut = os.fstat(self._handle).st_size - whole
-        os.ftruncate(self._handle, whole)
-        sync(path)
-        sync(path.parent)
+    def __init__(self, journal_path: Path) -> None:
+        journal_path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = journal_path
+        self._handle = os.open(journal_path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        with journal_path.open("rb") as journal_file:
+            complete_size = sum(
+                len(file_line) for file_line in journal_file if file_line.endswith(b"\n")
+            )
+        self.cut = os.fstat(self._handle).st_size - complete_size
+        os.ftruncate(self._handle, complete_size)
+        sync(journal_path)
+        sync(journal_path.parent)
 
     def close(self) -> None:
         os.close(self._handle)
 
     def lines(self) -> Iterator[str]:
         """What is in the file."""
-        with self.path.open(encoding="utf-8") as file:
-            yield from file
+        with self.path.open(encoding="utf-8") as journal_file:
+            yield from journal_file
 
-    def append(self, line: str) -> None:
+    def append(self, journal_line: str) -> None:
         """Write a line, and return when it is on the disk."""
-        size = os.fstat(self._handle).st_size
-        data = memoryview(line.encode() + b"\n")
+        earlier_size = os.fstat(self._handle).st_size
+        unwritten_bytes = memoryview(journal_line.encode() + b"\n")
         try:
-            while data:
-                data = data[os.write(self._handle, data) :]
+            while unwritten_bytes:
+                unwritten_bytes = unwritten_bytes[os.write(self._handle, unwritten_bytes) :]
             os.fsync(self._handle)
         except OSError:
-            os.ftruncate(self._handle, size)
+            os.ftruncate(self._handle, earlier_size)
             raise

@@ -37,70 +37,76 @@ class HitPool:
     finished: dict[Visit, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for workers in (self.done, self.busy):
-            workers.update({hit: set() for hit in self.hits})
+        for workers_by_hit in (self.done, self.busy):
+            workers_by_hit.update({hit_id: set() for hit_id in self.hits})
 
-    def __contains__(self, hit: str) -> bool:
-        return hit in self.done
+    def __contains__(self, hit_id: str) -> bool:
+        return hit_id in self.done
 
-    def give(self, visit: Visit, named_hit: str, now: float) -> str | None:
+    def give(self, visit: Visit, named_hit: str, current_time: float) -> str | None:
         """The HIT of a visit: the one in hand, else the `named` one, else the next; None: no more.
 
         Nobody is handed a HIT twice. A named HIT that is full is replaced by another.
         """
-        self.expire(now)
+        self.expire(current_time)
         if visit in self.handed:
-            hit: str | None = self.handed[visit].hit
+            hit_id: str | None = self.handed[visit].hit
         else:
-            hit = self._hit(named_hit)
-            if hit is None or not self._is_free(hit, visit[0]):
-                hit = self._next(visit[0])
-        if hit:
-            self.hand(visit, hit, now + self.seconds)
-        return hit
+            hit_id = self._hit(named_hit)
+            if hit_id is None or not self._is_free(hit_id, visit[0]):
+                hit_id = self._next(visit[0])
+        if hit_id:
+            self.hand(visit, hit_id, current_time + self.seconds)
+        return hit_id
 
-    def hand(self, visit: Visit, hit: str, until: float) -> None:
+    def hand(self, visit: Visit, hit_id: str, hand_until: float) -> None:
         """Note that a visit has a HIT in hand, and no other."""
-        if visit in self.handed and self.handed[visit].hit != hit:
+        if visit in self.handed and self.handed[visit].hit != hit_id:
             self.leave(visit)
-        self.handed[visit] = OpenAssignment(hit, until)
-        self.busy[hit].add(visit[0])
+        self.handed[visit] = OpenAssignment(hit_id, hand_until)
+        self.busy[hit_id].add(visit[0])
 
     def leave(self, visit: Visit) -> str | None:
         """Put the HIT of a visit back; its id, None where there was none."""
         if visit not in self.handed:
             return None
-        hit = self.handed.pop(visit).hit
-        if visit[0] not in self.done[hit]:
-            self.busy[hit].discard(visit[0])
-        return hit
+        hit_id = self.handed.pop(visit).hit
+        if visit[0] not in self.done[hit_id]:
+            self.busy[hit_id].discard(visit[0])
+        return hit_id
 
-    def record_submission(self, visit: Visit, hit: str) -> None:
+    def record_submission(self, visit: Visit, hit_id: str) -> None:
         """Note that a worker has handed in a HIT."""
-        self.done[hit].add(visit[0])
-        self.busy[hit].add(visit[0])
+        self.done[hit_id].add(visit[0])
+        self.busy[hit_id].add(visit[0])
         for other_visit in [
             open_visit
             for open_visit, open_hit in self.handed.items()
-            if open_visit[0] == visit[0] and open_hit.hit == hit
+            if open_visit[0] == visit[0] and open_hit.hit == hit_id
         ]:
             self.leave(other_visit)
-        self.finished[visit] = hit
+        self.finished[visit] = hit_id
 
-    def expire(self, now: float) -> None:
+    def expire(self, current_time: float) -> None:
         """Put back what was in hand for too long."""
-        for visit in [visit for visit, had in self.handed.items() if had.until <= now]:
+        for visit in [
+            visit
+            for visit, open_assignment in self.handed.items()
+            if open_assignment.until <= current_time
+        ]:
             self.leave(visit)
 
     def counts(self) -> dict[str, int]:
         """Progress: HITs and judgments, wanted and there."""
-        received_counts = [len(workers) for workers in self.done.values()]
+        received_counts = [len(hit_workers) for hit_workers in self.done.values()]
         return {
             "hits": len(self.hits),
-            "hits_finished": sum(count >= self.wanted for count in received_counts),
+            "hits_finished": sum(
+                received_count >= self.wanted for received_count in received_counts
+            ),
             "wanted": self.wanted * len(self.hits),
             "received": sum(received_counts),
-            "useful": sum(min(count, self.wanted) for count in received_counts),
+            "useful": sum(min(received_count, self.wanted) for received_count in received_counts),
             "in_hand": len(self.handed),
         }
 
@@ -112,22 +118,22 @@ class HitPool:
         """
         if visit not in self.finished or visit in self.handed:
             return False
-        hit = self._hit(named_hit)
-        return bool(visit[1]) or hit is None or visit[0] in self.done[hit]
+        hit_id = self._hit(named_hit)
+        return bool(visit[1]) or hit_id is None or visit[0] in self.done[hit_id]
 
-    def _is_free(self, hit: str, worker: str) -> bool:
-        return len(self.busy[hit]) < self.wanted and worker not in self.busy[hit]
+    def _is_free(self, hit_id: str, worker_id: str) -> bool:
+        return len(self.busy[hit_id]) < self.wanted and worker_id not in self.busy[hit_id]
 
-    def _next(self, worker: str) -> str | None:
+    def _next(self, worker_id: str) -> str | None:
         """Of the HITs that are free for a worker, the first of those that most have begun."""
-        next_hit, most = None, -1
-        for hit, workers in self.busy.items():
-            if most < len(workers) < self.wanted and worker not in workers:
-                next_hit, most = hit, len(workers)
+        next_hit, most_workers = None, -1
+        for hit_id, busy_workers in self.busy.items():
+            if most_workers < len(busy_workers) < self.wanted and worker_id not in busy_workers:
+                next_hit, most_workers = hit_id, len(busy_workers)
         return next_hit
 
     def _hit(self, named_hit: str) -> str | None:
         """The HIT of an id or of a number from 1."""
-        number = int(named_hit) if named_hit.isdecimal() and len(named_hit) < 10 else 0
-        hit = self.hits[number - 1] if 0 < number <= len(self.hits) else named_hit
-        return hit if hit in self else None
+        hit_number = int(named_hit) if named_hit.isdecimal() and len(named_hit) < 10 else 0
+        hit_id = self.hits[hit_number - 1] if 0 < hit_number <= len(self.hits) else named_hit
+        return hit_id if hit_id in self else None

@@ -54,11 +54,11 @@ class Rates:
     now: Callable[[], float] = time.monotonic
     _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
-    def allows(self, address: str) -> bool:
-        now, burst = self.now(), 20 * self.rate
-        requests_left, asked_at = self._left.pop(address, (burst, now))
-        requests_left = min(burst, requests_left + (now - asked_at) * self.rate)
-        self._left[address] = max(requests_left - 1, 0.0), now
+    def allows(self, client_address: str) -> bool:
+        current_time, most_requests = self.now(), 20 * self.rate
+        requests_left, asked_at = self._left.pop(client_address, (most_requests, current_time))
+        requests_left = min(most_requests, requests_left + (current_time - asked_at) * self.rate)
+        self._left[client_address] = max(requests_left - 1, 0.0), current_time
         if len(self._left) > _ADDRESSES:
             self._left.popitem(last=False)
         return requests_left >= 1 or not self.rate
@@ -75,86 +75,102 @@ def application(desk: Desk, order: ServingOrder) -> Starlette:
         return JSONResponse(desk.health(), headers=_HEADERS)
 
     async def reply_to(
-        request: Request, act: Callable[[Any], Reply], parse: Callable[[str], Any], *, slow: bool
+        request: Request,
+        answer_request: Callable[[Any], Reply],
+        parse_body: Callable[[str], Any],
+        *,
+        in_thread: bool,
     ) -> Reply:
         if not rates.allows(request.client.host if request.client else ""):
             return refusal(429, "Too many requests: wait a moment.")
         try:
-            body = await asyncio.wait_for(_body(request), _SECONDS_TO_SEND)
-            if body is None:
+            request_body = await asyncio.wait_for(_body(request), _SECONDS_TO_SEND)
+            if request_body is None:
                 return refusal(413, f"More than {LONGEST:,} bytes.")
-            request_value = parse(body.decode("utf-8"))
+            request_value = parse_body(request_body.decode("utf-8"))
         except TimeoutError:
             return refusal(408, "It took too long to arrive.")
         except ValueError:
             return refusal(400, "not a JSON object in UTF-8")
         try:
-            return await asyncio.to_thread(act, request_value) if slow else act(request_value)
+            return (
+                await asyncio.to_thread(answer_request, request_value)
+                if in_thread
+                else answer_request(request_value)
+            )
         except OSError:
             return refusal(503, "It cannot be written at the moment.")
 
     def posted(
-        path: str,
-        act: Callable[[Any], Reply],
-        parse: Callable[[str], Any] = _json_object,
+        route_path: str,
+        answer_request: Callable[[Any], Reply],
+        parse_body: Callable[[str], Any] = _json_object,
         *,
-        slow: bool = False,
+        in_thread: bool = False,
     ) -> Route:
         async def endpoint(request: Request) -> Response:
-            status, value = await reply_to(request, act, parse, slow=slow)
-            return JSONResponse(dict(value), status, headers=_HEADERS)
+            http_status, reply_value = await reply_to(
+                request, answer_request, parse_body, in_thread=in_thread
+            )
+            return JSONResponse(dict(reply_value), http_status, headers=_HEADERS)
 
-        return Route(path, endpoint, methods=["POST"])
+        return Route(route_path, endpoint, methods=["POST"])
 
-    routes = [
+    desk_routes = [
         Route("/", page),
         Route("/task.html", page),
         Route("/health", health),
         posted("/hit", desk.give),
         posted("/leave", desk.leave),
-        posted("/search", desk.search, slow=True),
+        posted("/search", desk.search, in_thread=True),
         posted("/submissions", desk.take, str),
     ]
     middleware = [Middleware(GZipMiddleware, minimum_size=2000)]
-    return Starlette(routes=[Mount(order.path, routes=routes), *routes], middleware=middleware)
+    return Starlette(
+        routes=[Mount(order.path, routes=desk_routes), *desk_routes], middleware=middleware
+    )
 
 
 async def _body(request: Request) -> bytes | None:
     """The body of a request; None where it is too long."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > LONGEST:
+    body_parts, body_size = [], 0
+    async for body_part in request.stream():
+        body_size += len(body_part)
+        if body_size > LONGEST:
             return None
-        parts.append(part)
-    return b"".join(parts)
+        body_parts.append(body_part)
+    return b"".join(body_parts)
 
 
-def _json_object(text: str) -> dict[str, Any]:
-    value = decode_json(text)
+def _json_object(json_text: str) -> dict[str, Any]:
+    value = decode_json(json_text)
     if not isinstance(value, dict):
         raise ValueError
     return value
 
 
-def serve(order: ServingOrder, find: SearchPassages | None, say: Callable[[str], None]) -> None:
-    """Serve a batch until it is stopped; with `find`, let workers search a corpus."""
-    host = order.host
-    with open_desk(order, find=find) as desk:
+def serve(
+    order: ServingOrder, find_passages: SearchPassages | None, say: Callable[[str], None]
+) -> None:
+    """Serve a batch until it is stopped; with `find_passages`, let workers search a corpus."""
+    host_name = order.host
+    with open_desk(order, find=find_passages) as desk:
         try:
-            listening = socket.create_server((host, order.port), backlog=1024)
+            server_socket = socket.create_server((host_name, order.port), backlog=1024)
         except OSError as error:
-            raise UserError(f"cannot listen on {host}:{order.port}: {error.strerror}") from None
+            raise UserError(
+                f"cannot listen on {host_name}:{order.port}: {error.strerror}"
+            ) from None
         if desk.submissions.cut:
-            text = "bytes of a line that was never acknowledged were cut off"
-            say(f"{desk.submissions.path}: {desk.submissions.cut:,} {text}")
-        counts = desk.pool.counts()
+            cut_text = "bytes of a line that was never acknowledged were cut off"
+            say(f"{desk.submissions.path}: {desk.submissions.cut:,} {cut_text}")
+        pool_counts = desk.pool.counts()
         say(
-            f"serving http://{host}:{listening.getsockname()[1]}{order.path} "
-            f"({counts['received']:,} of {counts['wanted']:,} received); "
+            f"serving http://{host_name}:{server_socket.getsockname()[1]}{order.path} "
+            f"({pool_counts['received']:,} of {pool_counts['wanted']:,} received); "
             f"progress: {order.path}health"
         )
-        config = uvicorn.Config(
+        server_config = uvicorn.Config(
             application(desk, order),
             access_log=False,
             log_level="warning",
@@ -166,9 +182,9 @@ def serve(order: ServingOrder, find: SearchPassages | None, say: Callable[[str],
         )
         # uvicorn sends the signal that ended it on: either is a polite end here
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        progress_bar = progress(counts["wanted"], "submissions", "received")
-        with suppress(KeyboardInterrupt), progress_bar as bar:
-            bar.advance(counts["received"])
-            desk.arrived = bar.advance
-            uvicorn.Server(config).run(sockets=[listening])
+        progress_bar = progress(pool_counts["wanted"], "submissions", "received")
+        with suppress(KeyboardInterrupt), progress_bar as submission_bar:
+            submission_bar.advance(pool_counts["received"])
+            desk.arrived = submission_bar.advance
+            uvicorn.Server(server_config).run(sockets=[server_socket])
         say(f"stopped; {desk.pool.counts()['received']:,} received: {desk.submissions.path}")
