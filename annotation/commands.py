@@ -123,10 +123,10 @@ def bands(
 ) -> None:
     """Find toxicity thresholds by people's judgments: the next batch, or the thresholds."""
     from factdrift.annotation.hits import batch_summary
-    from factdrift.annotation.thresholds import LAYOUT, next_bands
+    from factdrift.annotation.thresholds import LAYOUT, find_thresholds
 
     batch_order = BatchOrder(layout=LAYOUT, dataset=dataset, **{**vars(place), "say": say})
-    threshold_report = next_bands(batch_order, rule)
+    threshold_report = find_thresholds(batch_order, rule)
     for report_line in [
         *threshold_report.lines(),
         *(batch_summary(*threshold_report.batch) if threshold_report.batch else []),

@@ -52,10 +52,10 @@ _FEWEST_DRAWN = 50
 
 @dataclass(frozen=True)
 class TextSources:
-    """Where the texts come from that rows lead to.
+    """The sources of the texts that annotators read beside a row.
 
-    `news` are archives, `pages` a folder or file of a release of TimeQA; `until` is the last day
-    of the corpus that is searched.
+    `news` are news archives, and `pages` is a folder or file of a release of TimeQA. `until` is the
+    last day of the corpus that is searched.
     """
 
     news: Sequence[str]
@@ -64,7 +64,11 @@ class TextSources:
     workspace: Workspace
 
     def find(self, join_kind: str, join_keys: Iterable[str]) -> TextsByKey:
-        """The texts to which the keys lead, as far as they exist."""
+        """Return the texts that belong to the keys; a key without a text is left out.
+
+        The kind says what the keys are: ids of news articles (`article`), items or titles of
+        Wikipedia pages (`page`), or else queries for which passages of the corpus are searched.
+        """
         wanted_keys = sorted(set(join_keys))
         if not wanted_keys:
             return {}

@@ -65,12 +65,21 @@ class Choice(Strict):
 class Check(Strict):
     """The rules for a text. The page checks them as one types, and the import checks them again.
 
-    Rules that name a field may name an earlier answer as well. The text must not contain the text
-    of `not_field`, and must contain that of `has_field`, whatever case and spaces. With
-    `words_from` it has no capitalised word or number that the field lacks, except its first word.
-    With `keeps_words` it has every such word of the field, except the first and what stands in
-    [brackets]; with `keeps_numbers`, every number of the field. Words are compared in lower case
-    without a final 's. `starts_with` lists whole words in any case; the other rules are exact.
+    - `min_length`, `max_length`: the text has this number of characters at least, and at most.
+    - `starts_with`: the text starts with one of these whole words, in any case.
+    - `ends_with`: the text ends with this, in exactly this case.
+    - `contains_once`: the text contains this exactly once, in exactly this case.
+    - `excludes`: the text contains none of these; case matters only for those with capitals.
+    - `not_field`: the text does not contain the text of this field; case and spaces do not matter.
+    - `has_field`: the text contains the text of this field; case and spaces do not matter.
+    - `words_from`: the text has no capitalised word and no number that this field lacks, except its
+      own first word.
+    - `keeps_words`: the text has every capitalised word and number of this field, except the
+      field's first word and words in [brackets].
+    - `keeps_numbers`: the text has every number of this field.
+
+    The last three rules compare words in lower case and without a final 's. A rule that names a
+    field may name an earlier answer instead.
     """
 
     min_length: int = Field(default=1, ge=0)

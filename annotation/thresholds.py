@@ -40,10 +40,11 @@ _DETAIL = re.compile(rf"((?:(?:{'|'.join(ATTRIBUTES)})=[01]\.\d\d ?)+): (.*)", r
 
 @dataclass(frozen=True)
 class AttributeBands:
-    """The state of one attribute: its judged bands from the highest down.
+    """The state of one attribute, with its judged bands of scores from the highest down.
 
-    `rows` counts the rows that were shown of each band, by the band's lower end. Either
-    `threshold` is found, or `next_band` is to be judged, and its rows `lacking` are to be sent.
+    `rows` maps the lower end of a band to the number of its rows that were shown to people. Either
+    `threshold` is found, or `next_band` is the band to judge next, and `lacking` are the ids of its
+    rows that lack judgments.
     """
 
     name: str
@@ -75,7 +76,11 @@ class AttributeBands:
 
 @dataclass(frozen=True)
 class ThresholdReport:
-    """The outcome of a run. `sent` counts the rows that were sent and lack judgments still."""
+    """The outcome of a run.
+
+    `batch` is the new batch, `sent` the number of rows that were sent earlier and still lack
+    judgments, and `snippet` the file with the thresholds if all were found.
+    """
 
     attributes: tuple[AttributeBands, ...]
     batch: tuple[Path, BatchManifest] | None
@@ -96,13 +101,16 @@ class ThresholdReport:
         )
 
 
-def next_bands(order: BatchOrder, rule: BandRule) -> ThresholdReport:
-    """Find the threshold of every attribute, or make the batch of rows that it still needs.
+def find_thresholds(order: BatchOrder, rule: BandRule) -> ThresholdReport:
+    """Find each attribute's toxicity threshold from human judgments of bands of scores.
 
-    `order.dataset` names a release of StreamingQA, or a file with its columns. Rows come from it
-    and from those that its filter `toxicity` dropped; for the latter `dropped.parquet` holds the
-    score to two digits, and no answers. One judgment covers all attributes; rows judged for one
-    are not sent again. `UserError`: no row has a score.
+    A band is a range of scores, such as 0.90 to 0.95. If judgments of a band are missing, the
+    function makes the next batch of rows to judge instead. One judgment covers all attributes, so
+    a row that was judged for one attribute is not sent again for another.
+
+    `order.dataset` names a release of StreamingQA, or a file with its columns. The rows are those
+    of the release and those that its filter `toxicity` dropped; of the latter `dropped.parquet`
+    holds the score to two digits, and no answers. Raises `UserError` if no row has a score.
     """
     layout = load_layout(order.layout)
     is_release = not Path(order.dataset or "").is_file()
@@ -139,7 +147,7 @@ def _draw_bands(
     seed: int,
     rule: BandRule,
 ) -> dict[str, dict[float, list[str]]]:
-    """For each attribute that the layout asks for, the row ids to judge in each band of scores."""
+    """Map each attribute that the layout asks for to the row ids to judge in each band."""
     scores_by_attribute: dict[str, list[tuple[str, float]]] = {}
     for attribute_name in ATTRIBUTES:
         if attribute_name in layout.answers:
@@ -158,7 +166,10 @@ def _texts_of_drawn_rows(
     release_folder: Path | None,
     bands_by_attribute: Mapping[str, Mapping[float, Sequence[str]]],
 ) -> dict[str, ShownText]:
-    """The question and answers of every row drawn for a band; `UserError` where none was drawn."""
+    """Return the question and answers of every row that was drawn for a band, by row id.
+
+    Raises `UserError` if no row was drawn.
+    """
     drawn_ids: set[str] = set()
     for rows_by_band in bands_by_attribute.values():
         drawn_ids.update(*rows_by_band.values())
@@ -174,7 +185,7 @@ def _unsent_rows(
     text_by_row: Mapping[str, ShownText],
     row_by_text: Mapping[ShownText, str],
 ) -> list[str]:
-    """The rows whose text no earlier batch sent; all of them with `order.again`."""
+    """Return the rows whose text no earlier batch sent, or all rows with `order.again`."""
     if order.again:
         return sorted(row_by_text.values())
     sent_rows = sent_ledger(order.out / order.layout).rows

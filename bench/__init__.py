@@ -17,7 +17,7 @@ import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCH = ROOT / "build/bench"
-"""What a bench makes and keeps for the next time."""
+"""The folder in which a bench keeps the files that it makes for its next run."""
 DATA = Path(os.environ.get("FACTDRIFT_DATA", ROOT.parent / "shared" / "data"))
 """Real data; the samples stand in where there is none."""
 

@@ -43,9 +43,11 @@ class AnswerNotInArticle(ItemFilter):
 
 
 class QuestionMark(ItemFilter):
-    """The text is not one plain question: no mark or several, no question word, labels, slots.
+    """Drops a text that is not one plain question.
 
-    Marks in quotation marks are a title's.
+    A plain question has a question word and ends with its only question mark; it has no label, no
+    markup and no empty slot. A question mark inside quotation marks belongs to a title and does not
+    count.
     """
 
     reasons: ClassVar[Mapping[str, str]] = {

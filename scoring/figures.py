@@ -15,7 +15,7 @@ _MARKERS = "osD^vP"
 _CHANCE = "chance"
 # Letters of a label in a narrow figure, where it takes up to half of the width; twice as many in a
 # wide one.
-_MOST = 24
+_LABEL_LETTERS = 24
 
 
 Series = Mapping[str, Mapping[str, Mean]]
@@ -192,6 +192,6 @@ def _finished(figure: Any, panel: Any, mean_axis: str, figure_width: float) -> A
 
 
 def _short(label_text: str, figure_width: float) -> str:
-    most_letters = _MOST if figure_width < 5 else 2 * _MOST
+    most_letters = _LABEL_LETTERS if figure_width < 5 else 2 * _LABEL_LETTERS
     flat_text = " ".join(label_text.split())
     return flat_text if len(flat_text) <= most_letters else flat_text[: most_letters - 1] + "…"

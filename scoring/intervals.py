@@ -1,7 +1,8 @@
 """Confidence intervals of means by a bootstrap over subjects, and a paired test of two models.
 
 Rows of one subject are not independent, so subjects are drawn, not rows (the cluster bootstrap).
-Above `BUNDLES` subjects, they are dealt to so many bundles in turn, and bundles are drawn. All
+A bundle is the unit that is drawn. Each subject is a bundle of its own; if there are more than
+`BUNDLES` subjects, they are dealt in turn to that number of bundles, which bounds the memory. All
 sums are of whole numbers (`SCALE`), so that a result does not depend on the order of adding.
 """
 
@@ -45,14 +46,17 @@ class Interval(NamedTuple):
 def subject_bundles(subject_numbers: Ints) -> tuple[Ints, int]:
     """Return the bundle of each row's subject, and the number of bundles.
 
-    Up to `BUNDLES` subjects are a bundle each.
+    If there are at most `BUNDLES` subjects, each is a bundle of its own.
     """
     subject_count = int(subject_numbers.max(initial=-1)) + 1
     return subject_numbers % BUNDLES, min(subject_count, BUNDLES)
 
 
 def bundle_weights(bundle_count: int, bootstrap_seed: int, draw_count: int = DRAWS) -> Floats:
-    """How often each of `bundle_count` bundles is drawn, in `draw_count` draws of as many."""
+    """Return how often each draw of the bootstrap takes each bundle, of shape (draws, bundles).
+
+    Each of the `draw_count` draws takes `bundle_count` bundles, with replacement.
+    """
     random_bits = _random(bootstrap_seed, "bootstrap", draw_count * bundle_count).reshape(
         draw_count, bundle_count
     )
@@ -68,15 +72,17 @@ def bundle_weights(bundle_count: int, bootstrap_seed: int, draw_count: int = DRA
 def mean_intervals(
     metric_sums: Ints, row_counts: Ints, subject_counts: Ints, draw_weights: Floats
 ) -> list[Interval]:
-    """Percentile intervals of means, at `LEVEL`.
+    """Return the mean of each of several sets of rows, with its percentile interval at `LEVEL`.
 
-    `metric_sums` and `row_counts`, of shape (means, bundles): the sum of a metric in units of
-    1/`SCALE`, and the number of rows. `subject_counts`: the number of subjects of each mean.
-    `draw_weights`: as `bundle_weights` returns them.
+    `metric_sums` and `row_counts` have the shape (means, bundles): for each mean and bundle the sum
+    of the metric in units of 1/`SCALE`, and the number of rows. `subject_counts` has the number of
+    subjects of each mean. `draw_weights`, from `bundle_weights`, says how often each draw of the
+    bootstrap takes each bundle: the mean of a draw is the weighted sum of the metric over the
+    weighted number of rows.
 
-    Where fewer than `FEW` subjects have something right, or something wrong, draws say little, and
-    the bounds are the exact ones for so many subjects (Clopper and Pearson 1934). Where there is
-    one subject alone and its rows do not agree, both bounds are NaN.
+    If fewer than `FEW` subjects have something right, or something wrong, the bootstrap is too
+    narrow. The interval then is the exact binomial one for that number of subjects (Clopper and
+    Pearson 1934). If there is only one subject and its rows do not agree, both bounds are NaN.
     """
     intervals: list[Interval] = []
     for block_start in range(0, len(metric_sums), _BLOCK):
@@ -104,7 +110,7 @@ def mean_intervals(
 
 
 def _exact(mean: Floats, subject_count: Ints) -> Floats:
-    """The bounds of Clopper and Pearson for shares of `n`, of shape (2, means)."""
+    """Return the bounds of Clopper and Pearson for shares of subjects, of shape (2, means)."""
     from scipy.special import betaincinv
 
     hit_count, tail_share = mean * subject_count, (1 - LEVEL) / 2
@@ -160,7 +166,7 @@ def paired_difference(
 
 
 def bounds(draw_count: int) -> list[int]:
-    """Where the lower and the upper bound stand among sorted draws."""
+    """Return the places of the lower and the upper bound among sorted draws."""
     tail_share = round(draw_count * (1 - LEVEL) / 2)
     return [tail_share, draw_count - 1 - tail_share]
 

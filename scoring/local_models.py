@@ -208,7 +208,7 @@ class MaskedModel(LocalModel):
             text_totals = [0.0] * len(gaps)
             for mask_step in range(mask_count):
                 places = [masked_text.places[mask_step] for masked_text in token_texts]
-                for row_numbers, token_scores in self._at(id_rows, places):
+                for row_numbers, token_scores in self._log_probabilities_at(id_rows, places):
                     best_scores, word_ids = self._words(token_scores).max(dim=1)
                     for row_number, token_score, word_id in zip(
                         row_numbers, best_scores.tolist(), word_ids.tolist(), strict=True
@@ -233,7 +233,7 @@ class MaskedModel(LocalModel):
         """The `word_count` likeliest words of one token for each gap, the best first, each once."""
         token_texts = [self._with_masks(gap, 1) for gap in gaps]
         words_by_gap: list[list[str]] = [[] for _ in gaps]
-        for row_numbers, token_scores in self._at(
+        for row_numbers, token_scores in self._log_probabilities_at(
             [token_text.ids for token_text in token_texts],
             [token_text.places[0] for token_text in token_texts],
         ):
@@ -281,7 +281,9 @@ class MaskedModel(LocalModel):
                 id_rows.append(ids)
                 masked_places.append((text_number, place))
         text_totals = [0.0] * len(token_texts)
-        for row_numbers, token_scores in self._at(id_rows, [place for _, place in masked_places]):
+        for row_numbers, token_scores in self._log_probabilities_at(
+            id_rows, [place for _, place in masked_places]
+        ):
             batch_places = [masked_places[row_number] for row_number in row_numbers]
             token_ids = [token_texts[text_number].ids[place] for text_number, place in batch_places]
             token_values = self._chosen(token_scores, token_ids)
@@ -304,7 +306,7 @@ class MaskedModel(LocalModel):
         """A text without masks of its own."""
         return text.replace(self.tokenizer.mask_token, " ")
 
-    def _at(
+    def _log_probabilities_at(
         self, id_rows: Sequence[Sequence[int]], places: Sequence[int]
     ) -> Iterator[tuple[list[int], Any]]:
         """The log-probabilities of all tokens at one place of each row, some rows at a time."""

@@ -183,29 +183,29 @@ def _drawings(models: Sequence[Scores]) -> Iterator[_Drawing]:
 
 
 def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing]:
-    """Draw each figure with enough to show: two values of an order, or one value of a kind."""
+    """Draw the figures of a report into its folder, and yield each with its pictures.
+
+    A figure over time or lag is a curve, which needs two values at least. A figure over kinds, such
+    as relations, has one dot a kind, so that a single kind is enough. Others are left out.
+    """
     relation_labels = {
         relation_id: relation_label
         for scored_model in models
         for relation_id, relation_label in scored_model.summary["relations"].items()
     }
     for figure_drawing in _drawings(models):
-        values, of_kinds = (
-            _values(models, figure_drawing.stratum, figure_drawing.metric),
-            figure_drawing.stratum in _KINDS,
-        )
-        if len(values) < 2 - of_kinds:
+        values = _values(models, figure_drawing.stratum, figure_drawing.metric)
+        is_over_kinds = figure_drawing.stratum in _KINDS
+        fewest_values = 1 if is_over_kinds else 2
+        if len(values) < fewest_values:
             continue
         # every model, so that each keeps its colour in all figures; some have no points
-        means_by_model, chance_by_model = (
-            {
-                scored_model.name: scored_model.means(
-                    figure_drawing.stratum, metric, scored_model.whole
-                )
-                for scored_model in models
-            }
-            for metric in (figure_drawing.metric, "chance")
-        )
+        means_by_model, chance_by_model = {}, {}
+        for scored_model in models:
+            stratum, whole = figure_drawing.stratum, scored_model.whole
+            model_means = scored_model.means(stratum, figure_drawing.metric, whole)
+            means_by_model[scored_model.name] = model_means
+            chance_by_model[scored_model.name] = scored_model.means(stratum, "chance", whole)
         chance_series = chance_by_model if figure_drawing.metric == "accuracy" else {}
         encoded_pictures = {}
         for size_name, figure_width in WIDTHS.items():
@@ -214,7 +214,7 @@ def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing
                 if size_name == "wide"
                 else f"{figure_drawing.name}-{size_name}.png"
             )
-            if of_kinds:
+            if is_over_kinds:
                 value_labels = {value: relation_labels.get(value, value) for value in values}
                 axis_label = f"{_NAMES[figure_drawing.metric]}, per cent"
                 dot_figure(
@@ -261,8 +261,11 @@ def paired_tests(models: Sequence[Scores]) -> Iterator[PairedTest]:
 
 
 def _marks(first_model: Scores, second_model: Scores, metric: str) -> list[Ints]:
-    """Of the rows that have a metric of both, each id once: the two in units of 1/`SCALE`, and
-    the number of the subject. `UserError`: no rows of scores."""
+    """Return a metric of two models, and the subject's number, for each row that both scored.
+
+    The metric is in units of 1/`SCALE`. An id counts once. Raises `UserError` if there is no table
+    of scored rows.
+    """
     distinct_rows = (
         "FROM {} QUALIFY row_number() OVER (PARTITION BY id ORDER BY file_row_number) = 1"
     )

@@ -37,7 +37,7 @@ WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
 # The most accepted answers, and as many earlier ones, whose likelihood is asked: each costs a
 # forward pass. A guess that the samples do not contradict: few rows have more names.
-_MOST = 8
+_MAX_SCORED_NAMES = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +252,10 @@ class _Run:
             answer_names(row[answer_column]) if answer_column else []
             for answer_column in (chosen_split.columns.previous, chosen_split.columns.neutral)
         )
-        right_answers = [*(best_names or targets)[:_MOST], *previous_names[:_MOST]]
+        right_answers = [
+            *(best_names or targets)[:_MAX_SCORED_NAMES],
+            *previous_names[:_MAX_SCORED_NAMES],
+        ]
         right_answers = [
             answer_text
             for answer_text in right_answers

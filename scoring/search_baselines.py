@@ -215,7 +215,7 @@ class SentenceEncoder:
 
 
 def _nearest(beir_folder: Path, encoder: SentenceEncoder) -> Ranked:
-    """Of each query its id and the nearest passages, by the cosine of their vectors."""
+    """Yield the id of each query with its nearest passages, by the cosine of their vectors."""
     query_records = list(beir_records(beir_folder / QUERIES))
     query_vectors = encoder([query["text"] for query in query_records])
     best_by_query: list[list[tuple[float, str]]] = [[] for _ in query_records]

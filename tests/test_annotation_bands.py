@@ -10,7 +10,7 @@ import yaml
 
 from factdrift.annotation.batch import Item, read_batch
 from factdrift.annotation.order import BandRule, BatchOrder
-from factdrift.annotation.thresholds import ThresholdReport, next_bands
+from factdrift.annotation.thresholds import ThresholdReport, find_thresholds
 from factdrift.builders.core.config import load
 from factdrift.builders.core.dataset import Dataset, Table
 from factdrift.builders.core.errors import UserError
@@ -67,7 +67,7 @@ class _Judges:
         self.order = BatchOrder(layout="judge_toxicity", dataset=str(dataset), **more_values)
 
     def next(self, **more_values: Any) -> ThresholdReport:
-        return next_bands(replace(self.order, **more_values), self.rule)
+        return find_thresholds(replace(self.order, **more_values), self.rule)
 
     def judge(
         self, threshold_report: ThresholdReport, workers: tuple[str, ...] = ("u", "v")

@@ -62,7 +62,17 @@ def labelling_config(layout: Layout) -> str:
     def conditions_of(
         answer: LayoutAnswer, sibling_answers: Mapping[str, LayoutAnswer]
     ) -> list[tuple[str, tuple[str, ...], bool]]:
-        """Other answers, some of their values, and whether one must be selected (or none)."""
+        """Return the conditions under which the page shows the question for an answer.
+
+        Each condition is the name of an earlier answer, some values, and whether one of them has to
+        be selected (True, from `when`) or none of them may be (False, from `unless`). All have to
+        be met.
+
+        In a layout, an answer that is not asked for has no value, but a condition of Label Studio
+        only looks at a selection. So `when` also repeats the conditions of the earlier answer: an
+        answer that depends on it is asked only if the earlier one is asked itself. `unless` needs
+        no such chain, because it is met if the earlier answer is not asked.
+        """
         answer_conditions = [
             (answer_name, condition_values, False)
             for answer_name, condition_values in answer.unless.items()

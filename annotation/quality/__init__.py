@@ -1,7 +1,7 @@
 """Quality control: flags, rules, an expert's checks, agreement and the report.
 
-`settle_rows` is the whole of it for one layout: what counts, and what each row comes to. In
-`judgments/<layout>/` it leaves `judgments.parquet` and `gold.parquet` (written by
+`settle_rows` does all of it for one layout: it decides which judgments count, and the gold row of
+each row. In `judgments/<layout>/` it leaves `judgments.parquet` and `gold.parquet` (written by
 `annotation.results`), `report.html`, and `check.csv` where an expert checks workers' batches.
 
 An expert is a worker whose id was in a file given as `factdrift judgments --experts`, in a batch
@@ -76,7 +76,11 @@ def settle_rows(
 def _checked_ids(
     layout: Layout, checked_batches: Sequence[WorkerBatch], accepted_ids: Collection[str]
 ) -> tuple[set[str], set[str]]:
-    """The ids of the judgments in rejected batches, and of those that passed an expert."""
+    """Return the ids of the judgments in rejected batches, and of those that passed an expert.
+
+    `accepted_ids` are the judgments whose batch an expert had accepted before more judgments of the
+    same worker and batch came in.
+    """
     rejected_ids: set[str] = set()
     passed_ids: set[str] = set()
     for batch in checked_batches:
@@ -86,13 +90,21 @@ def _checked_ids(
             rejected_ids |= batch_ids
         elif batch.accepted:
             passed_ids |= batch_ids
-        elif batch.right >= min(layout.rule.sampled, len(accepted_before)):
-            passed_ids |= accepted_before
+        else:
+            # `accepted` is None: the expert has not seen the whole sample yet. The judgments that
+            # were accepted before stay accepted if as many sampled judgments were found right as
+            # the rule asks for, or as there were then if they were fewer.
+            required_right = min(layout.rule.sampled, len(accepted_before))
+            if batch.right >= required_right:
+                passed_ids |= accepted_before
     return rejected_ids, passed_ids
 
 
 def _with_check(judgment: Judgment, rejected_ids: set[str], passed_ids: set[str]) -> Judgment:
-    """A judgment with the flag of its batch's check, and not counted in a rejected batch."""
+    """Return a judgment with the flag of its batch's check.
+
+    A judgment of a rejected batch is no longer counted.
+    """
     if judgment.id in rejected_ids:
         new_flags = tuple(sorted((*judgment.flags, REJECTED_BATCH)))
         return replace(judgment, flags=new_flags, counted=False)
@@ -108,7 +120,10 @@ def _sampled_gold_row(
     items: Mapping[str, Item],
     passed_ids: set[str],
 ) -> Gold:
-    """The gold row under the rule `sampled`: by experts, else by judgments that passed one."""
+    """Return the gold row under the rule `sampled`.
+
+    Experts' own judgments decide it; if there are none, workers' judgments that passed an expert.
+    """
     by_experts = [
         judgment for judgment in row_judgments if judgment.counted and EXPERT in judgment.flags
     ]

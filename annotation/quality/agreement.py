@@ -104,7 +104,11 @@ def values_agree(answer: LayoutAnswer, first_value: Json, second_value: Json) ->
 
 
 def judgments_agree(layout: Layout, first_judgment: Judgment, second_judgment: Judgment) -> bool:
-    """Whether two judgments agree: in `rule.of`, or in all answers that are compared."""
+    """Whether two judgments agree.
+
+    If the layout's rule names an answer (`rule.of`), only that answer has to agree; otherwise all
+    compared answers have to.
+    """
     rule_answer = layout.rule.of
     compared_by_name = compared_answers(layout)
     if rule_answer:
@@ -120,7 +124,7 @@ def judgments_agree(layout: Layout, first_judgment: Judgment, second_judgment: J
 
 
 def rule_value(answer_value: Json) -> str:
-    """A value as `accept` and `when` of a layout write it: `true` and `false` for flags."""
+    """Return a value as a layout's `accept` and `when` write it; a flag is `true` or `false`."""
     return (
         str(answer_value).lower() if isinstance(answer_value, bool) else value_as_text(answer_value)
     )
@@ -278,7 +282,10 @@ def _collect_values(
     judgments: Sequence[Judgment],
     items: Mapping[str, Item],
 ) -> tuple[dict[str, list[_Value]], list[Rating]]:
-    """The values of an answer by item, and its ratings for kappa, of which marked text has none."""
+    """Return an answer's values by item, and its ratings, from which kappa is computed.
+
+    An answer that marks spans of text has values but no ratings, because kappa needs categories.
+    """
     values_by_item: dict[str, list[_Value]] = {}
     answer_ratings: list[Rating] = []
     code_by_key: dict[str, int] = {}

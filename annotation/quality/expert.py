@@ -64,8 +64,13 @@ class WorkerBatch:
 
     @property
     def accepted(self) -> bool | None:
-        """Whether the batch is accepted: one wrong judgment rejects it. None: not known yet."""
-        return False if self.wrong else self.right == len(self.sampled) or None
+        """Whether the batch is accepted; None while sampled judgments remain to be checked.
+
+        One wrong judgment rejects the batch; it is accepted if all sampled ones are right.
+        """
+        if self.wrong:
+            return False
+        return True if self.right == len(self.sampled) else None
 
 
 def worker_batches(

@@ -35,7 +35,7 @@ except ImportError:
     ) from None
 
 _SECONDS_TO_SEND = 60.0
-# Addresses whose requests are counted at a time.
+# The number of addresses whose requests are counted at the same time; it bounds the memory.
 _ADDRESSES = 10_000
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -47,8 +47,11 @@ _HEADERS = {
 
 @dataclass
 class Rates:
-    """Requests that each address has left: `rate` a second (0: any number), twenty times as many
-    at once. The address that asked longest ago is forgotten."""
+    """Limits the requests of each address to `rate` a second (0: no limit).
+
+    Up to twenty times as many may come at once. When too many addresses are known, the one whose
+    last request is the oldest is forgotten.
+    """
 
     rate: float
     now: Callable[[], float] = time.monotonic
@@ -65,7 +68,7 @@ class Rates:
 
 
 def application(desk: Desk, order: ServingOrder) -> Starlette:
-    """The desk as an ASGI application, at `/` and, where given, below the path `base`, too."""
+    """Return the desk as an ASGI application, at `/` and also below the path `order.base`."""
     rates = Rates(order.rate)
 
     async def page(request: Request) -> Response:

@@ -161,7 +161,7 @@ class MaskedSentences(models.ModelStep):
         translators: list[str] = []
         if self.decontextualise is not None:
             model = self.model(self.decontextualise, workspace)
-            words = _alone(model, self.decontextualise, words)
+            words = _decontextualised(model, self.decontextualise, words)
             decontextualisers.append(model.name)
         if self.translate is not None:
             for prompt, step in self.translate:  # forward and back
@@ -174,7 +174,7 @@ class MaskedSentences(models.ModelStep):
         common.save_rows(out, rows.EasyCloze, clozes, dropped, names)
 
 
-def _alone(
+def _decontextualised(
     model: CachedModel, step: models.PromptedStep, words: Sequence[ChosenWord]
 ) -> list[ChosenWord]:
     """The words in sentences that a model made to stand alone, where it kept the word."""

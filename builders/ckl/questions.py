@@ -74,10 +74,10 @@ class CKLQuestions(common.CKLBuilder):
 
 
 class RecentArticles(Step):
-    """Recent articles with questions and with words: `questions.parquet`, `words.parquet`.
+    """Draws recent articles, and makes questions about each and a list of its names and dates.
 
-    Beside them are `dropped.parquet`, and `counts.json` with the number of rows by outcome. The
-    fields are parameters of the dataset.
+    Writes `questions.parquet`, `words.parquet` (the names and dates), `dropped.parquet`, and
+    `counts.json` with the number of rows by outcome. The fields are parameters of the dataset.
     """
 
     name: ClassVar[str] = STEP

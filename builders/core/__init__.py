@@ -1,1 +1,1 @@
-"""What knows nothing of datasets: errors, configuration, steps, files, engines."""
+"""Code that is independent of any dataset: errors, configuration, steps, files, engines."""

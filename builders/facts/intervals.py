@@ -329,9 +329,10 @@ class Window(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """The places from `first` to `last` at which something is possible, and of them the certain.
+    """The places at which a fact is possible, and those at which it is certain.
 
-    It is certain at no place where `certain_first` is after `certain_last`.
+    It is possible from `first` to `last`, and certain from `certain_first` to `certain_last`. If
+    `certain_first` is after `certain_last`, it is certain nowhere.
     """
 
     first: ir.Value

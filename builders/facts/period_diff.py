@@ -1,6 +1,7 @@
-"""Period diff: what the answer to (subject, relation) is in each period, and what changed.
+"""Period diff: the answers to a subject and relation in each period, and their changes.
 
-The answer set A_t holds the objects that are certain in t. Between t and t+1 a pair is
+A pair is a subject and a relation. Its answer set A_t holds the objects that certainly hold in
+period t. The step from t to t+1 puts the pair into one of four splits:
 
     A_t        A_{t+1}      split       answers
     not empty  equal        unchanged   A_{t+1}
@@ -8,14 +9,18 @@ The answer set A_t holds the objects that are certain in t. Between t and t+1 a 
     empty      not empty    new         A_{t+1}
     not empty  empty        deleted     A_t
 
-A pair is compared only where nothing is in doubt in t or t+1, that is possible by a segment or a
-gap and certain by none. `undated` says what undated statements do to a comparison: `accept`, the
-default: an unchanged row stays, and names their objects in `possible_answers`, which scoring
-accepts and never asks for, while any other split is dropped; `doubt`: all are dropped; `ignore`, as
-in the paper: nothing. Where a comparison is dropped, the first of `REASONS` that fits tells why.
+An object is in doubt in a period if a segment or gap makes it possible there and no segment makes
+it certain. A comparison is dropped if any object is in doubt in t or t+1; the first of `REASONS`
+that fits says why. `undated` decides about objects that are in doubt because of undated statements
+alone:
 
-Everything is computed once a run of equal periods (`timeline.runs`); rows are spread over the
-single periods at the very end.
+- `accept`, the default: an unchanged comparison stays, and lists these objects in
+  `possible_answers`, which scoring accepts and never asks for. Any other split is dropped.
+- `doubt`: the comparison is dropped.
+- `ignore`, as in the paper: undated statements have no effect.
+
+Neighbouring periods that are equal form a run (`timeline.period_runs`). Comparisons are computed
+once for each run, and spread over its single periods at the very end.
 
 After: DynamicTempLAMA (paper 002), section 3; doubt and gaps are ours.
 """
@@ -180,9 +185,11 @@ def drop_nothing_added(comparisons: ir.Table) -> ir.Table:
 def drop_life_changes(
     comparisons: ir.Table, entities: ir.Table, granularity: Granularity
 ) -> ir.Table:
-    """Drop `new` and `deleted` rows whose subject or object began or ended then (`life`).
+    """Drop the `new` and `deleted` rows in whose period the subject or an object began or ended.
 
-    `detail` names the items that may have begun or ended in the period.
+    Their reason is `life`: the answer changed because somebody was born or died, or because
+    something was founded or dissolved. `detail` names the items that may have begun or ended in the
+    period.
     """
     with_empty_side = comparisons.filter(comparisons.split.isin(["new", "deleted"]))
     per_year = PERIODS_PER_YEAR[granularity]

@@ -175,7 +175,7 @@ class NewsWording(Strict):
 
     @property
     def by_object(self) -> bool:
-        """Whether subjects are asked for by the object."""
+        """Whether some question names the object and asks for the subject."""
         return self.ask_subject is not None or self.became_subject is not None
 
 

@@ -64,7 +64,7 @@ class FactPassage:
 
 
 class FactEvidence(NamedTuple):
-    """What a passage states of a fact.
+    """The parts of a fact that a passage states.
 
     `relation` is the word that states the relation, empty where the relation needs none (the name
     of an office says what its holder is), and None where the relation is not stated. `is_change`
@@ -81,7 +81,7 @@ class FactEvidence(NamedTuple):
 def fact_evidence(
     passage: FactPassage, dates: FactDates, phrases: NewsWording | None = None
 ) -> FactEvidence:
-    """What a passage states of a fact with these dates.
+    """Return the parts of a fact with these dates that a passage states.
 
     `phrases` has the words of the relation; without it nobody asks whether the relation is stated.
     """
@@ -105,12 +105,12 @@ _LONGEST_MONTH = 31
 def _boundary_dates(
     passage: FactPassage, dates: FactDates
 ) -> tuple[tuple[DateMention, ...] | None, tuple[DateMention, ...] | None]:
-    """The dates that state start and end; None where the fact has no such boundary.
+    """Return the dates in a passage that state the fact's start, and those that state its end.
 
-    A year is enough where it is that of the boundary; a month or a day has to be the boundary's.
-    A date states a boundary on its side alone: what ends a stretch (`1990-1995`) states no start,
-    and what begins one states no end. The end of an open fact is stated by a stretch without an end
-    (`since 2003`).
+    Either is None if the fact has no such boundary. A written year states a boundary in that year;
+    a written month or day has to be that of the boundary. In a stretch such as `1990-1995`, the
+    first date can state only a start and the last date only an end. The end of an open fact is
+    stated by a stretch without an end (`since 2003`).
     """
     fact_start, fact_end, is_open = dates
     written_dates, stretches = passage.dates if passage.dates.written else passage.nearby_dates

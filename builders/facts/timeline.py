@@ -1,27 +1,38 @@
-"""Timelines: the statements of a dump about an object, as segments and gaps with closed ends.
+"""Timelines: the dated statements of a dump, turned into segments and gaps with closed ends.
 
-Every boundary is an interval of possible days and null is unknown: `start_first` and `end_first`
-null reach back without limit, `start_last` and `end_last` null reach forward without limit. An end
-that a statement leaves open is closed by these rules, which are applied in order:
+- A *pair* is a subject and a relation, such as (Spain, head of government).
+- A *segment* is one stretch of time in which an object of the pair holds.
+- A *gap* stands for a statement that makes no segment, because it is undated or contradicts itself:
+  its object may have held, but nobody can say when.
+- A *sighting* is a fact known only from points in time: it held on that day, and its start and
+  end are unknown.
+- The *rank* is Wikidata's rank of a statement, `preferred` or `normal`.
+- The *lives* of a fact are the days from the beginning to the end of its subject and its object.
 
-1. *Lives.* No fact holds before its subject and its object began. A start that may lie before that
-   day is narrowed, and one that surely lies before it is cut to it. An open fact, a sighting and a
-   fact whose end is not known at all end with the subject or the object, whichever the relation's
-   `ends_with` names; a stated end stays as it is. A fact that has no day left contradicts itself
-   and becomes a gap as long as the lives.
-2. *Open facts* have begun by the snapshot day, and those that begin wholly after it are left out.
-   They hold until that day, or until the first of the two lives ends. Where the relation trusts
-   open facts for some years only (`open_for`), they possibly hold after these years, and no longer
-   surely.
+Every boundary is an interval of possible days, and null means unknown: `start_first` and
+`end_first` null reach back without limit, `start_last` and `end_last` null reach forward without
+limit. These rules are applied in order; they also close the ends that statements leave open:
+
+1. *Lives.* No fact holds before its subject and its object began. If a start may lie before that
+   day, it is narrowed to the days from then on; if it surely lies before it, it is cut to that day.
+   If a fact is open, is a sighting or has a wholly unknown end, it ends with the subject or the
+   object, whichever the relation's `ends_with` names; a stated end stays as it is. If these cuts
+   leave a fact no day on which it can hold, the fact contradicts the lives, and it becomes a gap
+   that lasts as long as the lives.
+2. *Open facts.* If an open fact begins wholly after the snapshot day, it is left out. All others
+   have begun by the snapshot day, and hold until that day or until the first of the two lives
+   ends. If the relation trusts open facts for some years only (`open_for`), they hold possibly, but
+   no longer surely, after these years.
 3. *Exclusive relations* have one object at a time, unless the terms of two objects of the pair
-   surely overlap (co-holders). An open fact or gap of normal rank with a successor, a fact of
-   another object that surely began later and by the snapshot day, was never closed: it ended
-   between its own first possible start and the earliest last possible start of its successors
-   (`end_inferred`). Of those still open, one of normal rank beside another object is a `rival`:
-   possible from its first possible start on, and certain nowhere; with co-holders, too.
-4. *Merging.* Two states of one object become one segment if they touch or overlap under every
-   reading: each one's `start_last` is at most a day after the other's `end_first`. Points, rivals
-   and sightings never merge. A sighting that surely lies inside a state only adds its statement.
+   surely overlap (co-holders). A successor of a fact is a fact of another object that surely began
+   later, and by the snapshot day. If an open fact or gap of normal rank has a successor, somebody
+   forgot to close it: it ended between its own first possible start and the earliest last possible
+   start of its successors (`end_inferred`). If a fact of normal rank is still open beside another
+   object, it is a `rival`: possible from its first possible start on, and certain nowhere. That
+   holds with co-holders, too.
+4. *Merging.* If two states of one object touch or overlap under every reading, they become one
+   segment: each one's `start_last` is at most a day after the other's `end_first`. Points, rivals
+   and sightings never merge. If a sighting surely lies inside a state, it only adds its statement.
 
 An undated statement is a gap here, even if its relation keeps undated statements as facts.
 

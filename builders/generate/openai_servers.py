@@ -295,7 +295,11 @@ def parse_completion(reply_data: Any) -> Completion | None:
 
 
 def _text_of(reply: Reply) -> Completion:
-    """The completion in a reply; one without a text says why."""
+    """Return the completion that a reply holds.
+
+    If the reply holds none, the completion has the server's message as its text and a fault: `html`
+    or `not_json` for another format, `no_choice` for JSON without a completion.
+    """
     body_text = reply.body.decode("utf-8", "replace")
     try:
         reply_data = json.loads(body_text)
@@ -308,5 +312,5 @@ def _text_of(reply: Reply) -> Completion:
 
 
 def _count(value: object) -> int:
-    """A number of tokens as a server says it; servers need not."""
+    """Return a server's number of tokens, or 0 if it sent none: servers need not send it."""
     return value if isinstance(value, int) and value > 0 else 0

@@ -323,7 +323,7 @@ def _forms(clause: _Clause, article: Article) -> Iterator[PatternQuestion]:
             f"when {did_clause} {base_verb} <rest>", clause.time[1:], "date", "DATE", *late_parts
         )
     for part in late_parts:
-        other_parts = [part for part in late_parts if part is not part]
+        other_parts = [late_part for late_part in late_parts if late_part is not part]
         head = next(token for token in part if token.head == root)
         question_tail = f"{did_clause} {base_verb} <rest> {time_text}"
         is_person = head.dep_ == "dobj" and _is(part, "PERSON") and len(part) > 1

@@ -104,7 +104,11 @@ def _line(question: Question) -> tuple[object, ...]:
 
 
 def _pair(question: Question) -> tuple[object, ...]:
-    """The key of what is asked once a year; a question without a fact stands for itself."""
+    """Return the key under which only one question a year is selected.
+
+    Questions share a key if they ask about the same fact in the same year. A question that is
+    grounded in no fact has a key of its own.
+    """
     if question.grounding is None:
         return "question", question.draw.article, question.question
     grounding = question.grounding

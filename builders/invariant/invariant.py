@@ -198,7 +198,8 @@ def _same_query(
     counts = ~pair_table.relation.isin(sorted(excluded_relations))
     if pages:
         counts = counts & pair_table.page.notnull()
-    # A pair with several objects shows one of them: it differs from every other pair.
+    # A pair with several objects shows only one of them, so the object alone proves nothing: such a
+    # pair gets an answer of its own and differs from every other pair.
     several = (pair_table.reason == "several_objects").fill_null(False)
     answer = ibis.ifelse(several, pair_table.subject + "/" + pair_table.relation, pair_table.object)
     same = ibis.window(group_by=[relation, pair_table.subject_label.lower()])

@@ -96,7 +96,8 @@ def _extension_points() -> Mapping[str, ExtensionPoint[Any]]:
     from factdrift.builders.generate.backends import MODEL_POINT
     from factdrift.filters import FILTER_POINT
 
-    # Platforms are above recipes in the order of imports: their names are compared when loaded.
+    # Recipes may not import annotation.platforms (layering), so a platform's name is only checked
+    # when the platform is loaded.
     return {"dataset": DATASETS, "filter": FILTER_POINT, "backend": MODEL_POINT}
 
 

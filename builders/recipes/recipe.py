@@ -243,8 +243,16 @@ def _refuse_unknown_inputs(recipe: Recipe, recipe_file: Path, input_names: Colle
 def _choose_inputs(
     recipe: Recipe, recipe_file: Path, named_inputs: Mapping[str, Sequence[str]]
 ) -> dict[str, _ChosenInput]:
-    """Return the given inputs and those of the recipe that stay, first those with a day."""
-    own_put_aside = bool(recipe.sources(named_inputs))
+    """Return the inputs of a run by name.
+
+    The rule: an input that is named on the command line replaces the recipe's. As soon as one such
+    input other than gold rows is given, the recipe's own files are not used any more, for files of
+    two origins do not belong together; gold rows stay. An input that is then missing is an error
+    unless it is optional.
+
+    Inputs that have a snapshot day of their own come first, those that take it from others last.
+    """
+    ignores_recipe_paths = bool(recipe.sources(named_inputs))
     chosen_inputs: dict[str, _ChosenInput] = {}
     for input_name, recipe_input in recipe.inputs.items():
         if input_name in named_inputs:
@@ -258,7 +266,7 @@ def _choose_inputs(
             chosen_inputs[input_name] = _ChosenInput(
                 recipe_input.model_copy(update=changed_fields), input_paths, path_day
             )
-        elif recipe_input.path and (recipe_input.kind == "gold" or not own_put_aside):
+        elif recipe_input.path and (recipe_input.kind == "gold" or not ignores_recipe_paths):
             chosen_inputs[input_name] = _ChosenInput(
                 recipe_input, [_own_path(recipe_file, recipe_input.path)], None
             )
@@ -268,12 +276,18 @@ def _choose_inputs(
             error_text = f"input {input_name!r} is not given"
             raise UserError(error_text, where=display_path(recipe_file), hint=hint)
     return dict(
-        sorted(chosen_inputs.items(), key=lambda item: _DAY_FOLLOWERS.get(item[1].about.kind, 0))
+        sorted(
+            chosen_inputs.items(),
+            key=lambda item: _KINDS_WITHOUT_DAY.get(item[1].about.kind, 0),
+        )
     )
 
 
-_DAY_FOLLOWERS = {"file": 1, "gold": 2}
-"""The kinds that take the day of other inputs, and are therefore sorted after them."""
+_KINDS_WITHOUT_DAY = {"file": 1, "gold": 2}
+"""The kinds of inputs that have no day of their own, with their place in the order of inputs.
+
+They take the day of another input, and therefore stand after all others (place 0).
+"""
 
 
 def _own_path(recipe_file: Path, input_path: str) -> str:
@@ -340,7 +354,7 @@ def _days(
     leading_names = [
         input_name
         for input_name in chosen_inputs
-        if chosen_inputs[input_name].about.kind not in _DAY_FOLLOWERS
+        if chosen_inputs[input_name].about.kind not in _KINDS_WITHOUT_DAY
     ]
     leading_names = leading_names or list(chosen_inputs)[:1]
     days_by_input: dict[str, date] = {}

@@ -422,9 +422,11 @@ def _pair_moves(db: duckdb.DuckDBPyConnection) -> None:
 
 
 def _rows(files: _Files, other_files: _Files, column_names: Sequence[str]) -> str:
-    """All splits of one side with the columns asked for; no files give the types and no rows.
+    """Return SQL that selects the given columns of one side's rows, of all splits.
 
-    Without `id`, the MD5 of the content is one, and the copies in a split are numbered.
+    If this side has no files, the query reads those of the other side and selects no row, so that
+    the columns have their types. If the rows have no column `id`, the MD5 of a row's content serves
+    as its id, and equal rows of a split are numbered.
     """
     listed = "".join(f", {duck.name(name)}" for name in column_names)
     where = "" if files else " WHERE false"
@@ -450,7 +452,7 @@ def _json(side_name: str, column_names: Sequence[str]) -> str:
 
 
 def _pick(side_name: str) -> str:
-    """Of a row that both releases have, the changed columns; else the whole row."""
+    """Return SQL for the changed columns of a row that both releases have, else the whole row."""
     value = f"coalesce(json_extract({side_name}, '/' || c)::VARCHAR, 'null')"
     pair = f"to_json(c)::VARCHAR || ':' || {value}"
     part = f"'{{' || array_to_string(list_transform(changed, lambda c: {pair}), ',') || '}}'"

@@ -251,11 +251,17 @@ def _field(
     description: str,
     file_set: dict[str, str],
     column: str,
-    inner_fields: str = "",
+    json_path: str = "",
 ) -> dict[str, Any]:
-    """A column, or at a JSON path `inner_fields` one a part of it; lists and structs go down.
+    """Return the Croissant field of a column, or of a part of a struct column.
 
-    A list of structs inside a struct is only named: mlcroissant 1.1 cannot read its parts.
+    `name` is the name of the field itself, and `parent_name` the id of the config or field that
+    contains it. `column` is always the Parquet column: a part of a struct is found in it by its
+    `json_path`, such as `.start.day`, which is empty for the column itself. The parts of a struct
+    become sub-fields, at any depth.
+
+    mlcroissant 1.1 cannot read a list of structs inside a struct. Such a part is only named in the
+    description.
     """
     field_node = _node("Field", f"{parent_name}/{name}", name)
     if description:
@@ -264,7 +270,7 @@ def _field(
         field_node |= {"isArray": True, "arrayShape": "-1"}
         data_type = data_type.value_type
     if pa.types.is_struct(data_type):
-        is_deep = [
+        unreadable_parts = [
             inner_field.name for inner_field in data_type if _is_list_of_structs(inner_field.type)
         ]
         field_node["subField"] = [
@@ -275,18 +281,18 @@ def _field(
                 "",
                 file_set,
                 column,
-                f"{inner_fields}.{inner_field.name}",
+                f"{json_path}.{inner_field.name}",
             )
             for inner_field in data_type
-            if inner_field.name not in is_deep
+            if inner_field.name not in unreadable_parts
         ]
-        if is_deep:
-            also = f"the Parquet files also have their {', '.join(is_deep)}"
+        if unreadable_parts:
+            also = f"the Parquet files also have their {', '.join(unreadable_parts)}"
             field_node["description"] = f"{field_node.get('description', name)}; {also}"
         return field_node
     field_source: dict[str, Any] = {"fileSet": file_set, "extract": {"column": column}}
-    if inner_fields:
-        field_source["transform"] = {"jsonPath": inner_fields.removeprefix(".")}
+    if json_path:
+        field_source["transform"] = {"jsonPath": json_path.removeprefix(".")}
     return field_node | {"dataType": _TYPES[data_type], "source": field_source}
 
 

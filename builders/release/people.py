@@ -1,7 +1,7 @@
 """Statistics of the people whose judgments a release contains, from their reports.
 
-`factdrift judgments` writes `report.json` beside `gold.parquet`. Gold rows without one, as from an
-older version, say nothing more on the card than before.
+`factdrift judgments` writes `report.json` beside `gold.parquet`. Gold rows of an older version have
+no report, and then the card has no statistics of their annotators.
 """
 
 import json
@@ -17,9 +17,10 @@ REPORT, FORMAT = "report.json", "factdrift-report/1"
 
 
 def people_statistics(gold_files: Iterable[Path]) -> tuple[Statistics, ...]:
-    """Tables for the card: who worked on each layout, how far they agree, pay, days, instructions.
+    """Return the card's tables on the annotators: who they were, agreement, pay and instructions.
 
-    `gold_files`: the gold tables that a release is made with. `UserError`: a report cannot be read.
+    `gold_files` are the gold tables that a release is made with. Raises `UserError` if a report
+    cannot be read.
     """
     report_paths = sorted({report_path.with_name(REPORT) for report_path in gold_files})
     judgment_reports = [_read(report_path) for report_path in report_paths if report_path.is_file()]
@@ -28,7 +29,7 @@ def people_statistics(gold_files: Iterable[Path]) -> tuple[Statistics, ...]:
     work_table = Statistics(
         "people",
         "Who did the work",
-        [_work(judgment_report) for judgment_report in judgment_reports],
+        [_layout_work(judgment_report) for judgment_report in judgment_reports],
         "Annotators are counted by the salted hash of their id. Alpha is Krippendorff's, of the "
         "judgments that count, with a 95 % interval; the hourly wage is the median of what was "
         "paid for the time on the items.",
@@ -45,9 +46,11 @@ def people_statistics(gold_files: Iterable[Path]) -> tuple[Statistics, ...]:
     )
 
 
-def _work(judgment_report: Mapping[str, Any]) -> dict[str, Scalar]:
+def _layout_work(judgment_report: Mapping[str, Any]) -> dict[str, Scalar]:
+    """Return the card's row about the work on one layout: people, judgments, agreement and pay."""
     paid_workers = judgment_report["paid_workers"]
-    hourly_wage = paid_workers["hourly"]
+    # Three quartiles, of which the card shows the median; null if no time was recorded.
+    hourly_quartiles = paid_workers["hourly"]
     work_days = judgment_report["days"]
     return {
         "work": judgment_report["layout"],
@@ -60,8 +63,8 @@ def _work(judgment_report: Mapping[str, Any]) -> dict[str, Scalar]:
         "counted": judgment_report["counted"],
         "agreement": _agreement(judgment_report),
         "paid": f"{float(paid_workers['due']):.2f} {judgment_report['currency']}",
-        "hourly wage": f"{hourly_wage[1]:.2f} {judgment_report['currency']}"
-        if hourly_wage
+        "hourly wage": f"{hourly_quartiles[1]:.2f} {judgment_report['currency']}"
+        if hourly_quartiles
         else "not recorded",
     }
 

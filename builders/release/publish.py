@@ -268,7 +268,10 @@ def _advice(dataset_folder: Path, release_draft: Draft, latest_version: Version)
 
 @contextmanager
 def _staging(dataset_folder: Path) -> Iterator[Path]:
-    """Make a folder beside the releases for the block; delete what a killed run left in it."""
+    """Yield an empty folder beside the releases, and delete it after the `with` block.
+
+    If an earlier run was killed and left such a folder, that folder is deleted first.
+    """
     staging_folder = dataset_folder / STAGING
     shutil.rmtree(staging_folder, ignore_errors=True)
     try:

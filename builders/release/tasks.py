@@ -297,7 +297,10 @@ def template_text(text: str) -> str:
 
 
 def _copy(name: str, folder: Path) -> None:
-    """Copy a module that stands alone: one of `builders.release.harness`, or `text.squad`."""
+    """Copy a self-contained module unchanged into the folder.
+
+    `squad.py` comes from `builders.text`, every other module from `builders.release.harness`.
+    """
     package_name = "factdrift.builders." + ("text" if name == "squad.py" else "release.harness")
     module_text = resources(package_name).joinpath(name).read_text("utf-8")
     (folder / name).write_text(module_text, encoding="utf-8")

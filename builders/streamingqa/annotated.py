@@ -45,7 +45,10 @@ class AnnotatedQuestions(Step):
     people: AnnotatorSettings
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Filter the written questions and review all; `UserError` if gold has no row of ours."""
+        """Filter the questions that annotators wrote, and apply the reviews to every question.
+
+        Raises `UserError` if the gold tables have no rows of these layouts.
+        """
         gold_counts: dict[str, Counter[str]] = {layout: Counter() for layout in annotators.LAYOUTS}
         written_questions, reviews = annotators.read_annotations(self.gold.files, gold_counts)
         outcomes: Counter[tuple[str, str]] = Counter()

@@ -272,7 +272,8 @@ class Reviews:
         known_review = self.known_reviews.get(review_key, review)
         if review_key in self._contradictory or known_review != review:
             self._contradictory.add(review_key)
-            # the first of two rows that differ is not used either
+            # Two gold rows about one question disagree, and nothing says which is right: neither is
+            # used, so the earlier one is taken back and counted as contradictory as well.
             removed = self.known_reviews.pop(review_key, None)
             self.counts[gold_row.layout]["contradictory"] += 1 + (removed is not None)
         else:

@@ -88,10 +88,12 @@ def guesses(
 def answers(
     cloze_paths: list[Path], timelines_path: Path
 ) -> Iterator[tuple[str, tuple[str | None, ...]]]:
-    """Yield the id of each row with the answers of the three guesses, in the order of ids.
+    """Yield the id of each row with the labels that the three `GUESSES` answer, ordered by id.
 
-    A guess that has no answer is None. Where the previous period had several answers, the guess is
-    the first one that does not still hold, else the first one.
+    The guesses are the answer of the previous period, the object that the subject had for the
+    longest time, and the object that most subjects of the relation had. A guess without an answer
+    is None. If the previous period had several answers, the first guess is the first of them that
+    does not still hold, or the first of all.
     """
     query_paths = {"cloze": [str(path) for path in cloze_paths], "timelines": str(timelines_path)}
     with duck.connect() as db:

@@ -33,7 +33,11 @@ QUESTION_ROLES: tuple[Role, ...] = ("subject", "time")
 
 
 class Placeholder(NamedTuple):
-    """A placeholder: the role that fills it, and the article before it."""
+    """A placeholder of a template.
+
+    `role` says whether the subject, the object or a time fills it. `article` is the grammatical
+    article that the template has before it: `the`, `a` or none.
+    """
 
     role: Role
     article: ArticleWord

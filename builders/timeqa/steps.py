@@ -95,7 +95,7 @@ class Histories(Step):
 
 
 class Pages(Step):
-    """The pages of the subjects: `pages.parquet` (`rows.Page`) and `dropped.parquet`."""
+    """Reads the pages of the subjects into `pages.parquet` (`rows.Page`) and `dropped.parquet`."""
 
     name: ClassVar[str] = "pages"
 
@@ -103,7 +103,7 @@ class Pages(Step):
     histories: Histories
 
     def make(self, out: Path, workspace: Workspace) -> None:
-        """Read the wanted pages, with links through redirects followed to the objects' pages."""
+        """Read the wanted pages. Links through a redirect are resolved to the object's page."""
         histories_folder = workspace.folder(self.histories)
         target_titles = _columns(histories_folder / "segments.parquet", "object_title")
         read_pages(
@@ -117,9 +117,9 @@ class Pages(Step):
 
 
 class Alignments(Step):
-    """The segments with the place in the page that names their object.
+    """Aligns segments with pages: finds the place in the subject's page that names the object.
 
-    `segments.parquet` (`rows.AlignedSegment`) and `timelines.parquet`
+    Writes `segments.parquet` (`rows.AlignedSegment`) and `timelines.parquet`
     (`rows.ReleasedAlignedSegment`) of the pairs that are kept, `dropped.parquet`, and the folder
     `every` with all pairs. `relations`: property id -> label.
     """

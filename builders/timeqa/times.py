@@ -36,8 +36,8 @@ _FORMS = {DAY: "day", MONTH: "month", YEAR: "year"}
 # 1990s are 1990 to 1993, the late 1990s 1997 to 1999. The paper does not say which years it means.
 _PARTS = ((0, 3), (7, 9))
 # No part of a decade before this day has a usual name: `the early 940s` is none.
-_ERA = date(1000, 1, 1).toordinal()
-_MOST = date.max.toordinal()
+_FIRST_DECADE_DAY = date(1000, 1, 1).toordinal()
+_LAST_DAY = date.max.toordinal()
 # A segment of fewer days is asked about by its first month: two months have 62 days at most, and
 # `between 5 May 2005 and 3 June 2005` would be an odd question.
 _SHORT = 62
@@ -126,7 +126,7 @@ def unit_index(grain: int, day: int) -> int:
 def units_within(first: int, last: int) -> tuple[range, range]:
     """The indexes of the months and of the years that lie wholly in these days."""
     # The calendar's first and last days have no neighbours that `date` can hold.
-    first, last = max(first, 2), min(last, _MOST - 366)
+    first, last = max(first, 2), min(last, _LAST_DAY - 366)
     if first > last:
         return range(0), range(0)
     day_before, day_after = date.fromordinal(first - 1), date.fromordinal(last + 1)
@@ -286,7 +286,7 @@ class Timeline:
     def inside(self, index: int) -> DayRange:
         """The days strictly between the boundaries of a segment, up to the snapshot day."""
         span = self.spans[index]
-        first_day, last_day = _MOST + 1, 0  # no day, where no day is sure
+        first_day, last_day = _LAST_DAY + 1, 0  # no day, where no day is sure
         if span.start_last is not None and not span.doubtful:
             first_day = span.start_last + 1
         if span.end_first is not None and not span.doubtful:
@@ -335,16 +335,19 @@ def hard_time(
     month_chance: float,
     draws: RandomStream,
 ) -> Time | None:
-    """Draw the time of a hard question of this kind about a segment, or None where none has room.
+    """Draw the time of a hard question of this kind about a segment.
 
-    The time lies inside the segment, with two exceptions. `before`, which is asked of the first
+    Returns None if no month, year or part of a decade has room in the days that it is drawn from.
+    All days are numbers, as of `date.toordinal`. The time lies inside the segment, with two
+    exceptions. `before`, which is asked of the first
     segment alone, may name a time up to the last day of the segment. `after`, which is asked of the
     last segment alone, may name a time from its first day on (of an open segment from the day
     after, as its easy question names its start).
 
-    A segment that is a point in time (`pointwise`) has no inside. Of it `between` names a unit
-    before it and one after it, `before` a later unit, `after` an earlier one, and `decade` the part
-    that it lies in. `month_chance` is the chance that a month is named where a year would do.
+    A segment that is a point in time (`pointwise`) has no inside. A question about it names a unit
+    before it and one after it (`between`), a later unit (`before`), an earlier unit (`after`), or
+    the part of a decade in which it lies (`decade`). `month_chance`, from 0 to 1, is the chance
+    that a month is named although a year would do.
     """
     span, inside = timeline.spans[segment_index], timeline.inside(segment_index)
     if kind == "before" and span.start_first != timeline.first:
@@ -361,6 +364,8 @@ def hard_time(
         inside = inside[0], min(end_unit.last, timeline.snapshot)
     if kind == "after" and not span.is_open and start_unit:
         inside = start_unit.first, inside[1]
+    # `_draw_time` takes earlier and later days. Here both are the inside of the segment; about a
+    # point in time they are the days before it and the days after it.
     return _draw_time(kind, inside, inside, by_month, draws)
 
 
@@ -459,7 +464,7 @@ def _draw_time(
 
 def _parts(first: int, last: int) -> list[TimeUnit]:
     """The early and late parts of the decades that these days touch."""
-    first, last = max(first, _ERA), min(last, _MOST)
+    first, last = max(first, _FIRST_DECADE_DAY), min(last, _LAST_DAY)
     if first > last:
         return []
     numbers = range(_date(first).year // 10 * 2, _date(last).year // 10 * 2 + 2)

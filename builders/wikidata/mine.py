@@ -71,7 +71,7 @@ def mine(
     Ctrl-C, another run at work. Source: TimeQA (arXiv 2108.06314) section 2.1.
     """
     work = work or out / "build"
-    dump_reading, snapshot_date = _work(
+    dump_reading, snapshot_date = _plan_reading(
         dumps, work, undated, snapshot, jobs, checksums, tuning, Share()
     )
     with _reading(dump_reading, out):
@@ -94,7 +94,9 @@ def mine_share(
 
     The other arguments are those of `mine`.
     """
-    dump_reading, snapshot_date = _work(dumps, out, undated, snapshot, jobs, None, tuning, share)
+    dump_reading, snapshot_date = _plan_reading(
+        dumps, out, undated, snapshot, jobs, None, tuning, share
+    )
     with _reading(dump_reading, out):
         _read(dump_reading, say, jobs)
         share_summary = {
@@ -154,7 +156,7 @@ def merge_shares(
         )
 
 
-def _work(
+def _plan_reading(
     dumps: str | Path | Sequence[str | Path],
     base_folder: Path,
     undated: Collection[str],
@@ -164,7 +166,7 @@ def _work(
     tuning: Tuning | None,
     share: Share,
 ) -> tuple[DumpReading, date]:
-    """The files to read and how to read them, and the day of the dump."""
+    """Return the files to read with the settings of the reading, and the snapshot day."""
     dump_files = find_shards(dumps)
     snapshot_date = snapshot_day(dump_files, snapshot)
     if jobs < 1:
@@ -247,28 +249,34 @@ def _read(
 
 
 def remaining_work(dump_reading: DumpReading, covered: Blocks) -> RemainingWork:
-    """The work of a share that its parts do not cover."""
+    """Return the work of this share that its parts do not cover yet.
+
+    Each file with a missing block is read again, and blocks that parts cover are passed over.
+    """
+    # With at least as many files as shares, each file belongs to one share as a whole, and block 0
+    # tells whether it is this one. Otherwise the blocks of every file are divided among the shares.
+    shares_are_files = dump_reading.share.total <= len(dump_reading.files)
     files = []
     for file_number in range(len(dump_reading.files)):
-        if dump_reading.share.total <= len(dump_reading.files) and not dump_reading.has(
-            file_number, 0
-        ):
+        if shares_are_files and not dump_reading.has(file_number, 0):
             continue
-        covered_here, block_count = (
-            covered.get(file_number, {}),
-            _about(dump_reading.parts, file_number).get("blocks"),
-        )
-        if block_count is None or any(
-            block not in covered_here
-            for block in range(block_count)
-            if dump_reading.has(file_number, block)
-        ):
+        covered_here = covered.get(file_number, {})
+        block_count = _about(dump_reading.parts, file_number).get("blocks")
+        # The number of blocks is known only once the file has been read to its end.
+        if block_count is None:
+            files.append(file_number)
+            continue
+        own_blocks = (block for block in range(block_count) if dump_reading.has(file_number, block))
+        if any(block not in covered_here for block in own_blocks):
             files.append(file_number)
     return RemainingWork(covered, files)
 
 
 def _about(parts_folder: Path, shard: int) -> dict[str, int]:
-    """The `blocks` (a number) and `unclosed` of a shard that was read to its end; else empty."""
+    """Return the number of `blocks` of a shard and whether it is `unclosed`.
+
+    The result is empty as long as the shard was not read to its end.
+    """
     summary_path = parts_folder / f"shard-{shard:06}.json"
     shard_summary: dict[str, int] = (
         json.loads(summary_path.read_text("utf-8")) if summary_path.is_file() else {}
@@ -277,7 +285,7 @@ def _about(parts_folder: Path, shard: int) -> dict[str, int]:
 
 
 def covered_blocks(parts_folder: Path) -> Blocks:
-    """The blocks that parts hold, with their numbers of lines."""
+    """Return the blocks that parts hold, with the number of lines of each."""
     blocks_by_shard: Blocks = {}
     for part_summary in read_parts(parts_folder):
         for shard, blocks in part_summary.blocks.items():

@@ -93,7 +93,7 @@ class BadLine(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PartSummary(msgspec.Struct):
-    """What a part says of itself besides its rows; `blocks` is what it was read from."""
+    """The summary of a part: its counts, the `blocks` that it was read from, and its bad lines."""
 
     counts: Mapping[str, int]
     blocks: Blocks
@@ -150,7 +150,7 @@ def write_part(
 
 
 def read_parts(parts_folder: Path) -> list[PartSummary]:
-    """What each finished part in a folder says of itself, in the order of names."""
+    """Return the summaries of the finished parts in a folder, in the order of their names."""
     decode_summary = msgspec.json.Decoder(PartSummary).decode
     return [
         decode_summary(path.read_bytes()) for path in sorted(parts_folder.glob(f"[!.]*/{_ABOUT}"))

@@ -31,7 +31,7 @@ from factdrift.builders.core.http import (
 
 _CONTACT = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://\S+\.\S+")
 _OUT_OF_TIME = re.compile(r"time[ds]?[\s-]?out|TimeoutException|QueryTimeout", re.I)
-_MOST = 128 << 20
+_MAX_ANSWER_BYTES = 128 << 20
 """Bytes of an answer, packed or not, that are read; more are asked for in smaller pages."""
 
 
@@ -161,10 +161,10 @@ class SparqlClient:
                 )
                 hint = "give the address of the endpoint itself"
                 raise UserError(text, where=self.address, hint=hint)
-            for piece in pieces(response, 2 * timeout, _MOST, unpacked=True):
+            for piece in pieces(response, 2 * timeout, _MAX_ANSWER_BYTES, unpacked=True):
                 body += piece
-                if len(body) > _MOST:
-                    raise CutShortError(f"an answer of more than {_MOST:,} bytes")
+                if len(body) > _MAX_ANSWER_BYTES:
+                    raise CutShortError(f"an answer of more than {_MAX_ANSWER_BYTES:,} bytes")
             return Reply(response.status_code, response.headers, bytes(body))
 
     def _failure(self, reply: Reply) -> Exception:

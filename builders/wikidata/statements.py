@@ -106,14 +106,21 @@ def _intervals_of_all_times(
 
 
 def _has_ended(dates: Mapping[str, Sequence[PartialDate]]) -> bool:
-    """Whether an end is stated: a day, or a bound of one. A latest day alone bounds the end."""
+    """Whether the dates state an end or a bound of an end.
+
+    The latest day of an undated period bounds the end if no start is stated.
+    """
     if dates[END] or dates[EARLIEST_END] or dates[LATEST_END]:
         return True
     return bool(dates[LATEST]) and not dates[START]
 
 
 def _sighted(point: PartialDate) -> tuple[PartialDate, PartialDate | None]:
-    """Start and end of a fact that was seen on a day of `point`, which may have no day at all."""
+    """Return the start and end of a fact that is known to have held on some day of `point`.
+
+    Such a fact began by the last day of `point`, and ended on its first day or later.
+    """
+    # An empty `point` contradicts itself. It goes on as the start, and so yields no interval.
     if point.first > point.last:
         return point, None
     return PartialDate(date.min, point.last), PartialDate(point.first, date.max)

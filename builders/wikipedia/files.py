@@ -144,10 +144,10 @@ def streams_after(path: Path, start: int) -> Iterator[bytes]:
 
 
 class PageUnit(NamedTuple):
-    """Some pages of one file: their bytes, or where they lie in the file.
+    """A unit of work: some pages of one file, as their bytes or as their place in the file.
 
-    `within`: from which to which byte of the file (whole bz2 streams), or the row group of
-    Parquet. `first`: the number of lines or rows before the unit. A page belongs to the unit in
+    `within` has the first byte and the end of some whole bz2 streams of the file, or a row group of
+    Parquet. `first` is the number of lines or rows before the unit. A page belongs to the unit in
     which it begins.
     """
 
@@ -158,7 +158,7 @@ class PageUnit(NamedTuple):
     within: tuple[int, ...] = ()
     first: int = 0
     cut: bool = False
-    """Whether a longer page or line than is read was left out of `data`."""
+    """Whether a page or line was left out of `data` because it is too long to be read."""
 
 
 def units(

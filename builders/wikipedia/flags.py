@@ -26,7 +26,10 @@ FORCES: dict[str, str] = _LISTED["forces"]
 
 
 def country(name: str) -> tuple[str, str]:
-    """What is shown of a country, and the title of its page, for a code or a name."""
+    """Return the name that a page shows for a country, and the title of the country's page.
+
+    `name` is a code or a name. A country that is not listed stands for itself in both.
+    """
     return _COUNTRIES.get(name, (name, name))
 
 

@@ -1,10 +1,11 @@
-"""Parts: what one process makes of a unit of work, on disk.
+"""Parts: the result of reading one unit of work (`files.PageUnit`), on disk.
 
-A part is three files of one name: `.pages` (pages that are kept, each by itself), `.npz` (hashes of
-titles and redirects, places of the pages), and `.json` (`PartSummary`), which is written last, so
-that a unit with one is known to be read.
+A part is three files of one name: `.pages` (the pages that are kept, one after the other), `.npz`
+(hashes of titles and redirects, and the places of the pages), and `.json` (`PartSummary`). The
+`.json` file is written last: where it exists, the unit was read completely.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,13 @@ import numpy as np
 
 from factdrift.builders.core.compressed import pieces
 from factdrift.builders.rows import Dropped, Page
-from factdrift.builders.wikipedia.dump import BadPageError, cut_pages, last_revision, page_head
+from factdrift.builders.wikipedia.dump import (
+    BadPageError,
+    PageBytes,
+    cut_pages,
+    last_revision,
+    page_head,
+)
 from factdrift.builders.wikipedia.files import PageUnit, streams_after
 from factdrift.builders.wikipedia.inputs import is_foreign
 from factdrift.builders.wikipedia.records import (
@@ -27,7 +34,7 @@ from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_target
 
 
 class ReadingTask(NamedTuple):
-    """What every process has to know; `parts` is the folder that parts are written into."""
+    """The settings that every reading process gets; parts are written into the folder `parts`."""
 
     files: tuple[Path, ...]
     parts: Path
@@ -59,11 +66,13 @@ def write_part(unit: PageUnit, task: ReadingTask, wanted: Titles) -> None:
     """Read a unit and write its part, whole or not at all. `UserError`: a damaged file."""
     part = _PartWriter(task, unit, wanted)
     with part.file:
-        part.write_xml() if unit.form == "xml" else part.write_rows()
+        part.read_xml() if unit.form == "xml" else part.read_rows()
         part.write()
 
 
 class _PartWriter:
+    """Reads the pages of a unit, writes those that are wanted, and notes redirects and drops."""
+
     def __init__(self, task: ReadingTask, unit: PageUnit, wanted: Titles) -> None:
         self.task, self.unit, self.wanted = task, unit, wanted
         self.path = task.parts / part_name(unit, task.late)
@@ -75,16 +84,29 @@ class _PartWriter:
         self.offset = 0
         self.file = self.path.with_suffix(".pages").open("wb")
 
-    def write_xml(self) -> None:
+    def _xml_pages(self) -> Iterator[PageBytes]:
+        """Return the pages of XML that begin in the unit.
+
+        A unit either holds its bytes, which are whole pages, or says between which bytes of the
+        file it lies (`within`). Such a unit is whole bz2 streams, but a page may cross from one
+        stream into the next. So the text from the next streams completes the last page, and, except
+        at the start of the file, a page that began in the unit before is passed over.
+        """
         unit = self.unit
-        all_pages = cut_pages([unit.data])
-        if unit.within:
-            path, (start, end) = self.task.files[unit.file], unit.within
-            source = pieces(path, within=(start, end))
-            all_pages = cut_pages(source, streams_after(path, end), begins_inside=start > 0)
-        for page_bytes in all_pages:
+        if not unit.within:
+            return cut_pages([unit.data])
+        path, (start, end) = self.task.files[unit.file], unit.within
+        unit_text = pieces(path, within=(start, end))
+        return cut_pages(unit_text, streams_after(path, end), begins_inside=start > 0)
+
+    def read_xml(self) -> None:
+        """Keep the wanted articles of an XML unit; note its redirects, and the reasons of drops."""
+        for page_bytes in self._xml_pages():
             if page_bytes.fault:
-                self._cut(page_bytes.data, "too_long" if unit.cut else page_bytes.fault)
+                # If the unit lacks a page that is too long, the incomplete page is that one.
+                self._drop_incomplete(
+                    page_bytes.data, "too_long" if self.unit.cut else page_bytes.fault
+                )
                 continue
             page_id = 0
             try:
@@ -102,7 +124,7 @@ class _PartWriter:
                 self._drop(error.reason, page_id, error.detail)
 
     def _wanted_page(self, title: str) -> int:
-        """The item of an article; -1: it is not wanted."""
+        """Return the item number of an article by its title, or -1 if it is not wanted."""
         title_key = title_hash(title)
         self.articles.append(title_key)
         return self.wanted.find(title_key)
@@ -130,8 +152,8 @@ class _PartWriter:
         self.found.append((item, title_hash(page.title), self.offset, len(page_bytes), page.page))
         self.offset += len(page_bytes)
 
-    def write_rows(self) -> None:
-        """JSON lines or rows of Parquet."""
+    def read_rows(self) -> None:
+        """Keep the wanted pages of a unit of JSON lines or of rows of Parquet; see `read_xml`."""
         if self.unit.cut:
             self._drop("too_long", self.unit.first + 1, None)
             return
@@ -169,8 +191,8 @@ class _PartWriter:
             raise BadPageError("empty_page")
         self._keep(item, page)
 
-    def _cut(self, page_bytes: bytes, reason: str) -> None:
-        """A page without an end, or a too long one: what its head says of it."""
+    def _drop_incomplete(self, page_bytes: bytes, reason: str) -> None:
+        """Drop a page without an end, or too long a page, by the id and title in its head."""
         try:
             head = page_head(page_bytes)
             self._drop(reason, head.page, head.title)

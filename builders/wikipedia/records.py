@@ -32,12 +32,18 @@ class _GivenParagraph(msgspec.Struct):
 
 
 class PageRecord(msgspec.Struct):
-    """A row: `title` and one of `paragraphs`, `text`, `wikitext` and `redirect`.
+    """A page as a row of JSON lines or Parquet.
 
-    `paragraphs` are texts, or records with `text` and maybe `kind`, `section` and `links`;
-    `text` is plain, a paragraph a line, and its `links` count its characters; HTML without `links`
-    is read as a browser shows it. `page` and `revision` are numbers; `id` is the page's as the
-    Hub's data set of Wikipedia has it.
+    A row has a `title` and one of `paragraphs`, `text`, `wikitext` and `redirect`:
+
+    - `paragraphs` are texts, or records with `text` and optionally `kind`, `section` and `links`.
+    - `text` is plain text with one paragraph a line; the places in `links` count its characters.
+      HTML is accepted if there are no `links`, and is read as a browser shows it.
+    - `wikitext` is the source of the page.
+    - `redirect` is the title to which the page redirects.
+
+    `page` and `revision` are the ids of the page and of its revision. `id` is also the page's id,
+    under the name that it has in the Hub's data set of Wikipedia.
     """
 
     title: str
@@ -53,7 +59,10 @@ class PageRecord(msgspec.Struct):
 
 
 def json_rows(json_lines: bytes, lines_before: int) -> Iterator[tuple[int, Any]]:
-    """JSON lines as (line from 1, record or what is wrong); `first`: lines before them."""
+    """Yield each JSON line as its number in the file, from 1, and its record or its error.
+
+    `lines_before` is the number of lines of the file before these. Empty lines are left out.
+    """
     decode_json = msgspec.json.Decoder().decode
     for line_number, line in enumerate(json_lines.split(b"\n"), lines_before + 1):
         text = line.removeprefix(b"\xef\xbb\xbf") if line_number == 1 else line
@@ -67,7 +76,10 @@ def json_rows(json_lines: bytes, lines_before: int) -> Iterator[tuple[int, Any]]
 
 
 def parquet_rows(path: Path, row_groups: list[int], rows_before: int) -> Iterator[tuple[int, Any]]:
-    """Rows of Parquet as (row from 1, record). `UserError`: a damaged file."""
+    """Yield each row of some row groups of a Parquet file as its number, from 1, and its record.
+
+    Raises `UserError` if the file is damaged.
+    """
     row_number = rows_before
     try:
         with reading(path) as table:

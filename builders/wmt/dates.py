@@ -389,7 +389,7 @@ class _Drawer:
         return DrawnDays(draw_numbers[inside], row, *days), outside_year
 
     def _window(self, year: Numbers) -> _Window:
-        """The windows of article days for questions asked in these years."""
+        """Return the windows of article days for questions that are asked in these years."""
         new_year = (year - 1970).astype("datetime64[Y]").astype(_DAY).astype(np.int64)
         year_end = (year - 1969).astype("datetime64[Y]").astype(_DAY).astype(np.int64) - 1
         earliest_day = np.full(len(year), day_number(self.settings.first_day))
@@ -400,10 +400,11 @@ class _Drawer:
         return _Window(first_place, end_place, new_year, year_end)
 
     def article_days(self, drawn: Iterable[DrawnDays]) -> pa.Table:
-        """How many draws each day with articles has, and would have if all were as likely.
+        """Return a table with the drawn and the expected number of draws of each day with articles.
 
-        Draws that were dropped for their question's day count too: it is the draw that is uniform,
-        and dropping takes more from the last days of a year.
+        `expected` is the number of draws that a day would have if every day of a question's window
+        were equally likely. Draws that were dropped because of their question's day are counted,
+        too: only the draw is uniform, and dropping removes more of the last days of a year.
         """
         pool, settings = self.pool, self.settings
         first_year = settings.first_day.year

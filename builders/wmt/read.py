@@ -91,9 +91,10 @@ def articles_at(
 
 
 class ArticlePlaces:
-    """The places of wanted articles: the lines of the file that is being read, in order.
+    """Yields the line numbers of the wanted articles in the file that is being read, in order.
 
-    `wanted`: an `articles.parquet`, of which the rows of one file are held at a time, or such rows.
+    The wanted articles are given as rows, or as the path of an `articles.parquet`. Of that table
+    only the rows that belong to the current file are in memory at a time.
     """
 
     def __init__(self, files: Sequence[Path], wanted_articles: Path | Sequence[ArticleRef]) -> None:

@@ -113,18 +113,28 @@ class EvolvingFacts(Step):
             )
 
     def _drawn_pairs(self, terms: ir.Table, entities: ir.Table) -> ir.Table:
-        """Draw subjects and relations whose objects have names and change in the window."""
+        """Draw pairs (subject, relation) that change and are known well enough to ask about.
+
+        A pair qualifies if it has two objects or more, all of them named; if its last segment
+        begins after the first day of the window (`self.first`), so that something changes in it or
+        later; if it begins after `EARLY`, the first day that `knowledge` covers, so that no
+        beginning is cut off; and if no start is in doubt by more than `_MAX_DOUBT` days. The end of
+        the window is not tested here: `make` draws days up to `self.last` only.
+
+        One relation has at most `_RELATION_SHARE` of the pairs, and at most `self.histories` pairs
+        are drawn in all, both in the order of a seeded hash.
+        """
         with_label = entities.filter(has_label(entities.label)).select(named="id")
         unnamed_terms = terms.anti_join(with_label, terms.object == with_label.named)
         start_doubt = terms.start_first.delta(terms.start_last, unit="day").abs()
         terms = terms.mutate(doubt=start_doubt)
         pairs = terms.group_by(PAIR).agg(
             objects=terms["object"].nunique(),
-            first=terms.start_first.min(),
-            last=terms.start_last.max(),
+            earliest_start=terms.start_first.min(),
+            latest_start=terms.start_last.max(),
             doubt=terms.doubt.max(),
         )
-        in_window = (pairs["first"] > EARLY) & (pairs["last"] > self.first)
+        in_window = (pairs.earliest_start > EARLY) & (pairs.latest_start > self.first)
         pairs = pairs.filter((pairs.objects > 1) & in_window & (pairs.doubt <= _MAX_DOUBT))
         pairs = pairs.anti_join(unnamed_terms.select(*PAIR).distinct(), PAIR)
         pairs = pairs.mutate(drawn=seeded_order(self.seed, pairs.subject, pairs.relation))
