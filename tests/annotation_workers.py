@@ -34,7 +34,7 @@ attention:
 """
 
 
-def order(tmp_folder: Path, table_rows: int = 20, **more_values: Any) -> BatchOrder:
+def order(tmp_folder: Path, rows: int = 20, **more_values: Any) -> BatchOrder:
     """An order of a small layout over a file of rows."""
     folder = tmp_folder / "quick"
     folder.mkdir(exist_ok=True)
@@ -42,7 +42,7 @@ def order(tmp_folder: Path, table_rows: int = 20, **more_values: Any) -> BatchOr
     (folder / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
     lines = (
         json.dumps({"id": f"r{row_number}", "question": f"Is {row_number} odd?"})
-        for row_number in range(table_rows)
+        for row_number in range(rows)
     )
     (tmp_folder / "rows.jsonl").write_text("\n".join(lines), "utf-8")
     batch_order = BatchOrder(layout=str(folder), dataset=str(tmp_folder / "rows.jsonl"), number=6)

@@ -12,6 +12,7 @@ TAKEN = {
     "https://API.OpenAI.com:443/v1": "https://api.openai.com",
     "http://localhost:8000": "http://localhost:8000",
     "http://[::1]:8000/v1": "http://[::1]:8000",
+    "http://[::1]/v1": "http://[::1]",
     "http://127.0.0.1:8000/v1?key=a#b": "http://127.0.0.1:8000",
     "https://user:pa%40ss@host.example/a": "https://host.example",
     "https://host.example/Völker%20ball.json": "https://host.example",

@@ -61,10 +61,9 @@ class _Judges:
     ) -> None:
         self.folder, self.rule = tmp_path, BandRule(rows=table_rows)
         self.scores: dict[str, dict[str, float | None]] = {}
-        for attribute_name in ("build", "hits", "judgments"):
-            more_values["out" if attribute_name == "hits" else attribute_name] = (
-                tmp_path / attribute_name
-            )
+        for folder_name in ("build", "hits", "judgments"):
+            option_name = "out" if folder_name == "hits" else folder_name
+            more_values[option_name] = tmp_path / folder_name
         self.order = BatchOrder(layout="judge_toxicity", dataset=str(dataset), **more_values)
 
     def next(self, **more_values: Any) -> ThresholdReport:

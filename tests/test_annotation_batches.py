@@ -58,7 +58,7 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("hits", "shown_count"), [(20, 20), (21, 20)])
 def test_a_preview_has_some_hits(hits: int, shown_count: int, tmp_path: Path) -> None:
-    batch_folder, _ = make_batch(order(tmp_path, table_rows=3 * hits, number=3 * hits))
+    batch_folder, _ = make_batch(order(tmp_path, rows=3 * hits, number=3 * hits))
     assert (batch_folder / "preview.html").read_text("utf-8").count('"items":[') == shown_count
 
 

@@ -61,7 +61,7 @@ def _gold(tmp_path: Path, layout: str) -> dict[str, str]:
 @pytest.fixture
 def sampled(tmp_path: Path) -> tuple[str, Path, Path]:
     """A layout, its batch of 8 rows in 4 HITs, and the work of two people on it."""
-    ordered = order(tmp_path, table_rows=8, number=8)
+    ordered = order(tmp_path, rows=8, number=8)
     (tmp_path / "quick" / "layout.yaml").write_text(SAMPLED, "utf-8")
     hit_batch, _ = make_batch(ordered)
     results_path = work(

@@ -26,8 +26,11 @@ BUCKET_SCHEMES = ("s3", "gs", "az")
 """Object stores that fsspec reads with a package for each. Its other protocols are refused: some
 of them (`local`, `dir`, `reference`) name files of this machine or lead on to further addresses."""
 _DEFAULT_PORTS = {"https": 443, "http": 80}
-_HOST = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
-"""`api.example.org` and `[::1]`; not `-a`, `a..`, `bücher.example` (written `xn--bcher-kva.…`)."""
+_WEB_LOCATION = re.compile(
+    r"(?P<host>[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:(?P<port>[0-9]{1,9}))?"
+)
+"""`api.example.org`, `localhost:8000` and `[::1]:80`; not `-a`, `host:`, `host:http` or
+`bücher.example` (which is written `xn--bcher-kva.example`)."""
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """`my-bucket`; not `my:bucket`, `user@bucket`."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
@@ -127,29 +130,29 @@ def _web_host(text: str, location: str, remainder: str) -> tuple[str, int | None
     """Host and port, where the parser of the standard library and that of urllib3 agree."""
     if "@" in remainder:
         raise UserError("an address with an @ in its path", where=_shown(text), hint="write %40")
-    host_text = location.lower()
-    host, colon, port_text = host_text.rpartition(":")
-    if not colon or host_text.endswith("]"):
-        host, port_text = host_text, ""
-    valid_port = not port_text or (port_text.isascii() and port_text.isdigit())
-    if not _HOST.fullmatch(host) or not valid_port or (colon and not port_text and host):
+    match = _WEB_LOCATION.fullmatch(location.lower())
+    if match is None:
         hint = "a host has ASCII letters, digits, dots and hyphens (xn--… for others)"
         raise UserError("not an address with a proper host", where=_shown(text), hint=hint)
-    port = int(port_text) if port_text else None
+    host, port = match["host"], int(match["port"]) if match["port"] else None
     if port is not None and not 0 < port < 65536:
-        raise UserError(f"an address with the port {port_text}", where=_shown(text))
-    try:
-        by_library, by_urllib3 = urlsplit(text), parse_url(text)
-        readings = {
-            (by_library.hostname or "", by_library.port),
-            ((by_urllib3.host or "").strip("[]"), by_urllib3.port),
-            (host.strip("[]"), port),
-        }
-    except (ValueError, LocationParseError):
-        readings = set()
-    if len(readings) != 1:
+        raise UserError(f"an address with the port {port}", where=_shown(text))
+    if _other_readings(text) - {(host.strip("[]"), port)}:
         raise UserError("an address that can be read in two ways", where=_shown(text))
     return host, port
+
+
+def _other_readings(text: str) -> set[tuple[str, int | None]]:
+    """Host and port as the parsers of the two libraries read them; empty host: not at all."""
+    try:
+        by_library, by_urllib3 = urlsplit(text), parse_url(text)
+        host_of_urllib3 = (by_urllib3.host or "").strip("[]")
+        return {
+            (by_library.hostname or "", by_library.port),
+            (host_of_urllib3, by_urllib3.port),
+        }
+    except (ValueError, LocationParseError):
+        return {("", None)}
 
 
 def _shown(text: str) -> str:
