@@ -370,6 +370,11 @@ def write_batch(
 
 
 def _ledger(order: BatchOrder, layout_hits: Path) -> Ledger:
+    """Return the rows that the new batch must not send, or the only ones that it may send.
+
+    With `--open`, these are the rows that were sent and have no decision yet; with `--again`, any
+    row may be sent.
+    """
     if not order.undecided:
         return Ledger() if order.again else sent_ledger(layout_hits)
     if order.again:

@@ -314,6 +314,11 @@ def _field_value(
     row: Row,
     texts_by_join: Mapping[str, TextsByKey],
 ) -> Json:
+    """Return the value of a layout's field for a row, in the form that the field's kind asks for.
+
+    The value is a text that the row leads to (`join`), a sentence that states the row's fact
+    (kind `fact`), or the value of a column.
+    """
     if field.join:
         field_value = texts_by_join[field.join].get(_join_key(field, row) or "")
         return (

@@ -124,7 +124,7 @@ def _column_names(header_cells: list[str]) -> list[str]:
 def _table_row(
     column_names: list[str], cells: list[str], where: str, line_number: int
 ) -> Entry | Refused | None:
-    """The entry of one row; None for a blank row."""
+    """Return the entry of one row, or None for a blank row."""
     if _has_broken_bytes("".join(cells)):
         return Refused(where, line_number, "not UTF-8")
     if not any(map(str.strip, cells)):

@@ -316,7 +316,7 @@ class JudgmentTable:
         return removed_count
 
     def verdict(self, submission: list[Judgment], batches: Batches) -> Verdict | None:
-        """The verdict on a submission; None while an expert has not checked it."""
+        """Return the verdict on a submission, or None if an expert has not checked it yet."""
         version = next(
             version
             for version in batches.layout_versions(self.folder.name)
@@ -404,6 +404,11 @@ class _ImportRun:
                     )
 
     def _take(self, submission: Submission, platform: Platform) -> Refused | None:
+        """Add a submission to the judgments of its layout, or return why it is refused.
+
+        A submission that the platform's list of participants excludes is refused, and judgments
+        that an earlier run took from it are removed.
+        """
         judgments = match_submission(submission, self.batches, platform.name, self.salt)
         if isinstance(judgments, Refused):
             return judgments

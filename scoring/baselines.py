@@ -68,9 +68,10 @@ def baseline_lines(release_folder: Path) -> Iterator[str]:
 
 
 def write_baselines(release_folder: Path, out: Path, row_limit: int | None) -> Iterator[Path]:
-    """Write what each guess answers as predictions, and what they are of; the files.
+    """Write the answers of each guess as predictions, with a note of their release; yield the files.
 
-    `row_limit`: of so many rows of each config, the ones that `run-model --limit` asks.
+    With `row_limit`, only this number of rows of each config is answered: those that
+    `run-model --limit` asks.
     """
     manifest = load_manifest(release_folder)
     chosen_splits, timelines_file = _parts(release_folder)

@@ -262,6 +262,7 @@ def _ranked(score_by_answer: dict[str, float]) -> list[str]:
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
+    """Yield the predictions of a Parquet file with the numbers of their rows, from 1."""
     try:
         with pq.ParquetFile(path, pre_buffer=False) as file:
             column_names = set(file.schema_arrow.names)

@@ -169,6 +169,10 @@ def _stale_in(
 
 
 def _run(run_file: Path) -> Run:
+    """Read a run in TREC's format: the score of each passage, by query.
+
+    Raises `UserError` for a malformed line, and for a passage that a query has twice.
+    """
     results_by_query: Run = defaultdict(dict)
     for line_number, line in _lines(run_file):
         try:

@@ -89,6 +89,12 @@ def _bm25(beir_folder: Path, baseline: Baseline) -> Ranked:
 def _ranked(
     index: Any, searcher: Any, query: dict[str, Any], baseline: Baseline
 ) -> list[tuple[str, float]]:
+    """Return the ids of the best passages for a query with their scores, the best first.
+
+    All baselines rank by BM25. Except for `bm25`, a query with a day finds only passages up to that
+    day. `newest` reorders the first `_NEWEST` passages by their day, the newest first, and scores
+    all passages by their place.
+    """
     query_words = sorted(set(WORD_PATTERN.findall(fold_in_place(query["text"]))))
     schema, word_and_day = index.schema, tantivy.Occur
     terms = [

@@ -104,6 +104,10 @@ class RowPrompter:
     def _framed(
         self, row: PromptRow, gap: str | None, prompt_frame: Frame, choice_texts: Sequence[str] = ()
     ) -> str:
+        """Return the prompt of a row in its frame, with lettered choices if there are any.
+
+        The `gap` in the row's prompt is replaced by the blank that the model is shown.
+        """
         choice_lines = [
             f"{choice_letter}. {text}"
             for choice_letter, text in zip(_LETTERS, choice_texts, strict=False)

@@ -270,7 +270,7 @@ def dawid_skene(ratings: Iterable[Rating]) -> dict[str, dict[str, float]]:
 
 
 def majority(ratings: Iterable[Rating]) -> dict[str, str | None]:
-    """The most frequent value of each item; None where two are as frequent."""
+    """Return the most frequent value of each item; None if two are equally frequent."""
     majority_values: dict[str, str | None] = {}
     for item_id, value_counts in _counts(ratings).items():
         (first_value, first_count), *other_values = value_counts.most_common(2)

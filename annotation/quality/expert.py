@@ -230,7 +230,10 @@ def _failed_items_reason(
 
 
 def _batch_reason(batch: WorkerBatch, submission: Sequence[Judgment]) -> str | None:
-    """The reason by an expert's check of the worker's batch; None where it is not known yet."""
+    """Return why an expert's check rejects a submission.
+
+    The reason is empty if the check accepts it, and None while the check is not complete.
+    """
     if batch.accepted:
         return ""
     if batch.accepted is None:

@@ -223,6 +223,11 @@ def _largest_agreeing(layout: Layout, counted_judgments: Sequence[Judgment]) -> 
 def _decision(
     layout: Layout, counted_judgments: Sequence[Judgment], agreeing_judgments: list[Judgment]
 ) -> Decision:
+    """Decide a row by the layout's rule.
+
+    Under `any`, one accepting judgment accepts the row. Under `unanimous`, all judgments have to
+    agree. Otherwise more than half of them have to be in the largest group that agrees.
+    """
     rule = layout.rule
     if rule.by == "any":
         is_accepted = any(_accepts(layout, judgment) for judgment in counted_judgments)

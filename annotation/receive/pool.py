@@ -23,9 +23,9 @@ class OpenAssignment(NamedTuple):
 class HitPool:
     """The HITs of a batch. HITs that others have begun go first, so that whole rows come early.
 
-    `wanted`: workers for each; `seconds`: after which a HIT that is not handed in goes back.
-    `done`: who handed each in; `busy`: they, and who have it in hand. `finished`: the HIT that each
-    visit has handed in last.
+    `wanted` is the number of workers for each HIT. A HIT that was not handed in after `seconds`
+    goes back. `done` has the workers who handed each HIT in, and `busy` has these and the ones who
+    are working on it. `finished` has the HIT that each visit handed in last.
     """
 
     hits: Sequence[str]

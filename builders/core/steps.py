@@ -225,7 +225,7 @@ def folder_checksums(folder: Path) -> dict[str, str]:
 
 
 def first_damage(folder: Path) -> str | None:
-    """Return the first file of a step's folder that is not as it was written, or None.
+    """Return what differs in a step's folder from what was written, or None if nothing does.
 
     A fault of the disk or a person may have changed a file. A folder of a version before 0.3 has no
     checksums, and is made anew as well.

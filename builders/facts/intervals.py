@@ -56,9 +56,9 @@ class Certainty(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Interval(Generic[Day]):
-    """The possible days of a start and of an end; None is an unknown boundary.
+    """The days on which a fact may have started and ended; None is an unknown boundary.
 
-    `doubtful` says that it may never have held, `is_open` that no end is stated.
+    `doubtful` says that the fact may never have held, `is_open` that no end is stated.
     """
 
     start_first: Day | None
@@ -177,7 +177,7 @@ def row_interval(row: Mapping[str, date | None], doubtful: bool = False) -> Inte
 
 
 def _surely(earlier: Day | None, later: Day | None) -> bool:
-    """Whether a day is not after another; not so where one of them is unknown."""
+    """Whether a day is surely not after another; false if one of them is unknown."""
     return earlier is not None and later is not None and earlier <= later
 
 
@@ -187,7 +187,7 @@ def _maybe(earlier: Day | None, later: Day | None) -> bool:
 
 
 def _length(first_day: Day | None, last_day: Day | None) -> int | None:
-    """How many days there are from one day to another, both counted; None where one is unknown."""
+    """Return the number of days from one day to another, both counted; None if one is unknown."""
     if first_day is None or last_day is None:
         return None
     if isinstance(first_day, date) and isinstance(last_day, date):

@@ -312,6 +312,10 @@ def _with_split_and_reason(
     when_counted: WhenCounted,
     doubting: Collection[str],
 ) -> ir.Table:
+    """Add the split, the answers and the drop reason of each comparison; see `compare`.
+
+    Objects are numbers until here, because numbers sort and join faster, and become item ids.
+    """
     old_objects, new_objects = comparisons.previous, comparisons.objects
     comparisons = comparisons.mutate(before=comparisons.before.fill_null(old_objects))
     comparisons = comparisons.mutate(

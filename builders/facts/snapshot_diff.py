@@ -205,6 +205,8 @@ def _hull(segments: ir.Table) -> dict[str, ir.Value]:
 
 
 def _change(joined_sides: ir.Table) -> ir.StringColumn:
+    """Return the change of each fact, from what the old and the new dump and timelines say."""
+
     def is_true(name: str) -> ir.BooleanColumn:
         return joined_sides[name].fill_null(False)
 

@@ -191,6 +191,11 @@ def facts_step(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
 
 
 def _mined(run: Run, source: Source, needed_properties: Mapping[str, bool]) -> Mine | MinedFolder:
+    """Return the step that mines a dump, or the folder that was mined already.
+
+    Raises `UserError` if a mined folder lacks properties, or undated statements, that the recipe
+    needs.
+    """
     if not source.mined:
         # Undated statements are mined for all relations that keep them, not only for those of this
         # recipe, so that the dump is read once for all recipes.

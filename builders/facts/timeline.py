@@ -148,7 +148,7 @@ def period_runs(
     gaps: ir.Table | None = None,
     when_counted: WhenCounted = "during",
 ) -> ir.Table:
-    """Each (subject, relation) cut into runs of periods in which nothing begins or ends.
+    """Cut the history of each pair into runs of periods in which nothing begins or ends.
 
     A segment is *certain* in a period [a, b] where `start_last` <= b and `end_first` >= a,
     *possible* where `start_first` <= b and `end_last` >= a; a rival is never certain. Periods
@@ -259,7 +259,10 @@ def array_difference(values: ir.ArrayColumn, left_out: ir.ArrayColumn) -> ir.Arr
 
 
 def _items(facts: ir.Table, gaps: ir.Table | None, rules: Rules) -> ir.Table:
-    """Facts and gaps as one table without null dates; `kind`: state, point, sighting or gap."""
+    """Return facts and gaps as one table without null dates.
+
+    The column `kind` is `state`, `point`, `sighting` or `gap`.
+    """
     keeps_undated = [relation_id for relation_id, rule in rules.items() if rule.undated == "keep"]
     without_dates = ibis.and_(*(facts[column].isnull() for column in DATES)) & facts.end_open
     is_undated = without_dates & ~facts.sighting & facts.relation.isin(keeps_undated)

@@ -132,7 +132,7 @@ def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Completion | Non
 
 
 def _result(line: str, path: Path, line_number: int, usage: Usage) -> tuple[str, Completion | None]:
-    """The id of a call and its result; None where the call has to be sent again."""
+    """Return the id of a call and its result, which is None if the call has to be sent again."""
     try:
         line_data: Any = json.loads(line)
         call_id = str(line_data["custom_id"])

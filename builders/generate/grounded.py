@@ -464,7 +464,7 @@ class _FactQuestion(NamedTuple):
         yield self._question(question_text, answer_span, grounding, time_spec, recent=recent)
 
     def _still_hold(self, timeline: Sequence[HeldTerm], item_ids: Sequence[str]) -> bool | None:
-        """Whether the same items hold on the question's day; None where that is not known."""
+        """Whether the same items hold on the question's day; None if that is not known."""
         question_day = self.draw.question_day
         holders = (
             _holders(timeline, question_day, question_day)
@@ -536,7 +536,7 @@ class _FactQuestion(NamedTuple):
 def _holders(
     timeline: Sequence[HeldTerm], first_day: date, last_day: date
 ) -> list[HeldTerm] | None:
-    """All that hold from `first_day` to `last_day`; None where it is in doubt who does."""
+    """Return all that hold from `first_day` to `last_day`, or None if that is in doubt."""
     holders = [term for term in timeline if term.within(first_day, last_day)]
     item_ids = {term.id for term in holders}
     for term in timeline:

@@ -274,6 +274,11 @@ def _forms(clause: _Clause, article: Article) -> Iterator[PatternQuestion]:
         entity_label: str,
         *parts: Sequence[Any],
     ) -> Iterator[PatternQuestion]:
+        """Yield the question that a form makes, unless the article lacks a full name for it.
+
+        `form` has the places `<who>` for the subject and `<rest>` for the words of `parts`. No
+        question is made either if it covers less than half of the sentence's content words.
+        """
         subject_text = said(shown_name) if "<who>" in form else ""
         rest_text = said([token for part in parts for token in part])
         if subject_text is None or rest_text is None:
@@ -348,7 +353,10 @@ def _is(span: Sequence[Any], *labels: str) -> bool:
 
 
 def _wording(tokens: Sequence[Any], article_text: str) -> str | None:
-    """Words inside a sentence, people by their full names; None where the article has not one."""
+    """Return words as they stand inside a sentence, with people by their full names.
+
+    Returns None if the article has no full name of a person.
+    """
     names_by_index: dict[int, str] = {}
     for token in tokens:
         neighbours = [

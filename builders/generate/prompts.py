@@ -337,7 +337,7 @@ def _bare(line: str) -> str:
 
 
 def _json(model_text: str) -> Any:
-    """The first JSON object in a text; None where there is none."""
+    """Return the first JSON object in a text, or None."""
     json_start = model_text.find("{")
     if json_start < 0:
         return None
@@ -392,7 +392,7 @@ def _question_line(lines: Sequence[str]) -> str:
 
 
 def _why_useless(line: str, prompts: Prompts, *, question: bool) -> str | None:
-    """Why a line of a model is no question or answer; None where it is one."""
+    """Return why a model's line is no question or answer, or None if it is one."""
     if _refuses(line, prompts):
         return "refusal"
     if len(line) > _LONGEST:

@@ -143,6 +143,11 @@ def compare(old_folder: Path, new_folder: Path, diff_file: Path | None = None) -
 
 
 def _compared(old_folder: Path, new_folder: Path, diff_file: Path | None) -> ReleaseDiff:
+    """Compare two releases config by config; see `compare`.
+
+    The differing rows of all configs are collected in one table, so that a row which moved from one
+    config to another is found (`_pair_moves`).
+    """
     old_manifest, new_manifest = load_manifest(old_folder), load_manifest(new_folder)
     if old_manifest.dataset != new_manifest.dataset:
         text = f"releases of two datasets, {old_manifest.dataset} and {new_manifest.dataset}"
@@ -192,6 +197,10 @@ _Side = tuple[Path, Manifest, ConfigEntry | None]
 
 
 def _compare_config(db: duckdb.DuckDBPyConnection, old_release: _Side, new_release: _Side) -> None:
+    """Add the differing rows of one config to the table `diff`.
+
+    If only one release has the config, all its rows are added or removed.
+    """
     (_, old_manifest, old_config), (_, new_manifest, new_config) = old_release, new_release
     either_config = new_config or old_config
     if either_config is None:
@@ -288,10 +297,11 @@ def _level(
     layout_changes: list[str],
     documents_changed: bool,
 ) -> Level:
+    """Return the smallest bump of the version that the changes require."""
     seen_changes = {
         change
-        for row_counts in row_counts.values()
-        for change, row_count in row_counts.items()
+        for config_counts in row_counts.values()
+        for change, row_count in config_counts.items()
         if row_count
     }
     if columns or seen_changes & _MAJOR or any(line.endswith("removed") for line in layout_changes):

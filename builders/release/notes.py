@@ -62,6 +62,7 @@ def _inputs(before: Manifest, after: Manifest) -> Iterator[str]:
 
 
 def _counts(release_diff: ReleaseDiff) -> Iterator[str]:
+    """Yield the table of changed rows by config, then the changes of columns and of the layout."""
     if release_diff.rows:
         change_kinds = [
             change_name

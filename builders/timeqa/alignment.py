@@ -163,6 +163,7 @@ def _aligned(
     rule: rows.AlignmentRule,
     best_mention: PageMention | None,
 ) -> rows.AlignedSegment:
+    """Return a segment with its best mention in the page, and the evidence around it."""
     return rows.AlignedSegment(
         **{column: getattr(segment, column) for column in _NAMED},
         page=page_text.page.page,

@@ -252,6 +252,13 @@ class _Reviser:
         self._history, self._page = history, PageText(page)
 
     def revised(self, segment: rows.ReleasedAlignedSegment, verdict: FactVerdict) -> Became:
+        """Return the verified segments that a verdict makes of a segment, or why it makes none.
+
+        A verdict is not used if the annotators saw another page text or segment (`changed`), if
+        they call a segment correct for which the page was found to have no words (`no_words`), or
+        if a marked span is not in the page (`not_in_page`). If they marked several objects, each
+        becomes a segment of its own.
+        """
         if verdict.seen != _seen(segment, self._page.texts):
             return "changed"
         is_unfound = segment.rule == "none"
@@ -311,6 +318,7 @@ def _verified(
     revisions: tuple[rows.Revision, ...],
     changed_columns: Mapping[str, Any],
 ) -> rows.VerifiedSegment:
+    """Return a segment as annotators verified it, with the columns that they changed."""
     column_values = {column: getattr(segment, column) for column in _RELEASED} | dict(
         changed_columns
     )
@@ -435,6 +443,7 @@ class Paraphrases:
                 yield gold_row
 
     def _add(self, gold_row: rows.Gold) -> None:
+        """Keep the paraphrases of a gold row, or count why it is not used."""
         if gold_row.decision != "accepted":
             self.outcomes[gold_row.decision] += 1
             return

@@ -142,7 +142,10 @@ def _last_page(page_bytes: bytes, following: Iterable[bytes]) -> Iterator[PageBy
 
 
 def page_head(page_bytes: bytes) -> PageHead:
-    """The head of a page, read without an XML parser. `BadPageError`: no title, not UTF-8."""
+    """Read the head of a page without an XML parser.
+
+    Raises `BadPageError` if the page has no title or is not UTF-8.
+    """
     head_bytes = page_bytes[:_HEAD]
     title_match = _TITLE.search(head_bytes)
     if not title_match or not title_match[1].strip():
@@ -176,7 +179,9 @@ def page_head(page_bytes: bytes) -> PageHead:
 
 
 def last_revision(page_bytes: bytes) -> PageRevision:
-    """The last revision of a page. `BadPageError`: not XML, not UTF-8, no revision, no text.
+    """Return the last revision of a page.
+
+    Raises `BadPageError` if it is not XML or UTF-8, or has no revision or no text.
 
     A page has no document type, so that no entity is ever defined or expanded.
     """

@@ -243,7 +243,10 @@ def _block_units(
 
 
 def check_columns(path: Path) -> list[int]:
-    """The rows of each row group of Parquet. `UserError`: damaged, or without the columns."""
+    """Return the number of rows of each row group of a Parquet file.
+
+    Raises `UserError` if the file is damaged or lacks the columns.
+    """
     import pyarrow as pa
 
     try:

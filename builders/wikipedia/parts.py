@@ -63,7 +63,10 @@ def part_name(unit: PageUnit, late: bool) -> str:
 
 
 def write_part(unit: PageUnit, task: ReadingTask, wanted: Titles) -> None:
-    """Read a unit and write its part, whole or not at all. `UserError`: a damaged file."""
+    """Read a unit and write its part, completely or not at all.
+
+    Raises `UserError` if the file is damaged.
+    """
     part = _PartWriter(task, unit, wanted)
     with part.file:
         part.read_xml() if unit.form == "xml" else part.read_rows()

@@ -115,7 +115,10 @@ def read_record(row: Any) -> PageRecord:
 
 
 def page_from_record(record: PageRecord) -> Page:
-    """The page, without its item, of a record. `BadPageError`: there is no text, or a bad link."""
+    """Return the page of a record, without its item.
+
+    Raises `BadPageError` if there is no text, or a bad link.
+    """
     page_id = int(record.page or 0)
     if not page_id and isinstance(record.id, str) and _DIGITS.fullmatch(record.id):
         page_id = int(record.id)
@@ -164,7 +167,7 @@ def _split(text: str, links: Sequence[Link]) -> Iterable[Paragraph]:
 
 
 def _links(raw_links: Sequence[Link], text: str) -> list[Link]:
-    """Links in order. `BadPageError`: outside the text, or they overlap."""
+    """Return links in order; raise `BadPageError` if they overlap or leave the text."""
     valid_links = []
     for link in raw_links:
         if not 0 <= link.start < link.end <= len(text):

@@ -178,13 +178,14 @@ def _redirects_of(parts: Sequence[Path]) -> Iterator[PartRedirects]:
 
 
 class Resolver:
-    """Maps titles of redirects to the titles they lead to, 12 bytes each.
+    """Maps titles of redirects to the titles that they lead to, in 12 bytes each.
 
-    Only redirects to `targets` are kept, and those to such a redirect; of two redirects with
-    one title the first is.
+    Only redirects to `targets`, and double redirects (to a redirect of these), are kept. If two
+    redirects have the same title, the first counts.
     """
 
     def __init__(self, parts: Sequence[Path], targets: Hashes) -> None:
+        """Read the redirects of all parts twice: first the direct ones, then the double ones."""
         no_hashes = np.empty(0, np.uint64)
         self._of: Hashes = no_hashes
         self._title = np.empty(0, np.uint32)

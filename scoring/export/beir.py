@@ -143,6 +143,10 @@ def _of_article(split: str, row: Row) -> RetrievalQuery:
 
 
 def _of_pages(release: Release) -> list[RetrievalQuery]:
+    """Write the paragraphs of a release's pages as the corpus, and return the queries about them.
+
+    A question that no paragraph answers is left out and counted in the release's notes.
+    """
     (pages,) = release.configs(Page)
     segments = release.configs(ReleasedAlignedSegment, AlignedSegment)[:1]
     configs_by_name = {"pages": [pages], "segments": segments}
