@@ -54,9 +54,10 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchIdentity:
-    """What a numbered batch of one layout is; `id` is a hash of its content.
+    """The identity of a numbered batch of one layout; `id` is a hash of its content.
 
-    `experts`: it was made for experts to check workers' answers; there alone is an expert one.
+    `experts` says that the batch was made for experts, who check workers' answers in it. A worker
+    counts as an expert only in such a batch.
     """
 
     id: str
@@ -101,7 +102,7 @@ class HitBatch(BatchIdentity):
 
 
 class Costs(Strict):
-    """What the batch costs at the layout's pay, without the platform's fees."""
+    """The costs of a batch at the layout's pay, without the platform's fees."""
 
     currency: str
     per_hit: Decimal
@@ -133,9 +134,9 @@ MANIFESTS = TypeAdapter(BatchManifest)
 
 @dataclass
 class Ledger:
-    """What earlier batches of a layout sent: ids of rows and of items.
+    """The ids of the rows and items that earlier batches of a layout sent.
 
-    `open`: where given, only these rows are to be sent.
+    If `open` is given, only these rows are to be sent.
     """
 
     rows: set[str] = field(default_factory=set)
@@ -179,7 +180,7 @@ def _known_item(layout: Layout, known_item: KnownItem) -> Item:
 
 
 def known_item_problem(layout: Layout, known_item: KnownItem) -> str | None:
-    """What is wrong with an item of known answers, which need not be all answers; None: nothing."""
+    """Return the mistake in an item with known answers, or None; it may lack some answers."""
     if unknown_fields := sorted(known_item.fields.keys() - layout.fields.keys()):
         return f"no field {unknown_fields[0]!r}"
     if missing_fields := [
@@ -289,7 +290,10 @@ def batch_folders(layout_hits: Path) -> list[Path]:
 
 
 def sent_ledger(layout_hits: Path) -> Ledger:
-    """What the batches of a layout sent before; `UserError` where one has been edited."""
+    """Return the rows and items that the batches of a layout sent before.
+
+    Raises `UserError` if a batch has been edited.
+    """
     earlier_batches = map(read_batch, batch_folders(layout_hits))
     sent_items = [item for batch in earlier_batches for item in batch.items if item.answers is None]
     return Ledger({item.row for item in sent_items}, {item.id for item in sent_items})

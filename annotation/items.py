@@ -117,7 +117,7 @@ class TextSources:
         return paragraphs_by_name
 
     def searcher(self) -> Callable[[str], list[dict[str, str]]]:
-        """What finds passages of the corpus for a query, the best first; makes the index."""
+        """Make the index, and return a function that finds passages for a query, the best first."""
         archive_files = tuple(find_archives(list(self.news)))
         file_sums = tuple(self.workspace.checksum(archive_file) for archive_file in archive_files)
         last_day = self.until or date.max

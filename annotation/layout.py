@@ -44,7 +44,7 @@ class LayoutField(Strict):
     join: Literal["article", "page", "search"] | None = None
     optional: bool = False
     empty: str | None = None
-    """What stands in its place where a row has none of it."""
+    """The text that the page shows if a row lacks the field."""
     marks: FieldName | None = None
     dates: bool = False
 
@@ -207,7 +207,7 @@ class Rule(Strict):
 
 
 class Consent(Strict):
-    """What a worker reads and agrees to before the first item, and whom to write to."""
+    """The text that a worker agrees to before the first item, and the address for questions."""
 
     text: tuple[str, ...] = Field(min_length=1)
     contact: str
@@ -231,7 +231,7 @@ _BROKEN = (
 
 
 class Layout(Strict):
-    """What `layout.yaml` says; `folder` is where it and the layout's `task.html.j2` lie.
+    """The content of a `layout.yaml`; `folder` contains it and the layout's `task.html.j2`.
 
     `broken` lets a worker say that an item is broken: `true`, or choices of one's own. The answer
     `broken` is then beside those of the layout, which are not asked of such an item. `comment` adds

@@ -46,8 +46,10 @@ def is_repeat(judgment: Judgment) -> bool:
 
 
 def submission_key(judgment: Judgment) -> tuple[str, str, str, str]:
-    """What the judgments of one submission share; those of a HIT that a worker handed in piece by
-    piece count as one."""
+    """Return the key that the judgments of one submission share.
+
+    All judgments of a HIT that a worker handed in piece by piece belong to one submission.
+    """
     assignment_hash = "" if is_piecewise(judgment.platform) else judgment.assignment
     return judgment.batch, judgment.hit, judgment.worker, assignment_hash
 
@@ -205,9 +207,9 @@ def match_submission(
 def find_answer_mistake(
     submission: Submission, hit: Hit, layout: Layout, *, piecewise: bool = False
 ) -> tuple[str, str] | None:
-    """What is wrong with the answers to a HIT, a short reason and what was seen; None: nothing.
+    """Return the first mistake in the answers to a HIT as a reason and a detail, or None.
 
-    `piecewise`: some of its items are enough.
+    With `piecewise`, answers to some of the items are enough.
     """
     item_by_id = {item.id: item for item in hit.items}
     if unknown_items := sorted(submission.answers.keys() - item_by_id.keys()):

@@ -81,11 +81,11 @@ class BatchPlace:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchOrder(BatchPlace):
-    """What a batch is made from.
+    """The order for a batch.
 
-    `undecided`: those rows alone whose gold row in `judgments` is not accepted or rejected, or is
-    not there. `known`: a file of items with known answers, as `annotation.batch.known_items` reads
-    it, to be mixed in beside the layout's.
+    `undecided` takes only rows whose gold row in `judgments` is missing, or is neither accepted nor
+    rejected. `known` is a file of items with known answers, as `annotation.batch.known_items` reads
+    it; they are mixed in beside those of the layout.
     """
 
     layout: Annotated[str, Argument(help="A layout by name, or its folder.")]

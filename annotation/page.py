@@ -81,8 +81,8 @@ def render_page(
 
     A static page of several HITs shows the one that `?hit=` names by its id, or by its number
     from 1. Without `?hit=` it chooses one by the worker's id, and asks for the id where its
-    address does not give it. With `files`, the page contains no HITs and loads one of so many
-    files `hits/0001.json` … beside it (see `hit_file`). A `served` page asks
+    address does not give it. With `files`, the number of files, the page contains no HITs and
+    loads one of the files `hits/0001.json` … beside it (see `hit_file`). A `served` page asks
     `annotation.receive` for its HIT and sends its submission there; with `search` it can also
     search a corpus. `UserError`: the template names a field or an answer that does not exist.
     """
@@ -145,7 +145,7 @@ def render_page(
 
 
 def packed_hit(hit: Hit, batch_id: str) -> str:
-    """What a page in mode `mturk` takes as `${data}`: the JSON of one HIT, deflated, in base64."""
+    """Return the `${data}` of a page in mode `mturk`: a HIT as JSON, deflated and in base64."""
     public_hit = {"batch": batch_id, **_public_hit(hit)}
     return _deflate(json.dumps(public_hit, ensure_ascii=False, separators=(",", ":")))
 

@@ -400,7 +400,10 @@ class GenerativeModel(LocalModel):
             return self.model(**inputs).logits
 
     def _cached(self, head: list[int]) -> Any:
-        """What the model holds of a beginning; None where it holds nothing that can be copied."""
+        """Return the model's cache of attention for the head of a prompt.
+
+        Returns None if the model has no cache that can be copied.
+        """
         with self.torch.inference_mode():
             read = self.model(**self._inputs([head]), use_cache=True)
         cache = getattr(read, "past_key_values", None)

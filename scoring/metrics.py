@@ -39,7 +39,7 @@ is one. wrong: anything else."""
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 GUESSED = ("chance", "shortest", "before")
-"""What needs no knowledge: it is known of each row, and has no interval."""
+"""Metrics of guesses without knowledge. They are known exactly, and have no interval."""
 # LAMA reports precision at 1 and at 10
 RANKS = (1, 5, 10)
 # of searches; beyond twenty articles, a reader of the results hardly gets
@@ -66,7 +66,7 @@ class RepeatedWords(NamedTuple):
 
     @property
     def warning(self) -> str:
-        """What it says of the scores."""
+        """The warning as text."""
         return (
             f"{self.times:,} of {self.answers:,} answers are {self.text!r}, which is right in "
             f"{self.right:,} rows: does the model copy an example of its prompt?"

@@ -46,9 +46,12 @@ _ELSEWHERE = ("model", "dataset", "version", "code_version")
 
 
 class SharedResults(Strict):
-    """What `results.json` says. `rows_sha256`: of the rows that the release asks, see
-    `rows_sha256`; `asked`: how the model was asked, as `run-model` wrote it beside its predictions;
-    `table`: overall means of each config, and by period of all together."""
+    """The content of a `results.json`.
+
+    `rows_sha256` is the checksum of the release's rows (see the function of that name). `asked` are
+    the settings of the run, as `run-model` wrote them beside its predictions. `table` has the
+    overall means of each config, and the means by period of all configs together.
+    """
 
     model: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w .,/+()-]{0,99}$")]
     dataset: Name

@@ -252,7 +252,7 @@ class LabelStudio(Platform):
 
 
 class ControlValue(BaseModel):
-    """What was entered into a control: choices, texts, or a span with its text."""
+    """The value of a control: choices, texts, or a span with its text."""
 
     choices: list[str] = []
     text: str | list[str] | None = None
@@ -268,7 +268,7 @@ class ControlResult(BaseModel):
 
 
 class TaskAnnotation(BaseModel):
-    """What one annotator made of a task."""
+    """The annotation of a task by one annotator."""
 
     id: int | str = ""
     completed_by: int | str | dict[str, Any] = ""

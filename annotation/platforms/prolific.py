@@ -199,7 +199,7 @@ def read_participants(path: Path) -> Participants:
 
 
 def _checks(layout: Layout) -> str:
-    """What the README says of attention items: how many of them reject work, if they can."""
+    """Return the README's sentence on attention items: how many failures reject work, if any."""
     rule = layout.rejects.get("prolific", Prolific.rejection)
     usable_count = sum(known_item.kind in rule.checks for known_item in layout.attention)
     needed = rule.failures_to_reject(layout.pay)

@@ -34,8 +34,12 @@ class Rating(NamedTuple):
 
 @dataclass(frozen=True)
 class AlphaUnits:
-    """What alpha is computed from: how many items (`times`) are alike, the `disagreement` within
-    one, and how often (`number`) such an item (`item`) has a value (`value`), side by side."""
+    """The counts from which Krippendorff's alpha is computed, with equal items counted together.
+
+    Items are of one kind if they have the same values equally often. `times` has the number of
+    items of each kind, and `disagreement` the disagreement within one such item. `item`, `value`
+    and `number` are parallel arrays: an item of kind `item` has the value `value` `number` times.
+    """
 
     times: Any
     disagreement: Any
@@ -44,7 +48,10 @@ class AlphaUnits:
     number: Any
 
     def alpha(self, item_times: Any = None) -> float | None:
-        """1 perfect, 0 as by chance, also of so many items of each kind; None: undefined."""
+        """Return alpha: 1 is perfect agreement and 0 agreement by chance; None if it is undefined.
+
+        `item_times`, if it is given, replaces the number of items of each kind.
+        """
         item_times = self.times if item_times is None else item_times
         expected_disagreement = self._expected(item_times)
         return (
@@ -54,7 +61,7 @@ class AlphaUnits:
         )
 
     def _expected(self, item_times: Any) -> float | None:
-        """The disagreement by chance of as many values; None: none is possible."""
+        """Return the disagreement that chance would give these values; None for fewer than two."""
         value_totals = np.bincount(self.value, self.number * item_times[self.item])
         grand_total = value_totals.sum()
         return (
@@ -64,7 +71,7 @@ class AlphaUnits:
         )
 
     def expected_share(self) -> float | None:
-        """The share of pairs of values that would differ by chance; None: nothing could differ."""
+        """Return the share of pairs of values that would differ by chance; None if none could."""
         expected_disagreement = self._expected(self.times)
         return (
             expected_disagreement / float(self.number @ self.times[self.item])
@@ -98,7 +105,11 @@ class AlphaUnits:
 
 
 def alpha_units(items: Iterable[Sequence[Any]]) -> AlphaUnits:
-    """Of each item what each annotator gave: a code, or as many codes as the item has units."""
+    """Count the values of items for `AlphaUnits`.
+
+    An item holds one value for each of its annotators: a code, or one code for each unit of the
+    item, such as a character of its text. Items with fewer than two annotators are left out.
+    """
     item_kinds = Counter[tuple[float, tuple[tuple[int, int], ...]]]()
     for item_values in items:
         item_codes = np.array(item_values)

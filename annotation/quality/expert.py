@@ -112,7 +112,11 @@ def _sample(
     expert_by_item: Mapping[str, Sequence[Judgment]],
     verdicts: Mapping[str, bool],
 ) -> dict[Judgment, bool | None]:
-    """The judgments of a worker's batch that an expert looks at, each with its verdict."""
+    """Return the judgments of a worker's batch that an expert checks, each with its verdict.
+
+    They are the first ones in a seeded order. Judgments that an expert judged already stay in the
+    sample although a batch that has grown puts others before them.
+    """
     sampled_verdicts: dict[Judgment, bool | None] = {}
     for sample_place, judgment in enumerate(sorted(worker_judgments, key=_sampling_order)):
         by_experts = expert_by_item.get(judgment.item, ())
@@ -134,12 +138,12 @@ def _sampling_order(judgment: Judgment) -> tuple[int, str]:
 
 
 def checks_wanted(layout: Layout, worker_judgments: Sequence[Judgment], batch_size: int) -> int:
-    """The number of a worker's judgments of a batch that an expert checks.
+    """Return the number of a worker's judgments of a batch that an expert checks.
 
-    It is `rule.sampled`. With `rule.max_error` it is the worker's share of a sample of the whole
-    batch (`batch_size` judgments of all workers) that would hardly miss so many wrong ones,
-    whatever the number of workers: at least one, and at least `rule.sampled` for a worker who did
-    more than one HIT.
+    It is `rule.sampled` if the rule has no `max_error`. Otherwise it is the worker's share of a
+    sample of the whole batch (`batch_size` judgments of all workers), which would hardly miss a
+    share of `max_error` wrong judgments (see `sample_size`). It is at least one, and at least
+    `rule.sampled` for a worker who did more than one HIT.
     """
     rule = layout.rule
     if rule.max_error is None:

@@ -246,7 +246,7 @@ def _two_digits(value: float | None) -> str:
 
 @dataclass(frozen=True)
 class _PaidSubmission:
-    """What one submission is due, and the seconds on its items; None: not all are known."""
+    """The pay that is due for a submission, and the seconds on its items if all are known."""
 
     worker: str
     expert: bool

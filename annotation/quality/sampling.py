@@ -17,10 +17,12 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class ErrorBound:
-    """Of `judgments`, `checked` were looked at and `wrong` found wrong.
+    """An estimate of the share of wrong judgments, from those that were checked.
 
-    `share`: the estimated share of wrong ones, each part by its size; `bound`: its upper end.
-    Both are None where nothing was checked.
+    `judgments`, `checked` and `wrong` are the numbers of all judgments, of those that an expert
+    checked, and of those that were found wrong. `share` is the estimated share of wrong judgments,
+    in which each part has the weight of its size, and `bound` is its upper confidence bound. Both
+    are None if nothing was checked.
     """
 
     judgments: int
@@ -31,9 +33,10 @@ class ErrorBound:
 
 
 def sample_size(judgment_count: int, max_error: float) -> int:
-    """The smallest sample, without replacement, that would most likely hold a wrong judgment.
+    """Return the smallest sample size that finds a wrong judgment with probability `LEVEL`.
 
-    With `judgments` in all of which `max_error` or more, but at least one, are wrong.
+    The sample is drawn without replacement from `judgment_count` judgments, of which the share
+    `max_error`, but at least one judgment, is wrong.
     """
     right_count = judgment_count - max(1, ceil(round(judgment_count * max_error, 6)))
     missed_probability, checked_count = 1.0, 0
@@ -44,9 +47,10 @@ def sample_size(judgment_count: int, max_error: float) -> int:
 
 
 def error_bound(batch_parts: Iterable[tuple[int, int, int]]) -> ErrorBound:
-    """What parts come to: of each its judgments, how many of them were checked, and found wrong.
+    """Return the share of wrong judgments over several parts, with its upper bound.
 
-    Parts of which nothing was checked are taken to be like the others.
+    Each part is given by the numbers of its judgments, of those that were checked, and of those
+    that were found wrong. A part without checks is assumed to be like the others.
     """
     part_sizes = [*batch_parts]
     judgment_count = sum(size for size, _, _ in part_sizes)

@@ -31,7 +31,7 @@ class Journal:
         os.close(self._handle)
 
     def lines(self) -> Iterator[str]:
-        """What is in the file."""
+        """Yield the lines of the file."""
         with self.path.open(encoding="utf-8") as journal_file:
             yield from journal_file
 

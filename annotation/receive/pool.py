@@ -44,8 +44,9 @@ class HitPool:
         return hit_id in self.done
 
     def give(self, visit: Visit, named_hit: str, current_time: float) -> str | None:
-        """The HIT of a visit: the one in hand, else the `named` one, else the next; None: no more.
+        """Hand out a HIT and return its id, or None if no HIT is left for the worker.
 
+        A visit keeps the HIT that it has; otherwise it gets the one that it names, or the next one.
         Nobody is handed a HIT twice. A named HIT that is full is replaced by another.
         """
         self.expire(current_time)
@@ -125,7 +126,7 @@ class HitPool:
         return len(self.busy[hit_id]) < self.wanted and worker_id not in self.busy[hit_id]
 
     def _next(self, worker_id: str) -> str | None:
-        """Of the HITs that are free for a worker, the first of those that most have begun."""
+        """Return the HIT free for a worker that most others have begun, or None if none is free."""
         next_hit, most_workers = None, -1
         for hit_id, busy_workers in self.busy.items():
             if most_workers < len(busy_workers) < self.wanted and worker_id not in busy_workers:

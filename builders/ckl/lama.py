@@ -239,7 +239,7 @@ def _expert_view(gold: Gold, answers: Answers, fields_seen: Answers, until: date
 
 
 def _expert_decision(answers: Answers, prediction: str | None) -> ClozeDecision:
-    """What an expert's choices lead to; `DropError` where that is neither updated nor new."""
+    """Decide a cloze by an expert's choices; raise `DropError` if it is neither updated nor new."""
     names = ("supported", "prediction_is", "found", "other_is")
     choices = [agreed_text(answers, name) for name in names]
     if prediction is None:  # there was nothing that the old corpus could support

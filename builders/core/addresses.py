@@ -21,7 +21,7 @@ from factdrift.builders.core.errors import UserError
 __outside_step_keys__ = True
 
 WEB_SCHEMES = ("https", "http")
-"""What `requests` calls."""
+"""The schemes that are read with `requests`."""
 BUCKET_SCHEMES = ("s3", "gs", "az")
 """Object stores that fsspec reads with a package for each. Its other protocols are refused: some
 of them (`local`, `dir`, `reference`) name files of this machine or lead on to further addresses."""

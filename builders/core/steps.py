@@ -200,7 +200,7 @@ class Workspace:
 
 
 def _seal(file_identity: str, checksum: str) -> str:
-    """What a remembered checksum of an input has to agree with."""
+    """Return the digest that shows a remembered checksum of an input to be unchanged."""
     return digest([file_identity, checksum])
 
 
@@ -215,7 +215,7 @@ def write_checksums(folder: Path) -> None:
 
 
 def folder_checksums(folder: Path) -> dict[str, str]:
-    """The sha256 of every file below a folder, by its path there; links count by what they are."""
+    """Return the sha256 of every file below a folder, by its path there; links are followed."""
     checksums = {}
     for path in sorted(folder.rglob("*")):
         place = path.relative_to(folder).as_posix()
@@ -225,9 +225,9 @@ def folder_checksums(folder: Path) -> dict[str, str]:
 
 
 def first_damage(folder: Path) -> str | None:
-    """What of a step's folder is not as it was written; None where all is.
+    """Return the first file of a step's folder that is not as it was written, or None.
 
-    A disk or a hand may have changed a file since. A folder of a version before 0.3 has no
+    A fault of the disk or a person may have changed a file. A folder of a version before 0.3 has no
     checksums, and is made anew as well.
     """
     try:

@@ -110,7 +110,7 @@ class Interval(Generic[Day]):
         )
 
     def precedes(self, later_one: "Interval[Day]", days: int = 0) -> Certainty:
-        """Whether it ended before another began, with so many days between them or more."""
+        """Whether it ended before another began, with at least this number of days between them."""
         shortest_gap = _length(self.end_last, later_one.start_first)
         longest_gap = _length(self.end_first, later_one.start_last)
         return self._answer(
@@ -120,7 +120,7 @@ class Interval(Generic[Day]):
         )
 
     def overlaps(self, other_interval: "Interval[Day]", days: int = 1) -> Certainty:
-        """Whether both held on so many days in common, or on more."""
+        """Whether both held on at least this number of common days."""
         # Under the worst reading each of the two is as short as it can be, and both lie as far
         # apart as they can; under the best one all boundaries are outermost.
         shortest_lengths = [
@@ -205,7 +205,7 @@ class Answer(NamedTuple):
 class IntervalColumns(NamedTuple):
     """The possible days of starts and ends, as columns of a table; null is an unknown boundary.
 
-    `doubtful` says which rows may never have held; None: all held.
+    `doubtful` says which rows may never have held; if it is None, all held.
     """
 
     start_first: ir.DateValue
@@ -253,7 +253,7 @@ class IntervalColumns(NamedTuple):
         )
 
     def precedes(self, later_ones: "IntervalColumns", days: int = 0) -> Answer:
-        """Whether they ended before others began, with so many days between them or more."""
+        """Whether they ended before others began, with at least this number of days between."""
         certainly_precede = _length_column(self.end_last, later_ones.start_first) >= days + 2
         possibly_precede = _length_column(self.end_first, later_ones.start_last) >= days + 2
         return self._answer(
@@ -263,7 +263,7 @@ class IntervalColumns(NamedTuple):
         )
 
     def overlaps(self, other_intervals: "IntervalColumns", days: int = 1) -> Answer:
-        """Whether both held on so many days in common, or on more; see `Interval.overlaps`."""
+        """Whether both held on at least this number of common days; see `Interval.overlaps`."""
         shortest_lengths = [
             _length_column(self.start_last, other_intervals.end_first),
             _length_column(other_intervals.start_last, self.end_first),

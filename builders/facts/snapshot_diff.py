@@ -46,7 +46,7 @@ SEEN_ORDER = (*KEY, *DATES, "end_open", "point", "sighting", "statement")
 
 
 class Dump(NamedTuple):
-    """What was mined of one dump: `rows.Fact`, `rows.Gap`, `rows.Entity`."""
+    """The tables that were mined from one dump: `rows.Fact`, `rows.Gap` and `rows.Entity`."""
 
     facts: ir.Table
     gaps: ir.Table

@@ -75,7 +75,7 @@ _UNBOUNDED_REASONS = ("undated", "contradictory")
 
 
 class TimeRule(Strict):
-    """What a relation's template says of time; see `builders.facts.relations.Relation`."""
+    """The rules for time in a relation's template; see `builders.facts.relations.Relation`."""
 
     exclusive: bool = False
     ends_with: tuple[Literal["subject", "object"], ...] = ("subject", "object")

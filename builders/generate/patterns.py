@@ -25,7 +25,7 @@ _HINT = re.compile(
 _LONGEST, _SHORTEST = 25, 5
 """Words of a sentence that is read."""
 _TIMES = re.compile(r"\b(?:in|on|during|by|before|after|around)$", re.I)
-"""Of what began or ended then nothing says when it was."""
+"""A preposition of time before an event (`after the war`): nothing says when that was."""
 _NAMED = frozenset(("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "NORP"))
 _POINTING = word_set("""
     he she it they him her them his its their theirs i we us our my you your this that these those
@@ -41,12 +41,13 @@ _ALONE = word_set("die found bear launch discover write publish")
 """Verbs whose clause needs no more than its subject: `When did Fidel Castro die?`"""
 _FINITE = ("VBD", "VBZ", "VBP", "MD")
 _OF_WHAT = ("attr", "oprd")
-"""What somebody becomes or is elected: without a name nobody knows of which country."""
+"""Dependencies of the office that somebody takes: nobody knows of which country it is,
+unless a name says so."""
 _ONE_DOER = word_set("""
     become succeed replace win found discover defeat beat invent assassinate write direct buy
     acquire marry host launch design
 """)
-"""Verbs of what one does at a time, so that who did it is one answer."""
+"""Verbs of actions that one person does at a time, so that `who` has one answer."""
 _OF_PEOPLE = word_set(
     "succeed replace nominate dismiss appoint sign marry elect name hire beat defeat"
 )
@@ -55,7 +56,7 @@ _AGAIN = word_set("""
     win lose beat defeat play meet visit hold score earn make mark host criticise criticize award
     attend report rise fall grow represent support
 """)
-"""Verbs of what is done again and again, so that there is no one time of it."""
+"""Verbs of actions that happen again and again, so that `when` has several answers."""
 _PLACES = frozenset(word for country in COUNTRIES for word in country.split())
 _CLAUSES = word_set("advcl ccomp parataxis relcl acl xcomp pcomp mark neg dep intj")
 

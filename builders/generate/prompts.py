@@ -409,7 +409,7 @@ def _refuses(line: str, prompts: Prompts) -> bool:
 
 YES = "yes"
 VERDICTS = ("answerable", "one_answer", "stands_alone")
-"""What a judge decides about a question, each yes or no."""
+"""The points that a judge decides about a question, each with yes or no."""
 
 
 def parse_verdict(model_text: str) -> Result:

@@ -62,7 +62,7 @@ class Usage:
     tokens_read: int = 0
     tokens_written: int = 0
     cut: int = 0
-    """Prompts of which the model could not read all."""
+    """The number of prompts that were too long for the model, which read a part of each."""
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     def add(self, *, calls: int = 1, read: int = 0, written: int = 0, cut: int = 0) -> None:

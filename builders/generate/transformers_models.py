@@ -120,7 +120,7 @@ class TransformersBackend(p.PromptedModel):
         return results
 
     def _complete_batch(self, texts: Sequence[str]) -> list[tuple[str, bool]]:
-        """What the model writes after each text, and whether it had more to say."""
+        """Return the model's continuation of each text, and whether the length limit cut it off."""
         self._loaded = self._loaded or load_model(self.settings)
         torch, tokenizer, model, kind = self._loaded
         if self.settings.chat:

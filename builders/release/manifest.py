@@ -129,7 +129,7 @@ class Manifest(Strict):
         return {entry.path: entry.sha256 for entry in self.files}
 
     def config(self, name: str) -> ConfigEntry | None:
-        """The config of this name, if there is one."""
+        """Return the config of this name, or None."""
         return next((config for config in self.configs if config.name == name), None)
 
 

@@ -72,7 +72,7 @@ def described_schema(row_type: type) -> pa.Schema:
 
 
 def column_kinds(schema: pa.Schema) -> list[tuple[str, str]]:
-    """What the columns of a file are, as the manifest says it."""
+    """Return the name and type of each column of a file, as the manifest writes them."""
     return [
         (schema_field.name, type_name(schema_field.type) + " or null" * schema_field.nullable)
         for schema_field in schema

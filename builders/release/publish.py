@@ -94,7 +94,10 @@ class Draft:
         ]
 
     def is_empty(self) -> bool:
-        """Whether no config has a row, or, where configs ask questions, none of those has."""
+        """Whether the release has no rows.
+
+        If some of its configs ask questions, only the rows of those count.
+        """
         asking_configs = [config for config in self._configs if config.roles]
         for config in asking_configs or self._configs:
             if any(split.rows for split in config.splits):

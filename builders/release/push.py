@@ -152,7 +152,10 @@ def _manifest(hub_client: HfApi, repo_name: str, revision: str) -> dict[str, Any
 
 @contextmanager
 def _refusals(repo_name: str) -> Iterator[None]:
-    """What the Hub refuses is for the user to mend; no message holds the token, a header does."""
+    """Turn refusals of the Hub into `UserError`, as the user can mend them.
+
+    Their messages cannot hold the token, which is sent in a header only.
+    """
     try:
         yield
     except (HTTPError, HFValidationError, OSError) as error:

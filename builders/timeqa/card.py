@@ -78,7 +78,7 @@ def statistics(asked_folder: Path, aligned_folder: Path) -> tuple[Statistics, ..
 
 
 def _mix(questions: Path) -> Statistics:
-    """What the questions ask, beside what those of the original ask."""
+    """Return the shares of kinds of questions, beside those of the original dataset."""
     query = """
         select difficulty,
             case when specifier = 'in' and date_diff('day', time_first, time_last) > 1000
@@ -119,9 +119,10 @@ def _mix(questions: Path) -> Statistics:
 def checked_statistics(
     questions: Path, summary: Mapping[str, Mapping[str, Mapping[str, int]]]
 ) -> tuple[Statistics, ...]:
-    """What annotators changed, what answers the questions about it, and the gold rows' outcomes.
+    """Return the tables on annotators' work: changes, answers of questions, outcomes of gold rows.
 
-    `asked`: the file of those questions; `summary`: of `annotations.write_checked`.
+    `asked` is the file of the questions about verified histories, and `summary` is that of
+    `annotations.write_checked`.
     """
     revised: Mapping[str, int] = summary["revised"]  # type: ignore[assignment]
     segment_count = revised.get("segments", 0)

@@ -209,10 +209,11 @@ def _adjacent_dates(mention: PageMention, written: Sequence[DateMention]) -> Ite
 
 
 class PageStates:
-    """What a page states beside the evidence of a history: other dates, and where it names objects.
+    """The statements of a page that are no evidence of a history, but might answer a question.
 
-    A question that is to have no answer must have none in its context, and a question that has
-    one no other: these are the dates and the paragraphs by which it would.
+    They are its other dates, and the paragraphs in which it names objects. A question without an
+    answer must have no answer in its context, and any other question must have only its own; these
+    dates and paragraphs would give further ones.
     """
 
     def __init__(self, page: PageText) -> None:

@@ -36,7 +36,7 @@ Revision = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
 
 
 def page_kind(classes: Collection[str]) -> PageKind | None:
-    """What kind of page the instances of these classes are; None: things in the world."""
+    """Return the kind of page of instances of these classes, or None for things in the world."""
     if _PAGES.isdisjoint(classes):
         return None
     return next(PAGE_KINDS[class_id] for class_id in classes if class_id in PAGE_KINDS)

@@ -34,7 +34,7 @@ from factdrift.builders.wikidata.shards import (
 )
 
 _FRAME = b" \t\r\n,[]\xef\xbb\xbf"
-"""What may stand around an entity on its line: the array's brackets, commas, a byte order mark."""
+"""Bytes around an entity on its line: the array's brackets, commas, a byte order mark."""
 _NO_ENTITY = (ValueError, RecursionError)
 _COMMA, _OPEN, _CLOSE = b",{}"
 _SWITCH = 0.0002
@@ -75,7 +75,7 @@ class DumpReading(NamedTuple):
     share: Share = Share()
 
     def has(self, file: int, block: int) -> bool:
-        """Whether this block is to be read here."""
+        """Whether this block belongs to the share that is read here."""
         share = self.share
         return (file if len(self.files) >= share.total else block) % share.total == share.place
 

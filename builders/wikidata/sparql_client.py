@@ -81,7 +81,7 @@ class QueryTemplate:
 
 
 class AnswerPage(NamedTuple):
-    """What one page answers: the ids that were asked for, and the rows."""
+    """One page of an answer: the ids that were asked for, and the rows."""
 
     asked: list[str]
     rows: list[Row]
@@ -140,7 +140,7 @@ class SparqlClient:
             raise CutShortError(f"the answer broke off ({error})") from error
 
     def _ask(self) -> Reply:
-        """What the endpoint answers to the request that SPARQLWrapper makes, errors too.
+        """Return the endpoint's reply to the request that SPARQLWrapper makes, also an error.
 
         The request is sent by our own transport: that of SPARQLWrapper takes the credentials along
         when an endpoint sends callers elsewhere, and follows them off the web.
@@ -168,7 +168,7 @@ class SparqlClient:
             return Reply(response.status_code, response.headers, bytes(body))
 
     def _failure(self, reply: Reply) -> Exception:
-        """What an HTTP error means for us."""
+        """Return the exception for an HTTP error: to ask less, to ask again later, or to stop."""
         status_code, wait_seconds = reply.status, retry_after(reply.headers)
         ran_out = _OUT_OF_TIME.search(reply.body.decode(errors="replace")) and wait_seconds is None
         if status_code in (408, 413, 504) or (status_code in (429, 500, 503) and ran_out):
@@ -179,7 +179,7 @@ class SparqlClient:
         return UserError(f"{self.address} refused the query: HTTP {status_code}: {error_text}")
 
     def _words(self, body: bytes) -> str:
-        """What the endpoint says, without the credentials: some send back what they were sent."""
+        """Return the endpoint's message without the credentials, which some endpoints send back."""
         return self._service.mask(_error_line(body))
 
 

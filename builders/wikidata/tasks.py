@@ -39,7 +39,7 @@ _INSTALL = "install the same factdrift there; PYSPARK_PYTHON names the Python th
 
 
 class ShareTask(NamedTuple):
-    """What one task is to read, with the sizes of the files of the dump."""
+    """The reading that one task does, and the sizes of the dump's files."""
 
     dump_reading: DumpReading
     sizes: tuple[int, ...]
@@ -78,7 +78,7 @@ def spark_reader(engine: str, shares: int | None = None, threads: int | None = N
 def share_tasks(
     dump_reading: DumpReading, remaining: RemainingWork, share_count: int
 ) -> list[ShareTask]:
-    """The tasks that read what is left, of so many shares of a dump."""
+    """Return the tasks for the shares of a dump that are not read yet."""
     files = tuple(file.absolute() for file in dump_reading.files)
     dump_reading = dump_reading._replace(files=files, parts=dump_reading.parts.absolute())
     share_readings = [
@@ -130,10 +130,10 @@ def _run(session: Any, tasks_left: list[ShareTask], is_remote: bool) -> None:
 def node_function(
     code_digest: str, pickled_tasks: list[bytes]
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What Spark runs: each row of a batch has the number of a task.
+    """Return the function that Spark runs: each row of a batch has the number of a task.
 
-    It is sent as code, for a function of this module would be looked for on the node, where there
-    may be none. So it uses nothing from here.
+    The function is sent as code and uses nothing of this module. Otherwise Spark would import this
+    module on the node, where factdrift may not be installed.
     """
     install = _INSTALL
 

@@ -23,7 +23,11 @@ _HEAD = 4096
 
 
 class PageHead(NamedTuple):
-    """The head of a page; `redirect`: its target, empty where none is given; None: no redirect."""
+    """The head of a page.
+
+    `redirect` is the target of a redirect, or empty if the redirect names none; for other pages it
+    is None.
+    """
 
     title: str
     namespace: int
@@ -57,10 +61,10 @@ class PageBytes(NamedTuple):
 def cut_pages(
     pieces: Iterable[bytes], following: Iterable[bytes] = (), *, begins_inside: bool = False
 ) -> Iterator[PageBytes]:
-    """The pages that begin in pieces of an export.
+    """Yield the pages that begin in some pieces of an export.
 
-    `following`: the text behind them, of which no more is taken than the end of the last page.
-    `begins_inside`: the pieces may begin inside a page, which is passed over.
+    `following` is the text behind the pieces; it is read up to the end of the last page only. With
+    `begins_inside`, the pieces may begin inside a page, which is passed over.
     """
     unread = b""
     skips_page = False

@@ -80,7 +80,10 @@ def is_pages(name: str) -> bool:
 
 
 def page_file(path: Path) -> PageFile:
-    """What a file is. `UserError`: unreadable, empty, or no pages in it."""
+    """Return the form and compression of a file of pages.
+
+    Raises `UserError` if the file is unreadable or empty, or has no pages.
+    """
     with Compressed(path) as file:
         if file.head.startswith(b"PAR1"):
             return PageFile(path, "parquet", "plain", b"")
@@ -135,7 +138,7 @@ def _stream_starts(path: Path, after: int = 0, stop: int | None = None) -> Itera
 
 
 def streams_after(path: Path, start: int) -> Iterator[bytes]:
-    """The text of the bz2 streams from a place in the file on, stream by stream."""
+    """Yield the text of the bz2 streams that begin at this byte or later, stream by stream."""
     size = path.stat().st_size
     if start < size:
         for end in chain(_stream_starts(path, start), [size]):
@@ -164,7 +167,7 @@ class PageUnit(NamedTuple):
 def units(
     source: PageFile, file: int, advance: Callable[[int], None], threads: int
 ) -> Iterator[PageUnit]:
-    """The units of a file, in order. `UserError`: cut short or damaged."""
+    """Return the units of a file in order. Raises `UserError` if it is cut short or damaged."""
     if source.form == "parquet":
         return _row_group_units(source, file, advance)
     if source.packing == "streams":

@@ -6,7 +6,7 @@ _LISTED = read_texts(resource("builders/wikipedia/flags.yaml"))
 
 
 def _countries() -> dict[str, tuple[str, str]]:
-    """What is shown and the title of the page, by code and by what is shown."""
+    """Map each code and each shown name of a country to its shown name and its page's title."""
     countries: dict[str, tuple[str, str]] = {}
     for country, codes in _LISTED["countries"].items():
         name, _, title = (part.strip() for part in country.partition("|"))

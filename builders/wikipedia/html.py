@@ -64,7 +64,7 @@ class _Reader(HTMLParser):
 
 
 def html_to_text(text: str) -> tuple[str, list[Link]]:
-    """What a browser shows of HTML, a paragraph a line, and its links to pages."""
+    """Return the text that a browser shows of HTML, a paragraph a line, and its links to pages."""
     reader = _Reader()
     reader.feed(text)
     reader.close()

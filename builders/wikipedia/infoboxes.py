@@ -80,7 +80,7 @@ def _may_open_unit(stem: str, number: str) -> bool:
 def _unit_place(
     stem: str, number: str, opened: Collection[tuple[str, str]]
 ) -> tuple[str, int] | None:
-    """The unit that a parameter is part of, and its place in it; None: it stands by itself."""
+    """Return the unit that a parameter belongs to, and its place there; None if it stands alone."""
     places = _UNIT_PLACES.get(stem, _NOWHERE)
     for unit, place in places:
         if (unit, number) in opened:
@@ -102,7 +102,7 @@ def _stem(name: str) -> tuple[str, str, str]:
 
 
 def _line(parts: list[_TemplatePart]) -> tuple[str, str]:
-    """A unit as one value; a list's first mark in the middle of it is no text."""
+    """Return a unit as one value. A list mark at the start of an inner line is left out."""
     first, *rest = _spanned(sorted(parts))
     cells = [first.value]
     for part in rest:

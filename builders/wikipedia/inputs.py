@@ -1,4 +1,4 @@
-"""What can be told of files of pages before a run: whose pages they are, and that they end."""
+"""Checks of files of pages before a run: their language, their origin, and that they are whole."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ _DUMP_NAME = re.compile(r"([a-z_]{2,20}wiki)-\d{8}-")
 _WORD = re.compile(r"[^\W\d_]+")
 _ENGLISH = frozenset(["the", "of", "and", "to", "with", "for", "from", "by"])
 _LEAST_SHARE = 0.02
-"""Share of those words below which a text is not English: English has 10 to 20 in 100."""
+"""A text with a smaller share of those words is not English: English has 10 to 20 in 100."""
 # Fewer words tell no language: a file may begin with a few short pages.
 _LEAST_WORDS = 300
 _LEAST_OF_PAGE = 100

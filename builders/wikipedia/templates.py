@@ -56,7 +56,7 @@ _BETWEEN = {
     "by": " by ",
     "+/-": " ± ",
 }
-"""What stands between two values of a measure."""
+"""The word or sign between two values of a measure."""
 _UNITS = {"C": "°C", "F": "°F", "sqmi": "sq mi", "e6km2": "million km2", "e6sqmi": "million sq mi"}
 _LARGE = {"ft": "in", "lb": "oz", "st": "lb", "mi": "ft", "yd": "ft"}
 """Units that a smaller one may follow: `6 ft 2 in`."""

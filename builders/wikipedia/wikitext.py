@@ -32,17 +32,17 @@ _UNSEEN_PREFIXES = frozenset({"file", "image", "media", "category"}) | _LANGUAGE
 
 
 def redirect_target(text: str) -> str | None:
-    """The title that a page's text redirects to; None: it is no redirect."""
+    """Return the title that a page's text redirects to, or None if it is no redirect."""
     target_match = _REDIRECT.match(text)
     return target_match[1] if target_match else None
 
 
 def paragraphs(text: str, page_title: str = "") -> tuple[Paragraph, ...]:
-    """What a page shows, in order: paragraphs, list items, rows of tables and infobox lines.
+    """Return the text of a page in order: paragraphs, list items, table rows and infobox lines.
 
-    Not kept: references, comments, pictures with their captions, categories, formulas, and
-    templates that are neither an infobox nor listed in `templates.yaml`. Markup that does not pair
-    is removed, what it stands around is kept. Nothing raises, whatever the text is.
+    References, comments, pictures with their captions, categories, formulas, and templates that are
+    neither an infobox nor listed in `templates.yaml` are left out. Markup without its partner is
+    removed, and the text around it is kept. No text raises an exception.
     """
     body = _FILE_LINKS.sub("", _without_asides(text))
     body = without_templates(body, page_title)
@@ -488,7 +488,10 @@ def _seen(piece: str) -> str:
 
 
 def _link(link_match: re.Match[str]) -> tuple[str, str]:
-    """What a link shows and the title it leads to; empty: not shown, no link."""
+    """Return the text that a link shows and the title it leads to.
+
+    The text is empty if nothing is shown, and the title if it is no link to a page.
+    """
     link_target, link_label, trail = link_match[1], link_match[2], link_match[3]
     link_target = without_references(link_target).strip()
     has_colon = link_target.startswith(":")

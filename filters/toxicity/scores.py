@@ -78,7 +78,7 @@ PAPER_THRESHOLDS = Thresholds(
     sexually_explicit=0.85,
     threat=0.90,
 )
-"""What StreamingQA (section 7) found for Perspective; they hold for no other scorer."""
+"""The thresholds of StreamingQA (section 7) for Perspective; they fit no other scorer."""
 
 
 Scoring = Callable[[Sequence[str]], Sequence[ToxicityScores]]

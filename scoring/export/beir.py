@@ -27,7 +27,7 @@ from factdrift.scoring.export.release import Release, Row
 
 CORPUS, QUERIES, QRELS, STALE = "corpus.jsonl", "queries.jsonl", "qrels", "stale.tsv"
 SPLITS = {"eval": "test", "valid": "dev"}
-"""What BEIR calls splits of ours."""
+"""Names of splits in BEIR, by our name."""
 _PASSAGES = "passages.parquet"
 
 

@@ -1,5 +1,5 @@
-"""What else is made from the files of `beir`: DPR's questions with passages that answer them and
-passages that do not (Karpukhin et al. 2020), and a task of MTEB (Muennighoff et al. 2023).
+"""Exports made from the files of `beir`: the training questions of DPR, with passages that answer
+them and passages that do not (Karpukhin et al. 2020), and a task of MTEB (Muennighoff et al. 2023).
 """
 
 import json

@@ -9,7 +9,7 @@ from factdrift.builders.rows import InvariantCloze, NewCloze, NewEasyCloze, Upda
 from factdrift.scoring.export.release import Release, Row, dumps, release_blank
 
 SENTINEL = "<extra_id_0>"
-"""What T5 fills in. Their code looks for it as a word by itself."""
+"""The gap that T5 fills in. The code of CKL looks for it as a word by itself."""
 
 
 def write(release: Release) -> None:

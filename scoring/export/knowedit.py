@@ -62,9 +62,10 @@ class _Untouched:
             self._by[fact_row["relation"]].append(fact_row)
 
     def beside(self, subject: str, relation: str) -> list[Row]:
-        """Of the same subject under other relations, then of other subjects of the relation.
+        """Return facts that an edit of this pair must leave untouched, at most `NEIGHBOURS`.
 
-        What changed is of a pair of both, so none of these is.
+        Facts of the same subject under other relations come first, then facts of other subjects
+        under the same relation. The pair itself has changed, so none of its facts is here.
         """
         neighbour_facts = self._by[relation]
         first_row = (

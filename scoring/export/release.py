@@ -1,4 +1,4 @@
-"""What every format needs: the rows of a release, and files written whole."""
+"""Parts that every export needs: the rows of a release, and files that are written whole."""
 
 import csv
 import gzip
@@ -157,6 +157,6 @@ dumps: Callable[[Any], str] = partial(json.dumps, ensure_ascii=False, allow_nan=
 
 
 def release_blank(manifest: Manifest) -> str:
-    """What stands for the answer in the queries of a release."""
+    """Return the placeholder of the answer in the queries of a release."""
     blank_text = manifest.parameters.get("blank")
     return blank_text if isinstance(blank_text, str) else "_X_"
