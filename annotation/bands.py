@@ -12,7 +12,7 @@ from factdrift.builders.core.hashing import seeded_hash
 
 @dataclass(frozen=True, slots=True)
 class JudgedBand:
-    """How many judgments of the rows with scores from `low` up, below the next band, say toxic."""
+    """The number of toxic judgments in a band: the scores from `low` up to the next band."""
 
     low: float
     judged: int

@@ -80,7 +80,7 @@ class BatchIdentity:
 
 @dataclass(frozen=True, kw_only=True)
 class HitBatch(BatchIdentity):
-    """A batch with its items; `folder` is where it lies."""
+    """A batch with its items, and the `folder` that contains it."""
 
     hits: tuple[Hit, ...]
     folder: Path
@@ -251,7 +251,10 @@ def load_batch_manifest(batch_folder: Path) -> BatchManifest:
 
 
 def read_batch(batch_folder: Path) -> HitBatch:
-    """A batch with its known answers; `UserError` where any file differs from its manifest."""
+    """Read a batch with its known answers.
+
+    Raises `UserError` if any file differs from the manifest.
+    """
     manifest = load_batch_manifest(batch_folder)
     batch_files = {ITEMS, PRIVATE, *(f"{LAYOUT_COPY}/{file_name}" for file_name in LAYOUT_FILES)}
     if batch_files - {entry.path for entry in manifest.files}:

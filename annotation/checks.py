@@ -258,7 +258,7 @@ def _group_problems(
 
 
 def _as_type(value: Any, value_type: Any) -> Any:
-    """A JSON value converted to a type; None where it does not fit."""
+    """Convert a JSON value to a type; return None if it does not fit."""
     try:
         return msgspec.convert(value, value_type)
     except msgspec.ValidationError:

@@ -70,7 +70,7 @@ class DatasetRows:
                 first_place += batch.num_rows
 
     def sibling(self, config: str) -> Path | None:
-        """The folder of another config of the same release; None where there is none."""
+        """Return the folder of another config of the same release, or None."""
         if self.config is None:
             return None
         config_folder = self.files[0].parent.with_name(config)

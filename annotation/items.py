@@ -273,7 +273,7 @@ def _needed_columns(layout: Layout) -> list[str]:
 
 
 def _make_item(layout: Layout, row: Row, texts_by_join: Mapping[str, TextsByKey]) -> Item | str:
-    """The item of a row; `missing <field>` where the row lacks a field that every item needs."""
+    """Return the item of a row, or `missing <field>` if the row lacks a field that items need."""
     item_fields: dict[str, Json] = {}
     for field_name, field in layout.fields.items():
         field_value = _field_value(field_name, field, row, texts_by_join)

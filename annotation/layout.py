@@ -274,7 +274,7 @@ class Layout(Strict):
 
     @property
     def folder(self) -> Path:
-        """Where the layout lies."""
+        """The folder that contains the layout."""
         return self._folder
 
     @property
@@ -480,7 +480,7 @@ def _walk_answers(
 
 
 def _possible_values(answer: LayoutAnswer | None) -> list[str] | None:
-    """The values that an answer can have; None where they are in the data, or free."""
+    """Return the values that an answer can have; None if they are free or depend on the data."""
     if answer is not None and answer.kind == "flag":
         return ["true", "false"]
     if answer is None or answer.kind not in ("choice", "choices") or answer.field:

@@ -108,7 +108,7 @@ class Batches:
         return self._read.get(batch_id)
 
     def find(self, batch_id: str, hit_id: str, item_id: str) -> tuple[Layout, Item] | None:
-        """The layout and the item of these ids; None where there is no such item."""
+        """Return the layout and the item of these ids, or None if there is no such item."""
         hit_batch = self.get(batch_id)
         batch_hit = hit_batch.hit_by_id.get(hit_id) if hit_batch else None
         hit_items = batch_hit.items if batch_hit else ()

@@ -54,7 +54,7 @@ def _option(option_name: str) -> str:
 
 
 def web_address(given_address: str | None) -> str | None:
-    """An http(s) address, as it was given; `UserError` for anything else."""
+    """Return an http(s) address unchanged; raise `UserError` for any other text."""
     if given_address is not None and not re.fullmatch(
         r"https?://[\w.:\[\]-]+(/[^\s;,'\"<>]*)?", given_address
     ):
@@ -181,5 +181,5 @@ class ServingOrder:
 
     @property
     def path(self) -> str:
-        """Where the pages are on the server, with a slash at both ends."""
+        """The path of the pages on the server, with a slash at both ends."""
         return f"/{self.base.strip('/')}/".replace("//", "/")

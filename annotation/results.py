@@ -504,7 +504,10 @@ class _ImportRun:
             self.done.remarks.append(f"feedback: {outcome_texts}")
 
     def _verdict(self, submission: Submission, platform: Platform) -> Verdict | None:
-        """The verdict on a submission; None where it was refused, set aside or not checked yet."""
+        """Return the verdict on a submission.
+
+        Returns None if it was refused or set aside, or is not checked yet.
+        """
         judgments = match_submission(submission, self.batches, platform.name, self.salt)
         if isinstance(judgments, Refused) or self._exclusion(submission, platform):
             return None

@@ -68,7 +68,9 @@ def baseline_lines(release_folder: Path) -> Iterator[str]:
 
 
 def write_baselines(release_folder: Path, out: Path, row_limit: int | None) -> Iterator[Path]:
-    """Write the answers of each guess as predictions, with a note of their release; yield the files.
+    """Write the answers of each guess as predictions, with a note of their release.
+
+    Yields the files that were written.
 
     With `row_limit`, only this number of rows of each config is answered: those that
     `run-model --limit` asks.

@@ -77,7 +77,7 @@ def fuar(
 
 
 def fuar_lines(series_file: Path) -> Iterator[str]:
-    """A line a model with its scores, in per cent, and FUAR of the last one.
+    """Yield a line for each model with its scores in per cent, and FUAR for the last one.
 
     `UserError`: no such folder, no scores, none of the metric; scores of one task that are of
     several releases.

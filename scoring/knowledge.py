@@ -89,9 +89,9 @@ FROM found LEFT JOIN named USING (day)
 
 
 def find_knowledge_stop(questions: ReleaseQuestions, draw_weights: Floats) -> KnowledgeStop | None:
-    """Find where a model's knowledge stops; None where its answers do not show it.
+    """Find where a model's knowledge stops; return None if its answers do not show it.
 
-    `drawn` as of `scoring.intervals`.
+    `draw_weights` are the weights of `scoring.intervals.bundle_weights`.
     """
     change_rows = questions.db.execute("""
         SELECT b.day, any_value(label) AS label, bundle, count(*) AS n,

@@ -248,7 +248,7 @@ class MaskedModel(LocalModel):
         return words_by_gap
 
     def likelihoods(self, questions: Sequence[ModelQuestion]) -> list[Scores]:
-        """The pseudo-log-likelihood of each option in its gap.
+        """Return the pseudo-log-likelihood of each option in its gap.
 
         The sum over the option's tokens of the log-probability of the token where it alone is
         masked. None also where the model cannot write it.

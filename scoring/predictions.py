@@ -113,7 +113,7 @@ def about_path(path: Path) -> Path:
 
 
 def read_about(path: Path) -> PredictionsAbout | None:
-    """Read the description beside a file of predictions; None where there is none.
+    """Read the description beside a file of predictions; return None if there is none.
 
     `UserError`: the description is broken.
     """
@@ -243,7 +243,10 @@ def _batch(rows: Sequence[Prediction]) -> pa.RecordBatch:
 
 
 def _checked(row: Prediction, path: Path, line_number: int) -> Prediction:
-    """Return the row. `UserError`: it has no answer, several, or a score that is not finite."""
+    """Return the row.
+
+    Raises `UserError` if it has no answer or several, or a score that is not finite.
+    """
     kind_count = (row.prediction is not UNSET) + (row.candidates is not None)
     kind_count += (row.scores is not None) + (row.choice_scores is not None)
     score_numbers = row.choice_scores or (row.scores or {}).values()

@@ -274,7 +274,7 @@ def _as_data(results: SharedResults) -> object:
 def _refuse(
     value: object, file: Path, line: int | None = None, **further_patterns: re.Pattern[str]
 ) -> None:
-    """`UserError`: a text in plain data, names of fields too, is not to be shared."""
+    """Raise `UserError` if a text of plain data, or the name of a field, must not be shared."""
     for shared_text in _texts(value):
         for refused_kind, pattern in {
             "a_control_character": _CONTROL,

@@ -288,7 +288,10 @@ def _check(model_view: View, kind: Kind, settings: ModelSettings) -> None:
 
 
 def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSplit]:
-    """The splits that are asked. `UserError`: no config suits the view, or no such split."""
+    """Return the splits that are asked.
+
+    Raises `UserError` if no config suits the view, or if there is no such split.
+    """
     configs = question_configs(manifest, order.release, order.configs or None)
     suited_configs = [
         (config, roles)
@@ -336,7 +339,10 @@ def _model(order: ModelOrder, model_view: View, kind: Kind) -> PromptedModel:
 
 
 def _path(manifest: Manifest, order: ModelOrder, model_view: View) -> Path:
-    """Where predictions go; no dot but those of the suffix, for a file beside has its stem."""
+    """Return the path of the predictions.
+
+    Its stem has no dot, because the description beside it has the same stem.
+    """
     release_name = f"{manifest.dataset}-{manifest.version}"
     model = Path(order.settings.model).name
     file_name = "".join(

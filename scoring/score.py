@@ -89,7 +89,7 @@ class Scores:
 
     @classmethod
     def read(cls, score_folder: Path) -> "Scores":
-        """Read a folder of scores. `UserError`: it is not one."""
+        """Read a folder of scores; raise `UserError` if it is not one."""
         summary_path = score_folder / SUMMARY
         if not score_folder.is_dir():
             raise UserError("there is no such folder", where=display_path(score_folder))

@@ -163,7 +163,7 @@ def _index(beir_folder: Path, index_folder: Path, dated: bool) -> Any:
 
 
 def beir_records(records_file: Path) -> Iterator[dict[str, Any]]:
-    """The records of `corpus.jsonl` or `queries.jsonl`; `UserError`: it is no such file."""
+    """Yield the records of `corpus.jsonl` or `queries.jsonl`; raise `UserError` for others."""
     if not records_file.is_file():
         hint = "factdrift export RELEASE --format beir makes such a folder"
         raise UserError("no such file", where=display_path(records_file), hint=hint)

@@ -74,7 +74,7 @@ class RowPrompter:
     """Whether the model can only write, so that it is asked for the letter of a choice."""
 
     def question(self, row: PromptRow) -> ModelQuestion:
-        """Return the question for a row. `UserError`: the view does not suit the row."""
+        """Return the question for a row; raise `UserError` if the view does not suit the row."""
         option_texts: tuple[str, ...] = ()
         if self.view == "choices":
             if not row.choices:
@@ -170,7 +170,7 @@ class RowPrompter:
         return Prediction(**row_identity, prediction=answer_text)
 
     def _read(self, model_text: str) -> str | None:
-        """Return the first line after any thoughts; None where the model gives no answer."""
+        """Return the first line after any thoughts, or None if the model gives no answer."""
         answer_lines = model_text.rpartition("</think>")[2].strip().splitlines()
         first_line = answer_lines[0].strip() if answer_lines else ""
         first_line = first_line.removeprefix("Answer:").strip(_QUOTES)

@@ -19,7 +19,7 @@ from factdrift.builders.core.errors import UserError
 
 
 class Certainty(IntEnum):
-    """How surely a platform recognises a file as its results."""
+    """The certainty with which a platform recognises a file as its results."""
 
     NO = 0
     """The file is of another form."""
@@ -86,7 +86,7 @@ class Platform(ABC):
 
     @abstractmethod
     def recognises(self, results_path: Path) -> Certainty:
-        """How surely a file is results of this platform; only its beginning is read."""
+        """Return how surely a file holds results of this platform, by the beginning of the file."""
 
     def read(
         self, results_path: Path, find_item: FindItem = lambda *item_ids: None

@@ -47,9 +47,9 @@ _NOT_OURS = "not an export of Label Studio"
 
 
 def labelling_config(layout: Layout) -> str:
-    """The labelling configuration, as XML.
+    """Return the labelling configuration as XML.
 
-    `UserError`: Label Studio cannot express the layout.
+    Raises `UserError` if Label Studio cannot express the layout.
     """
     _require_values_without_commas(layout)
     choice_lists, shown_first = _choice_lists(layout), _lists_shown_first(layout)
@@ -413,7 +413,7 @@ def _answer_value(
     layout: Layout,
     item: Item,
 ) -> Any:
-    """The value of an answer that is no group; None where nothing was entered."""
+    """Return the value of an answer that is no group, or None if nothing was entered."""
     entries: list[Any] = []
     if answer.kind in ("span", "spans"):
         field = answer.field or ""

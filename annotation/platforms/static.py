@@ -98,6 +98,6 @@ class Static(Platform):
 
 
 def named_batch(results_path: Path) -> str | None:
-    """The id of the first batch that a file of our pages' submissions names, None without any."""
+    """Return the id of the first batch that a file of our pages' submissions names, or None."""
     batch_match = _NAMED_BATCH.search(read_head(results_path))
     return batch_match[1] if batch_match else None

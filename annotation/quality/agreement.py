@@ -199,7 +199,7 @@ class Agreements:
 
 
 def percent_agreeing(agreeing_pairs: Sequence[bool]) -> float | None:
-    """The percentage of pairs that agree; None without any pair."""
+    """Return the percentage of pairs that agree, or None if there is no pair."""
     return 100 * sum(agreeing_pairs) / len(agreeing_pairs) if agreeing_pairs else None
 
 

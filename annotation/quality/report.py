@@ -204,7 +204,7 @@ def render_report(
     ]
 
     def axis_place(value: float) -> str:
-        """Where a value of alpha stands on the axis, which ends at 1."""
+        """Return the place of a value of alpha on the axis, which ends at 1."""
         return f"{100 * (max(value, axis_start) - axis_start) / (1 - axis_start):.2f}%"
 
     page_html = template_environment.get_template("report.html.j2").render(

@@ -253,7 +253,10 @@ class OpenAIBackend(p.PromptedModel):
 
 
 class Completion(NamedTuple):
-    """A server's answer: text, tokens, and whether it was cut off; `bad` says why it is none."""
+    """A server's answer: its text and tokens, and whether it was cut off.
+
+    `bad` says why the reply holds no answer, and is None if it holds one.
+    """
 
     text: str
     bad: str | None
@@ -270,7 +273,7 @@ class Completion(NamedTuple):
 
 
 def parse_completion(reply_data: Any) -> Completion | None:
-    """Read a chat answer or a completion; None where there is no answer.
+    """Read a chat answer or a completion; return None if there is no answer.
 
     Without a text, the model's words of refusal stand for it. Parts of a text are joined, without
     those of reasoning.

@@ -49,7 +49,7 @@ class GenerateSettings(Strict):
 
     @property
     def model(self) -> AnyModel | None:
-        """The language model that writes questions; None where none does."""
+        """The language model that writes questions, if there is one."""
         writer = self.backend.otherwise if isinstance(self.backend, Grounded) else self.backend
         return None if isinstance(writer, Parsed) else writer
 

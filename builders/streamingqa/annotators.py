@@ -77,7 +77,7 @@ class WrittenQuestions:
 
 
 def read_written_questions(gold_row: rows.Gold) -> WrittenQuestions | None:
-    """Return the questions of a gold row, each once; None where the row does not fit the layout."""
+    """Return the questions of a gold row, each once, or None if the row does not fit the layout."""
     answers, row_shown = gold_answers(gold_row)
     answers_by_question: dict[str, dict[str, None]] = {}
     for entry in _entries(answers.get("questions")):
@@ -183,7 +183,7 @@ def locate_answer(
 
 
 def _find(answer: str, article_text: str) -> int:
-    """Where an article has an answer as whole words, else -1."""
+    """Return the place of an answer as whole words in an article, or -1."""
     whole_words = rf"(?<!\w){re.escape(answer)}(?!\w)"
     match = re.search(whole_words, article_text) or re.search(
         whole_words, article_text, re.IGNORECASE

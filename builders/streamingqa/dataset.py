@@ -133,7 +133,7 @@ class StreamingQA(DatasetBuilder):
         )
 
     def _stated(self, run: Run, draws: news.QuestionDates) -> StatedChoice | None:
-        """The questions without a language model; None where the recipe wants none."""
+        """Return the step for questions without a language model, or None if there is none."""
         backend = self.generate.backend
         if not isinstance(backend, Grounded | Parsed):
             return None

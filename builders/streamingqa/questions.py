@@ -33,7 +33,7 @@ from factdrift.filters.run import FilterRun
 
 
 class StatedChoice(Strict):
-    """The questions without a model, and the limits of their choice.
+    """The step of the questions without a model, and the limits of their selection.
 
     `share`, `draw_cap`: see `generate.selection.select_questions`.
     """

@@ -30,7 +30,7 @@ _RECENT_DAYS = 60
 
 
 class StatedQuestions(Step):
-    """All candidates for questions about facts that sentences state, and about dated clauses.
+    """Makes all candidate questions about facts that sentences state, and about dated clauses.
 
     Writes `questions.parquet` (`rows.Question`) and `summary.json`; nothing is filtered or chosen
     yet. `facts`, `timelines`: of the dump beside the news, if any; `relations`: how news states

@@ -118,7 +118,7 @@ def page_file(path: Path) -> PageFile:
 
 
 def _stream_starts(path: Path, after: int = 0, stop: int | None = None) -> Iterator[int]:
-    """Where each bz2 stream that begins after this byte does, in bytes of the file.
+    """Yield the places of the bz2 streams that begin after this byte, in bytes of the file.
 
     A stream begins at a whole byte with ten fixed bytes; that they stand elsewhere by chance
     has a probability of 2^-77 a byte. So the index of a dump is not needed.

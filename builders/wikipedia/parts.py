@@ -45,7 +45,7 @@ class ReadingTask(NamedTuple):
 
 
 class PartSummary(msgspec.Struct):
-    """How many pages a part has seen, what it left out, and where its unit lies in the file."""
+    """The summary of a part: the number of pages seen, the drops, and the place of its unit."""
 
     seen: int
     within: tuple[int, ...]

@@ -235,7 +235,10 @@ def _units_of(parts: Sequence[Path], sources: Sequence[PageFile], jobs: int) -> 
 
 
 def _places_in(parts: Sequence[Path], earlier_parts: int = 0) -> Any:
-    """The pages that parts hold, in the order of the files; `before`: number of earlier parts."""
+    """Return the places of the pages in parts, in the order of the files.
+
+    `before` is the number of earlier parts.
+    """
     tables = [np.empty(0, _PLACE)]
     for part_number, part_path in enumerate(parts, earlier_parts):
         with np.load(part_path) as arrays:

@@ -430,7 +430,7 @@ _WITH_TEXT: dict[str, Callable[[str, Arguments], str]] = {
 
 
 def _templates() -> Iterator[tuple[str, Render]]:
-    """The templates of `templates.yaml`: name in small letters and function."""
+    """Return the functions of the templates of `templates.yaml`, by name in small letters."""
     listed = read_texts(resource("builders/wikipedia/templates.yaml"))
     for kind, names in listed.items():
         if kind in _RENDER:

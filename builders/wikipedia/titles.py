@@ -144,7 +144,7 @@ def title_hashes(titles: Iterable[str]) -> Hashes:
 
 
 def are_members(keys: Hashes, sorted_keys: Hashes) -> Any:
-    """Which of `keys` are in the sorted array `among`."""
+    """Return, for each of `keys`, whether the sorted array `among` has it."""
     if not len(sorted_keys):
         return np.zeros(len(keys), bool)
     indexes = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
@@ -227,7 +227,7 @@ class Resolver:
 
 
 class FollowedRedirects(NamedTuple):
-    """Where redirects with wanted titles lead, by hash, and why other titles have no page."""
+    """The targets of redirects with wanted titles, by hash, and why other titles have no page."""
 
     page: dict[int, int]
     reason: dict[int, str]

@@ -255,7 +255,7 @@ class _Table:
 
 
 def _spans(attributes: str) -> tuple[int, int]:
-    """How many rows and columns a cell spans by its attributes."""
+    """Return the numbers of rows and columns that a cell spans by its attributes."""
     spans = {"row": 1, "col": 1}
     if attributes:
         spans |= {kind.lower(): int(number) for kind, number in _SPAN.findall(attributes)}

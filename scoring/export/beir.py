@@ -199,7 +199,10 @@ _JUDGED = """
 
 
 def _news_passages(corpus_folder: Path | None) -> Path:
-    """The file of passages in a folder of `factdrift corpus`. `UserError`: there is none."""
+    """Return the file of passages in a folder of `factdrift corpus`.
+
+    Raises `UserError` if there is none.
+    """
     passages_file = (corpus_folder or Path()) / _PASSAGES
     if corpus_folder is None or not passages_file.is_file():
         raise UserError(
