@@ -351,7 +351,10 @@ def split_words(text: str) -> list[str]:
 
 
 def _word_places(text: str) -> list[tuple[int, int]]:
-    """Where each word begins and ends. Unicode categories: L letters, N numbers, M marks."""
+    """Return the start and end of each word.
+
+    The letters L, N and M are the Unicode categories of letters, numbers and marks.
+    """
     word_places: list[tuple[int, int]] = []
     in_word = False
     for char_index, char in enumerate(text):

@@ -29,7 +29,7 @@ class KeptItem:
 
 @dataclass
 class Tally:
-    """How many items one filter saw and dropped, and why."""
+    """The numbers of items that one filter saw and dropped, by reason."""
 
     filter: Annotated[str, "name in the recipe"]
     seen: Annotated[int, "items that came to it"] = 0

@@ -99,7 +99,7 @@ class Index:
 
 
 def _committed(index: tantivy.Index) -> int:
-    """How many articles a killed build committed: each with all its passages."""
+    """Return the number of articles that a killed build committed, each with all its passages."""
     index.reload()
     searcher = index.searcher()
     hits = searcher.search(tantivy.Query.all_query(), 1, order_by_field="number").hits

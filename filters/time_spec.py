@@ -19,7 +19,7 @@ from factdrift.builders.text.en.tense import asks_state, to_past_tense
 
 @dataclass(frozen=True, slots=True)
 class TimedQuestion:
-    """A question's text with its time specification, and of which kind that is."""
+    """A question's text with its time specification, and the kind of the specification."""
 
     text: Annotated[str, "the question to ask"]
     kind: Annotated[TimeSpec, "none, absolute, relative, or own: it had one"]

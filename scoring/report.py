@@ -245,7 +245,8 @@ def _figures(models: Sequence[Scores], report_folder: Path) -> Iterator[_Drawing
 def paired_tests(models: Sequence[Scores]) -> Iterator[PairedTest]:
     """Compare each pair of models on the rows that both have.
 
-    Written answers are compared with written ones, and choices with choices among as many.
+    Written answers are compared with written ones, and choices with choices among the same number
+    of options.
     """
     for first_model, second_model in combinations(models, 2):
         for metric in _MAIN:

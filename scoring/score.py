@@ -114,7 +114,7 @@ class Scores:
 
     @property
     def stop(self) -> KnowledgeStop | None:
-        """Where the model's knowledge stops, if its answers say so."""
+        """The period at which the model's knowledge stops, if its answers show it."""
         knowledge = self.summary["knowledge"]
         return knowledge and KnowledgeStop(**knowledge)
 

@@ -51,7 +51,7 @@ _BY_KIND: dict[str, ComparedBy] = {
 
 
 def comparison(answer: LayoutAnswer) -> ComparedBy:
-    """How values of an answer are compared: as its layout says, else by its kind."""
+    """Return how values of an answer are compared: as its layout says, else by its kind."""
     return answer.agree or _BY_KIND[answer.kind]
 
 

@@ -61,7 +61,7 @@ def ended_periods(
     """Return the periods of a window that had ended by the snapshot day, in order.
 
     `first` and `last` are periods of this `kind`; the window has no limit where one is absent. With
-    `count`, only the last so many periods are returned. Raises `UserError` if none had ended.
+    `count`, only the last `count` periods are returned. Raises `UserError` if none had ended.
     """
     newest_period = Period.of(snapshot, kind)
     if newest_period.last > snapshot:

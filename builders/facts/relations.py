@@ -107,7 +107,7 @@ WordingText = Annotated[str, AfterValidator(_valid_wording)] | None
 
 
 class RelationWording(Strict):
-    """Parts of sentences about the past, out of which questions over several facts are made.
+    """Parts of sentences about the past, from which questions about several facts are made.
 
     Each names <subject> or <object>, or both; <the ...> brings "the" where the name takes it.
     """

@@ -261,7 +261,7 @@ def _any_of(cues: tuple[str, ...]) -> re.Pattern[str]:
 def _joining_word(
     passage: FactPassage, cues: tuple[str, ...], changes: tuple[str, ...] = ()
 ) -> str | None:
-    """The word that joins the two names of a passage, if one of these does.
+    """Return the one of these words that joins the two names of a passage, or None.
 
     Without any words the names have to stand together, as an office and its holder do. Else it
     stands between them, with hardly another word (`Chelsea manager Antonio Conte`), or before or

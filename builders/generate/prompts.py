@@ -169,7 +169,7 @@ def weekday_and_date(day: date) -> str:
 
 
 def article_excerpt(article: Article, sentence_index: int | None, character_limit: int) -> str:
-    """Return the sentences around one sentence, as many as fit into `character_limit` characters.
+    """Return the sentences around one sentence that fit into `character_limit` characters.
 
     Without a sentence, they are the article's first ones.
     """

@@ -209,7 +209,7 @@ def can_be_answer(candidate: Candidate) -> bool:
 def _ask(
     all_work: Sequence[_DrawWork], wanted_count: int, backend: PromptedModel, accept: Accept
 ) -> Iterator[Question | Dropped]:
-    """Yield the outcomes of each draw, after as many rounds as are needed."""
+    """Yield the outcomes of each draw after all rounds that it needs."""
     unfinished = list(all_work)
     while unfinished:
         round_candidates: list[tuple[_DrawWork, Candidate]] = []

@@ -134,7 +134,7 @@ def _names(objects: Mapping[str, rows.NamedSegment]) -> dict[str, list[Name]]:
 
 
 def _owners(names_by_object: Mapping[str, Sequence[Name]]) -> Counter[tuple[str, ...]]:
-    """How many objects have each name."""
+    """Return the number of objects that have each name."""
     return Counter(name.words for object_names in names_by_object.values() for name in object_names)
 
 

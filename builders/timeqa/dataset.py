@@ -49,7 +49,7 @@ _PARAPHRASED = "Questions in people's words, with the answers of the question th
 
 
 class PoolContext(Strict):
-    """A context of the page and so many paragraphs of other pages."""
+    """A context with the page and a number of paragraphs of other pages."""
 
     pool: int = Field(ge=1, description="Paragraphs of other pages in a context")
 

@@ -147,7 +147,7 @@ def _score(mention: PageMention, passage: FactPassage, segment: rows.Segment) ->
 
 
 def _boundary_score(boundary: DayInterval | None, passage: FactPassage) -> float:
-    """How well a boundary is written around a mention, from 0 to 1."""
+    """Return how well the text around a mention states a boundary, from 0 to 1."""
     if boundary is None:
         return 0.0
     year = year_of(boundary)

@@ -97,7 +97,7 @@ class PageText:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each paragraph begins in the folded text, and one place after the end."""
+        """The places in the folded text where paragraphs begin, and one place after the end."""
         return list(accumulate((len(text) + 1 for text, _ in self._parts), initial=0))
 
     def words(self, mention: PageMention) -> str:
@@ -127,7 +127,7 @@ class PageText:
         return self._dates[text]
 
     def sentences(self, paragraph_number: int) -> list[int]:
-        """Where each sentence of a paragraph starts; a list item or a row is one sentence."""
+        """The places where sentences of a paragraph start; a list item or row is one sentence."""
         if paragraph_number not in self._sentences:
             page_paragraph = self.page.paragraphs[paragraph_number]
             starts = sentence_starts(page_paragraph.text) if page_paragraph.kind == "text" else [0]

@@ -143,7 +143,7 @@ class QuestionTemplates(Strict):
 
 
 class Questions(Strict):
-    """How many questions are asked, and of which times."""
+    """The numbers of questions, and the kinds of times that they name."""
 
     mix: Mapping[HardKind, Annotated[float, Field(ge=0)]] = Field(
         default={"between": 0.48, "in": 0.42, "before": 0.60, "after": 0.44, "decade": 0.18},
@@ -238,7 +238,7 @@ class PairQuestion:
 
     @property
     def evidence(self) -> EvidenceTier:
-        """How many boundaries of its segment the page states."""
+        """The number of boundaries of its segment that the page states."""
         return "none" if self.segment is None else self.pair.segments[self.segment].evidence
 
     @property

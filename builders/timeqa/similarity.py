@@ -1,4 +1,4 @@
-"""Cosine of TF-IDF vectors: how alike a text and a question or a name are."""
+"""Similarity of a text with a question or a name: the cosine of their TF-IDF vectors."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,10 +6,10 @@ from math import fsum, log, sqrt
 
 
 class TfIdf:
-    """Some texts as the counts of their words (`words`), with what each word weighs.
+    """The word counts of some texts (`words`), with the weight of each word.
 
-    IDF over the N texts, of which d hold the word: ln((1 + N) / (1 + d)) + 1, which scikit-learn
-    calls smoothed IDF.
+    The weight of a word that d of the N texts contain is ln((1 + N) / (1 + d)) + 1, which
+    scikit-learn calls smoothed IDF.
     """
 
     def __init__(self, texts: Sequence[Iterable[str]]) -> None:

@@ -348,7 +348,10 @@ def _write(connection: duckdb.DuckDBPyConnection, folder: Path, snapshot: date) 
 
 
 def _later_starts(connection: duckdb.DuckDBPyConnection, day: date) -> tuple[int, int, date | None]:
-    """How many statements surely begin after a day, of how many with a start; the last start."""
+    """Return the numbers of statements that surely begin after a day and of those with a start.
+
+    The third result is the last start.
+    """
     is_later = f"start_first > DATE '{day.isoformat()}'"
     start_counts = connection.execute(
         f"SELECT count(*) FILTER ({is_later}), count(start_first), max(start_first) FROM judged"  # noqa: S608
@@ -396,6 +399,6 @@ def _copy(
 
 
 def _number(connection: duckdb.DuckDBPyConnection, source: str) -> int:
-    """How many rows a FROM clause has."""
+    """Return the number of rows of a FROM clause."""
     row = connection.execute(f"SELECT count(*) {source}").fetchone()
     return int(row[0]) if row else 0

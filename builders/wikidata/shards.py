@@ -169,7 +169,7 @@ class BlockCutter:
 
 
 def line_spans(block: memoryview) -> Iterator[tuple[int, int]]:
-    """Where each line of a block starts and ends, its newline left out."""
+    """Return the start and end of each line of a block, without its newline."""
     start = piece_start = 0
     while piece_start < len(block):
         piece = bytes(

@@ -46,7 +46,7 @@ class ShareTask(NamedTuple):
 
 
 def spark_reader(engine: str, shares: int | None = None, threads: int | None = None) -> DumpReader:
-    """Reading (see `mine`) by tasks of a Spark, each of which reads one of so many shares.
+    """Return a `reading` (see `mine`) by tasks of Spark, each of which reads one share.
 
     `engine`: `spark`, or where a Spark is (`builders.core.engine.engine`); `shares`: by default
     one a file, and of a single file it has to be said; `threads`: cores of this machine for a
@@ -158,11 +158,14 @@ def node_function(
 
 
 def read_share(code_digest: str, pickled_task: bytes) -> str:
-    """Read what no part covers yet of one share; what the user can mend, or nothing, is returned.
+    """Read the blocks of a share that no part covers yet.
 
-    A task that raises is started again, which is for what may be different then; what the user has
-    to mend is returned, and stops the other tasks, too. `code`: the digest of the driver's;
-    `pickled`: a `ShareTask`. How many bytes a task has read is the length of its `.share-` file.
+    Returns the text of an error that the user has to mend, which stops the other tasks as well, or
+    an empty text. Other errors are raised: Spark starts such a task again, and they may not come
+    back.
+
+    `code_digest` is the digest of the driver's code, and `pickled_task` is a `ShareTask`. The
+    length of a task's `.share-` file is the number of bytes that it has read.
     """
     if code_digest != reach(__name__).digest:
         return f"a node has another factdrift than this machine\n  {_INSTALL}"

@@ -13,7 +13,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True, slots=True)
 class ToxicityScores:
-    """How toxic a scorer finds a text, from 0 to 1; null: the scorer does not say."""
+    """The toxicity of a text by attribute, from 0 to 1; null if the scorer gives none."""
 
     identity_attack: Annotated[float | None, "hate for an identity"] = None
     insult: Annotated[float | None, "insulting or inflammatory towards a person or a group"] = None
