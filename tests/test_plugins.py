@@ -9,6 +9,7 @@ import pytest
 
 from factdrift.api import open_release
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.run import RunInputs
 from factdrift.builders.recipes.datasets import find_builder, recipe_of
 from factdrift.builders.recipes.new import write_skeleton
 from factdrift.builders.recipes.recipe import find_recipe, read_recipe, recipe_name
@@ -239,3 +240,11 @@ def test_a_package_takes_timelines_of_a_dump_from_the_kit(
     prompts = {row.prompt for row in release.rows()}
     assert len(prompts) > 20
     assert "Who coached AFC Ajax last?" in prompts
+
+
+def test_an_input_that_the_recipe_lacks_is_a_mistake_of_the_recipe(tmp_path: Path) -> None:
+    inputs = RunInputs({}, tmp_path / "recipe.yaml")
+    with pytest.raises(UserError, match=r"recipe.yaml: no input 'dump'"):
+        inputs["dump"]
+    assert inputs.get("dump") is None
+    assert "dump" not in inputs

@@ -11,7 +11,7 @@ An entry point is loaded when its name is looked up, so a broken package stops o
 use it. A field of a recipe that selects extensions by name is annotated with an `OpenUnion`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -67,10 +67,7 @@ class ExtensionPoint(Generic[T]):
 
     def suggestion(self, name: str) -> str:
         """Return a hint for an unknown name: the most similar name, or all of them."""
-        near_name = did_you_mean(name, self.names())
-        return (
-            f"did you mean {near_name!r}?" if near_name else f"there are {', '.join(self.names())}"
-        )
+        return suggestion(name, self.names())
 
     def _entries(self) -> dict[str, EntryPoint]:
         """Return entry points by name, without those that have the name of an extension of ours."""
@@ -92,6 +89,13 @@ class ExtensionPoint(Generic[T]):
             raise UserError(f"{entry_point.value} is not {self.expected}", where=package_name)
         loaded: T = extension
         return loaded
+
+
+def suggestion(name: str, known_names: Sequence[str]) -> str:
+    """Return a hint for an unknown name: the most similar name, or all of them."""
+    near_name = did_you_mean(name, known_names)
+    hint = f"did you mean {near_name!r}?" if near_name else f"there are {', '.join(known_names)}."
+    return f"{hint} A package's own is known once it is installed: pip install -e FOLDER"
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,12 +160,7 @@ class OpenUnion:
             offered_names = [
                 model_name for model_name in self.point.names() if model_name not in self.point.ours
             ]
-            near_name = did_you_mean(name, [*own_names, *offered_names])
-            hint = (
-                f"did you mean {near_name!r}?"
-                if near_name
-                else f"there are {', '.join(own_names + offered_names)}"
-            )
+            hint = suggestion(name, own_names + offered_names)
             raise mistakes([((self.key,), f"no {kind} {name!r}, {hint}")])
         try:
             model: type[BaseModel] = self.point.find(name)

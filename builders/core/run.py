@@ -56,6 +56,19 @@ class Source:
         return self.files[0].parent if self.files[0].name == "statements.parquet" else None
 
 
+class RunInputs(dict[str, Source]):
+    """The inputs of a run by name; a name that the recipe lacks is a mistake of the recipe."""
+
+    def __init__(self, sources: Mapping[str, Source], recipe: Path) -> None:
+        super().__init__(sources)
+        self._recipe = recipe
+
+    def __missing__(self, name: str) -> Source:
+        names = ", ".join(self) or "none"
+        hint = f"name it under `inputs`, where there are {names}: {name}: {{licence: CC0-1.0}}"
+        raise UserError(f"no input {name!r}", where=self._recipe, hint=hint)
+
+
 @dataclass(frozen=True)
 class Run:
     """One run of one recipe, with its inputs and the workspace of its steps."""

@@ -177,7 +177,11 @@ class CachedModel(PromptedModel):
             self.on_answer()
 
         if missing:
-            self.model.complete(list(missing.values()), keep, shape=shape, parse=parse)
+            written = self.model.complete(list(missing.values()), keep, shape=shape, parse=parse)
+            # A package's model may have handed over nothing; then its answers are kept here.
+            for index, key in enumerate(missing_keys):
+                if key not in results:
+                    keep(index, written[index])
         return [results[key] for key in keys]
 
     def finish(self) -> None:

@@ -14,7 +14,7 @@ from factdrift.builders.core.files import resource, writable
 from factdrift.builders.core.inputs import INPUTS, without_credentials
 from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.reach import reach
-from factdrift.builders.core.run import Run
+from factdrift.builders.core.run import Run, RunInputs
 from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
 from factdrift.builders.core.tidy import note_use
 from factdrift.builders.recipes.datasets import prose_of
@@ -187,7 +187,7 @@ def _run(recipe_path: Path, recipe: Recipe, workspace: Workspace, options: Relea
             check_pages(source.files, source.snapshot, facts, workspace.say)
     return Run(
         recipe=recipe_path,
-        inputs=inputs,
+        inputs=RunInputs(inputs, recipe_path),
         templates=options.templates,
         workspace=workspace,
         seed=recipe.seed,
