@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from factdrift.annotation.batch import Hit, HitBatch, attention_items, layout_sha256
 from factdrift.annotation.layout import FOLDER, load_layout
 from factdrift.annotation.order import Delivery
-from factdrift.annotation.platforms.base import Certainty, Platform
+from factdrift.annotation.platforms.base import Platform, Recognition
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.api import DatasetRelease, ReleaseConfig, open_release
 from factdrift.builders.generate.backends import CachedModel
@@ -170,7 +170,7 @@ def check_platform(
     assert exports[0] == exports[1], "two exports of one batch differ"
     (folder / "results").mkdir()
     path = make_results(folder / "first", folder / "results")
-    assert platform.recognises(path) is not Certainty.NO, "its own results are not recognised"
+    assert platform.recognises(path) is not Recognition.NO, "its own results are not recognised"
     submissions = []
     for submission in platform.read(path):
         assert not isinstance(submission, Refused), f"refused: {submission}"

@@ -12,7 +12,7 @@ from factdrift.builders.facts.intervals import (
     FIRST_DAY,
     LAST_DAY,
     IntervalColumns,
-    Window,
+    TimeWindow,
     with_calendar_ends,
 )
 
@@ -92,7 +92,7 @@ def certain_stretches(segments: ir.Table, gaps: ir.Table, first: date, last: dat
     one_day = ibis.interval(days=1)
     outside = ((first_day - one_day).cast("date"), (last_day + one_day).cast("date"))
     held_days = IntervalColumns.of(all_intervals, doubtful=~all_intervals.sure).ranges(
-        Window(first_day, last_day, *outside)
+        TimeWindow(first_day, last_day, *outside)
     )
     intervals = all_intervals.select(
         *PAIR,

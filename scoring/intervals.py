@@ -35,7 +35,7 @@ Ints = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
 
 
-class Interval(NamedTuple):
+class ConfidenceInterval(NamedTuple):
     """A mean and its interval; `low` and `high` are NaN where there is no interval."""
 
     mean: float
@@ -71,7 +71,7 @@ def bundle_weights(bundle_count: int, bootstrap_seed: int, draw_count: int = DRA
 
 def mean_intervals(
     metric_sums: Ints, row_counts: Ints, subject_counts: Ints, draw_weights: Floats
-) -> list[Interval]:
+) -> list[ConfidenceInterval]:
     """Return the mean of each of several sets of rows, with its percentile interval at `LEVEL`.
 
     `metric_sums` and `row_counts` have the shape (means, bundles): for each mean and bundle the sum
@@ -84,7 +84,7 @@ def mean_intervals(
     narrow. The interval then is the exact binomial one for that number of subjects (Clopper and
     Pearson 1934). If there is only one subject and its rows do not agree, both bounds are NaN.
     """
-    intervals: list[Interval] = []
+    intervals: list[ConfidenceInterval] = []
     for block_start in range(0, len(metric_sums), _BLOCK):
         block_slice = slice(block_start, block_start + _BLOCK)
         drawn_sums, drawn_counts = (
@@ -105,7 +105,7 @@ def mean_intervals(
         few_subjects = np.minimum(right_counts, wrong_counts) < FEW
         exact_bounds = _exact(block_means, subject_counts[block_slice])
         low, high = np.where(few_subjects, exact_bounds, (low, high))
-        intervals += map(Interval, block_means.tolist(), low.tolist(), high.tolist())
+        intervals += map(ConfidenceInterval, block_means.tolist(), low.tolist(), high.tolist())
     return intervals
 
 

@@ -15,7 +15,7 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import write_json
 from factdrift.scoring.export.beir import QRELS, QUERIES
-from factdrift.scoring.intervals import SCALE, Interval, bundle_weights, mean_intervals
+from factdrift.scoring.intervals import SCALE, ConfidenceInterval, bundle_weights, mean_intervals
 
 MEASURES = {
     "ndcg_cut_10": "nDCG@10",
@@ -36,7 +36,7 @@ class RetrievalScores(NamedTuple):
 
     split: str
     queries: int
-    measures: Mapping[str, Interval]
+    measures: Mapping[str, ConfidenceInterval]
     misled: Mapping[str, str]
     """Query -> the first stale passage, where it is ranked above every relevant one."""
 
@@ -120,11 +120,11 @@ def retrieval_lines(split_scores: list[RetrievalScores]) -> Iterator[str]:
         yield "".join([f"{scores.split:<14}{scores.queries:>9,}", *measure_cells])
 
 
-def _cell(interval: Interval) -> str:
+def _cell(interval: ConfidenceInterval) -> str:
     return f"{100 * interval.mean:.2f} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
-def _interval(query_values: list[float]) -> Interval:
+def _interval(query_values: list[float]) -> ConfidenceInterval:
     scaled_marks = np.array(
         [[round(query_value * SCALE) for query_value in query_values]], np.int64
     )

@@ -28,7 +28,7 @@ __all__ = ["browser", "taker"]  # fixtures
 CASES = read_table("annotation_pages")
 BATCHES = (f"page-{n}" for n in itertools.count())
 
-EVERYTHING = own_layout(**CASES["everything"])
+EVERYTHING = own_layout(CASES["everything"]["fields"], CASES["everything"]["answers"])
 HOSTILE = (
     '<script>alert(1)</script> \U0001f600\U0001f600 said "O\'Neil" ${data} =1+1 </script>\n'
     "\u202bשלום עולם\u202c U+2028 is \u2028 here, &amp; a 👩‍👩‍👧 family on 3 May 2019."

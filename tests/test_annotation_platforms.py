@@ -24,7 +24,7 @@ CROWD = '''
 
 import json
 
-from factdrift.annotation.platforms.base import Certainty, Platform
+from factdrift.annotation.platforms.base import Recognition, Platform
 from factdrift.annotation.reading import read_head
 from factdrift.annotation.submission import SUBMISSION_FORMAT, submission_from_value
 
@@ -42,7 +42,7 @@ class Crowd(Platform):
         (folder / "tasks.json").write_text(json.dumps(tasks, sort_keys=True))
 
     def recognises(self, path):
-        return Certainty.SURE if '"crowd_task"' in read_head(path) else Certainty.NO
+        return Recognition.SURE if '"crowd_task"' in read_head(path) else Recognition.NO
 
     def submission(self, value, where, line, *, table):
         batch, hit = value["crowd_task"].split()
@@ -62,7 +62,7 @@ class Pages(Crowd):
     serves_pages = True
 
     def recognises(self, path):
-        return Certainty.SURE if '"crowd_task"' in read_head(path) else Certainty.NO
+        return Recognition.SURE if '"crowd_task"' in read_head(path) else Recognition.NO
 
     def completion_link(self, code):
         return f"https://pages.example/{code}"

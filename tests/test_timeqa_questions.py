@@ -75,12 +75,12 @@ def pair_of(*segments: ReleasedAlignedSegment, label: str = "Ann Lee", **more: A
 
 
 def asked_of(
-    pair: Pair, seeds: int = 1, templates: QuestionTemplates | None = None, **settings: Any
+    pair: Pair, seeds: int = 1, about: QuestionTemplates | None = None, **settings: Any
 ) -> list[list[PairQuestion]]:
     """The questions of a pair under each of so many seeds; all can be answered, without probes."""
     how = Questions(**{"unanswerable": {}, "probes": 0, **settings})
     return [
-        ask_pair(pair, templates or relation(), how, SEED + seed_offset).questions
+        ask_pair(pair, about or relation(), how, SEED + seed_offset).questions
         for seed_offset in range(seeds)
     ]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
-from factdrift.annotation.platforms.base import Certainty, Platform
+from factdrift.annotation.platforms.base import Platform, Recognition
 from factdrift.annotation.platforms.label_studio import LabelStudio
 from factdrift.annotation.platforms.mturk import MTurk
 from factdrift.annotation.platforms.prolific import Prolific
@@ -68,7 +68,7 @@ def detect_platform(
     A plug-in that cannot be loaded is passed over, and `say` hears why. `UserError`: two or more
     platforms are equally certain, and nothing else decides.
     """
-    certainty_by_name: dict[str, Certainty] = {}
+    certainty_by_name: dict[str, Recognition] = {}
     for platform_name in ALL_PLATFORMS.names():
         try:
             certainty_by_name[platform_name] = find_platform(platform_name).recognises(results_path)
@@ -77,7 +77,7 @@ def detect_platform(
                 raise
             say(f"  {error}")
     highest_certainty = max(certainty_by_name.values())
-    if highest_certainty is Certainty.NO:
+    if highest_certainty is Recognition.NO:
         return find_platform(READS_WHATEVER_IS_LEFT)
     candidate_names = [
         platform_name

@@ -18,7 +18,7 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 
 
-class Certainty(IntEnum):
+class Recognition(IntEnum):
     """The certainty with which a platform recognises a file as its results."""
 
     NO = 0
@@ -85,7 +85,7 @@ class Platform(ABC):
         """
 
     @abstractmethod
-    def recognises(self, results_path: Path) -> Certainty:
+    def recognises(self, results_path: Path) -> Recognition:
         """Return how surely a file holds results of this platform, by the beginning of the file."""
 
     def read(

@@ -24,7 +24,7 @@ from factdrift.annotation.checks import is_asked, value_as_text
 from factdrift.annotation.layout import Layout, LayoutAnswer, LayoutField
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.page import template_environment
-from factdrift.annotation.platforms.base import Certainty, FindItem, Platform
+from factdrift.annotation.platforms.base import FindItem, Platform, Recognition
 from factdrift.annotation.reading import json_documents, read_head
 from factdrift.annotation.submission import (
     SUBMISSION_FORMAT,
@@ -229,15 +229,15 @@ class LabelStudio(Platform):
         for file_name, file_text in file_texts.items():
             (folder / file_name).write_text(file_text, "utf-8", newline="\n")
 
-    def recognises(self, path: Path) -> Certainty:
+    def recognises(self, path: Path) -> Recognition:
         """`SURE` of a JSON file of tasks: those that we made, or others with annotations."""
         if path.suffix.lower() != ".json":
-            return Certainty.NO
+            return Recognition.NO
         file_start = read_head(path)
         is_sure = f'"{META}"' in file_start or (
             '"annotations"' in file_start and '"data"' in file_start
         )
-        return Certainty.SURE if is_sure else Certainty.NO
+        return Recognition.SURE if is_sure else Recognition.NO
 
     def read(
         self, path: Path, find_item: FindItem = lambda *ids: None

@@ -24,7 +24,7 @@ from factdrift.annotation.batch import Hit, HitBatch
 from factdrift.annotation.layout import Layout
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.page import packed_hit, render_page
-from factdrift.annotation.platforms.base import Certainty, Decide, FitsHit, Platform, write_csv
+from factdrift.annotation.platforms.base import Decide, FitsHit, Platform, Recognition, write_csv
 from factdrift.annotation.reading import csv_rows, is_table, read_head
 from factdrift.annotation.submission import (
     LONGEST,
@@ -76,13 +76,13 @@ class MTurk(Platform):
         any_id = "0" * 16
         return lambda items: len(packed_hit(Hit(any_id, tuple(items)), any_id)) <= bytes_left
 
-    def recognises(self, results_path: Path) -> Certainty:
+    def recognises(self, results_path: Path) -> Recognition:
         """`SURE` of a table with the columns that only the requester site has."""
         column_names = read_head(results_path).split("\n", 1)[0]
         is_sure = (
             is_table(results_path) and "AssignmentId" in column_names and "WorkerId" in column_names
         )
-        return Certainty.SURE if is_sure else Certainty.NO
+        return Recognition.SURE if is_sure else Recognition.NO
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """A submission from a row of the site's CSV, by the worker and assignment that it names."""

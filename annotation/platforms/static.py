@@ -17,7 +17,7 @@ from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.page import hit_file, render_page
-from factdrift.annotation.platforms.base import Certainty, Platform, write_csv
+from factdrift.annotation.platforms.base import Platform, Recognition, write_csv
 from factdrift.annotation.reading import read_head
 from factdrift.annotation.submission import (
     SUBMISSION_FORMAT,
@@ -79,11 +79,11 @@ class Static(Platform):
         ]
         write_csv(folder / "links.csv", [("assignment", "hit", "link"), *link_rows])
 
-    def recognises(self, results_path: Path) -> Certainty:
+    def recognises(self, results_path: Path) -> Recognition:
         """`POSSIBLE` for submissions of our pages, which Prolific's workers use as well."""
         file_start = read_head(results_path)
         is_ours = SUBMISSION_FORMAT in file_start or _NAMED_BATCH.search(file_start) is not None
-        return Certainty.POSSIBLE if is_ours else Certainty.NO
+        return Recognition.POSSIBLE if is_ours else Recognition.NO
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """The submission that the value is, or that is in the only cell of a row that holds one."""

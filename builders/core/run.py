@@ -18,12 +18,12 @@ __outside_step_keys__ = True
 class RecipeInput(Strict):
     """One input as a recipe describes it.
 
-    `kind` is the kind of its files, by default the one that belongs to its name (dump, news,
-    pages, …); the kind `gold` is judgments of annotators about rows of the dataset. `path` is a
-    file, a folder, a glob or an address, relative to the recipe; without it the input is given on
-    the command line. `sha256` is the checksum that the file must have, `licence` is an SPDX
-    expression, `snapshot` is the day of the input if its file names do not contain it, `homepage`
-    is its source, and `optional` says whether it can be absent.
+    `kind`: the kind of its files, by default the one that belongs to its name (dump, news, pages,
+    …); `gold` is judgments of annotators about rows of the dataset. `path`: a file, a folder, a
+    glob or an address, relative to the recipe; without it the input is given on the command line.
+    `sha256`: the checksum that the file must have; `licence`: an SPDX expression; `snapshot`: the
+    day of the input if its file names do not contain it; `homepage`: where it comes from;
+    `optional`: whether it can be absent.
     """
 
     kind: Kind = "wikidata"

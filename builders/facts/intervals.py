@@ -195,7 +195,7 @@ def _length(first_day: Day | None, last_day: Day | None) -> int | None:
     return int(last_day) - int(first_day) + 1
 
 
-class Answer(NamedTuple):
+class CertaintyColumns(NamedTuple):
     """The three values as two columns without nulls; certain is possible too."""
 
     certain: ir.BooleanValue
@@ -224,35 +224,35 @@ class IntervalColumns(NamedTuple):
         )
         return cls(start_first, start_last, end_first, end_last, doubtful)
 
-    def holds_within(self, first_day: ir.DateValue, last_day: ir.DateValue) -> Answer:
+    def holds_within(self, first_day: ir.DateValue, last_day: ir.DateValue) -> CertaintyColumns:
         """Whether they held on some day of a window."""
         return self._answer(
             _surely_column(self.start_last, last_day) & _surely_column(first_day, self.end_first),
             _maybe_column(self.start_first, last_day) & _maybe_column(first_day, self.end_last),
         )
 
-    def holds_throughout(self, first_day: ir.DateValue, last_day: ir.DateValue) -> Answer:
+    def holds_throughout(self, first_day: ir.DateValue, last_day: ir.DateValue) -> CertaintyColumns:
         """Whether they held on every day of a window."""
         return self._answer(
             _surely_column(self.start_last, first_day) & _surely_column(last_day, self.end_first),
             _maybe_column(self.start_first, first_day) & _maybe_column(last_day, self.end_last),
         )
 
-    def starts_within(self, first_day: ir.DateValue, last_day: ir.DateValue) -> Answer:
+    def starts_within(self, first_day: ir.DateValue, last_day: ir.DateValue) -> CertaintyColumns:
         """Whether their starts lie in a window."""
         return self._answer(
             _surely_column(first_day, self.start_first) & _surely_column(self.start_last, last_day),
             _maybe_column(first_day, self.start_last) & _maybe_column(self.start_first, last_day),
         )
 
-    def ends_within(self, first_day: ir.DateValue, last_day: ir.DateValue) -> Answer:
+    def ends_within(self, first_day: ir.DateValue, last_day: ir.DateValue) -> CertaintyColumns:
         """Whether their ends lie in a window."""
         return self._answer(
             _surely_column(first_day, self.end_first) & _surely_column(self.end_last, last_day),
             _maybe_column(first_day, self.end_last) & _maybe_column(self.end_first, last_day),
         )
 
-    def precedes(self, later_ones: "IntervalColumns", days: int = 0) -> Answer:
+    def precedes(self, later_ones: "IntervalColumns", days: int = 0) -> CertaintyColumns:
         """Whether they ended before others began, with at least this number of days between."""
         certainly_precede = _length_column(self.end_last, later_ones.start_first) >= days + 2
         possibly_precede = _length_column(self.end_first, later_ones.start_last) >= days + 2
@@ -262,7 +262,7 @@ class IntervalColumns(NamedTuple):
             later_ones.doubtful,
         )
 
-    def overlaps(self, other_intervals: "IntervalColumns", days: int = 1) -> Answer:
+    def overlaps(self, other_intervals: "IntervalColumns", days: int = 1) -> CertaintyColumns:
         """Whether both held on at least this number of common days; see `Interval.overlaps`."""
         shortest_lengths = [
             _length_column(self.start_last, other_intervals.end_first),
@@ -286,7 +286,7 @@ class IntervalColumns(NamedTuple):
 
     def ranges(
         self,
-        window: "Window",
+        window: "TimeWindow",
         start_place: Callable[[ir.DateValue], ir.Value] = lambda day: day,
         end_place: Callable[[ir.DateValue], ir.Value] = lambda day: day,
     ) -> "Ranges":
@@ -312,14 +312,14 @@ class IntervalColumns(NamedTuple):
         are_certain: ir.BooleanValue,
         are_possible: ir.BooleanValue,
         others_doubtful: ir.BooleanValue | None = None,
-    ) -> Answer:
+    ) -> CertaintyColumns:
         for are_doubtful in (self.doubtful, others_doubtful):
             if are_doubtful is not None:
                 are_certain &= ~are_doubtful
-        return Answer(are_certain, are_possible)
+        return CertaintyColumns(are_certain, are_possible)
 
 
-class Window(NamedTuple):
+class TimeWindow(NamedTuple):
     """The first and the last place of a window, and the places next to them outside."""
 
     first: ir.Value | int

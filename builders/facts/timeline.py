@@ -57,7 +57,7 @@ from factdrift.builders.facts.intervals import (
     FIRST_DAY,
     LAST_DAY,
     IntervalColumns,
-    Window,
+    TimeWindow,
     with_calendar_ends,
     without_calendar_ends,
 )
@@ -615,7 +615,7 @@ def _ranges(table: ir.Table, window: Sequence[Period], when_counted: WhenCounted
     first_day, last_day = ibis.literal(window[0].first), ibis.literal(window[-1].last)
     rows_near = table.filter(IntervalColumns.of(table).holds_within(first_day, last_day).possible)
     place_ranges = IntervalColumns.of(rows_near, doubtful=rows_near.doubtful).ranges(
-        Window(low, high, low - 1, high + 1), first_index, last_index
+        TimeWindow(low, high, low - 1, high + 1), first_index, last_index
     )
     object_ids = {
         column: item_number(rows_near[column]).fill_null(0) for column in ("subject", "object")

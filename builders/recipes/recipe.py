@@ -37,11 +37,11 @@ FOLDER = resource("builders/recipes")
 class Recipe(Strict):
     """Inputs, parameters and seed of one dataset version, and what its card says.
 
-    `dataset` is the name of the dataset and its folder, in small letters, digits and hyphens.
-    `version` is `1.2.3`, or `auto` for the smallest version that the versioning rule allows.
-    `title` and `summary` begin the card. `licence` is the SPDX expression for the rows. `tags` are
-    search words on the Hub. `inputs` are the inputs by name, `build` holds the parameters of one
-    builder, and all random draws depend on `seed`.
+    `dataset`: the name of the dataset and its folder, in small letters, digits and hyphens;
+    `version`: `1.2.3`, or `auto` for the smallest version that the versioning rule allows;
+    `title`, `summary`: the beginning of the card; `licence`: the SPDX expression for the rows;
+    `tags`: search words on the Hub; `inputs`: the inputs by name; `build`: the parameters of one
+    builder; `seed`: what all random draws depend on.
     """
 
     # `two-hop`, not `Two-Hop` or `two_hop`

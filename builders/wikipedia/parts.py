@@ -1,7 +1,7 @@
 """Parts: the result of reading one unit of work (`files.PageUnit`), on disk.
 
 A part is three files of one name: `.pages` (the pages that are kept, one after the other), `.npz`
-(hashes of titles and redirects, and the places of the pages), and `.json` (`PartSummary`). The
+(hashes of titles and redirects, and the places of the pages), and `.json` (`PagePartSummary`). The
 `.json` file is written last: where it exists, the unit was read completely.
 """
 
@@ -44,7 +44,7 @@ class ReadingTask(NamedTuple):
     """Whether this is the second reading, for pages that redirects with wanted titles lead to."""
 
 
-class PartSummary(msgspec.Struct):
+class PagePartSummary(msgspec.Struct):
     """The summary of a part: the number of pages seen, the drops, and the place of its unit."""
 
     seen: int
@@ -52,9 +52,9 @@ class PartSummary(msgspec.Struct):
     dropped: list[Dropped]
 
 
-def summary_of(part: Path) -> PartSummary:
+def summary_of(part: Path) -> PagePartSummary:
     """The summary of a part, by the path of its `.npz`."""
-    return msgspec.json.decode(part.with_suffix(".json").read_bytes(), type=PartSummary)
+    return msgspec.json.decode(part.with_suffix(".json").read_bytes(), type=PagePartSummary)
 
 
 def part_name(unit: PageUnit, late: bool) -> str:
@@ -226,7 +226,7 @@ class _PartWriter:
         }
         np.savez(self.path.with_suffix(".npz"), **arrays)
         page_count = len(self.articles) + len(self.redirects) + self.others
-        summary = PartSummary(page_count, self.unit.within, self.dropped)
+        summary = PagePartSummary(page_count, self.unit.within, self.dropped)
         temporary_path = self.path.with_suffix(".tmp")
         temporary_path.write_bytes(msgspec.json.encode(summary))
         temporary_path.replace(self.path.with_suffix(".json"))

@@ -20,8 +20,8 @@ Nothing is defined here; each name is documented where it is defined.
 from factdrift.annotation.batch import HitBatch as HitBatch
 from factdrift.annotation.layout import Layout as Layout
 from factdrift.annotation.order import Delivery as Delivery
-from factdrift.annotation.platforms.base import Certainty as Certainty
 from factdrift.annotation.platforms.base import Platform as Platform
+from factdrift.annotation.platforms.base import Recognition as Recognition
 from factdrift.annotation.reading import read_head as read_head
 from factdrift.annotation.submission import SUBMISSION_FORMAT as SUBMISSION_FORMAT
 from factdrift.annotation.submission import Refused as Refused

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 from factdrift.kit import (
     SUBMISSION_FORMAT,
-    Certainty,
     Delivery,
     HitBatch,
     Layout,
     Platform,
+    Recognition,
     Refused,
     Submission,
     read_head,
@@ -32,9 +32,9 @@ class MyPlatform(Platform):
         text = json.dumps(tasks, ensure_ascii=False, indent=1, sort_keys=True)
         (folder / "tasks.json").write_text(text + "\n", "utf-8")
 
-    def recognises(self, path: Path) -> Certainty:
+    def recognises(self, path: Path) -> Recognition:
         """Results name the task in a field that no other platform has."""
-        return Certainty.SURE if '"my_platform_task"' in read_head(path) else Certainty.NO
+        return Recognition.SURE if '"my_platform_task"' in read_head(path) else Recognition.NO
 
     def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
         """One line: `{"my_platform_task": …, "worker": …, "answers": {item: {answer: value}}}`."""
