@@ -153,7 +153,10 @@ class ItemSelection:
     counts: dict[str, int]
 
     def add(self, item_or_reason: Item | str, group_key: str, ledger: Ledger) -> None:
-        """Take an item, unless the ledger has the item or its row; count a text as a reason."""
+        """Take an item, unless the ledger has this item or its row already.
+
+        If `item_or_reason` is a string, it is the reason why there is no item, and is counted.
+        """
         if not isinstance(item_or_reason, str):
             if item_or_reason.id not in ledger.items and item_or_reason.row not in ledger.rows:
                 ledger.items.add(item_or_reason.id)

@@ -125,7 +125,10 @@ class Batches:
         return batch_id in self.places
 
     def layout_versions(self, name: str) -> list[LayoutVersion]:
-        """The batches of a layout by what can be answered, that of the newest batch last."""
+        """Return the versions of a layout, that of the newest batch last.
+
+        Batches are of one version if the same can be answered in them.
+        """
         if name in self._versions:
             return self._versions[name]
         version_by_key: dict[str, LayoutVersion] = {}
@@ -151,7 +154,10 @@ class Batches:
 def match_submission(
     submission: Submission, batches: Batches, platform_name: str, salt: bytes
 ) -> list[Judgment] | Refused:
-    """One judgment an item, in the order of the HIT; or the first thing that is wrong with it."""
+    """Return one judgment for each answered item, in the order of the HIT.
+
+    If the submission cannot be taken, return its first mistake as a `Refused` instead.
+    """
 
     def refused(reason: str, detail: str = "") -> Refused:
         return Refused(submission.where, submission.line, reason, detail)

@@ -36,9 +36,12 @@ def select(table: ir.Table, seed: int, per_family: int) -> ir.Table:
 def _levelled(
     table: ir.Table, group_columns: list[str], least_answers: int, rank_taken: int
 ) -> ir.Table:
-    """Cut the rows of each answer to those of the `rank_taken`-th most frequent; `nth` counts them.
+    """Level how often each answer occurs within a group.
 
-    Groups of fewer than `least_answers` different answers are left out.
+    No answer keeps more rows than the `rank_taken`-th most frequent answer of its group has, or
+    the least frequent one where the group has fewer answers. The rows are kept in drawn order, and
+    the new column `nth` numbers those of each answer from 0. Groups with fewer than `least_answers`
+    different answers are left out.
     """
     answer_counts = table.group_by([*group_columns, "kind"]).agg(rows=table.count())
     answer_counts = _numbered(answer_counts, group_columns, [ibis.desc("rows"), "kind"]).filter(

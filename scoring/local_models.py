@@ -292,7 +292,7 @@ class MaskedModel(LocalModel):
         return text_totals
 
     def _with_masks(self, gap: ModelQuestion, mask_count: int) -> _TokenText:
-        """A statement with masks in its gap, and their places."""
+        """The tokens of a statement with this many masks in its gap, and the masks' places."""
         mask_text = self.tokenizer.mask_token * mask_count
         ids = self.tokenizer(self._plain(gap.text) + mask_text + self._plain(gap.after))[
             "input_ids"
@@ -303,7 +303,10 @@ class MaskedModel(LocalModel):
         return self._fitted(list(ids), places)
 
     def _plain(self, text: str) -> str:
-        """A text without masks of its own."""
+        """A text in which each mask token is replaced by a space.
+
+        Otherwise a text that happens to contain the mask token would have more gaps than asked for.
+        """
         return text.replace(self.tokenizer.mask_token, " ")
 
     def _log_probabilities_at(

@@ -1,14 +1,14 @@
 """Metrics of single rows, as queries over the questions of a release and the answers of a model.
 
 - `exact_match`, `f1`: the best over the accepted answers, normalised as SQuAD does (Rajpurkar et
-  al. 2016). Where there is no answer, none given counts 1 and a text 0; none given where there is
-  one counts 0 (TimeQA: Chen et al. 2021).
-- `p@1`, `p@5`, `p@10`, `mrr`: the rank of the first right candidate (LAMA: Petroni et al. 2019);
-  no `p@k` where no list is as long.
-- `accuracy`: of what was offered, the text with the highest number is right, the first of equals;
-  where all of several are equal, none is chosen. Beside it what is right of the same texts without
-  any knowledge: `chance`, one at random; `shortest`, one with the fewest letters; `before`, an
-  answer of the period before, where one was offered.
+  al. 2016). For unanswerable rows an empty answer scores 1 and any text 0; for all other rows an
+  empty answer scores 0 (TimeQA: Chen et al. 2021).
+- `p@1`, `p@5`, `p@10`, `mrr`: the rank of the first right candidate (LAMA: Petroni et al. 2019).
+  There is no `p@k` if no list of candidates is that long.
+- `accuracy`: whether the chosen one of the texts offered is right. The text with the highest number
+  is chosen, and the first one of equals; if all of several texts are equal, none is. Beside it
+  stands how often choosing without any knowledge is right: `chance`, a text at random; `shortest`,
+  one with the fewest letters; `before`, an answer of the period before, where one was offered.
 - `rouge_l`: longest common subsequence of words, F-measure, best over the answers (Lin 2004).
 - `recall@1` … `recall@20`: the article that answers, or a passage of it (`article_3`), is among
   the first found (StreamingQA: Liška et al. 2022).

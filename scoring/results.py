@@ -173,10 +173,11 @@ def _text(results: SharedResults) -> str:
 
 
 def check_results(folder: Path, release_folder: Path) -> SharedResults:
-    """Score the answers of a folder again; its results.
+    """Score the answers in a folder of shared results again, and return the results.
 
-    `UserError`: other files in it; a key, path, address or control character; unknown rows; another
-    release, or its version with other rows; figures that the answers do not give.
+    Raises `UserError` if the folder holds other files or answers to unknown rows; if a text in it
+    has a secret key, path, address or control character; if the results are of another release, or
+    of this version with other rows; or if its figures are not those that the answers give.
     """
     results = read_results(folder)
     manifest = load_manifest(release_folder)

@@ -25,7 +25,8 @@ MEASURES = {
 }
 """The names of measures in trec_eval -> the names in our tables."""
 _STALE, _MISLED = "stale@10", "misled"
-# Results among which stale ones are counted: the cut-off of nDCG@10, which BEIR reports.
+# Stale passages are counted among this many first results, as many as nDCG@10 looks at, the measure
+# that BEIR reports.
 _TOP = 10
 Judged = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]

@@ -376,7 +376,17 @@ def _means(
     config_name: str | None = None,
     stratum: str = "all",
 ) -> Iterator[Mean]:
-    """Yield the means of each `value` of a source of marks, over the rows that `where` selects."""
+    """Yield the mean of every metric over some rows, with its interval, for each `value` of them.
+
+    A *mark* is what one row scored in one metric. `mark_source` is SQL for the table `marks` (a row
+    for each row that was answered, a column for each metric) with a column `value`: the rows of
+    each value, such as each relation, have a mean of their own. `where` selects the rows.
+
+    Intervals come from a bootstrap: the mean is taken anew over many random draws of the data. What
+    is drawn are whole *bundles* of subjects and not rows, because the rows of one subject tend to
+    be right or wrong together. `draw_weights` says how often each draw takes each bundle (see
+    `bundle_weights`). It is made once and handed in, so that all means are of the same draws.
+    """
     metric_columns = ", ".join(
         f"count({duck.name(metric_name)}), sum({duck.name(metric_name)})::BIGINT"
         for metric_name in metrics
@@ -387,6 +397,7 @@ def _means(
     """).fetchall()  # noqa: S608
     value_order = sorted({value for value, *_ in rows}, key=sortable)
     value_places = {value: metric_number for metric_number, value in enumerate(value_order)}
+    # By value and bundle, two numbers for each metric: how many rows have it, and the sum of marks.
     mean_cells = np.zeros((len(value_order), draw_weights.shape[1], 2 * len(metrics)), np.int64)
     for value, bundle, *cell_numbers in rows:
         mean_cells[value_places[value], bundle] = [number or 0 for number in cell_numbers]
@@ -395,6 +406,7 @@ def _means(
             mean_cells[:, :, 2 * metric_number],
             mean_cells[:, :, 2 * metric_number + 1],
         )
+        # A value whose rows do not have this metric has no mean of it.
         present_places = np.flatnonzero(row_counts.any(1))
         for value_place, mean_interval in zip(
             present_places,

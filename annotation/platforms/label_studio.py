@@ -186,7 +186,11 @@ def _field_text(field: LayoutField, field_value: Json) -> tuple[str, Places | No
 
 
 def _join_paragraphs(paragraphs: Sequence[Json]) -> tuple[str, Places]:
-    """The paragraphs as one text, each new heading above its first, and where each stands."""
+    """Join paragraphs into one text; return it and the place of each paragraph in it.
+
+    A heading stands once, above the first of the paragraphs in a row that have it. A place is the
+    start and the end of the paragraph's text, without its heading.
+    """
     joined_text, heading_before = "", ""
     paragraph_places: Places = []
     for paragraph in paragraphs:

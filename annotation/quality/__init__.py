@@ -92,8 +92,8 @@ def _checked_ids(
             passed_ids |= batch_ids
         else:
             # `accepted` is None: the expert has not seen the whole sample yet. The judgments that
-            # were accepted before stay accepted if as many sampled judgments were found right as
-            # the rule asks for, or as there were then if they were fewer.
+            # were accepted before stay accepted if enough sampled ones were found right: as many as
+            # the rule asks for, or as many as were accepted before where these are fewer.
             required_right = min(layout.rule.sampled, len(accepted_before))
             if batch.right >= required_right:
                 passed_ids |= accepted_before

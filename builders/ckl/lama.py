@@ -404,8 +404,16 @@ class Decisions(common.GoldStep):
         return lama_row
 
     def _doubts(self, statement: str, cloze: rows.NewsCloze) -> list[str]:
-        """Doubts about the experts' wording, and those about the worker's answer that it keeps."""
+        """Return the doubts that remain about a cloze in the wording that the experts gave it.
+
+        `cloze.doubts` has the doubts about the worker's cloze. Some come from its wording alone,
+        such as a `yesterday` without a date; these give way to those about the experts' wording,
+        which may have mended them or brought new ones. All others, such as those about the answer,
+        stay, because another wording does not mend them.
+        """
         first_year = self.periods.first.year
+        # Both wordings are read with the answer in the gap. The worker's is read again only to tell
+        # which of `cloze.doubts` came from the wording.
         worker_doubts, expert_doubts = (
             text_doubts(text.replace(BLANK, cloze.new_answer), first_year)
             for text in (cloze.cloze, statement)

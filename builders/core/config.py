@@ -255,7 +255,11 @@ def _fields(model: type[BaseModel], loc: Loc) -> list[str]:
 
 
 def _is_tag(model: type[BaseModel], part: int | str) -> bool:
-    """Whether `part` is what selects `model` in a union: its class name or a literal of a field."""
+    """Whether `part` names `model` among the models of a union.
+
+    In the place of an error, pydantic names the chosen model by its class, or by the literal value
+    of the field that tells the models apart. Such a part is no field of the file.
+    """
     field_hints = [field.annotation for field in model.model_fields.values()]
     literal_values = [
         get_args(annotation) for annotation in field_hints if get_origin(annotation) is Literal
@@ -265,7 +269,8 @@ def _is_tag(model: type[BaseModel], part: int | str) -> bool:
     )
 
 
-# By the type of the error, in the words of YAML: pydantic speaks of tuples and instances.
+# Our message for a type of error of pydantic, whose own message speaks of strings, tuples and
+# instances, which are words of Python and not of YAML.
 _EXPECTED_KINDS = {"string_type": "should be text"}
 _EXPECTED_KINDS |= dict.fromkeys(("tuple_type", "list_type"), "should be a list")
 _EXPECTED_KINDS |= dict.fromkeys(("dict_type", "model_type"), "should be a mapping")

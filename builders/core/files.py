@@ -126,7 +126,8 @@ def writable(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
 
 
-# What the user can mend: no room, no permission, a path that is too long or something else.
+# The system's messages for errors that the user can mend: the disk is full, a permission is
+# lacking, a path is too long, and the like.
 _REFUSAL_TEXTS = (
     "Symlink loop",  # pathlib's own words for ELOOP
     *(

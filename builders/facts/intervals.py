@@ -48,7 +48,11 @@ class Certainty(Enum):
 
     @classmethod
     def of(cls, is_certain: bool, is_possible: bool) -> "Certainty":
-        """The value for what holds under every reading, and under some."""
+        """The three-valued answer of two tests.
+
+        CERTAIN if the answer is yes under every reading of the dates, POSSIBLE if under some, NO if
+        under none.
+        """
         if is_certain:
             return cls.CERTAIN
         return cls.POSSIBLE if is_possible else cls.NO

@@ -409,10 +409,11 @@ def _item_id(item_number: ir.IntegerValue) -> ir.StringValue:
 
 
 def drop_matching(comparisons: ir.Table, matched_keys: ir.Table, reason: str) -> ir.Table:
-    """Give a reason to the comparisons that match a key and have no reason yet.
+    """Set the drop reason of the comparisons that match a key and have no reason yet.
 
-    The table `keys` has the columns `subject` (an id or its number), `relation`, perhaps `first`,
-    and perhaps `detail`. A key with several details gets them all, sorted and joined by spaces.
+    The keys are the rows of `matched_keys`. It has the columns `subject` (an id or its number) and
+    `relation`, and may have `first` (a period) and `detail`, which is set with the reason. If a key
+    occurs with several details, it gets them all, sorted and joined by spaces.
     """
     if matched_keys.subject.type().is_string():
         matched_keys = matched_keys.mutate(subject=item_number(matched_keys.subject))

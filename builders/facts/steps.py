@@ -106,10 +106,11 @@ class Facts(Step):
 
 
 class Timelines(Step):
-    """The step that makes the timelines of some relations, in which every end is closed.
+    """The step that merges the facts of some relations into timelines (see `timeline`).
 
-    It writes `timelines.parquet` (`rows.Segment`) and `gaps.parquet` (`rows.Gap`). `rules` has the
-    rule of each relation by its id.
+    Where a statement leaves the end of a fact open, the timeline closes it by the relation's rules.
+    `rules` has these rules by the id of the relation. The step writes `timelines.parquet`
+    (`rows.Segment`) and `gaps.parquet` (`rows.Gap`).
     """
 
     name: ClassVar[str] = "timelines"

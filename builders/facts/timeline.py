@@ -424,7 +424,16 @@ def _trusted(items: ir.Table, rules: Rules) -> ir.DateValue:
 
 
 def _exclusive(engine: Engine, items: ir.Table, rules: Rules) -> ir.Table:
-    """Rule 3: adds `successor`, its last possible first day, and `rival`; cuts rule 2's starts."""
+    """Apply rule 3 to the relations with one object at a time: add `successor` and `rival`.
+
+    `successor` is the day by which the first successor of an open fact has surely begun, or null
+    without any. In pairs with co-holders, two objects whose terms surely overlap, it is null, as
+    the next holder need not have replaced this one. `rival` marks a fact that is still open while
+    another object of the pair is, too: only one can hold, and nobody knows which. A fact of
+    preferred rank is never a rival, because editors of Wikidata marked it as the one that holds.
+
+    All items, of these relations and of others, are also cut to the snapshot day (`_by_snapshot`).
+    """
     exclusive_ids = sorted(relation_id for relation_id, rule in rules.items() if rule.exclusive)
     no_successor = {"successor": ibis.null("date"), "rival": ibis.literal(False)}
     if not exclusive_ids:
@@ -435,6 +444,8 @@ def _exclusive(engine: Engine, items: ir.Table, rules: Rules) -> ir.Table:
     )
     sole_items = items.filter(items.relation.isin(exclusive_ids))
     sole_items = _with_successor(_by_snapshot(sole_items), _co_held(sole_items))
+    # A pair has more than one open object if the least or the greatest of them is not this one.
+    # That needs no join of the table with itself, nor a list of the objects.
     in_pair = ibis.window(group_by=PAIR)
     still_open = sole_items.end_open & sole_items.successor.isnull() & (sole_items.kind != "gap")
     rival_objects = ibis.ifelse(still_open, sole_items.object, ibis.null("string"))

@@ -310,7 +310,12 @@ def questions(
 
 
 class _Wording(NamedTuple):
-    """The templates that ask for one side of a fact, and the span of its name in the sentence."""
+    """How one side of a fact, its subject or its object, is asked for.
+
+    `other_id` is the entity on the other side, which the question names. `span` is where the
+    sentence names the side that is asked for. `ask_state` is the template that asks who or what is
+    in the state, `ask_event` the one that asks who or what came into it.
+    """
 
     side: Side
     other_id: str
@@ -320,7 +325,10 @@ class _Wording(NamedTuple):
 
 
 class _FactQuestion(NamedTuple):
-    """One stated fact that is asked about on the day of one draw."""
+    """Makes the questions about one fact that an article states.
+
+    `draw` is one draw of that article; its days say when the questions are asked.
+    """
 
     article: Article
     fact: GroundedFact
@@ -536,7 +544,10 @@ class _FactQuestion(NamedTuple):
 def _holders(
     timeline: Sequence[HeldTerm], first_day: date, last_day: date
 ) -> list[HeldTerm] | None:
-    """Return all that hold from `first_day` to `last_day`, or None if that is in doubt."""
+    """Return all terms that certainly hold from `first_day` to `last_day`.
+
+    If one of another object may hold, too, the answer is in doubt, and the result is None.
+    """
     holders = [term for term in timeline if term.within(first_day, last_day)]
     item_ids = {term.id for term in holders}
     for term in timeline:
@@ -547,7 +558,10 @@ def _holders(
 
 
 def _began(timeline: Sequence[HeldTerm], first_day: date, last_day: date) -> list[HeldTerm]:
-    """All that certainly began in a span of days; none where another may have begun too."""
+    """Return all terms that certainly began in a span of days.
+
+    If one of another object may have begun in it, too, the list is empty: the answer is in doubt.
+    """
     newcomers = [term for term in timeline if term.certainly_starts_within(first_day, last_day)]
     item_ids = {term.id for term in newcomers}
     for term in timeline:

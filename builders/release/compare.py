@@ -339,13 +339,20 @@ def _add_differences(
     before: _Files,
     after: _Files,
 ) -> None:
-    """Add the rows of one config that differ, matched by `id`, else by their whole content.
+    """Add the rows of one config that differ between two releases to the table `diff`.
 
-    A row that differs in rendered columns alone is rendered anew, and one that differs only where
-    it is read off the dump is measured anew. Without ids there is no telling which row an edited
-    one was: it counts as one removed and one added; copies of a row are counted in each split.
+    Rows are matched by `id`. Each row that differs gets one change, the first that fits: `added` or
+    `removed` if only one release has it, `moved` if it is in another split, `edited` if what the
+    row says differs, `rendered` if only the text that was made from it differs, and `measured` if
+    only values differ that are read off the dump, such as the day on which a fact was last seen.
+
+    If the config has no column `id`, rows are matched by their whole content. Then nothing tells
+    which row an edited one was before: it counts as one removed and one added. Equal rows of a
+    split are numbered, and matched by their numbers.
     """
-    tests: dict[str, str] = {}  # the columns that differ, whether as an edit or as a patch
+    # In the SQL, `o` is a row of the old release and `n` its match in the new one. For each column:
+    # the condition that its values differ. Not every difference is an edit (see `_is_patch`).
+    tests: dict[str, str] = {}
     edit_tests, render_tests, changed_names = [], [], []
     for column in columns:
         if column.name == "id":
@@ -362,6 +369,8 @@ def _add_differences(
     names = [column.name for column in columns]
     old_release, new_release = (_json(side_name, names) for side_name in "on")
     old_rows, new_rows = _rows(before, after, names), _rows(after, before, names)
+    # With ids, the split is no part of the match, so that a row in another split counts as moved.
+    # Without them, equal rows of different splits would be mixed up.
     place = "" if "id" in names else ' AND o."__split" = n."__split" AND o."__copy" = n."__copy"'
     db.execute(f"""
         INSERT INTO diff

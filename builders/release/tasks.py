@@ -388,7 +388,11 @@ def _write_inspect(
     files_place: str,
     cutoff_day: date | None,
 ) -> None:
-    """Write the module that asks any config, and `tasks.json` with its settings."""
+    """Write the task for Inspect: modules that can ask any config, and `tasks.json`.
+
+    The modules are the same for all releases; `tasks.json` says how each config of this
+    one is asked.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("ask.py", "squad.py", "after.py"):
         _copy(name, folder)

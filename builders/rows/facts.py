@@ -194,7 +194,7 @@ class SeenFact(StatedFact):
 
 @dataclass(frozen=True)
 class Labelled:
-    """A row's id, and names beside ids, as releases have them."""
+    """What releases add to a row: its own id, and a name for each id of an entity or relation."""
 
     id: Annotated[str, "content hash of what the row names"]
     subject_label: Annotated[str, "English label of the subject, else the `mul` label"]

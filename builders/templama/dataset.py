@@ -100,7 +100,16 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
     choices: int | None = Field(default=None, ge=2, le=26)
 
     def build(self, run: Run) -> Dataset:
-        """Mine facts, compare the periods and render: a config for each class, and `timelines`."""
+        """Run the steps and return the dataset that releases are written from.
+
+        Facts are mined from the dump and merged into timelines. Each period of the window is
+        compared with the one before it, and each subject and relation then belongs to a class of
+        `rows.Split`, such as `updated`. Each comparison is rendered as cloze sentences.
+
+        There is a config for each class, with a split for each period, and one with the
+        `timelines`. `choices` is there only if the recipe asks for it, and `paraphrases` only if
+        some relation has several cloze sentences.
+        """
         relations = select_relations(steps.all_relations(run), self.relations, run.templates)
         templates = cloze_templates(relations, self.wording, run.templates)
         facts_step = steps.facts_step(run, "dump", relations)
@@ -113,12 +122,14 @@ class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
             changes=changes_step, templates=templates, blank=self.blank, views=self.views(run)
         )
         cloze_path = run.folder(cloze_step) / "cloze.parquet"
+        # The first period of the window has none to be compared with, and so no rows.
         periods = [str(period) for period in window[1:]]
         timelines_file = FromParquet(run.folder(changes_step) / "timelines.parquet")
         drop_folders = [run.folder(changes_step)]
         examples_step = ClozeExamples(
             changes=changes_step, templates=templates, blank=self.blank, seed=run.seed
         )
+        # All classes are in one file; `_by_period` filters the rows of each config from it.
         config_files = dict.fromkeys(get_args(rows.Split), cloze_path)
         if self.choices:
             choices_step = ChoiceRows(cloze=cloze_step, number=self.choices, seed=run.seed)

@@ -65,10 +65,11 @@ class ClozeRows(Step):
     def _wordings(
         self, delta: Mapping[str, Any], counter: TokenCounter | None
     ) -> list[dict[str, Any]]:
-        """Return the rows of a comparison: the wording that models are asked, then the others.
+        """Return a comparison's rows, one for each wording, the one that models are asked first.
 
-        The asked wording is the first one of the template. Where several answers are right, it is
-        the first one that does not read as if there were only one.
+        Models are asked the first wording of the template. If several answers are right, they are
+        asked the first wording that does not read as if there were only one answer; if all do, the
+        first of all. Each other row has the id of the asked one in `cloze`.
         """
         variants = list(self._variants(delta, counter))
         asked_variant = variants[0]

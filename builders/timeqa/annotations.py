@@ -467,9 +467,10 @@ class Paraphrases:
         self._of.setdefault(gold_row.row, {}).update(dict.fromkeys(rewordings))
 
     def of(self, tables: Sequence[Path]) -> Iterator[rows.ParaphrasedQuestion]:
-        """Yield paraphrased questions; a question is looked up in the first table with its id.
+        """Yield a row for each paraphrase that can be taken, with the rest of its question's row.
 
-        Memory holds a few questions with their pages.
+        If several tables have the id of a question, the first of them counts. Only a few rows are
+        in memory at once, because each has the text of a page.
         """
         by_question = dict(self._of)
         for table_path in tables:

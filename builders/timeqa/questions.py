@@ -52,18 +52,20 @@ from factdrift.builders.timeqa.times import (
 )
 
 STEP = "ask"
-# Days by which a date of the page has to lie outside of a pair to be a date of other holders: a
-# year, as pages name years and seasons where the pair has days (`the 2003-04 season`).
+# A date on the page counts as one of other holders if it lies more than this many days before the
+# first day of the pair or after its last one. It is a year, because a page may name a whole year or
+# season (`the 2003-04 season`) where the pair has exact days.
 _SEASON = 366
-# The fewest days from the unit that `after` names to the snapshot: a month, a guess. Closer to the
-# snapshot there is hardly any time that the question would ask about.
+# `after` is asked only if at least this many days lie between the unit that it names and the
+# snapshot: a month, a guess. With fewer there is hardly any time left to ask about.
 _AFTER = 30
-# How many times are drawn before a question is given up.
+# How often a time is drawn for a question before the question is given up.
 _TRIES = 3
-# A window is tried this many times as often as a moment, because most pages state most years.
+# For a window, a time at which nothing holds, it is `_TRIES` times this number: most pages state
+# most years, and a stated time is not taken.
 _WINDOWS = 8
-# The smallest share of its words that a page keeps where the answer is cut out of the context: a
-# guess, so that the context is still a page and not a rest.
+# Where the answer is cut out of the context, the page keeps at least this share of its words: a
+# guess, so that what is left still reads as a page.
 _KEPT = 0.5
 # The drop reasons of segments that the page does not prove.
 _DROP_REASONS = ("not_found", "contradicted", "not_stated")
@@ -325,8 +327,8 @@ class _Asker:
             seeded_hash(self.own_key, segment.object, *seed_numbers(span))
             for segment, span in zip(pair.segments, self.timeline.spans, strict=False)
         ]
-        # The page's words for an object are an answer too: a question `in March 1985` would give
-        # away `March`, as a page calls March Engineering.
+        # The words that the page uses for an object are names of it, too, even a bare month name:
+        # where a page calls March Engineering `March`, `in March 1985` would give the answer away.
         self.names = [
             object_names(
                 segment.object_label,
@@ -456,17 +458,18 @@ class _Asker:
                 self.drop("several_answers", pair_question.segment, detail)
 
     def make_unanswerable(self) -> None:
-        """Make the share of questions without an answer.
+        """Make as many questions unanswerable as the settings ask for.
 
-        Hard ones ask in part about windows, times at which nothing holds. All others have their
-        answer cut out of the page.
+        Some of the hard ones are new questions about windows, which are times at which nothing
+        holds. All others are questions made before, whose answer is now cut out of the page.
         """
         for difficulty in _MODES:
             wanted_share = self.settings.unanswerable.get(difficulty, 0.0)
             if difficulty == "hard":
                 window_share = wanted_share * self.settings.windows
                 question_count = len(self._of_difficulty(difficulty))
-                # Windows are asked besides, so that their share is one of more questions.
+                # Questions about windows are added to the others. With n others and a share s of
+                # all, there are n * s / (1 - s) of them.
                 wanted_windows = question_count * window_share / (1 - window_share)
                 for _ in range(self._count(difficulty, "windows", wanted_windows)):
                     self.ask(self.window_times(), None, "hard")
@@ -600,14 +603,21 @@ class _Asker:
         return None
 
     def _states_others(self, time: Time, difficulty: Difficulty) -> bool:
-        """Whether the page may name others of the kind of the pair's objects at this time.
+        """Whether the page may name other objects for this time than those that the pair has.
 
-        For `before` and `after` it may where the sections of the evidence have dates before the
-        first day of the pair, or after the last one. For other specifiers only pairs of points in
-        time are looked at: the page may name others where a list or table beside the evidence has
-        an entry that names no object of the pair and has a date inside the time.
+        Wikidata may lack holders that the page names. A question whose time they may fall into is
+        not asked, because a reader of the page would rightly answer with one of them. There are two
+        signs of such holders:
+
+        - For hard `before` questions, a date in the sections of the evidence that is more than a
+          year before the pair; for hard `after` questions, one that is more than a year after it.
+        - For all other specifiers, and only if the relation has points in time (`pointwise`): in a
+          list or table beside the evidence, an entry that names no object of the pair and whose
+          date lies inside the time.
         """
         specifier, first_unit, last_unit = time
+        # For `before` and `after` each date near the evidence counts that is far outside the pair,
+        # for the others only those in `other_dates`, which stand beside other names.
         timeline, stated_days = self.timeline, self.pair.dates_near_evidence
         if specifier == "before":
             day = timeline.first

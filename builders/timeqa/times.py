@@ -155,13 +155,17 @@ def stated_unit(first: date | None, last: date | None) -> TimeUnit | None:
 
 
 def day_interval(segment_or_gap: Segment | Gap) -> Interval[int]:
-    """The interval of a segment or gap in ordinals, each boundary narrowed by the other.
+    """Return the interval of a segment or gap with days as ordinals, for arithmetic with times.
 
-    An open segment holds until its snapshot day and possibly longer.
+    The tables end an open segment with the day of the dump, as no dump knows more. Here its last
+    possible end is unknown, because the fact may go on after that day. Each boundary is narrowed by
+    the other one (see `intervals`).
     """
     dates = segment_interval(segment_or_gap)
     boundary_days = [None if day is None else day.toordinal() for day in dates.boundaries]
     end_last = None if dates.is_open else boundary_days[3]
+    # Whoever asks for `is_open` takes the fact to hold at the snapshot. A rival or a gap may never
+    # have held, so it does not count as open.
     is_open = dates.is_open and not dates.doubtful
     return Interval(
         boundary_days[0], boundary_days[1], boundary_days[2], end_last, dates.doubtful, is_open

@@ -253,8 +253,9 @@ def remaining_work(dump_reading: DumpReading, covered: Blocks) -> RemainingWork:
 
     Each file with a missing block is read again, and blocks that parts cover are passed over.
     """
-    # With at least as many files as shares, each file belongs to one share as a whole, and block 0
-    # tells whether it is this one. Otherwise the blocks of every file are divided among the shares.
+    # If there are at least as many files as shares, each file belongs as a whole to one share, so
+    # that the share of its block 0 is the share of the file. If there are fewer files, the blocks
+    # of every file are divided among the shares.
     shares_are_files = dump_reading.share.total <= len(dump_reading.files)
     files = []
     for file_number in range(len(dump_reading.files)):

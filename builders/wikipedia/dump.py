@@ -108,9 +108,16 @@ def _page_bytes(data: bytes) -> PageBytes:
 
 
 def _last_page(page_bytes: bytes, following: Iterable[bytes]) -> Iterator[PageBytes]:
-    """The page, if one is begun, that ends in the text that follows; its tag may be cut in two."""
+    """Yield the page, if any, that begins in `page_bytes` and ends in the text that follows.
+
+    `page_bytes` is the rest of the pieces, behind the last page that ended in them. Its last bytes
+    may be the first part of an opening tag.
+    """
+    # The first tag, and not the last one: if there is a second one, the first page has lost its
+    # end, and that has to be reported.
     page_start = page_bytes.find(OPEN)
     if page_start < 0:
+        # No whole tag: look for a part of one at the very end.
         search_start = max(len(page_bytes) - len(OPEN) + 1, 0)
         page_start = next(
             (
@@ -123,20 +130,26 @@ def _last_page(page_bytes: bytes, following: Iterable[bytes]) -> Iterator[PageBy
     page_bytes = page_bytes[page_start:]
     if not page_bytes:
         return
+    # The empty piece lets the tests run once even if nothing follows.
     for piece in chain(following, [b""]):
         page_bytes += piece
+        # What looked like a part of a tag is none: no page begins here.
         if not OPEN.startswith(page_bytes[: len(OPEN)]):
             return
         page_end, next_start = page_bytes.find(CLOSE), page_bytes.find(OPEN, len(OPEN))
+        # The page ends, and no other page begins before that: it is whole.
         if page_end >= 0 and not 0 <= next_start < page_end:
             yield _page_bytes(page_bytes[: page_end + len(CLOSE)])
             return
+        # Another page begins first: this one has lost its end.
         if next_start >= 0:
             yield PageBytes(page_bytes[:next_start][:_HEAD], "cut_page")
             return
+        # No end within the longest page: stop here, so that memory does not fill.
         if len(page_bytes) > LONGEST:
             yield PageBytes(page_bytes[:_HEAD], "too_long")
             return
+    # The text is at its end, and the page is not.
     if page_bytes.startswith(OPEN):
         yield PageBytes(page_bytes[:_HEAD], "cut_page")
 

@@ -188,10 +188,13 @@ def _redirected(
     page_of: Mapping[int, int],
     jobs: int,
 ) -> tuple[list[Path], Any, list[int]]:
-    """The pages that redirects lead to: all parts, their places, and redirects to no such page.
+    """Find the pages that redirects lead to, and read those that were not read yet.
 
-    `page_of`: hashes of redirects and of their pages; a place has the hash of the redirect. Pages
-    that were not wanted themselves are read now, in a second visit of their units.
+    `page_of` maps the hash of each redirect's title to the hash of its page's title. Pages that
+    nobody asked for by their own title were passed over so far; their units are now read once more.
+
+    Returns all parts, with those of this second visit last; the place of each page found, under the
+    hash of its redirect; and the hashes of the redirects whose page was not found.
     """
     target_keys = np.unique(np.array(list(page_of.values()), np.uint64))
     places = kept_places[np.isin(kept_places["key"], target_keys)]

@@ -313,9 +313,11 @@ class _Drawer:
     subset: Subset
 
     def draw(self, wanted_count: int, times_drawn: Numbers) -> dict[str, DrawnDays]:
-        """The first `asked` draws that hold, and by its reason what became none before them.
+        """Return draws by what became of them: kept ones under "", others under their drop reason.
 
-        `used`: how often each article was drawn for this split, which is brought up to date.
+        The first `wanted_count` draws that can be kept are taken, and those dropped on the way to
+        them are returned, too. `times_drawn` counts how often each article was drawn for this
+        split; the draws that are kept are added to it in place.
         """
         settings, pool = self.settings, self.pool
         stream_names = (self.seed, "question dates", self.split, self.subset)

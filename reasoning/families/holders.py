@@ -82,7 +82,18 @@ def _joined(path: ir.Table, states: ir.Table, knowledge: Knowledge) -> ir.Table:
 
 
 def _last_hop(path: ir.Table, knowledge: Knowledge, scope: Scope) -> ir.Table:
+    """Make the chain questions that go one hop beyond these paths, to the objects that answer them.
+
+    A row of `path` is a chain of stretches that all hold on the day `as_of`. It leads from the
+    entity `start` to the entity `middle`, the object of its newest hop and the subject of the next
+    one. The question names `start` and the relations. `newest` and `longest` are its shortcuts:
+    where one gets without looking at the day, by the newest or the longest-held object at every
+    hop. `candidate` leaves out the rows that a shortcut answers. `proof` has the ids of the
+    statements of all hops.
+    """
     joined_paths = _joined(path, scope.with_phrase(knowledge.states, "ask"), knowledge)
+    # The wrong choices come from the timeline of the last hop, so that they are of the kind of the
+    # answer: `others` has all objects that `middle` has had in the last relation.
     other_objects = knowledge.shortcuts.select("others", of="subject", by="relation")
     joined_paths = joined_paths.join(other_objects, [("middle", "of"), ("relation", "by")])
     chain_candidates = candidate(
@@ -96,6 +107,7 @@ def _last_hop(path: ir.Table, knowledge: Knowledge, scope: Scope) -> ir.Table:
         statements=joined_paths.proof,
         changed=joined_paths.began,
     )
+    # A chain that leads back to where it began would ask for an entity that the question names.
     return chain_candidates.filter(~chain_candidates.answers.contains(chain_candidates.subject))
 
 
