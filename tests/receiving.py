@@ -125,7 +125,9 @@ def study(server: Server, hit_batch: Path, people: int, export: Path) -> int:
                 shown_item: answers_to(whole.layout, layout, items[shown_item])
                 for shown_item in ids
             }
-            done_by = handed_in(whole.id, hit_reply["hit"]["id"], item_answers=item_answers, **who)
+            own_ids = {"assignment": who["assignment"], "study": who["study"]}
+            hit_id = hit_reply["hit"]["id"]
+            done_by = handed_in(whole.id, hit_id, who["worker"], item_answers, **own_ids)
             http_status, reply = call(server.address, "submissions", done_by)
             assert http_status == 200, reply
             done_count += 1
