@@ -69,7 +69,7 @@ release: $(VENV)/.run ## build the samples, or RECIPE=name [DUMP=… NEWS=… PA
 templates: $(VENV)/.run ## check templates/*.yaml, with an example of each
 	@$(BIN)/python -m factdrift $@
 
-schema: $(VENV)/.run ## write templates/schema.json anew, by which editors check templates
+schema: $(VENV)/.run ## write templates/schema.json, which editors read, anew
 	@$(BIN)/python -m factdrift.builders.facts.template_files
 
 hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=… PLATFORM=… N=…]
@@ -119,11 +119,11 @@ sample: $(VENV)/.run ## make the samples anew from YAML and text
 	@$(BIN)/python samples/news/make.py
 	@$(BIN)/python samples/wikipedia/make.py
 
-wheel: $(VENV)/.dev ## write the wheel, the sdist and what a release needs (SBOM) into dist/
+wheel: $(VENV)/.dev ## write the wheel, the sdist and an SBOM into dist/
 	@$(BIN)/python -m hatchling build
 	@$(BIN)/cyclonedx-py requirements locks/run.txt --output-reproducible --output-file dist/factdrift.cdx.json
 
-lock: $(VENV)/.lm ## write constraints.txt from what .venv holds, and locks/ with all hashes
+lock: $(VENV)/.lm ## write constraints.txt and locks/ from what .venv holds
 	@$(BIN)/python -m pip list --format=freeze --exclude-editable --disable-pip-version-check \
 		| grep -viE '^(pip|setuptools|wheel)==' | sed 's/+cpu//' > constraints.txt
 	@$(PIP) --constraint constraints.txt uv
