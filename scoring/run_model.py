@@ -31,7 +31,7 @@ from factdrift.scoring.local_models import GenerativeModel, MaskedModel
 from factdrift.scoring.predictions import Prediction, write_about, write_predictions
 from factdrift.scoring.questions import question_configs, unknown_name_error
 from factdrift.scoring.sampling import ChosenSplit, Distractors, row_relation, stratified_sample
-from factdrift.scoring.views import PromptRow, RowPrompter, View, answer_names
+from factdrift.scoring.views import RowPrompter, View, ViewRow, answer_names
 
 WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
@@ -204,7 +204,7 @@ class _Run:
                 self.failed += answer_text is None
                 yield self.asking.prediction(row, question, answer_text)
 
-    def rows(self, chosen_split: ChosenSplit) -> Iterator[PromptRow]:
+    def rows(self, chosen_split: ChosenSplit) -> Iterator[ViewRow]:
         """The rows of one split that are asked."""
         wanted_ids = None if self._wanted is None else self._wanted[chosen_split.config]
         roles = chosen_split.columns
@@ -226,7 +226,7 @@ class _Run:
             if self._distractors and len(candidates) < 2:
                 self.left_out += 1
             else:
-                yield PromptRow(
+                yield ViewRow(
                     id=row["id"],
                     config=chosen_split.config,
                     split=chosen_split.split.name,

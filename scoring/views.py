@@ -30,7 +30,7 @@ _QUOTES = "\"“”'` "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptRow:
+class ViewRow:
     """The parts of a row of a release that a model is asked about."""
 
     id: str
@@ -73,7 +73,7 @@ class RowPrompter:
     writes: bool = False
     """Whether the model can only write, so that it is asked for the letter of a choice."""
 
-    def question(self, row: PromptRow) -> ModelQuestion:
+    def question(self, row: ViewRow) -> ModelQuestion:
         """Return the question for a row; raise `UserError` if the view does not suit the row."""
         option_texts: tuple[str, ...] = ()
         if self.view == "choices":
@@ -102,7 +102,7 @@ class RowPrompter:
         return ModelQuestion(text, "", tuple(f" {option}" for option in option_texts))
 
     def _framed(
-        self, row: PromptRow, gap: str | None, prompt_frame: Frame, choice_texts: Sequence[str] = ()
+        self, row: ViewRow, gap: str | None, prompt_frame: Frame, choice_texts: Sequence[str] = ()
     ) -> str:
         """Return the prompt of a row in its frame, with lettered choices if there are any.
 
@@ -132,7 +132,7 @@ class RowPrompter:
         """Return the text that is sent to the model for a question."""
         return question.text if self.as_text else msgspec.json.encode(question).decode()
 
-    def prediction(self, row: PromptRow, question: ModelQuestion, answer: str | None) -> Prediction:
+    def prediction(self, row: ViewRow, question: ModelQuestion, answer: str | None) -> Prediction:
         """Return the prediction of a row from the answer of the model."""
         row_identity: dict[str, Any] = {
             "id": row.id,
@@ -219,5 +219,5 @@ def answer_names(answer_value: Any) -> list[str]:
     return [answer_name for answer in answer_value for answer_name in answer_names(answer)]
 
 
-def _unsuited(row: PromptRow, error_message: str, hint: str) -> UserError:
+def _unsuited(row: ViewRow, error_message: str, hint: str) -> UserError:
     return UserError(f"row {row.id} {error_message}", where=row.config, hint=hint)

@@ -24,7 +24,7 @@ from factdrift.builders.rows import Cloze, PromptFact
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.rows.timeqa import TimeQuestion
 from factdrift.builders.text import squad
-from factdrift.scoring.views import PromptRow, RowPrompter
+from factdrift.scoring.views import RowPrompter, ViewRow
 from tests.conftest import run_cli
 from tests.release_sample import BASE, Rows, Sample, cloze, from_rows, publish
 from tests.tables import read_table
@@ -137,7 +137,7 @@ def test_run_model_and_harnesses_use_the_same_words(
     harness_config = tasks.HarnessConfig("a", asking, {"test": "a.parquet"})
     frames = read_frames(None, release_manifest.examples, tasks.answer_gaps(release_manifest))
     view = RowPrompter(view="generate", frames=frames, gaps=tasks.answer_gaps(release_manifest))
-    model_question = view.question(PromptRow(**told_row, config="a", split="test"))
+    model_question = view.question(ViewRow(**told_row, config="a", split="test"))
     tasks._write_lm_eval(tmp_path / "lm", tmp_path, release_manifest, [harness_config], "", None)
     task = read_yaml(tmp_path / "lm" / "_a_yaml")
     filled_prompt = jinja2.Template(task["doc_to_text"]).render(**row)

@@ -20,7 +20,7 @@ from factdrift.builders.rows.frames import Frames
 from factdrift.scoring import run_model as module
 from factdrift.scoring.predictions import prompt_hash, read_about
 from factdrift.scoring.run_model import ModelOrder, run_model
-from factdrift.scoring.views import PromptRow, RowPrompter
+from factdrift.scoring.views import RowPrompter, ViewRow
 from tests import known_models as known_answer
 from tests import tiny_model
 from tests.conftest import run_cli, run_process
@@ -164,7 +164,7 @@ def test_a_base_model_stops_where_it_is_told(
 )
 def test_the_choice_that_a_server_names(server_text: str, place: int | None) -> None:
     asking = RowPrompter(view="choices", frames=Frames(), gaps=(), writes=True)
-    row = PromptRow(id="a", config="c", split="s", prompt="?", choices=("Rome", "Paris"))
+    row = ViewRow(id="a", config="c", split="s", prompt="?", choices=("Rome", "Paris"))
     found_prediction = asking.prediction(row, asking.question(row), server_text)
     assert found_prediction.choice_scores == [float(number == place) for number in range(2)]
 
@@ -177,7 +177,7 @@ def test_a_statement_is_asked_whole_unless_its_gap_is_written(
 ) -> None:
     asking = RowPrompter(view="likelihood", frames=Frames(), gaps=("_X_",), blank=blank)
     told_lines: dict[str, Any] = {"id": "a", "config": "c", "split": "s"}
-    row = PromptRow(**told_lines, prompt="I say _X_ is right.", candidates=("Rome",))
+    row = ViewRow(**told_lines, prompt="I say _X_ is right.", candidates=("Rome",))
     asked_words = asking.question(row)
     assert (asked_words.after, asked_words.options) == (after, (option,))
 
