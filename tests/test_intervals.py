@@ -15,8 +15,9 @@ from factdrift.builders.facts.intervals import Certainty, Interval, IntervalColu
 
 DAYS = 4
 """Days of the calendar on which boundaries lie; a question may reach two days beyond it."""
-LIMITLESS = DAYS + 3
-"""How far an unknown boundary reaches: further than every question."""
+LIMITLESS = DAYS + 4
+"""How far an unknown boundary reaches: as far as any question, which is a start that leaves a gap
+of three days after an end on the last day of the calendar."""
 BASE = date(2020, 1, 10).toordinal()
 
 Reading = tuple[int, int] | None
