@@ -1,4 +1,4 @@
-"""Clients of `factdrift receive` that hang up, send half a request, or open too many connections."""
+"""Clients of `factdrift receive` that hang up, send half a request, or come by the thousand."""
 
 import json
 import re
