@@ -1,5 +1,6 @@
 """Layouts: a folder with `layout.yaml` and `task.html.j2` each; adding one needs no Python."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -9,7 +10,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from factdrift.builders.core.config import Loc, Strict, did_you_mean, display_path, load, mistakes
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import resource
+from factdrift.builders.core.files import require_own_file, resource
 
 FOLDER = resource("annotation/layouts")
 
@@ -335,6 +336,19 @@ class Layout(Strict):
             answer_settings[COMMENT] = {**question_settings, "check": {"max_length": 1000}}
         return {**layout_settings, "answers": answer_settings}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _check_characters(cls, layout_settings: object) -> object:
+        """Refuse characters that no XML can have: a labelling configuration is XML."""
+        found_mistakes = list[Mistake]()
+        for place, text in _walk_texts((), layout_settings):
+            if refused_character := NO_XML.search(text):
+                mistake_text = f"has the control character {refused_character[0]!a}"
+                found_mistakes.append((place, mistake_text))
+        if found_mistakes:
+            raise mistakes(found_mistakes)
+        return layout_settings
+
     @model_validator(mode="after")
     def _check_names_and_values(self) -> "Layout":
         rule, found_mistakes = self.rule, list[Mistake]()
@@ -423,6 +437,23 @@ class Layout(Strict):
 
     def _kind(self, field_name: str) -> str | None:
         return self.fields[field_name].kind if field_name in self.fields else None
+
+
+# Characters that XML 1.0 cannot have, and the other control characters; not a tab or a line end.
+NO_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def _walk_texts(place: Loc, settings: object) -> Iterator[tuple[Loc, str]]:
+    """Yield every text in the settings of a layout, also names, with its place."""
+    if isinstance(settings, str):
+        yield place, settings
+    elif isinstance(settings, Mapping):
+        for setting_name, setting in settings.items():
+            yield (*place, setting_name), str(setting_name)
+            yield from _walk_texts((*place, setting_name), setting)
+    elif isinstance(settings, list | tuple):
+        for entry_number, entry in enumerate(settings):
+            yield from _walk_texts((*place, entry_number), entry)
 
 
 # The options of an answer that name a field or an earlier answer.
@@ -523,6 +554,7 @@ def load_layout(name: str | Path) -> Layout:
     if not (layout_folder / "layout.yaml").is_file():
         hint = near_hint(str(name), layout_names())
         raise UserError(f"no layout {str(name)!r} in {display_path(FOLDER)}", hint=hint)
+    require_own_file(layout_folder / "layout.yaml")
     layout = load(layout_folder / "layout.yaml", Layout).with_folder(layout_folder.resolve())
     if not (layout_folder / "task.html.j2").is_file():
         raise UserError("no task.html.j2 beside layout.yaml", where=display_path(layout_folder))

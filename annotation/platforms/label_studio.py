@@ -23,7 +23,6 @@ from factdrift.annotation.batch import Hit, HitBatch, Item
 from factdrift.annotation.checks import is_asked, value_as_text
 from factdrift.annotation.layout import Layout, LayoutAnswer, LayoutField
 from factdrift.annotation.order import Delivery
-from factdrift.annotation.page import template_environment
 from factdrift.annotation.platforms.base import FindItem, Platform, Recognition
 from factdrift.annotation.reading import json_documents, read_head
 from factdrift.annotation.submission import (
@@ -33,6 +32,7 @@ from factdrift.annotation.submission import (
     Submission,
     submission_from_value,
 )
+from factdrift.annotation.task_template import template_environment
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource

@@ -37,7 +37,8 @@ def load(path: Path, model: type[M]) -> M:
     Raises one `UserError` that lists all mistakes, each on a line: `file:line: field: mistake`.
     """
     try:
-        yaml_text = path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig") as yaml_file:
+            yaml_text = yaml_file.read(_LONGEST_FILE + 1)
     except FileNotFoundError:
         near_name = did_you_mean(
             path.name, sorted(sibling.name for sibling in path.parent.glob("*.y*ml"))
@@ -46,6 +47,8 @@ def load(path: Path, model: type[M]) -> M:
         raise UserError("no such file", where=display_path(path), hint=hint) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
+    if len(yaml_text) > _LONGEST_FILE:
+        raise UserError(f"has more than {_LONGEST_FILE:,} characters", where=display_path(path))
     yaml_tree = _Tree(yaml_text, display_path(path))
     error_details: list[ErrorDetails] = []
     for _ in range(2):  # the second time with the original text of what text fields refused
@@ -117,6 +120,18 @@ for _scalar_tag, _scalar_pattern, _first_letters in (
     )
 
 
+_DEEPEST = 60
+"""How deep lists and mappings may be nested: ours have ten levels, and the loader calls itself for
+each level."""
+_LONGEST_FILE = 1_000_000
+"""The most characters of a file. Ours have 30,000 at most, and a million take some seconds."""
+_MOST_MISTAKES = 50
+"""The mistakes that one message tells; whoever mends these sees the others."""
+_LONGEST_NUMBER = 40
+"""The most characters of a number. Longer ones are not what anybody counts, and Python refuses
+integers of thousands of digits."""
+
+
 class _Tree:
     """The plain data of one YAML text, with the line of each part."""
 
@@ -125,8 +140,15 @@ class _Tree:
         self.line: dict[Loc, int] = {(): 1}
         self._raw: dict[Loc, str] = {}
         try:
+            depth = 0
             for event in yaml.parse(yaml_text, Loader=_Loader):
                 self._refuse(event)
+                depth += isinstance(event, yaml.CollectionStartEvent)
+                depth -= isinstance(event, yaml.CollectionEndEvent)
+                if depth > _DEEPEST:
+                    line_number = event.start_mark.line + 1
+                    text = f"lists and mappings more than {_DEEPEST} deep"
+                    raise UserError(text, where=where, line=line_number)
             root_node: yaml.Node | None = yaml.compose(yaml_text, Loader=_Loader)
         except yaml.MarkedYAMLError as error:
             error_mark = error.problem_mark or error.context_mark
@@ -181,6 +203,8 @@ class _Tree:
         if node.tag.endswith(":null"):
             return None
         self._raw[loc] = scalar_text
+        if len(scalar_text) > _LONGEST_NUMBER:
+            return scalar_text  # which is refused where a number is wanted
         if node.tag.endswith(":bool"):
             return scalar_text.lower() == "true"
         return int(scalar_text) if node.tag.endswith(":int") else float(scalar_text)
@@ -295,6 +319,8 @@ class _MistakeLines:
         for error in self._errors:
             if self._follows_from_another(error):
                 continue
+            if len(numbered_lines) == _MOST_MISTAKES:
+                break
             place = self._tree.place(error["loc"])
             line_number = self._tree.line[place]
             is_missing = error["type"] == "missing"
@@ -303,7 +329,10 @@ class _MistakeLines:
             prefix += f"{field_name}: " if field_name else ""
             numbered_lines.append((line_number, prefix + self._text(error)))
         in_file_order = sorted(numbered_lines, key=lambda numbered: numbered[0])
-        return list(dict.fromkeys(text for _, text in in_file_order))
+        mistake_lines = list(dict.fromkeys(text for _, text in in_file_order))
+        if len(numbered_lines) == _MOST_MISTAKES < len(self._errors):
+            mistake_lines.append(f"{self._tree.where}: and more mistakes")
+        return mistake_lines
 
     def _follows_from_another(self, error: ErrorDetails) -> bool:
         """Whether mending another mistake mends this one, too.
@@ -341,4 +370,6 @@ class _MistakeLines:
 
 def _got(value: object) -> str:
     type_names: dict[type | None, str] = {dict: "a mapping", list: "a list", type(None): "nothing"}
-    return type_names.get(type(value)) or repr(value)
+    value_text = repr(value)
+    short_text = value_text if len(value_text) <= 200 else f"{value_text[:200]}…"
+    return type_names.get(type(value)) or short_text

@@ -152,6 +152,9 @@ def _fetch(
     where = without_credentials(address)
     unfinished_file = target_path.with_name(f".{target_path.name}.part")
     version_note = target_path.with_name(f".{target_path.name}.json")
+    for written_path in (unfinished_file, version_note):  # a planted link is not written through
+        if written_path.is_symlink():
+            written_path.unlink()
     file_head = again(lambda: remote_files.look(address))
     known_version = _noted_version(version_note) if file_head.version else None
     if known_version == file_head.version is not None and _size(target_path) == file_head.size:

@@ -7,6 +7,7 @@ have several objects, and its undated facts are dropped.
 """
 
 import csv
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ def import_templates(table: Path, folder: Path) -> list[Path]:
     relations = _relations(table)
     paths = {relation: folder / f"{relation}.yaml" for relation in relations}
     if existing_paths := [
-        template_path for template_path in paths.values() if template_path.exists()
+        template_path for template_path in paths.values() if os.path.lexists(template_path)
     ]:
         raise UserError(
             "\n".join(
@@ -103,7 +104,7 @@ def import_templates(table: Path, folder: Path) -> list[Path]:
             relations[relation], sort_keys=False, allow_unicode=True, width=1000
         )
         template_path.write_text(head_comment + template_text, encoding="utf-8")
-    if not (folder / SCHEMA).exists():
+    if not os.path.lexists(folder / SCHEMA):
         write_schema(folder)
     return list(paths.values())
 

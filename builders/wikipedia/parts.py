@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from factdrift.builders.core.compressed import pieces
+from factdrift.builders.core.files import clear_place
 from factdrift.builders.rows import Dropped, Page
 from factdrift.builders.wikipedia.dump import (
     BadPageError,
@@ -85,7 +86,7 @@ class _PartWriter:
         self.redirects: list[tuple[int, int, str]] = []
         self.found: list[tuple[int, int, int, int, int]] = []
         self.offset = 0
-        self.file = self.path.with_suffix(".pages").open("wb")
+        self.file = clear_place(self.path.with_suffix(".pages")).open("wb")
 
     def _xml_pages(self) -> Iterator[PageBytes]:
         """Return the pages of XML that begin in the unit.
@@ -224,9 +225,9 @@ class _PartWriter:
             ),
             "found": np.array(self.found, np.uint64).reshape(-1, 5),
         }
-        np.savez(self.path.with_suffix(".npz"), **arrays)
+        np.savez(clear_place(self.path.with_suffix(".npz")), **arrays)
         page_count = len(self.articles) + len(self.redirects) + self.others
         summary = PagePartSummary(page_count, self.unit.within, self.dropped)
-        temporary_path = self.path.with_suffix(".tmp")
+        temporary_path = clear_place(self.path.with_suffix(".tmp"))
         temporary_path.write_bytes(msgspec.json.encode(summary))
         temporary_path.replace(self.path.with_suffix(".json"))
