@@ -440,10 +440,12 @@ def corpus(
 @command()
 def verify(folder: Release) -> None:
     """Check a release folder against its manifest."""
-    from factdrift.builders.release.verify import verify_release
+    from factdrift.builders.release.verify import not_covered, verify_release
 
     _tell(verify_release(folder), "problem(s)", folder)
     echo(f"{folder}: whole and unchanged")
+    if uncovered_line := not_covered(folder):
+        echo(uncovered_line)
 
 
 @command()

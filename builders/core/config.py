@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError, on_a_line
 
 M = TypeVar("M", bound=BaseModel)
 Loc = tuple[int | str, ...]
@@ -233,7 +233,8 @@ class _Tree:
 def _dotted(loc: Sequence[int | str]) -> str:
     """`("examples", 0, "reads")` as `examples[0].reads`."""
     return "".join(
-        f"[{loc_part}]" if isinstance(loc_part, int) else f".{loc_part}" for loc_part in loc
+        f"[{loc_part}]" if isinstance(loc_part, int) else f".{on_a_line(loc_part)[:200]}"
+        for loc_part in loc
     ).lstrip(".")
 
 

@@ -36,7 +36,7 @@ class UserError(Exception):
         line: int | None = None,
         hint: str | None = None,
     ) -> None:
-        file_name = "" if where is None else _on_a_line(str(where))
+        file_name = "" if where is None else on_a_line(str(where))
         message_prefix = (
             "" if where is None else f"{file_name}:{line}: " if line else f"{file_name}: "
         )
@@ -49,7 +49,7 @@ class UserError(Exception):
         return cls(error.strerror or str(error), where=error.filename or where)
 
 
-def _on_a_line(name: str) -> str:
+def on_a_line(name: str) -> str:
     """Return a name on one line, with its control characters escaped."""
     return "".join(
         character if character.isprintable() else repr(character)[1:-1] for character in name
