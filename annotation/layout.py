@@ -124,7 +124,7 @@ class LayoutAnswer(Strict):
     needs: FieldName | None = None
     answers: Mapping[FieldName, "LayoutAnswer"] = {}
     min_items: int = Field(default=1, ge=0)
-    max_items: int = Field(default=1, ge=1)
+    max_items: int = Field(default=1, ge=1, le=100)
     initial: FieldName | None = None
     """A shown field, or an earlier answer, whose text the answer starts with, to be edited."""
     agree: Literal["value", "text", "span", "none"] | None = None
@@ -134,9 +134,10 @@ class Pay(Strict):
     """Pay for one HIT; the hourly rate it implies is printed wherever the pay is."""
 
     currency: str = "USD"
-    per_hit: Decimal = Field(gt=0)
-    minutes_per_hit: Decimal = Field(gt=0)
-    bonus: Decimal = Field(default=Decimal(0), ge=0)
+    # limits far beyond what anybody pays, so that sums of pay can be printed
+    per_hit: Decimal = Field(gt=0, le=10**6)
+    minutes_per_hit: Decimal = Field(ge=Decimal("0.001"), le=10**6)
+    bonus: Decimal = Field(default=Decimal(0), ge=0, le=10**6)
     """Paid beside it for work that is approved and failed no check, where the platform can."""
 
     @property

@@ -203,6 +203,7 @@ def serve(
             ws="none",
             backlog=BACKLOG,
             access_log=False,
+            log_config=None,  # it is said as all else is: `escape_reports`
             log_level="error",  # a warning for each request that is none would fill a disk
             server_header=False,
             proxy_headers=True,

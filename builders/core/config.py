@@ -27,7 +27,7 @@ Loc = tuple[int | str, ...]
 class Strict(BaseModel):
     """Base of every configuration model: frozen, unknown fields are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def load(path: Path, model: type[M]) -> M:
@@ -146,7 +146,7 @@ class _Tree:
                 depth += isinstance(event, yaml.CollectionStartEvent)
                 depth -= isinstance(event, yaml.CollectionEndEvent)
                 if depth > _DEEPEST:
-                    line_number = event.start_mark.line + 1
+                    line_number = event.start_mark.line + 1 if event.start_mark else None
                     text = f"lists and mappings more than {_DEEPEST} deep"
                     raise UserError(text, where=where, line=line_number)
             root_node: yaml.Node | None = yaml.compose(yaml_text, Loader=_Loader)
