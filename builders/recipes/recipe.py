@@ -15,10 +15,11 @@ from pydantic import (
     field_validator,
 )
 
+from factdrift.builders.core.addresses import without_credentials
 from factdrift.builders.core.config import Strict, did_you_mean, display_path, load
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files, recipe_path, resource
-from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, without_credentials, without_day
+from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, without_day
 from factdrift.builders.core.names import Licence, Name
 from factdrift.builders.core.remote import local
 from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Source
