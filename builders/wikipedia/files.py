@@ -14,6 +14,7 @@ from factdrift.builders.core import compressed
 from factdrift.builders.core.compressed import Compressed, pieces
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
+from factdrift.builders.core.records import without_mark
 from factdrift.builders.core.schema import reading
 
 PageForm = Literal["xml", "jsonl", "parquet"]
@@ -98,7 +99,7 @@ def page_file(path: Path) -> PageFile:
         head = b"".join(iter(lambda: file.read(_HEAD - file.read_bytes), b""))
     if packing == "bz2" and next(_stream_starts(path, stop=_NEAR), None) is not None:
         packing = "streams"
-    head_text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    head_text = without_mark(head, path).lstrip()
     if head_text.startswith(b"<") and b"<mediawiki" in head_text:
         return PageFile(path, "xml", packing, head)
     if head_text.startswith(b"{"):
