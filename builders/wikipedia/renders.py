@@ -275,7 +275,7 @@ def _as_of(arguments: Arguments) -> str:
     )
 
 
-def _full_age(arguments: Arguments) -> str:
+def full_age(arguments: Arguments) -> str:
     """`{{age|1960|3|4|2000|1|1}}` is `39`; an age today is none of a page's."""
     texts = [arguments.get(str(place), "") for place in range(1, 7)]
     if not all(text.isdecimal() and len(text) < 5 for text in texts):
@@ -393,7 +393,7 @@ def _medal(label: str, arguments: Arguments) -> str:
 
 
 _RENDER: dict[str, Render] = {
-    "age": _full_age,
+    "age": full_age,
     "birth_or_death": _birth_or_death,
     "fraction": _fraction,
     "ordinal": _ordinal,
