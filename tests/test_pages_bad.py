@@ -77,7 +77,7 @@ def test_the_last_revision_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("pack", ["plain", "streams", "chopped"])
 def test_pages_too_long(pack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (files, dump):
-        monkeypatch.setattr(module, "LONGEST", 100_000)
+        monkeypatch.setattr(module, "LONGEST_PAGE", 100_000)
     monkeypatch.setattr(files, "BLOCK", 30_000)
     monkeypatch.setattr(files, "PACKED", 1)
     monkeypatch.setattr("factdrift.builders.core.compressed.PIECE", 1 << 14)
@@ -93,7 +93,7 @@ def test_pages_too_long(pack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_line_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LONGEST", 100_000)
+    monkeypatch.setattr(files, "LONGEST_PAGE", 100_000)
     monkeypatch.setattr(files, "BLOCK", 30_000)
     monkeypatch.setattr("factdrift.builders.core.compressed.PIECE", 1 << 14)
     rows = [{"title": "Good", "text": "a"}, {"title": "Bad", "text": "x y " * 60_000}]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from factdrift.builders.core.limits import LONGEST_ROW, bounded_lines
 from factdrift.builders.core.schema import writing
 from factdrift.builders.rows import Dropped, TrexFact
 
@@ -27,11 +28,13 @@ def read_trex(files: Sequence[Path], relations: Collection[str], out: Path) -> N
     ):
         for path in sorted(files, key=lambda trex_path: (trex_path.name, str(trex_path))):
             with path.open("rb") as file:
-                for number, line in enumerate(file, 1):
-                    if not line.strip():
+                for number, line in enumerate(bounded_lines(file), 1):
+                    if line is not None and not line.strip():
                         continue
                     place = f"{path.name}:{number}"
                     try:
+                        if line is None:
+                            raise BadLineError(f"more than {LONGEST_ROW:,} bytes")
                         fact = parse_fact(line)
                     except BadLineError as error:
                         dropped.append(Dropped("trex", "bad_line", place, detail=str(error)))

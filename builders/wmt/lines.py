@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 from pybase64 import b64decode
 
+from factdrift.builders.core.limits import LONGEST_ARTICLE
 from factdrift.builders.rows import Article
 from factdrift.builders.text.sentences import split_sentences
 from factdrift.builders.wmt.archive import LineFormat
@@ -122,7 +123,13 @@ def read_fields(
     except UnicodeDecodeError as error:
         why = f"byte {error.start} of the split text"
         raise UnreadableError("bad_utf8", why) from None
+    _check_length(text)
     return day_number, sha256(block_bytes[second_tab + 1 : end]).digest(), text
+
+
+def _check_length(text: str) -> None:
+    if len(text) > LONGEST_ARTICLE:
+        raise UnreadableError("too_long", f"{len(text):,} characters of text")
 
 
 class _Record(msgspec.Struct):
@@ -148,6 +155,7 @@ def _json_record(line: bytes) -> tuple[date, str, bytes]:
     article_day = _day_of_record(record.date.strip())
     if not record.text.strip():
         raise UnreadableError("empty_text", "the text, which the id is made of, is empty")
+    _check_length(record.text)
     title = " ".join((record.title or "").split())
     title_lines = [title] if title else []
     return (
