@@ -137,8 +137,8 @@ def write_about(path: Path, description: Mapping[str, object]) -> None:
 def read_predictions(path: Path) -> Iterator[pa.RecordBatch]:
     """Yield the predictions of a file in batches of `SCHEMA`, in bounded memory.
 
-    `UserError` with file and line: a line that is no prediction or is longer than `LONGEST_ROW`, a row
-    with no answer or several kinds, a number that is not finite; a damaged or empty file.
+    `UserError` with file and line: a line that is no prediction or is longer than `LONGEST_ROW`, a
+    row with no answer or several kinds, a number that is not finite; a damaged or empty file.
     """
     try:
         with path.open("rb") as file:

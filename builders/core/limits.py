@@ -6,9 +6,8 @@ unpacks to ten thousand times its size, repeats one cell in ten thousand rows, o
 until the interpreter gives up. No limit is near what honest inputs have; each says what those have.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
 
 from factdrift.builders.core.errors import UserError
 
@@ -41,7 +40,7 @@ LONGEST_NUMBER = 300
 number of more than 309 digits is none that a computer calculates with."""
 MOST_REPEATED = 1 << 20
 """Characters of table cells that are shown again because they span rows, for one page. A page of
-2 MB with long tables repeats a tenth of that; `rowspan=999` on a few cells would repeat gigabytes."""
+2 MB with long tables repeats a tenth of that; a few cells with `rowspan=999` repeat gigabytes."""
 UNPACKED_FREELY = 64 << 20
 """Bytes to which any file may unpack: so much is read in seconds, and fits into memory."""
 MOST_UNPACKED = 300
@@ -51,20 +50,6 @@ times; a file of one repeated byte to 1,000 times (gzip) or 100,000 times (bz2, 
 
 class OverLimitError(Exception):
     """Something that is read is over a limit; the text says which, for the detail of a drop."""
-
-
-def bounded_lines(file: BinaryIO, longest: int = LONGEST_ROW) -> Iterator[bytes | None]:
-    """The lines of a file; None in place of one that is too long, which is passed over.
-
-    At most `longest` bytes are held at a time.
-    """
-    while line := file.readline(longest + 1):
-        if len(line) <= longest or line.endswith(b"\n"):
-            yield line
-            continue
-        while (rest := file.readline(longest)) and not rest.endswith(b"\n"):
-            pass
-        yield None
 
 
 def check_page_text(text: str) -> None:

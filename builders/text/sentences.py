@@ -19,8 +19,8 @@ NewsOrPages = Literal["pages", "news"]
 
 _OPENING = "\"'“‘(["
 # `pages` ends a sentence in `He won. The club`, not in `He won. the club` or at `won … The`;
-# `news` also ends one at the ellipsis. An end is looked for at the first of several marks alone, and
-# nothing is given back: so that ten thousand full stops are read once, not once for each of them.
+# `news` also ends one at the ellipsis. An end is looked for at the first of several marks alone,
+# and nothing is given back: ten thousand full stops are read once, not once for each of them.
 _END: Final = {
     "pages": re.compile(r"[.!?][\"'”’)\]]*+\s++(?=[\"“(\[]?[^\W_a-z])"),
     "news": re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+\s++(?=[\"'“‘(\[]*+[^\W_a-z])"),

@@ -13,12 +13,10 @@ from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.core.limits import RepeatBudget, check_page_text
 from factdrift.builders.rows import Link, Paragraph, ParagraphKind
 from factdrift.builders.text.references import without_references
-from factdrift.builders.wikipedia.templates import BREAK, INFOBOX, without_templates
+from factdrift.builders.wikipedia.marks import BREAK, INFOBOX
+from factdrift.builders.wikipedia.templates import UnlistedTemplates, without_templates
 from factdrift.builders.wikipedia.titles import normalise_title
 
-# `#REDIRECT [[Leeds`, `#redirect: [[Leeds`; the target ends at a bar or the brackets.
-# Nothing is given back (`++`): a thousand spaces could else be parted in a thousand ways.
-_REDIRECT = re.compile(r"\s*+#redirect\w*+\s*+(?::\s*+)?\[\[([^\[\]|\n]*)", re.I)
 _WORD = re.compile(r"\w")
 
 
@@ -33,13 +31,9 @@ _UNSEEN_PREFIXES = frozenset({"file", "image", "media", "category"}) | _LANGUAGE
 """Link prefixes of what is no part of the text."""
 
 
-def redirect_target(text: str) -> str | None:
-    """Return the title that a page's text redirects to, or None if it is no redirect."""
-    target_match = _REDIRECT.match(text)
-    return target_match[1] if target_match else None
-
-
-def paragraphs(text: str, page_title: str = "") -> tuple[Paragraph, ...]:
+def paragraphs(
+    text: str, page_title: str = "", unlisted: UnlistedTemplates | None = None
+) -> tuple[Paragraph, ...]:
     """Return the text of a page in order: paragraphs, list items, table rows and infobox lines.
 
     References, comments, pictures with their captions, categories, formulas, and templates that are
@@ -51,7 +45,7 @@ def paragraphs(text: str, page_title: str = "") -> tuple[Paragraph, ...]:
     """
     check_page_text(text)
     body = _FILE_LINKS.sub("", _without_asides(text))
-    body = without_templates(body, page_title)
+    body = without_templates(body, page_title, unlisted)
     body = _without_tags(body)
     section_titles: dict[tuple[str, ...], str] = {}
     page_paragraphs = []
@@ -76,11 +70,12 @@ _DROPPED = (
 )
 _VERBATIM = "nowiki|pre"
 # The opening tag of what readers do not see: `<!--`, `<ref name="a">`; not `<br>`.
-_ASIDE = re.compile(
-    rf"<!--|<({_DROPPED}|{_VERBATIM})(?=[\s/>])((?:[^<>\"']|\"[^\"<>]*\"|'[^'<>]*'|[\"'])*+)>", re.I
-)
+# What stands in quotation marks behind `=` may hold a bracket: `name="a>b"`; where the marks do not
+# pair the tag ends at the first bracket.
+_ATTRIBUTE_TEXT = r"(?:(?:[^<>=]|=\s*(?:\"[^\"<]*\"|'[^'<]*')|=)*+|[^<>]*+)"
+_ASIDE = re.compile(rf"<!--|<({_DROPPED}|{_VERBATIM})(?=[\s/>])({_ATTRIBUTE_TEXT})>", re.I)
 _MARKUP = re.compile(r"[\[\]{}|'<>&*#:;=!_~\-]")
-_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)[^<>]*>")
+_TAG = re.compile(rf"</?([a-zA-Z][a-zA-Z0-9]*){_ATTRIBUTE_TEXT}>")
 # `__NOTOC__`.
 _SWITCH = re.compile(r"__[A-Z]{3,}__")
 _BLOCK_TAGS = frozenset("p blockquote div center ul ol dl poem section h1 h2 h3 h4 h5 h6".split())

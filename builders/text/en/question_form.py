@@ -11,9 +11,11 @@ _AUX = word_set(
     "isn't aren't wasn't weren't don't doesn't didn't hasn't haven't hadn't can't couldn't won't "
     "wouldn't shouldn't"
 )
-# Brackets are looked for from the first one alone: `^`, or a thousand of them are read a thousand times.
+# Brackets are looked for from the first one alone (`^`): else a thousand of them are read a
+# thousand times.
 _NOT_PLAIN = re.compile(
-    r"^[^\[]*+\[[^\]]*+\]|^[^{]*+\{[^}]*+\}|<[A-Za-z_ ]+>|_{2,}|\bBLANK\b|\bXXX+\b"  # a slot that nobody filled
+    r"^[^\[]*+\[[^\]]*+\]|^[^{]*+\{[^}]*+\}"
+    r"|<[A-Za-z_ ]+>|_{2,}|\bBLANK\b|\bXXX+\b"  # a slot that nobody filled
     r"|</?[a-z]+>|\*\*|`|^#+\s|\]\("  # markup
     r"|^(?:[-*•]\s|\(?\d{1,2}[.):]\s|\(?[a-zA-Z][.):]\s"  # a label
     r"|(?:[Qq]uestion|QUESTION|Q\d*|A\d*|[Aa]nswer)\b[^?]{0,3}:"

@@ -90,8 +90,8 @@ def insert_time(question: str, time: str) -> str:
     return f"{time[0].upper()}{time[1:]}, {lowered_body}?"
 
 
-# `late on Friday evening`, not `Friday prayers`. No word fits two alternatives: if one did, the time
-# would double with every such word.
+# `late on Friday evening`, not `Friday prayers`. No word fits two alternatives: if one did, the
+# time would double with every such word.
 _WEEKDAY = re.compile(
     rf"(?:(?:On|Early|Late|[a-z]+) )*+(?:{'|'.join(WEEKDAYS)})"
     r"(?: (?:morning|afternoon|evening|night))?"
