@@ -40,7 +40,7 @@ class PageHead(NamedTuple):
 
 
 class PageRevision(NamedTuple):
-    """The newest revision of a page; `model` is what its text is: `wikitext`, `css` and the like."""
+    """The newest revision of a page; `model` says what its text is: `wikitext`, `css`."""
 
     id: int
     text: str

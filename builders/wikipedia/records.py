@@ -22,6 +22,7 @@ from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import Link, Page, Paragraph, ParagraphKind
 from factdrift.builders.wikipedia.dump import BadPageError
 from factdrift.builders.wikipedia.html import html_to_text, is_html
+from factdrift.builders.wikipedia.templates import UnlistedTemplates
 from factdrift.builders.wikipedia.titles import normalise_title
 from factdrift.builders.wikipedia.wikitext import paragraphs
 
@@ -148,8 +149,8 @@ def _page_number(value: object) -> int | None:
     return number
 
 
-def page_from_record(record: PageRecord) -> Page:
-    """Return the page of a record, without its item.
+def page_from_record(record: PageRecord, unlisted: UnlistedTemplates | None = None) -> Page:
+    """Return the page of a record, without its item; count templates as `paragraphs` does.
 
     Raises `BadPageError` if there is no text, or a bad link.
     """
@@ -158,11 +159,11 @@ def page_from_record(record: PageRecord) -> Page:
         with suppress(BadValueError):  # an `id` may be anything
             page_id = _page_number(record.id) or 0
     check_page_text(record.text or "")
-    page_paragraphs = tuple(_paragraphs(record))
+    page_paragraphs = tuple(_paragraphs(record, unlisted))
     return Page("", record.title, page_id, record.revision or 0, page_paragraphs)
 
 
-def _paragraphs(record: PageRecord) -> Iterable[Paragraph]:
+def _paragraphs(record: PageRecord, unlisted: UnlistedTemplates | None) -> Iterable[Paragraph]:
     if record.paragraphs is not None:
         for raw_paragraph in record.paragraphs:
             paragraph = (
@@ -182,7 +183,7 @@ def _paragraphs(record: PageRecord) -> Iterable[Paragraph]:
     elif record.text is not None:
         yield from _split(record.text, _links(record.links or (), record.text))
     elif record.wikitext is not None:
-        yield from paragraphs(record.wikitext, record.title)
+        yield from paragraphs(record.wikitext, record.title, unlisted)
     else:
         raise BadPageError("no_text", "no field `paragraphs`, `text` or `wikitext`")
 

@@ -9,6 +9,7 @@ and counted by its name.
 
 import re
 from functools import lru_cache
+from operator import add
 from typing import NamedTuple
 
 from factdrift.builders.wikipedia import flags
@@ -84,14 +85,19 @@ _SIGNS = {
 
 
 class TemplateUses(NamedTuple):
-    """How often a template that no list names stands in pages, and how often its text is shown."""
+    """How often a template that no list names stands in pages.
+
+    In `texts_shown` of the uses text is shown; in `texts_missing` nothing is, though the template
+    stands in the text. The rest are notes, and boxes and notices on lines of their own.
+    """
 
     uses: int = 0
     texts_shown: int = 0
+    texts_missing: int = 0
 
-    def plus(self, uses: int, texts_shown: int) -> "TemplateUses":
+    def plus(self, added: "TemplateUses") -> "TemplateUses":
         """The sum of these uses and others."""
-        return TemplateUses(self.uses + uses, self.texts_shown + texts_shown)
+        return TemplateUses(*map(add, self, added))
 
 
 UnlistedTemplates = dict[str, TemplateUses]
@@ -193,8 +199,9 @@ class _PageTemplates:
         else:
             shown_text = visible_text(arguments, place)
         name = template_name.partition(":")[0][:_LONGEST_NAME]
-        uses = self.unlisted.get(name, TemplateUses())
-        self.unlisted[name] = uses.plus(1, bool(shown_text))
+        is_missing = not shown_text and place.kind not in ("attached", "line")
+        use = TemplateUses(1, bool(shown_text), is_missing)
+        self.unlisted[name] = self.unlisted.get(name, TemplateUses()).plus(use)
         return shown_text
 
     def _infobox(self, arguments: Arguments) -> str:
