@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from factdrift.annotation.submission import LONGEST, Refused, decode_json
+from factdrift.annotation.submission import Refused, decode_json
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.limits import LONGEST_ROW
 
 _JSON_LINES = (".jsonl", ".ndjson")
 _CHUNK = 1 << 18
@@ -78,10 +79,10 @@ def _entries(
 
 
 def _table_rows(file: io.TextIOWrapper, where: str) -> Entries:
-    csv.field_size_limit(LONGEST)
-    first_line = file.readline(LONGEST)
+    csv.field_size_limit(LONGEST_ROW)
+    first_line = file.readline(LONGEST_ROW)
     file.seek(0)
-    file_lines = iter(lambda: file.readline(LONGEST), "")
+    file_lines = iter(lambda: file.readline(LONGEST_ROW), "")
     delimiter = max(",;\t", key=first_line.count)
     csv_reader = csv.reader(file_lines, delimiter=delimiter, strict=True)
     column_names: list[str] = []
@@ -174,7 +175,7 @@ def _is_json_lines(file_path: Path) -> bool:
 
 
 def _next_line(file: io.TextIOWrapper) -> str:
-    while line_text := file.readline(LONGEST):
+    while line_text := file.readline(LONGEST_ROW):
         if line_text.strip():
             return line_text.strip()
     return ""
@@ -182,12 +183,12 @@ def _next_line(file: io.TextIOWrapper) -> str:
 
 def _json_lines(file: io.TextIOWrapper, where: str) -> Entries:
     line_number = 0
-    while file_line := file.readline(LONGEST + 1):
+    while file_line := file.readline(LONGEST_ROW + 1):
         line_number += 1
-        if len(file_line) > LONGEST and not file_line.endswith("\n"):
+        if len(file_line) > LONGEST_ROW and not file_line.endswith("\n"):
             while (line_rest := file.readline(_CHUNK)) and not line_rest.endswith("\n"):
                 pass
-            yield Refused(where, line_number, "too long", f"more than {LONGEST:,} characters")
+            yield Refused(where, line_number, "too long", f"more than {LONGEST_ROW:,} characters")
         elif file_line.strip():
             yield _decode_entry(line_number, file_line.strip(), where)
 
@@ -203,7 +204,7 @@ def _json_values(file: io.TextIOWrapper, where: str) -> Entries:
         try:
             _, value_end = end_of(unread_text)
         except (ValueError, RecursionError):
-            next_chunk = file.read(_CHUNK) if len(unread_text) <= LONGEST else ""
+            next_chunk = file.read(_CHUNK) if len(unread_text) <= LONGEST_ROW else ""
             unread_text += next_chunk
             if not next_chunk:
                 break
@@ -212,7 +213,7 @@ def _json_values(file: io.TextIOWrapper, where: str) -> Entries:
             line_number += unread_text.count("\n", 0, value_end)
             unread_text = unread_text[value_end:]
     if unread_text:
-        refusal_reason = "too long" if len(unread_text) > LONGEST else "not valid JSON"
+        refusal_reason = "too long" if len(unread_text) > LONGEST_ROW else "not valid JSON"
         yield Refused(
             where,
             line_number,

@@ -34,11 +34,9 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.hashing import text_sha256
+from factdrift.builders.core.limits import LONGEST_ROW
 from factdrift.builders.release.manifest import write_json
 
-LONGEST = 4 << 20
-"""The most bytes of a line: enough for long answers with thousands of candidates, and little enough
-that a file without line ends is refused before it fills the memory."""
 HASH = 16
 """Hex digits of a prompt's sha256 that are compared: 64 bits, enough to tell the prompts of one
 release apart, and short in a file that has them in every line."""
@@ -139,8 +137,8 @@ def write_about(path: Path, description: Mapping[str, object]) -> None:
 def read_predictions(path: Path) -> Iterator[pa.RecordBatch]:
     """Yield the predictions of a file in batches of `SCHEMA`, in bounded memory.
 
-    `UserError` with file and line: a line that is no prediction or is longer than `LONGEST`, a row
-    with no answer or several kinds, a number that is not finite; a damaged or empty file.
+    `UserError` with file and line: a line that is no prediction or is longer than `LONGEST_ROW`, a
+    row with no answer or several kinds, a number that is not finite; a damaged or empty file.
     """
     try:
         with path.open("rb") as file:
@@ -219,9 +217,9 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _check_length(file_line: bytes, path: Path, line_number: int) -> None:
-    if len(file_line) > LONGEST:
+    if len(file_line) > LONGEST_ROW:
         raise UserError(
-            f"a line of more than {LONGEST:,} bytes", where=display_path(path), line=line_number
+            f"a line of more than {LONGEST_ROW:,} bytes", where=display_path(path), line=line_number
         )
 
 

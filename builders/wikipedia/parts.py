@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from factdrift.builders.core.compressed import pieces
+from factdrift.builders.core.limits import OverLimitError, check_paragraphs
 from factdrift.builders.rows import Dropped, Page
 from factdrift.builders.wikipedia.dump import (
     BadPageError,
@@ -140,6 +141,8 @@ class _PartWriter:
                     self._page(item, title, page_id, page_bytes.data)
             except BadPageError as error:
                 self._drop(error.reason, page_id, error.detail)
+            except OverLimitError as error:
+                self._drop("too_long", page_id, str(error))
 
     def _wanted_page(self, title: str) -> int:
         """Return the item number of an article by its title, or -1 if it is not wanted."""
@@ -164,6 +167,7 @@ class _PartWriter:
         self.redirects.append((title_hash(title), title_hash(target_title), target_title))
 
     def _keep(self, item: int, page: Page, unlisted: UnlistedTemplates) -> None:
+        check_paragraphs(paragraph.text for paragraph in page.paragraphs)
         if is_foreign(page.paragraphs):
             raise BadPageError("not_english", page.title)
         add_page(self.templates, unlisted)
@@ -190,6 +194,8 @@ class _PartWriter:
                 self._row(row, place)
             except BadPageError as error:
                 self._drop(error.reason, place, error.detail)
+            except OverLimitError as error:
+                self._drop("too_long", place, str(error))
 
     def _row(self, row: Any, place: int) -> None:
         record = read_record(row)

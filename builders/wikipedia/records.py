@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.limits import check_page_text
 from factdrift.builders.core.records import (
     BadValueError,
     decode_record,
@@ -157,6 +158,7 @@ def page_from_record(record: PageRecord, unlisted: UnlistedTemplates | None = No
     if not page_id:
         with suppress(BadValueError):  # an `id` may be anything
             page_id = _page_number(record.id) or 0
+    check_page_text(record.text or "")
     page_paragraphs = tuple(_paragraphs(record, unlisted))
     return Page("", record.title, page_id, record.revision or 0, page_paragraphs)
 
@@ -226,11 +228,26 @@ def _one_line(
     if plain_text == part and start == 0:
         return plain_text, tuple(links)
     plain_links = []
+    length, read_to = 0, start
     for link in links:
-        before, inner = text[start : link.start].split(), text[link.start : link.end].split()
+        # only the text since the last link is read, not all of the line for each of its links
+        length = _joined_length(text, start, read_to, link.start, length)
+        inner = text[link.start : link.end].split()
+        read_to = link.start
         if inner:
-            link_start = len(" ".join(before))
-            is_apart = before and (text[link.start - 1].isspace() or text[link.start].isspace())
-            link_start += bool(is_apart)
+            is_apart = length and (text[link.start - 1].isspace() or text[link.start].isspace())
+            link_start = length + bool(is_apart)
             plain_links.append(Link(link_start, link_start + len(" ".join(inner)), link.target))
     return plain_text, tuple(plain_links)
+
+
+def _joined_length(text: str, start: int, read_to: int, end: int, length: int) -> int:
+    """The length of the words of `text[start:end]`, joined by single spaces.
+
+    `length` is that of `text[start:read_to]`.
+    """
+    words = text[read_to:end].split()
+    if not words:
+        return length
+    is_apart = length and (text[read_to - 1].isspace() or text[read_to].isspace())
+    return length + bool(is_apart) + len(" ".join(words))

@@ -70,7 +70,7 @@ _LEAST_WORDS = 6
 """Words of a text on a line of its own, such as a quotation; a shorter one is a title or a name."""
 
 
-class Place(NamedTuple):
+class TemplatePlace(NamedTuple):
     """Where a template stands, and whether its section lists other works."""
 
     kind: PlaceKind
@@ -82,7 +82,7 @@ def shows_nothing(template_name: str) -> bool:
     return _NOTHING.fullmatch(template_name) is not None
 
 
-def visible_text(arguments: Mapping[str, str], place: Place) -> str:
+def visible_text(arguments: Mapping[str, str], place: TemplatePlace) -> str:
     """The arguments that readers see of a template that no list names; empty: none of them."""
     if place.kind == "attached" or not arguments:
         return ""
@@ -200,14 +200,14 @@ class Places:
             self.run_start, self.run_place = start, None
         self.last_end = end
 
-    def place(self, start: int, end: int) -> Place:
+    def place(self, start: int, end: int) -> TemplatePlace:
         """The place of the template that was passed last."""
         if self.run_place is None:
             self.run_place = self._before(self.run_start)
         kind = self.run_place
         if kind in ("line", "item", "value") and not self._ends(end):
             kind = "sentence"
-        return Place(kind, kind == "item" and self._is_of_works(start))
+        return TemplatePlace(kind, kind == "item" and self._is_of_works(start))
 
     def _before(self, start: int) -> PlaceKind:
         """The place of a run by what stands before it."""
