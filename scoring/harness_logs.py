@@ -17,15 +17,13 @@ import zstandard
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.limits import LONGEST_SAMPLE
 from factdrift.builders.core.records import BadValueError, text_value
 
 Fields = dict[str, Any]
 """The fields of a prediction, as a line of JSON has them."""
 TaskPlaces = Mapping[str, tuple[str, str]]
 """Names of lm-eval's tasks -> config and split that they ask."""
-LONGEST_SAMPLE = 64 << 20
-"""The most bytes of an unpacked sample of Inspect; that of a long conversation has some hundred kB,
-and a small archive could unpack to terabytes."""
 # `samples_sample-new-2021_2026-11-27T07-14-05.648090.jsonl` is of the task `sample-new-2021`
 _SAMPLES = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 # what a long text is replaced by; its words are elsewhere in the sample

@@ -41,6 +41,7 @@ from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files, replacing
 from factdrift.builders.core.hashing import file_sha256, text_sha256
+from factdrift.builders.core.limits import LARGEST_DOCUMENT, LONGEST_ROW
 from factdrift.builders.core.records import (
     BadValueError,
     decode_record,
@@ -54,16 +55,11 @@ from factdrift.builders.release.manifest import write_json
 from factdrift.scoring import harness_logs
 from factdrift.scoring.harness_logs import Fields, TaskPlaces
 
-LONGEST = 4 << 20
-"""The most bytes of a line: enough for long answers with thousands of candidates, and little enough
-that a file without line ends is refused before it fills the memory."""
 HASH = 16
 """Hex digits of a prompt's sha256 that are compared: 64 bits, enough to tell the prompts of one
 release apart, and short in a file that has them in every line."""
 # Rows that are read and written at a time: a batch of short answers takes a few megabytes.
 _ROWS = 1 << 14
-LARGEST_DOCUMENT = 256 << 20
-"""The most bytes of a JSON file that is not JSON lines: it is read whole."""
 # exactly one of these fields holds the answer of a row
 _ANSWERS = ("prediction", "candidates", "scores", "choice_scores")
 _HINT = 'a line is {"id": "…", "prediction": "…"}, or has candidates, scores or choice_scores'
@@ -194,7 +190,7 @@ def model_of_logs(path: Path) -> str | None:
 def read_predictions(path: Path, task_places: TaskPlaces | None = None) -> Iterator[pa.RecordBatch]:
     """Yield the predictions of a file in batches of `SCHEMA`, in bounded memory.
 
-    `UserError` with file and line: a line that is no prediction or is longer than `LONGEST`, a row
+    `UserError` with file and line: a line that is no prediction or is longer than `LONGEST_ROW`, a row
     with no answer or several kinds, a number that is not finite; a damaged or empty file.
     """
     row_flow = numbered_rows(path, task_places)
@@ -259,7 +255,7 @@ def _kind(path: Path) -> str:
     if is_table(path):
         return "csv"
     with Compressed(path, hint="write it again") as file:
-        head = file.read(LONGEST)
+        head = file.read(LONGEST_ROW)
     head_text = without_mark(head, path).lstrip()
     if head_text.startswith(b"["):
         return "list"
@@ -279,7 +275,7 @@ def _kind(path: Path) -> str:
 def _line_rows(path: Path, task_places: TaskPlaces) -> Iterator[tuple[int, Prediction]]:
     json_decoder = msgspec.json.Decoder(Prediction)
     filter_name = None
-    for line_number, file_line in numbered_lines(path, LONGEST, "write it again"):
+    for line_number, file_line in numbered_lines(path, LONGEST_ROW, "write it again"):
         try:
             row = json_decoder.decode(file_line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

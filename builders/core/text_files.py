@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.limits import LONGEST_ROW
 from factdrift.builders.core.records import BadValueError, conversion, text_value, wide_encoding
 
-LONGEST = 4 << 20
-"""The most characters of an entry: a long article with its answers has far fewer."""
 _JSON_LINES = (".jsonl", ".ndjson")
 _CHUNK = 1 << 18
 """Characters that are read at a time."""
@@ -131,14 +130,14 @@ def _refuse_workbook(head: bytes, path: Path) -> None:
 
 
 def _table_rows(file: io.TextIOWrapper) -> Entries:
-    csv.field_size_limit(LONGEST)
-    lines_before, first_line = 0, file.readline(LONGEST)
+    csv.field_size_limit(LONGEST_ROW)
+    lines_before, first_line = 0, file.readline(LONGEST_ROW)
     if separator := _SEPARATOR_LINE.fullmatch(first_line):
         lines_before, delimiter = 1, separator[1]
     else:
         file.seek(0)
         delimiter = max(_DELIMITERS, key=first_line.count)
-    file_lines = iter(lambda: file.readline(LONGEST), "")
+    file_lines = iter(lambda: file.readline(LONGEST_ROW), "")
     csv_reader = csv.reader(file_lines, delimiter=delimiter, strict=True)
     column_names: list[str] = []
     while True:
@@ -222,7 +221,7 @@ def _is_json_lines(path: Path) -> bool:
 
 
 def _next_line(file: io.TextIOWrapper) -> str:
-    while line_text := file.readline(LONGEST):
+    while line_text := file.readline(LONGEST_ROW):
         if line_text.strip():
             return line_text.strip()
     return ""
@@ -230,12 +229,12 @@ def _next_line(file: io.TextIOWrapper) -> str:
 
 def _json_lines(file: io.TextIOWrapper, decode: Decode) -> Entries:
     line_number = 0
-    while file_line := file.readline(LONGEST + 1):
+    while file_line := file.readline(LONGEST_ROW + 1):
         line_number += 1
-        if len(file_line) > LONGEST and not file_line.endswith("\n"):
+        if len(file_line) > LONGEST_ROW and not file_line.endswith("\n"):
             while (line_rest := file.readline(_CHUNK)) and not line_rest.endswith("\n"):
                 pass
-            yield BrokenEntry(line_number, "too long", f"more than {LONGEST:,} characters")
+            yield BrokenEntry(line_number, "too long", f"more than {LONGEST_ROW:,} characters")
         elif file_line.strip():
             yield _decode_entry(line_number, file_line.strip(), decode)
 
@@ -252,7 +251,7 @@ def _json_values(file: io.TextIOWrapper, decode: Decode) -> Entries:
             _, value_end = end_of(unread_text, value_start)
         except (ValueError, RecursionError):
             unread_text, value_start = unread_text[value_start:], 0
-            next_chunk = file.read(_CHUNK) if len(unread_text) <= LONGEST else ""
+            next_chunk = file.read(_CHUNK) if len(unread_text) <= LONGEST_ROW else ""
             unread_text += next_chunk
             if not next_chunk:
                 break
@@ -261,6 +260,6 @@ def _json_values(file: io.TextIOWrapper, decode: Decode) -> Entries:
             line_number += unread_text.count("\n", value_start, value_end)
             value_start = value_end
     if unread_text:
-        refusal_reason = "too long" if len(unread_text) > LONGEST else "not valid JSON"
+        refusal_reason = "too long" if len(unread_text) > LONGEST_ROW else "not valid JSON"
         detail = "an object without its end; nothing after it is read"
         yield BrokenEntry(line_number, refusal_reason, detail)
