@@ -257,8 +257,8 @@ class Layout(Strict):
     comment: bool = False
     consent: Consent | None = None
     practice: tuple[Practice, ...] = ()
-    assignments: int = Field(default=3, ge=1)
-    items_per_hit: int = Field(default=5, ge=1)
+    assignments: int = Field(default=3, ge=1, le=1000)
+    items_per_hit: int = Field(default=5, ge=1, le=1000)
     pay: Pay
     qualifications: Qualifications = Qualifications()
     rule: Rule = Rule()
@@ -267,7 +267,7 @@ class Layout(Strict):
     balance: str | None = None
     """A column of the dataset over whose values the sampled rows are spread evenly: `relation`."""
     attention: tuple[KnownItem, ...] = ()
-    attention_per_hit: int = Field(default=1, ge=1)
+    attention_per_hit: int = Field(default=1, ge=1, le=1000)
     """Attention items that are mixed into a HIT."""
     rejects: Mapping[str, Rejection] = {}
     """By the name of a platform, what rejects there, in place of the platform's own rule."""

@@ -20,7 +20,7 @@ pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.receive.connections import most_connections
-from factdrift.annotation.submission import LONGEST
+from factdrift.builders.core.limits import LONGEST_ROW
 from tests.annotation_workers import batch_of
 from tests.receiving import Server, answers_of, call, received, serving
 
@@ -211,10 +211,10 @@ def test_bodies_that_never_end_are_held_up_to_a_limit(server: Server) -> None:
         clients = []
         for _ in range(40):
             client = stack.enter_context(closing(connect(server)))
-            client.sendall(POST + b"Content-Length: %d\r\n\r\n" % LONGEST)
+            client.sendall(POST + b"Content-Length: %d\r\n\r\n" % LONGEST_ROW)
             clients.append(client)
             with suppress(OSError):
-                client.sendall(b"x" * (LONGEST - 1))
+                client.sendall(b"x" * (LONGEST_ROW - 1))
         refused = 0
         for client in clients:
             client.settimeout(0.05)

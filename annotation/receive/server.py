@@ -16,9 +16,10 @@ from typing import Any
 
 from factdrift.annotation.order import ServingOrder
 from factdrift.annotation.receive.desk import Desk, Reply, SearchPassages, open_desk, refusal
-from factdrift.annotation.submission import LONGEST, decode_json
+from factdrift.annotation.submission import decode_json
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hints import install_extra
+from factdrift.builders.core.limits import LONGEST_ROW
 from factdrift.builders.core.progress import progress
 
 try:
@@ -38,7 +39,7 @@ except ImportError:
 
 _SECONDS_TO_SEND = 60.0
 # The bytes of requests that are held at once, over all connections; it bounds the memory.
-_MOST_HELD = 16 * LONGEST
+_MOST_HELD = 16 * LONGEST_ROW
 # The number of addresses whose requests are counted at the same time; it bounds the memory.
 _ADDRESSES = 10_000
 _HEADERS = {
@@ -87,7 +88,7 @@ class Bodies:
         body = bytearray()
         try:
             async for body_part in request.stream():
-                if len(body) + len(body_part) > LONGEST:
+                if len(body) + len(body_part) > LONGEST_ROW:
                     return None
                 if self.held + len(body_part) > self.most:
                     raise TooMuchError
@@ -120,7 +121,7 @@ def application(desk: Desk, order: ServingOrder) -> Starlette:
         try:
             request_body = await asyncio.wait_for(bodies.read(request), _SECONDS_TO_SEND)
             if request_body is None:
-                return refusal(413, f"More than {LONGEST:,} bytes.")
+                return refusal(413, f"More than {LONGEST_ROW:,} bytes.")
             request_value = parse_body(request_body.decode("utf-8"))
         except TimeoutError:
             return refusal(408, "It took too long to arrive.")

@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from factdrift.builders.core.errors import UserError, on_a_line
+from factdrift.builders.core.limits import DEEPEST_YAML, LONGEST_NUMBER, check_yaml_size
 
 M = TypeVar("M", bound=BaseModel)
 Loc = tuple[int | str, ...]
@@ -37,8 +38,8 @@ def load(path: Path, model: type[M]) -> M:
     Raises one `UserError` that lists all mistakes, each on a line: `file:line: field: mistake`.
     """
     try:
-        with path.open(encoding="utf-8-sig") as yaml_file:
-            yaml_text = yaml_file.read(_LONGEST_FILE + 1)
+        check_yaml_size(path.stat().st_size, display_path(path))
+        yaml_text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         near_name = did_you_mean(
             path.name, sorted(sibling.name for sibling in path.parent.glob("*.y*ml"))
@@ -47,8 +48,6 @@ def load(path: Path, model: type[M]) -> M:
         raise UserError("no such file", where=display_path(path), hint=hint) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot be read: {error}", where=display_path(path)) from None
-    if len(yaml_text) > _LONGEST_FILE:
-        raise UserError(f"has more than {_LONGEST_FILE:,} characters", where=display_path(path))
     yaml_tree = _Tree(yaml_text, display_path(path))
     error_details: list[ErrorDetails] = []
     for _ in range(2):  # the second time with the original text of what text fields refused
@@ -120,16 +119,8 @@ for _scalar_tag, _scalar_pattern, _first_letters in (
     )
 
 
-_DEEPEST = 60
-"""How deep lists and mappings may be nested: ours have ten levels, and the loader calls itself for
-each level."""
-_LONGEST_FILE = 1_000_000
-"""The most characters of a file. Ours have 30,000 at most, and a million take some seconds."""
 _MOST_MISTAKES = 50
 """The mistakes that one message tells; whoever mends these sees the others."""
-_LONGEST_NUMBER = 40
-"""The most characters of a number. Longer ones are not what anybody counts, and Python refuses
-integers of thousands of digits."""
 
 
 class _Tree:
@@ -140,15 +131,18 @@ class _Tree:
         self.line: dict[Loc, int] = {(): 1}
         self._raw: dict[Loc, str] = {}
         try:
+            # events come one by one, so that nothing after what is refused is read
             depth = 0
             for event in yaml.parse(yaml_text, Loader=_Loader):
                 self._refuse(event)
                 depth += isinstance(event, yaml.CollectionStartEvent)
                 depth -= isinstance(event, yaml.CollectionEndEvent)
-                if depth > _DEEPEST:
-                    line_number = event.start_mark.line + 1 if event.start_mark else None
-                    text = f"lists and mappings more than {_DEEPEST} deep"
-                    raise UserError(text, where=where, line=line_number)
+                if depth > DEEPEST_YAML:
+                    raise UserError(
+                        f"lists and mappings in each other, more than {DEEPEST_YAML} deep",
+                        where=where,
+                        line=event.start_mark.line + 1,
+                    )
             root_node: yaml.Node | None = yaml.compose(yaml_text, Loader=_Loader)
         except yaml.MarkedYAMLError as error:
             error_mark = error.problem_mark or error.context_mark
@@ -203,10 +197,11 @@ class _Tree:
         if node.tag.endswith(":null"):
             return None
         self._raw[loc] = scalar_text
-        if len(scalar_text) > _LONGEST_NUMBER:
-            return scalar_text  # which is refused where a number is wanted
         if node.tag.endswith(":bool"):
             return scalar_text.lower() == "true"
+        if len(scalar_text) > LONGEST_NUMBER:
+            message = f"a number with more than {LONGEST_NUMBER} digits"
+            raise UserError(message, where=self.where, line=node.start_mark.line + 1)
         return int(scalar_text) if node.tag.endswith(":int") else float(scalar_text)
 
     def place(self, loc: Loc) -> Loc:
