@@ -18,7 +18,12 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from factdrift.builders.core.errors import UserError, on_a_line
-from factdrift.builders.core.limits import DEEPEST_YAML, LONGEST_NUMBER, check_yaml_size
+from factdrift.builders.core.limits import (
+    DEEPEST_YAML,
+    LARGEST_YAML,
+    LONGEST_NUMBER,
+    check_yaml_size,
+)
 
 M = TypeVar("M", bound=BaseModel)
 Loc = tuple[int | str, ...]
@@ -39,7 +44,9 @@ def load(path: Path, model: type[M]) -> M:
     """
     try:
         check_yaml_size(path.stat().st_size, display_path(path))
-        yaml_text = path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig") as yaml_file:
+            yaml_text = yaml_file.read(LARGEST_YAML + 1)  # a device has no size, and no end
+        check_yaml_size(len(yaml_text), display_path(path))
     except FileNotFoundError:
         near_name = did_you_mean(
             path.name, sorted(sibling.name for sibling in path.parent.glob("*.y*ml"))
@@ -141,7 +148,7 @@ class _Tree:
                     raise UserError(
                         f"lists and mappings in each other, more than {DEEPEST_YAML} deep",
                         where=where,
-                        line=event.start_mark.line + 1,
+                        line=event.start_mark.line + 1 if event.start_mark else None,
                     )
             root_node: yaml.Node | None = yaml.compose(yaml_text, Loader=_Loader)
         except yaml.MarkedYAMLError as error:
