@@ -179,13 +179,15 @@ def _finish(
         dropped_rows.append(_dropped(reasons.get(title_key, "no_page"), item))
     templates = template_rows(total_counts(summary_of(part).templates for part in all_parts))
     dropped_rows += unknown_templates(templates)
-    with writing(out / "dropped.parquet", Dropped) as table:
-        for row in dropped_rows:
-            table.append(row)
-    with writing(out / "templates.parquet", UnlistedTemplate) as template_table:
-        for template in templates:
-            template_table.append(template)
+    _write_rows(out / "dropped.parquet", Dropped, dropped_rows)
+    _write_rows(out / "templates.parquet", UnlistedTemplate, templates)
     return page_count
+
+
+def _write_rows(path: Path, row_type: type, rows: Iterable[Any]) -> None:
+    with writing(path, row_type) as table:
+        for row in rows:
+            table.append(row)
 
 
 def _dropped(reason: str, item: int, place: str = "") -> Dropped:
