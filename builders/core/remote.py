@@ -248,7 +248,7 @@ def _noted(version_note: Path) -> tuple[str | None, str | None]:
     try:
         content = version_note.read_bytes()
         note = unsealed(content)
-        if note is None and content.startswith(b'{"version"') and b"sha256" not in content:
+        if note is None and json.loads(content).keys() == {"version"}:
             note = json.loads(content)
         return (str(note["version"]), note.get("sha256")) if note else (None, None)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

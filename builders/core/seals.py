@@ -48,7 +48,7 @@ def first_damage(folder: Path) -> str | None:
         current = folder_checksums(folder)
     except FileNotFoundError:
         return "it has no checksums"
-    except (msgspec.DecodeError, OSError, UserError):
+    except (ValueError, OSError, UserError):  # msgspec also raises UnicodeDecodeError
         return "it cannot be read"
     for place in sorted(written.keys() | current.keys()):
         if written.get(place) != current.get(place):

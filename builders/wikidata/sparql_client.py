@@ -294,7 +294,7 @@ class Pager:
         if path.is_file():
             try:
                 cached_page = _page(gzip.decompress(path.read_bytes()))
-            except (EOFError, OSError, zlib.error, msgspec.DecodeError) as error:
+            except (EOFError, OSError, zlib.error, ValueError) as error:
                 text = f"not a page of answers ({error})"
                 hint = "remove this file: it will be asked for again"
                 raise UserError(text, where=path, hint=hint) from error
