@@ -158,12 +158,12 @@ def test_a_run_names_the_mined_folder_that_was_changed(sample: Path, tmp_path: P
     folder = next(path for path in sorted((sample / "build").glob("mine-*")))
     mined = tmp_path / "my mined folder"
     shutil.copytree(folder, mined)
-    words = ("release", "temporal-facts", "--dump", mined, "--older", mined)
-    words += ("--build", tmp_path / "build", "--out", tmp_path / "releases")
+    places = ("--build", tmp_path / "build", "--out", tmp_path / "releases")
     table = mined / "statements.parquet"
     content = bytearray(table.read_bytes())
     content[len(content) // 2] ^= 4
     table.write_bytes(content)
+    words = ("release", "temporal-facts", "--dump", mined, "--older", mined, *places)
     refusal = run_cli(*words, ok=False).stderr
     assert "my mined folder" in refusal and "Traceback" not in refusal
     assert "statements.parquet is not what was mined" in refusal
