@@ -310,11 +310,20 @@ def fetched(
 
 
 def _is_json_lines(name: str) -> bool:
-    return name.endswith(".jsonl")
+    return name.endswith((".jsonl", ".jsonl.gz", ".jsonl.bz2", ".jsonl.zst"))
 
 
 def _json_lines(paths: Sequence[str]) -> list[Path]:
-    return find_files(paths, _is_json_lines, "JSON lines", "their names end in .jsonl")
+    file_paths = [str(_trex_folder(Path(path)) or path) for path in paths]
+    return find_files(file_paths, _is_json_lines, "JSON lines", "their names end in .jsonl")
+
+
+def _trex_folder(folder: Path) -> Path | None:
+    """The folder `TREx` in LAMA's data as it is unzipped, beside a list of its relations."""
+    for trex_folder in (folder / "TREx", folder / "data" / "TREx"):
+        if trex_folder.is_dir():
+            return trex_folder
+    return None
 
 
 def _wikidata(paths: Sequence[str]) -> list[Path]:

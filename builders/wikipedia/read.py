@@ -20,7 +20,7 @@ from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.schema import writing
-from factdrift.builders.rows import Dropped, Page
+from factdrift.builders.rows import Dropped, Page, UnlistedTemplate
 from factdrift.builders.wikipedia.files import PageFile, PageUnit, find_pages, page_file, units
 from factdrift.builders.wikipedia.parts import (
     ReadingTask,
@@ -35,6 +35,11 @@ from factdrift.builders.wikipedia.titles import (
     follow_redirects,
     pages_among,
     title_hashes,
+)
+from factdrift.builders.wikipedia.unlisted_counts import (
+    template_rows,
+    total_counts,
+    unknown_templates,
 )
 
 GROUP = 16 << 20
@@ -53,6 +58,8 @@ def read_pages(
     targets: Iterable[str] = (),
 ) -> int:
     """Write `out/pages.parquet` (`rows.Page`, sorted by item) and `out/dropped.parquet`.
+
+    Beside them `out/templates.parquet` (`rows.UnlistedTemplate`).
 
     `files`: MediaWiki XML exports (plain, gz, bz2 in one or many streams, zst), JSON lines,
     Parquet, as paths, globs or folders; what a file is, its content says. `wanted`: title and
@@ -176,9 +183,14 @@ def _finish(
         missing_items[has_no_page], missing_hashes[has_no_page].tolist(), strict=True
     ):
         dropped_rows.append(_dropped(reasons.get(title_key, "no_page"), item))
+    templates = template_rows(total_counts(summary_of(part).templates for part in all_parts))
+    dropped_rows += unknown_templates(templates)
     with writing(out / "dropped.parquet", Dropped) as table:
         for row in dropped_rows:
             table.append(row)
+    with writing(out / "templates.parquet", UnlistedTemplate) as template_table:
+        for template in templates:
+            template_table.append(template)
     return page_count
 
 

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from factdrift.builders.core.files import read_texts, resource
+from factdrift.builders.core.limits import RepeatBudget, check_page_text
 from factdrift.builders.rows import Link, Paragraph, ParagraphKind
 from factdrift.builders.text.references import without_references
 from factdrift.builders.wikipedia.marks import BREAK, INFOBOX
 from factdrift.builders.wikipedia.templates import UnlistedTemplates, without_templates
 from factdrift.builders.wikipedia.titles import normalise_title
 
-# `#REDIRECT [[Leeds`, `#redirect: [[Leeds`; the target ends at a bar or the brackets.
-_REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
 _WORD = re.compile(r"\w")
 
 
@@ -32,12 +31,6 @@ _UNSEEN_PREFIXES = frozenset({"file", "image", "media", "category"}) | _LANGUAGE
 """Link prefixes of what is no part of the text."""
 
 
-def redirect_target(text: str) -> str | None:
-    """Return the title that a page's text redirects to, or None if it is no redirect."""
-    target_match = _REDIRECT.match(text)
-    return target_match[1] if target_match else None
-
-
 def paragraphs(
     text: str, page_title: str = "", unlisted: UnlistedTemplates | None = None
 ) -> tuple[Paragraph, ...]:
@@ -45,8 +38,12 @@ def paragraphs(
 
     References, comments, pictures with their captions, categories, formulas, and templates that are
     neither an infobox nor listed in `templates.yaml` are left out. Markup without its partner is
-    removed, and the text around it is kept. No text raises an exception.
+    removed, and the text around it is kept.
+
+    `OverLimitError`: the text is longer than any page, or its tables repeat more than they may. No
+    other text raises an exception.
     """
+    check_page_text(text)
     body = _FILE_LINKS.sub("", _without_asides(text))
     body = without_templates(body, page_title, unlisted)
     body = _without_tags(body)
@@ -73,11 +70,12 @@ _DROPPED = (
 )
 _VERBATIM = "nowiki|pre"
 # The opening tag of what readers do not see: `<!--`, `<ref name="a">`; not `<br>`.
-_ASIDE = re.compile(
-    rf"<!--|<({_DROPPED}|{_VERBATIM})(?=[\s/>])((?:[^<>\"']|\"[^\"<>]*\"|'[^'<>]*'|[\"'])*+)>", re.I
-)
+# What stands in quotation marks behind `=` may hold a bracket: `name="a>b"`; where the marks do not
+# pair the tag ends at the first bracket.
+_ATTRIBUTE_TEXT = r"(?:(?:[^<>=]|=\s*(?:\"[^\"<]*\"|'[^'<]*')|=)*+|[^<>]*+)"
+_ASIDE = re.compile(rf"<!--|<({_DROPPED}|{_VERBATIM})(?=[\s/>])({_ATTRIBUTE_TEXT})>", re.I)
 _MARKUP = re.compile(r"[\[\]{}|'<>&*#:;=!_~\-]")
-_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)[^<>]*>")
+_TAG = re.compile(rf"</?([a-zA-Z][a-zA-Z0-9]*){_ATTRIBUTE_TEXT}>")
 # `__NOTOC__`.
 _SWITCH = re.compile(r"__[A-Z]{3,}__")
 _BLOCK_TAGS = frozenset("p blockquote div center ul ol dl poem section h1 h2 h3 h4 h5 h6".split())
@@ -194,9 +192,10 @@ class _Table:
     A cell that spans rows is repeated in each of them, so that every row is complete.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, repeats: RepeatBudget) -> None:
         self.cells: list[tuple[str, str]] = []
         self.spanning: dict[int, tuple[int, str]] = {}
+        self.repeats = repeats
 
     def add(self, line: str) -> None:
         """A line that begins with `|` or `!`: one cell or several."""
@@ -252,6 +251,7 @@ class _Table:
     def _repeat(self, column: int, later: dict[int, tuple[int, str]]) -> str:
         """The text of a cell of an earlier row, which is put into `later` if it spans more rows."""
         rows_left, text = self.spanning[column]
+        self.repeats.spend(text)
         if rows_left > 1:
             later[column] = rows_left - 1, text
         return text
@@ -276,6 +276,7 @@ class _LineReader:
         """Lines of a paragraph that goes on until something else begins."""
         self.tables: list[_Table] = []
         """The open tables, the innermost one last."""
+        self.repeats = RepeatBudget()
 
     def lines(self, text: str) -> Iterator[_Line]:
         """The lines that a page shows, in order."""
@@ -306,7 +307,7 @@ class _LineReader:
         first = line[:1]
         heading = _heading(line)
         if _opens_table(line):
-            self.tables.append(_Table())
+            self.tables.append(_Table(self.repeats))
         elif first == INFOBOX:
             yield _Line("infobox", self.path, _unquoted(line[1:]))
         elif heading:
@@ -331,7 +332,7 @@ class _LineReader:
         innermost = self.tables[-1]
         if line.startswith("{|"):
             if len(self.tables) < _DEEPEST:
-                self.tables.append(_Table())
+                self.tables.append(_Table(self.repeats))
         elif line.startswith("|}"):
             yield _Line("table", self.path, innermost.row())
             self.tables.pop()
