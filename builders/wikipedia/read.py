@@ -22,7 +22,13 @@ from factdrift.builders.core.progress import progress
 from factdrift.builders.core.schema import writing
 from factdrift.builders.rows import Dropped, Page, UnlistedTemplate
 from factdrift.builders.wikipedia.files import PageFile, PageUnit, find_pages, page_file, units
-from factdrift.builders.wikipedia.parts import ReadingTask, part_name, summary_of, write_part
+from factdrift.builders.wikipedia.parts import (
+    ReadingTask,
+    is_whole,
+    part_name,
+    summary_of,
+    write_part,
+)
 from factdrift.builders.wikipedia.titles import (
     Resolver,
     Titles,
@@ -119,7 +125,7 @@ def _read_all(sources: Sequence[PageFile], task: ReadingTask, jobs: int) -> None
             unit
             for file, source in enumerate(sources)
             for unit in units(source, file, bar.advance, threads=jobs)
-            if not (task.parts / f"{part_name(unit, late=False)}.json").is_file()
+            if not is_whole(task.parts / f"{part_name(unit, late=False)}.json")
         )
         deque(_read_units(unread_units, task, jobs), 0)
 
