@@ -106,7 +106,8 @@ def plant_and_fetch(address: str, tmp_path: Path, secret_file: Path) -> None:
     for path in sorted((tmp_path / "first").rglob("*.gz")):
         place = tmp_path / "out" / path.relative_to(tmp_path / "first")
         place.parent.mkdir(parents=True)
-        for name in (f".{place.name}.part", f".{place.name}.json", place.name):
+        part = f".{place.name}.part"
+        for name in (part, f"{part}.json", f"{part}.json.tmp", f".{place.name}.json", place.name):
             place.with_name(name).symlink_to(secret_file)
     fetch_file(address, tmp_path / "out")
 
