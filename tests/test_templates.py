@@ -349,7 +349,7 @@ GOOD = "P54,team,<subject> of <object>.\n"
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("P108,employer,<subject> has work. <subject> works for <object>.", "more than one <subject>"),
+        ("P108,employer,<subject> has work. <subject> works for <object>.", "than one <subject>"),
         ("P108,employer,<subject> works for <objekt>.", "unknown placeholder <objekt>"),
         (GOOD.strip(), "asks the same as"),
         ("P54,club,<subject> at <object>.", "P54 has two names: 'club' here, 'team' above"),
