@@ -100,18 +100,28 @@ def _texts(arguments: Mapping[str, str]) -> list[str]:
     if named_texts:
         return named_texts
     unnamed = [value for name, value in arguments.items() if name.isdigit() and value]
-    if any(_FILE.fullmatch(value) or _PHONETIC.search(value) for value in unnamed):
-        return []
-    if not _CITING_NAMES.isdisjoint(arguments) or not unnamed:
+    if not unnamed or _shows_other_than_text(arguments, unnamed):
         return []
     if len(unnamed) == 1:
         is_text = not (_ADDRESS.fullmatch(unnamed[0]) or _SETTING.fullmatch(unnamed[0]))
         return unnamed if is_text else []
     if measure := _measure(unnamed):
         return [measure]
-    if _NUMBER.fullmatch(unnamed[0]) and _NUMBER.fullmatch(unnamed[1]):
-        return []
-    return [] if _YEAR.fullmatch(unnamed[-1]) else [v for v in unnamed if _reads_as_text(v)]
+    return [value for value in unnamed if _reads_as_text(value)]
+
+
+def _shows_other_than_text(arguments: Mapping[str, str], unnamed: Sequence[str]) -> bool:
+    """Whether a template shows a picture, a sound, a note, or what is worked out of numbers."""
+    if any(_FILE.fullmatch(value) or _PHONETIC.search(value) for value in unnamed):
+        return True
+    if not _CITING_NAMES.isdisjoint(arguments):
+        return True
+    # `{{sfn|Roe|1974}}`, `{{pop density|3645257|640081|km2}}`.
+    first, *others = unnamed
+    if not others:
+        return False
+    are_numbers = _NUMBER.fullmatch(first) and _NUMBER.fullmatch(others[0])
+    return bool(are_numbers or (not _NUMBER.fullmatch(first) and _YEAR.fullmatch(others[-1])))
 
 
 def _measure(values: Sequence[str]) -> str:
