@@ -107,7 +107,7 @@ house: $(VENV)/.dev ## print the packages: sizes, and who imports whom
 bench: $(VENV)/.dev ## measure speed beside a baseline: [BENCHES="mine wmt"]
 	@$(BIN)/python -m bench $(BENCHES)
 
-TORTURE := SEED HOURS KILLS DISKS RIVALS LINES SERVERS
+TORTURE := SEED HOURS KILLS DISKS RIVALS BITS LINES SERVERS
 torture: $(VENV)/.dev ## kill runs, fill disks, break lines: [SEED=… HOURS=… KILLS=…]
 	@$(BIN)/python -m torture $(foreach v,$(TORTURE),$(if $($(v)),--$(shell echo $(v) | tr A-Z a-z) $($(v))))
 
