@@ -26,7 +26,7 @@ import pyarrow as pa
 from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
-from factdrift.builders.text.squad import NO_ANSWER_TEXTS, token_f1
+from factdrift.builders.text.squad import token_f1
 from factdrift.scoring.intervals import BUNDLES, SCALE
 from factdrift.scoring.knowledge import mark_known_changes
 from factdrift.scoring.questions import ReleaseQuestions
@@ -89,13 +89,11 @@ _GIVEN_TEXTS = """
 # The texts that the model chose among; null where it answered in its own words.
 _OFFERED = "CASE WHEN from_scores THEN texts WHEN choosing OR alone THEN choices END"
 
-# Whether the first text is an accepted answer. A written one has to have a visible character:
-# normalised, an answer such as `The The` is as empty as no text at all.
-_NAMED = """coalesce(list_contains(targets, names[1])
-    AND (choosing OR regexp_matches(texts[1], '[^\\s\\p{Z}]')), false)"""
+# Whether the first text is an accepted answer. A written one has to have a visible character.
+_NAMED = "coalesce(list_contains(targets, names[1]) AND (choosing OR names[1] != ''), false)"
 
 # Whether the model wrote that it gives no answer.
-_SILENT = f"NOT choosing AND NOT named AND answer IN {NO_ANSWER_TEXTS}"
+_SILENT = "NOT choosing AND NOT named AND says_nothing(answer)"
 
 # One of `VERDICTS`, or why the row has none: `undecided`, which has likelihoods of accepted answers
 # alone, and `neutral`, which names what is true and not asked for.
@@ -160,7 +158,8 @@ _RIGHT = "(verdict = 'right')::INT"
 # Whether the model gave a list of answers in order.
 _RANKED = "candidates IS NOT NULL AND NOT from_scores"
 # The rank of the first accepted answer in that list; null where there is none.
-_RANK = "list_position(list_transform(names, lambda name: list_contains(targets, name)), true)"
+_RANK = """list_position(
+    list_transform(names, lambda name: name != '' AND list_contains(targets, name)), true)"""
 
 
 def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -> None:
@@ -262,10 +261,10 @@ def _where(row_condition: str, value_sql: str) -> str:
 
 def repeated_words(release_questions: ReleaseQuestions) -> RepeatedWords | None:
     """The most common answer, where it is more than a tenth of those that the model gave."""
-    repeated_rows = release_questions.db.execute(f"""
+    repeated_rows = release_questions.db.execute("""
         WITH often AS (
             SELECT answer, count(*) AS times FROM said
-            WHERE NOT choosing AND verdict != 'neutral' AND answer NOT IN {NO_ANSWER_TEXTS}
+            WHERE NOT choosing AND verdict != 'neutral' AND NOT says_nothing(answer)
             GROUP BY answer ORDER BY times DESC, answer DESC LIMIT 1
         )
         SELECT answer, times,
@@ -273,7 +272,7 @@ def repeated_words(release_questions: ReleaseQuestions) -> RepeatedWords | None:
             (SELECT count(*) FROM marks JOIN asked USING (row), often o
                 WHERE list_contains(targets, o.answer))
         FROM often
-    """).fetchall()  # noqa: S608
+    """).fetchall()
     if not repeated_rows:
         return None
     repeated_answer = RepeatedWords(*repeated_rows[0])

@@ -25,7 +25,7 @@ from factdrift.builders.core.schema import reading
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, load_manifest, locate_file
 from factdrift.builders.release.tasks import column_sql, column_type, day_sql
 from factdrift.builders.rows.roles import ColumnRoles
-from factdrift.builders.text.squad import normalize_answer
+from factdrift.builders.text.squad import normalize_or_keep, says_nothing
 from factdrift.scoring.intervals import BUNDLES
 from factdrift.scoring.predictions import HASH
 
@@ -86,6 +86,7 @@ def read_questions(
     chosen_configs = question_configs(manifest, release_folder, configs)
     with duck.connect(memory=_MEMORY) as db:
         db.create_function("normals", _normals, ["VARCHAR[]"], "VARCHAR[]", type=ARROW)
+        db.create_function("says_nothing", _silences, ["VARCHAR"], "BOOLEAN", type=ARROW)
         try:
             relation_labels = _fill(db, release_folder, chosen_configs)
         except (duckdb.Error, pa.ArrowException, OSError) as error:
@@ -141,7 +142,7 @@ def unknown_name_error(
 
 @lru_cache(maxsize=1 << 19)
 def _normal(answer_text: str | None) -> str:
-    return normalize_answer(answer_text or "")
+    return normalize_or_keep(answer_text or "")
 
 
 def _normals(answer_lists: pa.ChunkedArray) -> pa.Array:
@@ -155,6 +156,11 @@ def _normals(answer_lists: pa.ChunkedArray) -> pa.Array:
     return pa.ListArray.from_arrays(
         pa.array(list_starts, pa.int32()), pa.array(normal_texts, pa.string())
     )
+
+
+def _silences(answer_texts: pa.ChunkedArray) -> pa.Array:
+    """Whether answers say that there is none: a function that the database calls."""
+    return pa.array([says_nothing(text or "") for text in answer_texts.to_pylist()], pa.bool_())
 
 
 def _source(entry: ConfigEntry) -> str:

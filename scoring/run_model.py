@@ -26,7 +26,7 @@ from factdrift.builders.release.tasks import answer_gaps
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text.prompts import merge_targets as each_once
-from factdrift.builders.text.squad import normalize_answer
+from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.scoring.local_models import GenerativeModel, MaskedModel
 from factdrift.scoring.predictions import Prediction, write_about, write_predictions
 from factdrift.scoring.questions import question_configs, unknown_name_error
@@ -242,11 +242,11 @@ class _Run:
         targets = row[chosen_split.columns.targets]
         if self._distractors is None or not targets:
             return ()
-        accepted_names = {normalize_answer(answer_text) for answer_text in targets}
+        accepted_names = {normalize_or_keep(answer_text) for answer_text in targets}
         best_names = [
             answer_text
             for answer_text in answer_names(row[chosen_split.columns.answers])
-            if normalize_answer(answer_text) in accepted_names
+            if normalize_or_keep(answer_text) in accepted_names
         ]
         previous_names, neutral_names = (
             answer_names(row[answer_column]) if answer_column else []
@@ -259,7 +259,7 @@ class _Run:
         right_answers = [
             answer_text
             for answer_text in right_answers
-            if normalize_answer(answer_text) in accepted_names or answer_text not in neutral_names
+            if normalize_or_keep(answer_text) in accepted_names or answer_text not in neutral_names
         ]
         excluded_names, distractor_count = (
             [*targets, *previous_names, *neutral_names],

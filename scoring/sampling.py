@@ -11,7 +11,7 @@ from factdrift.builders.core.schema import reading
 from factdrift.builders.release.manifest import SplitEntry, locate_file
 from factdrift.builders.release.tasks import RELATION
 from factdrift.builders.rows.roles import ColumnRoles
-from factdrift.builders.text.squad import normalize_answer
+from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.scoring.views import answer_names
 
 # rows that are read at a time: only the columns that are asked for are in memory
@@ -106,7 +106,7 @@ class Distractors:
     ) -> list[str]:
         """Up to `distractor_count` answers of a relation that read like none of the others."""
         answer_pool = self._of[relation]
-        taken_names = {normalize_answer(excluded_name) for excluded_name in excluded_names}
+        taken_names = {normalize_or_keep(excluded_name) for excluded_name in excluded_names}
         chosen_answers: list[str] = []
         try_numbers = (
             range(8 * distractor_count)
@@ -124,9 +124,9 @@ class Distractors:
             answer_text = answer_pool[draw_place]
             if (
                 len(chosen_answers) < distractor_count
-                and normalize_answer(answer_text) not in taken_names
+                and normalize_or_keep(answer_text) not in taken_names
             ):
-                taken_names.add(normalize_answer(answer_text))
+                taken_names.add(normalize_or_keep(answer_text))
                 chosen_answers.append(answer_text)
         return chosen_answers
 

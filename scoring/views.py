@@ -18,7 +18,7 @@ import msgspec
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows.frames import BARE_FRAME, Frame, Frames
-from factdrift.builders.text.squad import normalize_answer
+from factdrift.builders.text.squad import normalize_answer, normalize_or_keep
 from factdrift.scoring.predictions import Prediction, prompt_hash
 
 View = Literal["generate", "mask", "rank", "likelihood", "choices"]
@@ -200,7 +200,7 @@ def chosen_place(answer_text: str, choice_texts: Sequence[str]) -> int | None:
         (
             choice_number
             for choice_number, choice in enumerate(choice_texts)
-            if normalize_answer(choice) == normalize_answer(answer_text)
+            if normalize_or_keep(choice) == normalize_or_keep(answer_text)
         ),
         None,
     )

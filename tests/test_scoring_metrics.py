@@ -38,3 +38,40 @@ def test_squad(answer_text: str, answers: Sequence[str], exact: float, word_over
 )
 def test_rouge_l(answer_text: str, accepted_text: str, expected: float) -> None:
     assert rouge_l(answer_text, accepted_text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("answer_text", "answers", "expected"),
+    [
+        ("", ["US dollar", "$"], 0),
+        (" \u200b\u00a0", ["$"], 0),
+        ("...", ["$", "USD"], 0),
+        ("the", ["The The"], 0),
+        ("?", ["A"], 0),
+        ("-", ["–"], 0),
+        ("unknown", ["Unknown Pleasures"], 0),
+        ("", [""], 0),
+        ("$", ["US dollar", "$"], 1),
+        ("the The.", ["The The"], 1),
+        ("a", ["A"], 1),
+        ("Unknown", ["Unknown"], 1),
+        ("2001-2002", ["2001–2002"], 1),
+        ("2001−2002", ["2001-2002"], 1),
+        ("Cote d'Azur", ["Cote d’Azur"], 1),
+        ('The "Blue" Tower', ["„Blue“ Tower"], 1),
+        ("Hawai'i", ["Hawaiʻi"], 1),
+        ("'Abd al-Aziz", ["ʿAbd al‑Aziz"], 1),
+        ("Les Miserables", ["« Les Miserables »"], 1),
+        ("re\u00adsearch", ["research"], 1),
+        ("Poincare\u0301", ["Poincaré"], 1),
+        ("Poincare", ["Poincaré"], 0),
+        ("", [], 1),
+        ("...", [], 1),
+        ("I don’t know", [], 1),
+        ("$", [], 1),
+        ("Lima", [], 0),
+    ],
+)
+def test_marks_and_blanks(answer_text: str, answers: Sequence[str], expected: float) -> None:
+    """Dashes and quotation marks of every kind are alike, and a blank answer is never right."""
+    assert exact_match(answer_text, answers) == f1(answer_text, answers) == expected

@@ -1,11 +1,16 @@
 """Exact match and F1 of short answers, as SQuAD scores them (Rajpurkar et al. 2016, section 6.1).
 
-Releases have a copy of this file for harnesses: it needs nothing but Python. Of a question with no
-accepted answer, saying so is right and any other answer is wrong (Chen et al. 2021, TimeQA).
+Releases have a copy of this file for harnesses: it needs nothing but Python. Three things differ
+from SQuAD's script. Dashes and quotation marks of every kind count as the ASCII ones do, because a
+model types a hyphen where a name has a longer dash. A name that SQuAD's rules leave nothing of
+(`$`, `The The`) is compared as it stands: else every blank answer would be right. And of a question
+with no accepted answer, saying so is right and any other answer is wrong (Chen et al. 2021,
+TimeQA).
 """
 
 import re
 import string
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,39 +18,75 @@ from typing import Any
 NO_ANSWER_TEXTS = ("", "unanswerable", "no answer", "unknown", "i dont know")
 """Normalized texts that say that there is no answer."""
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
-_NO_MARKS = str.maketrans("", "", string.punctuation)
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d"
+_QUOTES = (
+    "\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u2032\u2033\u2035"
+    "\u00b4\u02b9\u02ba\u02bb\u02bc\u02bd\u02be\u02bf\u02c8\u300c\u300d\u300e\u300f\uff02\uff07"
+)
+# soft hyphens, joiners, marks of direction and of byte order: none can be seen
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
+_NO_MARKS = str.maketrans("", "", string.punctuation + _DASHES + _QUOTES + _INVISIBLE)
 
 
 def normalize_answer(text: str) -> str:
-    """A text in lower case, without ASCII punctuation and English articles, in single spaces."""
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_MARKS)).split())
+    """A text in lower case, without punctuation and English articles, in single spaces.
+
+    Punctuation is that of ASCII, and dashes and quotation marks of every kind.
+    """
+    return " ".join(_ARTICLES.sub(" ", _without_marks(text)).split())
+
+
+def _without_marks(text: str) -> str:
+    lower_text = text.lower()
+    if not lower_text.isascii():  # an accent counts the same beside its letter and in one with it
+        lower_text = unicodedata.normalize("NFC", lower_text)
+    return lower_text.translate(_NO_MARKS)
 
 
 def normalize_or_keep(text: str) -> str:
-    """The normalized text; where nothing is left (`The The`), the text in lower case."""
-    return normalize_answer(text) or " ".join(text.lower().split())
+    """The normalized text; where nothing would be left of it, as much of it as has to stay.
+
+    Articles stay in `The The`, marks in `$`. It is empty for a text without a visible character.
+    """
+    return (
+        normalize_answer(text)
+        or " ".join(_without_marks(text).split())
+        or " ".join(text.lower().translate(_NOT_SEEN).split())
+    )
+
+
+_NOT_SEEN = str.maketrans("", "", _INVISIBLE)
+
+
+def says_nothing(answer: str) -> bool:
+    """Whether an answer is blank, has marks and articles alone, or says that there is none."""
+    return normalize_answer(answer) in NO_ANSWER_TEXTS
 
 
 def exact_match(answer: str | None, references: Sequence[str]) -> float:
     """1 if the normalized answer equals a normalized reference, else 0; None is no answer.
 
-    Without references, an answer is right if it says that there is no answer.
+    A blank answer equals no reference. Without references, an answer is right if it says that there
+    is no answer.
     """
-    accepted_texts = map(normalize_answer, references) if references else NO_ANSWER_TEXTS
-    return float(answer is not None and normalize_answer(answer) in accepted_texts)
+    if answer is None or not references:
+        return float(answer is not None and says_nothing(answer))
+    answer_form = normalize_or_keep(answer)
+    return float(answer_form != "" and answer_form in map(normalize_or_keep, references))
 
 
 def f1(answer: str | None, references: Sequence[str]) -> float:
     """The best F1 between the words of an answer and of a reference, from 0 to 1.
 
-    Without references it is `exact_match`. Where one side has no words after normalisation, it is 1
-    if the other has none either, else 0.
+    Without references it is `exact_match`. An answer that says that there is none shares no word
+    with a reference, unless it is one.
     """
-    if answer is None or not references:
-        return exact_match(answer, references)
-    answer_words = normalize_answer(answer).split()
+    exact = exact_match(answer, references)
+    if exact or answer is None or not references or says_nothing(answer):
+        return exact
+    answer_words = normalize_or_keep(answer).split()
     return max(
-        token_f1(answer_words, normalize_answer(reference).split()) for reference in references
+        token_f1(answer_words, normalize_or_keep(reference).split()) for reference in references
     )
 
 

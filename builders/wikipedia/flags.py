@@ -37,6 +37,8 @@ def wiki_link(target: str, label: str = "") -> str:
     """A link as wikitext; where there is no target the label alone."""
     if not target:
         return label
+    if "[[" in target:  # a title has no link: what is given is shown as it is, and once
+        return label or target
     return f"[[{target}|{label}]]" if label and label != target else f"[[{target}]]"
 
 
@@ -54,8 +56,8 @@ def team(title_pattern: str, arguments: dict[str, str]) -> str:
     first_argument, second_argument = arguments.get("1", ""), arguments.get("2", "")
     has_age = "{age}" in title_pattern
     country_name, _ = country(second_argument if has_age else first_argument)
-    if not country_name:
-        return ""
+    if not country_name or "[[" in country_name:
+        return country_name
     return wiki_link(
         title_pattern.format(country=country_name, age=first_argument),
         arguments.get("name") or country_name,
@@ -65,8 +67,8 @@ def team(title_pattern: str, arguments: dict[str, str]) -> str:
 def force(title_pattern: str, arguments: dict[str, str]) -> str:
     """`{{army|United Kingdom}}`: the British Army."""
     country_name, _ = country(arguments.get("1", ""))
-    if not country_name:
-        return ""
+    if not country_name or "[[" in country_name:
+        return country_name
     page_title = title_pattern.format(
         country=_LISTED["forces_called"].get(country_name, country_name)
     )

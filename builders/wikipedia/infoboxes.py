@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from factdrift.builders.core.files import read_texts, resource
+from factdrift.builders.wikipedia.marks import PIPE, block_marks, without_blocks
 
 _LISTED = read_texts(resource("builders/wikipedia/infoboxes.yaml"))
 
@@ -46,7 +47,8 @@ def in_units(arguments: Mapping[str, str]) -> Iterable[tuple[str, str]]:
     """The parameters of an infobox as (name, value), with those of a unit in one value.
 
     `years6`, `clubs6` and `caps6` are `years` with the value `1990 | clubs: Leeds | caps: 5`,
-    at the place of the first of them. Names have spaces for underscores; others are as given.
+    at the place of the first of them. Names have spaces for underscores; others are as given. The
+    bars of such a value are `PIPE`, and the marks of boxes and tables in it stand at its end.
     """
     opened: set[tuple[str, str]] = set()
     for name in arguments:
@@ -103,11 +105,13 @@ def _stem(name: str) -> tuple[str, str, str]:
 
 def _line(parts: list[_TemplatePart]) -> tuple[str, str]:
     """Return a unit as one value. A list mark at the start of an inner line is left out."""
-    first, *rest = _spanned(sorted(parts))
-    cells = [first.value]
+    blocks = "".join(block_marks(part.value) for part in parts)
+    text_parts = [part._replace(value=without_blocks(part.value)) for part in parts]
+    first, *rest = _spanned(sorted(part for part in text_parts if part.value)) or parts[:1]
+    cells = [without_blocks(first.value)]
     for part in rest:
         cells.append(f"{part.name}: " + part.value.lstrip("*#:; \n"))
-    return first.name, " | ".join(cells)
+    return first.name, f" {PIPE} ".join(cells) + blocks
 
 
 def _spanned(parts: list[_TemplatePart]) -> list[_TemplatePart]:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.rows import Link, Paragraph, ParagraphKind
 from factdrift.builders.text.references import without_references
-from factdrift.builders.wikipedia.templates import BREAK, INFOBOX, without_templates
+from factdrift.builders.wikipedia.marks import BREAK, INFOBOX
+from factdrift.builders.wikipedia.templates import UnlistedTemplates, without_templates
 from factdrift.builders.wikipedia.titles import normalise_title
 
 # `#REDIRECT [[Leeds`, `#redirect: [[Leeds`; the target ends at a bar or the brackets.
@@ -37,7 +38,9 @@ def redirect_target(text: str) -> str | None:
     return target_match[1] if target_match else None
 
 
-def paragraphs(text: str, page_title: str = "") -> tuple[Paragraph, ...]:
+def paragraphs(
+    text: str, page_title: str = "", unlisted: UnlistedTemplates | None = None
+) -> tuple[Paragraph, ...]:
     """Return the text of a page in order: paragraphs, list items, table rows and infobox lines.
 
     References, comments, pictures with their captions, categories, formulas, and templates that are
@@ -45,7 +48,7 @@ def paragraphs(text: str, page_title: str = "") -> tuple[Paragraph, ...]:
     removed, and the text around it is kept. No text raises an exception.
     """
     body = _FILE_LINKS.sub("", _without_asides(text))
-    body = without_templates(body, page_title)
+    body = without_templates(body, page_title, unlisted)
     body = _without_tags(body)
     section_titles: dict[tuple[str, ...], str] = {}
     page_paragraphs = []
