@@ -11,7 +11,7 @@ from factdrift.builders.text.given_away import SIGNIFICANT_LENGTH, contains_as_s
 
 Record = Mapping[str, Any]
 LOCALITY_KINDS = ("Relation_Specificity", "Forgetfulness")
-"""The kinds of untouched facts that are read; a record has one of them at least."""
+"""The kinds of untouched facts that are read; every record has the first, which loaders index."""
 PORTABILITY_KINDS = ("Reasoning", "Subject_Aliasing", "Logical_Generalization")
 """The kinds of what should follow from an edit; a record may have none."""
 
@@ -63,8 +63,7 @@ def _fault_beside(record: Record) -> str | None:
     locality, portability = record.get("locality"), record.get("portability", {})
     if not isinstance(locality, Mapping) or not isinstance(portability, Mapping):
         return "locality is missing, or it or portability is not a map"
-    kinds = [kind for kind in LOCALITY_KINDS if locality.get(kind)]
-    if not kinds:
+    if not locality.get(LOCALITY_KINDS[0]):
         return "locality has no untouched fact"
     if (locality.keys() - {*LOCALITY_KINDS}) or (portability.keys() - {*PORTABILITY_KINDS}):
         return "locality or portability has a kind that nothing reads"
