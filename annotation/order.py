@@ -9,6 +9,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from factdrift.builders.core.addresses import parse_address, without_credentials
 from factdrift.builders.core.errors import UserError
 
 _END = "Link to show at the end."
@@ -53,12 +54,21 @@ def _option(option_name: str) -> str:
     return f"--{option_name.replace('_', '-')}"
 
 
+_MARKS_OF_PAGES = re.compile(r"[\s;,'\"<>]")
+"""Characters that end an address in a page or in its security policy: `;`, but not `%3B`."""
+
+
 def web_address(given_address: str | None) -> str | None:
-    """Return an http(s) address unchanged; raise `UserError` for any other text."""
-    if given_address is not None and not re.fullmatch(
-        r"https?://[\w.:\[\]-]+(/[^\s;,'\"<>]*)?", given_address
-    ):
-        raise UserError(f"not an address of the web: {given_address!r}", hint="https://…")
+    """Return an http(s) address that people may see unchanged; `UserError` for any other text."""
+    if given_address is None:
+        return None
+    address = parse_address(given_address)
+    if address.user is not None:
+        text = "an address with a user or password, which everybody who opens the page would see"
+        raise UserError(text, where=without_credentials(given_address), hint="leave them out")
+    if mark := _MARKS_OF_PAGES.search(address.url):
+        where, hint = without_credentials(given_address), f"write %{ord(mark[0]):02X}"
+        raise UserError(f"an address with {mark[0]!r} in it", where=where, hint=hint)
     return given_address
 
 

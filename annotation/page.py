@@ -24,7 +24,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
 import jinja2
 from jinja2.sandbox import SandboxedEnvironment
@@ -41,6 +40,7 @@ from factdrift.annotation.layout import (
     near_hint,
 )
 from factdrift.annotation.order import Delivery, web_address
+from factdrift.builders.core.addresses import parse_address
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
@@ -413,10 +413,8 @@ def _content_security_policy(
 
     connect_sources = ["'self'"] if connects_to_self else []
     if post_address:
-        address_parts = urlsplit(post_address)
-        connect_sources.append(
-            f"{address_parts.scheme}://{address_parts.netloc}{address_parts.path}"
-        )
+        address = parse_address(post_address)
+        connect_sources.append(f"{address.origin}{address.path}")
     policy_rules = {
         "default-src": "'none'",
         "script-src": " ".join(map(sha, page_scripts)),

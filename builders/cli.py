@@ -439,11 +439,18 @@ def corpus(
 
 @command()
 def verify(folder: Release) -> None:
-    """Check a release folder against its manifest."""
+    """Check a release against its manifest, and the code in `tasks/` against this project's."""
+    from factdrift.builders.release.task_code import compare_code
     from factdrift.builders.release.verify import verify_release
 
     _tell(verify_release(folder), "problem(s)", folder)
-    echo(f"{folder}: whole and unchanged")
+    echo(f"{folder}: whole and unchanged: it agrees with its manifest")
+    task_code = compare_code(folder)
+    for sentence in task_code.sentences():
+        echo(f"{folder}: {sentence}")
+    if task_code.own:
+        hint = "it runs with all your rights when a harness reads tasks/: read it first"
+        raise UserError(f"{len(task_code.own)} file(s) of code of its own", where=folder, hint=hint)
 
 
 @command()
@@ -525,6 +532,10 @@ def push(
         bool,
         Option("--private", help="If the repository is made now: visible to its members alone."),
     ] = False,
+    own_code: Annotated[
+        bool,
+        Option("--own-code", help="Also a release whose tasks/ has code that is not factdrift's."),
+    ] = False,
     croissant: Annotated[
         Path | None, Option(help="Write croissant.json with the Hub's addresses here.")
     ] = None,
@@ -532,7 +543,15 @@ def push(
     """Put a release on the Hugging Face Hub, with a tag; the token is HF_TOKEN."""
     from factdrift.builders.release.push import push as upload
 
-    upload(folder, repo, say, dry_run=dry_run, private=private, croissant_file=croissant)
+    upload(
+        folder,
+        repo,
+        say,
+        dry_run=dry_run,
+        private=private,
+        own_code=own_code,
+        croissant_file=croissant,
+    )
 
 
 @command()

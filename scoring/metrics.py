@@ -298,8 +298,16 @@ def _best(text_score: Callable[[str, str], float]) -> Callable[..., pa.Array]:
     return scores
 
 
-def _verdicts(*columns: pa.ChunkedArray) -> pa.Array:
+def _verdicts(
+    forms: pa.ChunkedArray,
+    targets: pa.ChunkedArray,
+    previous: pa.ChunkedArray,
+    later: pa.ChunkedArray,
+    neutral: pa.ChunkedArray,
+    are_choices: pa.ChunkedArray,
+) -> pa.Array:
     """The verdicts on answers: a function of the database, with the arguments that squad's has."""
+    columns = (forms, targets, previous, later, neutral, are_choices)
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
     return pa.array([verdict_of_form(*row) for row in rows], pa.string())
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+import factdrift
 from factdrift.builders.core.dataset import Dataset, Input, Meta, Plot, RowSource, Statistics, Table
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import batches
@@ -150,7 +151,7 @@ def meta(sample: Sample) -> Meta:
         recipe="dataset: sample\n",
         seed=7,
         rebuild="make release RECIPE=sample.yaml",
-        code_version="0.1.0",
+        code_version=factdrift.__version__,
         libraries=sample.libraries or {"pyarrow": "1.2.3"},
         parameters={"window": {"granularity": "quarter"}},
         inputs=(

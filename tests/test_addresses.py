@@ -4,8 +4,14 @@ import base64
 
 import pytest
 
-from factdrift.builders.core.addresses import BUCKET_SCHEMES, WEB_SCHEMES, parse_address
+from factdrift.builders.core.addresses import (
+    BUCKET_SCHEMES,
+    WEB_SCHEMES,
+    parse_address,
+    without_credentials,
+)
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.inputs import gather
 
 TAKEN = {
     "https://api.openai.com/v1": "https://api.openai.com",
@@ -67,14 +73,43 @@ def test_credentials_leave_the_address_and_every_text() -> None:
     address = parse_address("https://ann:s3cr%2Ft@host.example/sparql?x=1")
     assert (address.user, address.password) == ("ann", "s3cr/t")
     assert address.url == "https://host.example/sparql?x=1"
-    assert address.display == "https://host.example/sparql"
+    assert without_credentials(address.url) == "https://host.example/sparql"
+    assert address.path == "/sparql"
     encoded = base64.b64encode(b"ann:s3cr/t").decode()
     echoed = f"Authorization: Basic {encoded}, s3cr/t, s3cr%2Ft"
     assert address.mask(echoed) == "Authorization: Basic …, …, …"
 
 
-@pytest.mark.parametrize("text", ["https://ann:s3cret@host.example\\a", "xx://ann:s3cret@host"])
-def test_a_refusal_shows_no_password(text: str) -> None:
-    with pytest.raises(UserError) as refusal:
-        parse_address(text)
-    assert "s3cret" not in str(refusal.value)
+SECRET_PLACES = [
+    "https://ann:s3cret@host.example\\a",
+    "xx://ann:s3cret@host",
+    "https:/ann:s3cret@host/sparql",
+    "ann:s3cret@host/sparql",
+    "simplecache::s3://key:s3cret@bucket/a",
+    "https://ann:pa/s3cret@host/sparql",
+    "https://ann:12/s3cret@host/sparql",
+    "https://ann:pa?s3cret@host/sparql",
+    "https://ann:pa#s3cret@host/sparql",
+    "https://ann:pa\\s3cret@host/sparql",
+    "s3://key:abc/s3cret@bucket/a.gz",
+    "https://host:8000/a?sig=x@s3cret",
+    "https://ann:pw@x@host.example/a?s3cret",
+    "https://ann:pw@x/s3cret@host.example",
+]
+
+
+@pytest.mark.parametrize("text", SECRET_PLACES)
+def test_no_message_shows_a_password(text: str) -> None:
+    assert "s3cret" not in without_credentials(text) or "://" not in text
+    try:
+        parse_address(text, (*WEB_SCHEMES, *BUCKET_SCHEMES))
+    except UserError as refusal:
+        assert "s3cret" not in str(refusal)
+    with pytest.raises(UserError, match="no NAME=PATH") as told:
+        gather({}, [f"my-news={text}"], strict=False)
+    assert "s3cret" not in str(told.value) or "://" not in text
+
+
+def test_a_path_with_odd_characters_is_shown_whole() -> None:
+    for text in ("s3://bucket/key@2020/a.gz", "https://host/a@2020/b.gz", "news@home?.jsonl"):
+        assert without_credentials(text) == text

@@ -12,13 +12,13 @@ import fsspec
 import pytest
 
 from factdrift.builders.core import addresses, remote
+from factdrift.builders.core.addresses import without_credentials
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.http import RetryError, RetryPolicy
 from factdrift.builders.core.inputs import (
     gather,
     is_remote,
-    without_credentials,
     without_day,
     words,
 )

@@ -62,16 +62,52 @@ def test_entities_are_never_defined(tmp_path: Path) -> None:
     assert titles(tmp_path) == ["Good"]
 
 
-def test_the_last_revision_is_read(tmp_path: Path) -> None:
-    more = "<revision><id>9</id><text>newer</text></revision>\n  </page>"
-    read(export([BAD.replace("</page>", more), GOOD]), tmp_path)
-    page_rows = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
-    assert [
-        (page_row["revision"], page_row["paragraphs"][0]["text"]) for page_row in page_rows
-    ] == [
-        (1007, "good text"),
-        (9, "newer"),
-    ]
+def revision(number: int, time: str = "", text: str = "", model: str = "wikitext") -> str:
+    return (
+        f"<revision><id>{number}</id>{f'<timestamp>{time}</timestamp>' if time else ''}"
+        f"<model>{model}</model><text>{text or f'text {number}'}</text></revision>"
+    )
+
+
+HISTORIES: dict[str, tuple[list[str], int]] = {
+    "oldest first": ([revision(5, "2020-01-01T00:00:00Z"), revision(6, "2024-01-01T00:00:00Z")], 6),
+    "newest first": ([revision(6, "2024-01-01T00:00:00Z"), revision(5, "2020-01-01T00:00:00Z")], 6),
+    "newest between": ([revision(n, f"20{n}-01-01T00:00:00Z") for n in (20, 24, 22)], 24),
+    "by time, not by id": (
+        [revision(9, "2020-01-01T00:00:00Z"), revision(5, "2024-01-01T00:00:00Z")],
+        5,
+    ),
+    "one time, two ids": (
+        [revision(6, "2024-01-01T00:00:00Z")] * 2 + [revision(7, "2024-01-01")],
+        7,
+    ),
+    "in two zones": (
+        [revision(6, "2024-01-01T01:00:00+02:00"), revision(5, "2023-12-31T23:30:00Z")],
+        5,
+    ),
+    "without times by id": ([revision(9), revision(5)], 9),
+    "one time is none": ([revision(9, "yesterday"), revision(5, "2024-01-01T00:00:00Z")], 9),
+    "an old redirect": (
+        [
+            revision(5, "2020-01-01T00:00:00Z", "#REDIRECT [[B]]"),
+            revision(6, "2024-01-01T00:00:00Z"),
+        ],
+        6,
+    ),
+    "another model once": (
+        [revision(5, "2020-01-01T00:00:00Z", model="css"), revision(6, "2024-01-01T00:00:00Z")],
+        6,
+    ),
+}
+
+
+@pytest.mark.parametrize(("revisions", "newest"), HISTORIES.values(), ids=HISTORIES)
+def test_the_newest_revision_is_read(revisions: list[str], newest: int, tmp_path: Path) -> None:
+    page_text = f"<page><title>Bad</title><ns>0</ns><id>3</id>{''.join(revisions)}</page>"
+    read(export([page_text, GOOD]), tmp_path)
+    [_, history] = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
+    assert history["revision"] == newest
+    assert history["paragraphs"][0]["text"] == f"text {newest}"
 
 
 @pytest.mark.parametrize("pack", ["plain", "streams", "chopped"])
@@ -161,12 +197,26 @@ def test_bad_line(line: str, reason: str, tmp_path: Path) -> None:
     assert (reason, "x.jsonl:3") in [drop[:2] for drop in dropped(tmp_path)]
 
 
+# Exports that end between two pages: each is whole for whoever packed it.
+CUT = export([GOOD] * 9).removesuffix(TAIL.encode())
+NO_END = [
+    ("x.xml", CUT),
+    ("x.xml", CUT[:-60]),
+    ("x.xml", CUT + b"</mediawik"),
+    ("x.xml.gz", gzip.compress(CUT)),
+    ("x.xml.bz2", bz2.compress(CUT)),
+    ("x.xml.bz2", multistream([GOOD] * 9, 2).removesuffix(bz2.compress(TAIL.encode()))),
+    ("x.xml.bz2", exports.chopped(CUT, 1000)),
+]
+
+
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
         ("x.xml", b"", "empty"),
         ("x.xml", b"<html><body>404</body></html>", "this is a web page, not a file of pages"),
         ("x.xml", b"hello", "no pages in this file"),
+        *((name, data, "cut short: its end is missing") for name, data in NO_END),
         ("x.xml", (HEAD + TAIL).encode(), "no page in it"),
         ("x.xml.bz2", bz2.compress(b"613:1:Jane\n"), "index of a dump"),
         ("x.7z", b"7z\xbc\xaf\x27\x1c0000", "7z"),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from bench import pages
 from factdrift.builders.rows import Paragraph
-from factdrift.builders.wikipedia.titles import normalise_title
-from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_target
+from factdrift.builders.wikipedia.titles import normalise_title, redirect_target
+from factdrift.builders.wikipedia.wikitext import paragraphs
 from tests.conftest import ROOT
 from tests.tables import read_table
 

@@ -35,6 +35,8 @@ _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """`my-bucket`; not `my:bucket`, `user@bucket`."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 """`https://`, `s3://`; not `//host` or `C:\\`."""
+_ANY_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.:-]*)://(?=.)", re.DOTALL)
+"""The beginning of whatever may be meant for an address: also `simplecache::s3://bucket`."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,10 @@ class Address:
         return f"{self.scheme}://{self.host}:{self.port}"
 
     @property
-    def display(self) -> str:
-        """The address as messages show it: without credentials, query and fragment."""
-        return re.split(r"[?#]", self.url, maxsplit=1)[0]
+    def path(self) -> str:
+        """What follows host and port, up to `?` and `#`: `/v1`, or empty."""
+        path = self.url.partition("://")[2].partition("/")
+        return re.split(r"[?#]", path[1] + path[2], maxsplit=1)[0]
 
     def mask(self, text: str) -> str:
         """A text, such as a server's message, without the credentials in any form they are sent."""
@@ -75,26 +78,60 @@ class Address:
         return text
 
 
+def without_credentials(text: str) -> str:
+    """An address without user, password, `?…` and `#…`, as messages and notes show it.
+
+    A text that is no address, such as a path, is returned as it is. Where a password may have been
+    written with a `/` or a `?` in it, so that its end cannot be told, only the scheme is left.
+    """
+    match = _ANY_SCHEME.match(text)
+    if match is None:
+        return text
+    authority = re.split(r"[/?#\\]", text[match.end() :], maxsplit=1)[0]
+    remainder = text[match.end() + len(authority) :]
+    location = authority.rpartition("@")[2]
+    is_clear = ":" not in authority and _WEB_LOCATION.fullmatch(location.lower())
+    if "@" in remainder and not is_clear:
+        return f"{match[0]}…"
+    return match[0] + location + re.split(r"[?#]", remainder, maxsplit=1)[0]
+
+
+def host_and_port(location: str) -> tuple[str, int | None]:
+    """The host, in lower case, and the port of `host:8000`; None where no port is named.
+
+    `ValueError`: it is not written as hosts and ports are.
+    """
+    match = _WEB_LOCATION.fullmatch(location.lower())
+    port = int(match["port"]) if match and match["port"] else None
+    if match is None or not (port is None or 0 < port < 65536):
+        raise ValueError(location)
+    return match["host"], port
+
+
 def parse_address(text: str, schemes: Collection[str] = WEB_SCHEMES) -> Address:
     """The address that a text is, of one of these schemes.
 
     `UserError`: it is of another scheme, names no host, or could be read in two ways.
     """
+    shown = without_credentials(text)
     match = _SCHEME.match(text)
     if match is None:
-        raise UserError("not an address", where=_shown(text), hint=f"write {_examples(schemes)}")
+        shown = shown.rpartition("@")[2]  # perhaps it is user:password@host
+        raise UserError("not an address", where=shown, hint=f"write {_examples(schemes)}")
     scheme = match[1].lower()
     if scheme not in schemes:
         raise UserError(
-            f"{scheme}:// is not read here", where=_shown(text), hint=f"write {_examples(schemes)}"
+            f"{scheme}:// is not read here",
+            where=shown,
+            hint=f"write {_examples(schemes)}",
         )
-    _refuse_characters(text)
+    refuse_characters(text)
     authority = re.split(r"[/?#]", text[match.end() :], maxsplit=1)[0]
     remainder = text[match.end() + len(authority) :]
     credentials, at_sign, location = authority.rpartition("@")
     if "@" in credentials:
         hint = "write an @ in a user's name or password as %40"
-        raise UserError("an address with two @ before its path", where=_shown(text), hint=hint)
+        raise UserError("an address with two @ before its path", where=shown, hint=hint)
     user, colon, password = credentials.partition(":")
     if scheme in BUCKET_SCHEMES:
         host, port = _bucket(text, location, remainder), None
@@ -110,35 +147,38 @@ def parse_address(text: str, schemes: Collection[str] = WEB_SCHEMES) -> Address:
     )
 
 
-def _refuse_characters(text: str) -> None:
+def refuse_characters(text: str) -> None:
     """Refuse what parsers strip, fold or take for a slash."""
+    shown = without_credentials(text)
     for character in text:
         if character == "\\" or unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Cs"):
             name = unicodedata.name(character, "").lower() or f"character U+{ord(character):04X}"
-            raise UserError(f"an address with a {name}", where=_shown(text), hint="leave it out")
+            raise UserError(f"an address with a {name}", where=shown, hint="leave it out")
 
 
 def _bucket(text: str, location: str, remainder: str) -> str:
     """The name of a bucket. fsspec takes `::` anywhere for a chain of addresses."""
     if not _BUCKET.fullmatch(location) or "::" in remainder:
         hint = "write s3://bucket/path; keys come from the environment"
-        raise UserError("not the address of a file in a bucket", where=_shown(text), hint=hint)
+        shown = without_credentials(text)
+        raise UserError("not the address of a file in a bucket", where=shown, hint=hint)
     return location
 
 
 def _web_host(text: str, location: str, remainder: str) -> tuple[str, int | None]:
     """Host and port, where the parser of the standard library and that of urllib3 agree."""
+    shown = without_credentials(text)
     if "@" in remainder:
-        raise UserError("an address with an @ in its path", where=_shown(text), hint="write %40")
+        raise UserError("an address with an @ in its path", where=shown, hint="write %40")
     match = _WEB_LOCATION.fullmatch(location.lower())
     if match is None:
         hint = "a host has ASCII letters, digits, dots and hyphens (xn--… for others)"
-        raise UserError("not an address with a proper host", where=_shown(text), hint=hint)
+        raise UserError("not an address with a proper host", where=shown, hint=hint)
     host, port = match["host"], int(match["port"]) if match["port"] else None
     if port is not None and not 0 < port < 65536:
-        raise UserError(f"an address with the port {port}", where=_shown(text))
+        raise UserError(f"an address with the port {port}", where=shown)
     if _other_readings(text) - {(host.strip("[]"), port)}:
-        raise UserError("an address that can be read in two ways", where=_shown(text))
+        raise UserError("an address that can be read in two ways", where=shown)
     return host, port
 
 
@@ -153,14 +193,6 @@ def _other_readings(text: str) -> set[tuple[str, int | None]]:
         }
     except (ValueError, LocationParseError):
         return {("", None)}
-
-
-def _shown(text: str) -> str:
-    """An address that was refused, in one line, without what may be a password or a key."""
-    line = "".join(character if character.isprintable() else "�" for character in text)
-    scheme, separator, rest = line.partition("://")
-    rest = re.split(r"[?#]", rest, maxsplit=1)[0].rpartition("@")[2]
-    return f"{scheme}{separator}{rest}"[:160]
 
 
 def _examples(schemes: Collection[str]) -> str:

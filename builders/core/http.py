@@ -24,9 +24,8 @@ import requests
 from urllib3.exceptions import HTTPError, InvalidHeader
 from urllib3.util import Retry
 
-from factdrift.builders.core.addresses import parse_address
+from factdrift.builders.core.addresses import parse_address, without_credentials
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.inputs import without_credentials
 from factdrift.builders.core.progress import say
 
 __outside_step_keys__ = True

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from glob import glob
 from typing import Annotated, Any, Literal
 
+from factdrift.builders.core.addresses import without_credentials
 from factdrift.builders.core.errors import UserError
 
 __outside_step_keys__ = True
@@ -106,7 +107,10 @@ def gather(
         input_name, equals, input_path = named_input.partition("=")
         if not (equals and input_path and re.fullmatch(r"[a-z]\w*", input_name)):
             hint = "write a name and a path: --input news=path/to/the/file"
-            raise UserError(f"--input {without_credentials(named_input)}: no NAME=PATH", hint=hint)
+            shown = without_credentials(named_input)
+            if not is_remote(named_input):
+                shown = f"{input_name}{equals}{without_credentials(input_path)}"
+            raise UserError(f"--input {shown}: no NAME=PATH", hint=hint)
         if strict and input_name not in own_options:
             raise UserError(
                 f"no input {input_name!r} here", hint=f"there are {', '.join(own_options)}"
@@ -118,15 +122,6 @@ def gather(
 def is_remote(text: str) -> bool:
     """Whether the text is an address and not a path."""
     return _ADDRESS_START.match(text) is not None
-
-
-def without_credentials(text: str) -> str:
-    """Return an address without user, password, `?…` and `#…`; return a path unchanged."""
-    if not is_remote(text):
-        return text
-    scheme, address_rest = re.split("://", text, maxsplit=1)
-    host, slash, path = re.split(r"[?#]", address_rest, maxsplit=1)[0].partition("/")
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 def without_day(dated_paths: Sequence[str]) -> tuple[list[str], str | None]:

@@ -27,7 +27,12 @@ from urllib.parse import unquote
 
 import requests
 
-from factdrift.builders.core.addresses import BUCKET_SCHEMES, WEB_SCHEMES, parse_address
+from factdrift.builders.core.addresses import (
+    BUCKET_SCHEMES,
+    WEB_SCHEMES,
+    parse_address,
+    without_credentials,
+)
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked, sync
@@ -42,7 +47,7 @@ from factdrift.builders.core.http import (
     retry,
     retry_after,
 )
-from factdrift.builders.core.inputs import is_remote, without_credentials
+from factdrift.builders.core.inputs import is_remote
 from factdrift.builders.core.progress import progress
 
 __outside_step_keys__ = True

@@ -13,15 +13,15 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from factdrift.builders.core.addresses import host_and_port, parse_address, refuse_characters
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hints import install_extra
 
@@ -231,26 +231,24 @@ def redact_address(address: str) -> str:
 def _endpoints(address: str) -> list[tuple[str, int]]:
     """Return host and port of a Connect server, or of a standalone master and its stand-bys."""
     scheme, endpoint_list, rest = address.partition("://")
-    if not endpoint_list or scheme == "k8s":
+    if not endpoint_list:
+        return []
+    refuse_characters(address)
+    if scheme == "k8s":  # Spark takes https for a cluster that is named without a scheme
+        parse_address(rest if "://" in rest else f"https://{rest}")
         return []
     usual_port, server_kind, address_form = (
         (15002, "Connect server", "sc://host:15002, or sc://host:15002/;use_ssl=true")
         if scheme == "sc"
         else (None, "master", "spark://host:7077")
     )
-    try:
-        endpoint_parts = [
-            urlsplit(f"//{endpoint}") for endpoint in rest.partition("/;")[0].split(",")
-        ]
-        host_ports = [
-            (endpoint.hostname, endpoint.port or usual_port) for endpoint in endpoint_parts
-        ]
-        if all(host and port for host, port in host_ports) and not any(
-            endpoint.path.strip("/") for endpoint in endpoint_parts
-        ):
-            return [(str(host), int(port or 0)) for host, port in host_ports]
-    except ValueError:
-        pass
+    with suppress(ValueError):
+        endpoints = []
+        for location in rest.partition("/;")[0].removesuffix("/").split(","):
+            host, port = host_and_port(location)
+            endpoints.append((host.strip("[]"), port or usual_port or 0))
+        if all(port for _, port in endpoints):
+            return endpoints
     error_text = f"not the address of a Spark {server_kind}: {redact_address(address)}"
     raise UserError(error_text, hint=f"write {address_form}")
 

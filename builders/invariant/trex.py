@@ -1,17 +1,28 @@
-"""Read T-REx as LAMA publishes it: JSON lines of a subject, an object and a relation each."""
+"""Read T-REx as LAMA publishes it: JSON lines of a subject, an object and a relation each.
 
-import json
+Values are read as `builders.core.records` says, and labels are cleaned as those of dumps are.
+"""
+
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from factdrift.builders.core.records import (
+    BadValueError,
+    decode_record,
+    numbered_lines,
+    text_value,
+)
 from factdrift.builders.core.schema import writing
 from factdrift.builders.rows import Dropped, TrexFact
+from factdrift.builders.text.references import clean_label
 
 _FIELDS = ("sub_uri", "sub_label", "predicate_id", "obj_uri", "obj_label")
 # `Q42` matches; `Q042`, `P42` and a full address do not.
 _ITEM = re.compile("Q[1-9][0-9]{0,18}")
+LONGEST = 64 << 20
+"""The most bytes of a line: the evidences of the longest line of LAMA have less than one MB."""
 
 
 def read_trex(files: Sequence[Path], relations: Collection[str], out: Path) -> None:
@@ -26,20 +37,17 @@ def read_trex(files: Sequence[Path], relations: Collection[str], out: Path) -> N
         writing(out / "dropped.parquet", Dropped) as dropped,
     ):
         for path in sorted(files, key=lambda trex_path: (trex_path.name, str(trex_path))):
-            with path.open("rb") as file:
-                for number, line in enumerate(file, 1):
-                    if not line.strip():
-                        continue
-                    place = f"{path.name}:{number}"
-                    try:
-                        fact = parse_fact(line)
-                    except BadLineError as error:
-                        dropped.append(Dropped("trex", "bad_line", place, detail=str(error)))
-                        continue
-                    if (relation := fact["relation"]) in relations:
-                        facts.append(TrexFact(**fact, file=path.name, line=number))
-                    else:
-                        dropped.append(Dropped("trex", "other_relation", place, detail=relation))
+            for number, line in numbered_lines(path, LONGEST, "download it again"):
+                place = f"{path.name}:{number}"
+                try:
+                    fact = parse_fact(line)
+                except BadLineError as error:
+                    dropped.append(Dropped("trex", "bad_line", place, detail=str(error)))
+                    continue
+                if (relation := fact["relation"]) in relations:
+                    facts.append(TrexFact(**fact, file=path.name, line=number))
+                else:
+                    dropped.append(Dropped("trex", "other_relation", place, detail=relation))
 
 
 class BadLineError(ValueError):
@@ -49,29 +57,27 @@ class BadLineError(ValueError):
 def parse_fact(line: bytes) -> dict[str, Any]:
     """Return a line as columns of `rows.NamedInvariant`; `BadLineError` says what is wrong."""
     try:
-        fields = json.loads(line)
-    except UnicodeDecodeError:
-        raise BadLineError("not UTF-8") from None
-    except (ValueError, RecursionError):
-        raise BadLineError("not JSON") from None
-    if not isinstance(fields, dict):
-        raise BadLineError("not a JSON object")
-    for name in _FIELDS:
-        text = fields.get(name)
-        if not isinstance(text, str) or not text.strip():
+        record = decode_record(line)
+        fields = {name: clean_label(text_value(record.get(name)) or "") for name in _FIELDS}
+    except BadValueError as error:
+        raise BadLineError(_MESSAGES.get(error.fault, str(error))) from None
+    for name, text in fields.items():
+        if not text:
             raise BadLineError(f"no {name}")
-        if not text.isprintable():
-            raise BadLineError(f"{name} has characters that cannot be printed")
     for name in ("sub_uri", "obj_uri"):
         if not _ITEM.fullmatch(fields[name]):
             raise BadLineError(f"{name} is no item id: {fields[name][:40]}")
     return {
         "subject": fields["sub_uri"],
-        "subject_label": " ".join(fields["sub_label"].split()),
+        "subject_label": fields["sub_label"],
         "relation": fields["predicate_id"],
         "object": fields["obj_uri"],
-        "object_label": " ".join(fields["obj_label"].split()),
+        "object_label": fields["obj_label"],
         "aliases": [],
         "sitelinks": None,
         "statements": None,
     }
+
+
+# the words for a line that is no record; what is no text is told as it is
+_MESSAGES = {"bad_json": "not JSON", "no_record": "not a JSON object"}

@@ -15,10 +15,11 @@ from pydantic import (
     field_validator,
 )
 
+from factdrift.builders.core.addresses import without_credentials
 from factdrift.builders.core.config import Strict, did_you_mean, display_path, load
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files, recipe_path, resource
-from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, without_credentials, without_day
+from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, without_day
 from factdrift.builders.core.names import Licence, Name
 from factdrift.builders.core.remote import local
 from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Source
@@ -309,11 +310,20 @@ def fetched(
 
 
 def _is_json_lines(name: str) -> bool:
-    return name.endswith(".jsonl")
+    return name.endswith((".jsonl", ".jsonl.gz", ".jsonl.bz2", ".jsonl.zst"))
 
 
 def _json_lines(paths: Sequence[str]) -> list[Path]:
-    return find_files(paths, _is_json_lines, "JSON lines", "their names end in .jsonl")
+    file_paths = [str(_trex_folder(Path(path)) or path) for path in paths]
+    return find_files(file_paths, _is_json_lines, "JSON lines", "their names end in .jsonl")
+
+
+def _trex_folder(folder: Path) -> Path | None:
+    """The folder `TREx` in LAMA's data as it is unzipped, beside a list of its relations."""
+    for trex_folder in (folder / "TREx", folder / "data" / "TREx"):
+        if trex_folder.is_dir():
+            return trex_folder
+    return None
 
 
 def _wikidata(paths: Sequence[str]) -> list[Path]:

@@ -19,6 +19,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.release import croissant, manifest
 from factdrift.builders.release.manifest import Manifest
+from factdrift.builders.release.task_code import compare_code
 from factdrift.builders.release.verify import verify_release
 
 TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
@@ -33,6 +34,7 @@ def push(
     *,
     dry_run: bool = False,
     private: bool = False,
+    own_code: bool = False,
     croissant_file: Path | None = None,
 ) -> None:
     """Upload exactly the files of a verified release; files that it does not have are deleted.
@@ -41,12 +43,17 @@ def push(
     on the Hub, as conferences ask for it. The token is read from the environment (`HF_TOKEN`) and
     from nowhere else. `dry_run` asks nobody and sends nothing. `UserError`: a damaged release, no
     token, a repository of something else, other content under this version, a refusal of the Hub.
+    So is, unless `own_code` is set, code that is not this project's or cannot be compared: whoever
+    runs the release's tasks in a harness would run it.
     """
     _check_name(repo_name)
     release_problems = verify_release(release_folder)
     if release_problems:
         hint = "factdrift verify says all that is wrong"
         raise UserError(f"not whole: {release_problems[0]}", where=release_folder, hint=hint)
+    if not own_code and (code_sentences := compare_code(release_folder).sentences()):
+        hint = "if you have read it and mean to publish it: --own-code"
+        raise UserError(code_sentences[0], where=release_folder, hint=hint)
     manifest_data = manifest.load_manifest(release_folder)
     endpoint = os.environ.get(ENDPOINT, _HUB).rstrip("/")
     if croissant_file:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import factdrift
+from factdrift.builders.core.addresses import without_credentials
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.dataset import Input, Meta
 from factdrift.builders.core.engine import EngineName, ready
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource, writable
-from factdrift.builders.core.inputs import INPUTS, without_credentials
+from factdrift.builders.core.inputs import INPUTS
 from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run, RunInputs

@@ -9,7 +9,8 @@ without this project.
 import json
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from importlib.resources import files as resources
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import yaml
 
 from factdrift.builders.ckl.gold import BLANK
@@ -88,9 +91,11 @@ def prompt_frame(
     roles = config.roles
     columns = [name for name in (roles.prompt, roles.context) if name]
     split_file = manifest.locate_file(release_folder, next(iter(config.files.values())))
-    with reading(split_file) as parquet_file:
-        batch = next(parquet_file.iter_batches(1, columns=columns))
-    (row,) = batch.to_pylist()
+    with _reading_columns(split_file, columns) as parquet_file:
+        batch = next(parquet_file.iter_batches(1, columns=columns), None)
+    row = batch.to_pylist()[0] if batch and batch.num_rows else {}
+    if not isinstance(row.get(roles.prompt), str):
+        raise UserError("its first row has no prompt", where=split_file)
     has_text = bool(roles.context and row[roles.context])
     frames = read_frames(None, release_manifest.examples, answer_gaps(release_manifest))
     relation_heads: dict[str, str] = {}
@@ -106,6 +111,19 @@ def prompt_frame(
     return PromptFrame(relation_heads, frame.layout)
 
 
+@contextmanager
+def _reading_columns(path: Path, columns: Sequence[str]) -> Iterator[pq.ParquetFile]:
+    """Open a file of a release; `UserError` if it is damaged or lacks one of the columns."""
+    try:
+        with reading(path) as parquet_file:
+            if missing := sorted(set(columns) - set(parquet_file.schema_arrow.names)):
+                raise UserError(f"has no column {', '.join(missing)}", where=path)
+            yield parquet_file
+    except (pa.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"is not Parquet, or is damaged: {reason}", where=path) from error
+
+
 def without_repeats(release_folder: Path, configs: Sequence[HarnessConfig]) -> list[HarnessConfig]:
     """Return the configs in order, without those that repeat a row of an earlier one."""
     seen_ids: set[str] = set()
@@ -113,7 +131,8 @@ def without_repeats(release_folder: Path, configs: Sequence[HarnessConfig]) -> l
     for config in configs:
         row_ids: set[str] = set()
         for split_file in config.files.values():
-            with reading(manifest.locate_file(release_folder, split_file)) as parquet_file:
+            split_path = manifest.locate_file(release_folder, split_file)
+            with _reading_columns(split_path, ["id"]) as parquet_file:
                 row_ids.update(parquet_file.read(columns=["id"]).column("id").to_pylist())
         if seen_ids.isdisjoint(row_ids):
             chosen_configs.append(config)
@@ -147,12 +166,23 @@ def save_tasks(
         shutil.rmtree(folder / FOLDER / name, ignore_errors=True)
     if not configs:
         return []
+    write_tasks(folder / FOLDER, folder, release_manifest, configs)
     path_parts = [folder / FOLDER / name for name in ("lm-eval", "inspect")]
-    _write_lm_eval(path_parts[0], folder, release_manifest, configs, "", None)
-    _write_inspect(path_parts[1], folder, release_manifest, configs, "../..", None)
-    if write_histories(path_parts[0] / EARLIER, folder, release_manifest):
-        shutil.copyfile(path_parts[0] / EARLIER, path_parts[1] / EARLIER)
     return [file_path for part in path_parts for file_path in part.iterdir()]
+
+
+def write_tasks(
+    tasks_folder: Path,
+    release_folder: Path,
+    release_manifest: Manifest,
+    configs: Sequence[HarnessConfig],
+) -> None:
+    """Write the tasks of a release into a folder, as they stand in the release itself."""
+    lm_eval_folder, inspect_folder = tasks_folder / "lm-eval", tasks_folder / "inspect"
+    _write_lm_eval(lm_eval_folder, release_folder, release_manifest, configs, "", None)
+    _write_inspect(inspect_folder, release_folder, release_manifest, configs, "../..", None)
+    if write_histories(lm_eval_folder / EARLIER, release_folder, release_manifest):
+        shutil.copyfile(lm_eval_folder / EARLIER, inspect_folder / EARLIER)
 
 
 def rewrite_tasks(
@@ -217,7 +247,7 @@ def _left(release_folder: Path, config: HarnessConfig, cutoff_day: date | None) 
     row_counts = {}
     for split, split_file in config.files.items():
         file_path = manifest.locate_file(release_folder, split_file)
-        with reading(file_path) as parquet_file:
+        with _reading_columns(file_path, ()) as parquet_file:
             row_count, schema = parquet_file.metadata.num_rows, parquet_file.schema_arrow
         row_counts[split] = row_count
         if cutoff_day is not None:

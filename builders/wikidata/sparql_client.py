@@ -13,7 +13,7 @@ import msgspec
 import requests
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
-from factdrift.builders.core.addresses import parse_address
+from factdrift.builders.core.addresses import parse_address, without_credentials
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.http import (
@@ -108,7 +108,7 @@ class SparqlClient:
                 "https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy",
             )
         service = parse_address(endpoint)
-        self.address = service.display
+        self.address = without_credentials(service.url)
         self._service, self._policy, self._sessions = service, policy, Sessions()
         self._wrapper = SPARQLWrapper(service.url, agent=user_agent)
         self._wrapper.setOnlyConneg(True)

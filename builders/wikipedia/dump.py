@@ -1,13 +1,15 @@
 """Pages of a MediaWiki XML export, cut out by their tags; only wanted ones are parsed as XML."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import chain
 from typing import Literal, NamedTuple
 from xml.etree import ElementTree
 
 from factdrift.builders.text.references import without_references
 from factdrift.builders.wikipedia.files import LONGEST
+from factdrift.builders.wikipedia.titles import redirect_target
 
 OPEN, CLOSE = b"<page>", b"</page>"
 _TITLE = re.compile(rb"<title>([^<]*)</title>")
@@ -18,6 +20,7 @@ _REDIRECT = re.compile(rb"<redirect(?:\s+title=(?:\"([^\"]*)\"|'([^']*)'))?\s*/>
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
 # Old exports have no element: `<text>#REDIRECT [[Leeds`, but not `<text>See [[Leeds`.
 _TEXT_REDIRECT = re.compile(rb"<text[^<>]*>\s*#redirect[^\[<]{0,20}\[\[([^\[\]|<]*)", re.I)
+_REVISION = b"<revision>"
 # Title, ids and model of a page lie in its first bytes; a title has at most 255.
 _HEAD = 4096
 
@@ -37,10 +40,11 @@ class PageHead(NamedTuple):
 
 
 class PageRevision(NamedTuple):
-    """The last revision of a page."""
+    """The newest revision of a page; `model` is what its text is: `wikitext`, `css` and the like."""
 
     id: int
     text: str
+    model: str = "wikitext"
 
 
 class BadPageError(Exception):
@@ -191,10 +195,24 @@ def page_head(page_bytes: bytes) -> PageHead:
     )
 
 
-def last_revision(page_bytes: bytes) -> PageRevision:
-    """Return the last revision of a page.
+def newest_head(head: PageHead, page_bytes: bytes) -> PageHead:
+    """The head of a page with several revisions as its newest one has it.
 
-    Raises `BadPageError` if it is not XML or UTF-8, or has no revision or no text.
+    What stands first in the page may be the oldest revision, with another model or a redirect.
+    """
+    if head.namespace or page_bytes.count(_REVISION) < 2:
+        return head
+    revision = newest_revision(page_bytes)
+    if _REDIRECT.search(page_bytes[:_HEAD]):
+        return head._replace(model=revision.model)
+    return head._replace(model=revision.model, redirect=redirect_target(revision.text))
+
+
+def newest_revision(page_bytes: bytes) -> PageRevision:
+    """Return the newest revision of a page by its time, wherever it stands in the page.
+
+    Raises `BadPageError` if the page is not XML or UTF-8, or has no revision or no text, or has
+    markup of XML in its text, which therefore was not escaped.
 
     A page has no document type, so that no entity is ever defined or expanded.
     """
@@ -207,17 +225,38 @@ def last_revision(page_bytes: bytes) -> PageRevision:
         raise BadPageError("bad_xml", str(error)) from None
     if not revisions:
         raise BadPageError("no_revision")
-    text_element, revision_id = (
-        revisions[-1].find("text"),
-        (revisions[-1].findtext("id") or "").strip(),
-    )
+    newest = revisions[_newest(revisions)]
+    text_element = newest.find("text")
     if text_element is None:
         raise BadPageError("no_text")
     if "deleted" in text_element.attrib:
         raise BadPageError("deleted_text")
-    valid_id = (
-        int(revision_id)
-        if revision_id.isascii() and revision_id.isdigit() and len(revision_id) < 19
-        else 0
-    )
-    return PageRevision(valid_id, text_element.text or "")
+    if len(text_element):
+        # All behind the first tag would be lost.
+        raise BadPageError("bad_xml", f"<{text_element[0].tag}> in the text is not escaped")
+    model = (newest.findtext("model") or "wikitext").strip()
+    return PageRevision(_revision_id(newest), text_element.text or "", model)
+
+
+def _newest(revisions: Sequence[ElementTree.Element]) -> int:
+    """The place of the newest revision: by time; where one has none by id; else the last."""
+    times = [_revision_time(revision) for revision in revisions]
+    ids = [_revision_id(revision) for revision in revisions]
+    places = range(len(revisions))
+    if None not in times:
+        return max(places, key=lambda place: (times[place], ids[place], place))
+    return max(places, key=lambda place: (ids[place] if all(ids) else 0, place))
+
+
+def _revision_time(revision: ElementTree.Element) -> datetime | None:
+    """The time of `<timestamp>2024-01-01T00:00:00Z</timestamp>`; None where it is none."""
+    try:
+        time = datetime.fromisoformat((revision.findtext("timestamp") or "").strip())
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _revision_id(revision: ElementTree.Element) -> int:
+    text = (revision.findtext("id") or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0

@@ -4,6 +4,7 @@ What a file is, its content tells. The units are the same however many processes
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -13,6 +14,7 @@ from factdrift.builders.core import compressed
 from factdrift.builders.core.compressed import Compressed, pieces
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
+from factdrift.builders.core.records import without_mark
 from factdrift.builders.core.schema import reading
 
 PageForm = Literal["xml", "jsonl", "parquet"]
@@ -45,6 +47,12 @@ BLOCK = 4 << 20
 LONGEST = 20 << 20
 """Bytes of a page, or of a line, that is read; a longer one is dropped and counted."""
 _END = {"xml": b"</page>", "jsonl": b"\n"}
+XML_END = b"</mediawiki>"
+"""The last tag of an export; a file without it was cut, maybe between two pages."""
+_LAST_STREAMS = len(XML_END)
+"""bz2 streams that are read for the end of a file: the tag may be cut at any of its bytes."""
+END_SPACE = 1 << 12
+"""Bytes at the end of a file in which its last tag is looked for."""
 
 
 class PageFile(NamedTuple):
@@ -91,7 +99,7 @@ def page_file(path: Path) -> PageFile:
         head = b"".join(iter(lambda: file.read(_HEAD - file.read_bytes), b""))
     if packing == "bz2" and next(_stream_starts(path, stop=_NEAR), None) is not None:
         packing = "streams"
-    head_text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    head_text = without_mark(head, path).lstrip()
     if head_text.startswith(b"<") and b"<mediawiki" in head_text:
         return PageFile(path, "xml", packing, head)
     if head_text.startswith(b"{"):
@@ -188,6 +196,24 @@ def _stream_units(
     file_size = source.path.stat().st_size
     yield PageUnit(file_number, unit_number, "xml", within=(unit_start, file_size))
     advance(file_size - unit_start)
+    if not last_streams_end(source.path):
+        raise cut_short(source.path)
+
+
+def last_streams_end(path: Path) -> bool:
+    """Whether the text of the last bz2 streams of a file has the last tag of an export."""
+    near_end = max(path.stat().st_size - _NEAR, 0)
+    last_starts = deque(_stream_starts(path, near_end), maxlen=_LAST_STREAMS)
+    tail = b""
+    for piece in streams_after(path, last_starts[0]) if last_starts else pieces(path):
+        tail = (tail + piece[-END_SPACE:])[-END_SPACE:]
+    return XML_END in tail
+
+
+def cut_short(path: Path) -> UserError:
+    """The error that a file has no end."""
+    text = "the file is cut short: its end is missing"
+    return UserError(text, where=path, hint="get it again")
 
 
 def _block_units(
@@ -199,9 +225,11 @@ def _block_units(
     unread = bytearray()
     unit_number = lines_before = bytes_reported = bytes_read = 0
     skips_page = False
+    tail = b""
     for piece in pieces(source.path, threads=threads if source.packing == "bz2" else 0):
         bytes_read += len(piece)
         unread += piece
+        tail = (tail + piece[-END_SPACE:])[-END_SPACE:]
         if skips_page:
             block_end = unread.find(end_mark)
             if block_end < 0:
@@ -240,6 +268,8 @@ def _block_units(
     if not skips_page or source.form == "xml":
         yield PageUnit(file_number, unit_number, source.form, bytes(unread), first=lines_before)
     advance(file_size - bytes_reported)
+    if source.form == "xml" and XML_END not in tail:
+        raise cut_short(source.path)
 
 
 def check_columns(path: Path) -> list[int]:

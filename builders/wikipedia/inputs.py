@@ -8,7 +8,14 @@ from pathlib import Path
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Paragraph
-from factdrift.builders.wikipedia.files import PageFile, check_columns, page_file
+from factdrift.builders.wikipedia.files import (
+    XML_END,
+    PageFile,
+    check_columns,
+    cut_short,
+    last_streams_end,
+    page_file,
+)
 from factdrift.builders.wikipedia.records import json_rows, parquet_rows
 
 LANGUAGE = "en"
@@ -49,6 +56,8 @@ def check_pages(
     for path in files:
         _check_end(path)
         source = page_file(path)
+        if source.packing == "streams" and not last_streams_end(path):
+            raise cut_short(path)
         if (wiki := _declared(source)) is not None:
             text = f"these are pages of {wiki}, not of the English Wikipedia ({_WIKI})"
             raise UserError(text, where=path, hint="questions are asked in English, over its pages")
@@ -74,12 +83,11 @@ def _check_end(path: Path) -> None:
         last_bytes = int.from_bytes(tail[-11:])
         is_whole = any((last_bytes >> (32 + shift)) & (2**48 - 1) == _BZ2_END for shift in range(8))
     elif b"<mediawiki" in head:
-        is_whole = b"</mediawiki>" in tail
+        is_whole = XML_END in tail
     elif head.lstrip(b"\xef\xbb\xbf \n\r\t").startswith(b"{"):
         is_whole = tail.rstrip().endswith(b"}")
     if not is_whole:
-        text = "the file is cut short: its end is missing"
-        raise UserError(text, where=path, hint="get it again")
+        raise cut_short(path)
 
 
 def _declared(source: PageFile) -> str | None:

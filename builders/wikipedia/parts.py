@@ -18,7 +18,8 @@ from factdrift.builders.wikipedia.dump import (
     BadPageError,
     PageBytes,
     cut_pages,
-    last_revision,
+    newest_head,
+    newest_revision,
     page_head,
 )
 from factdrift.builders.wikipedia.files import PageUnit, streams_after
@@ -29,8 +30,14 @@ from factdrift.builders.wikipedia.records import (
     parquet_rows,
     read_record,
 )
-from factdrift.builders.wikipedia.titles import Titles, item_number_of, normalise_title, title_hash
-from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_target
+from factdrift.builders.wikipedia.titles import (
+    Titles,
+    item_number_of,
+    normalise_title,
+    redirect_target,
+    title_hash,
+)
+from factdrift.builders.wikipedia.wikitext import paragraphs
 
 
 class ReadingTask(NamedTuple):
@@ -115,6 +122,7 @@ class _PartWriter:
             try:
                 head = page_head(page_bytes.data)
                 page_id = head.page
+                head = newest_head(head, page_bytes.data)
                 if head.namespace or head.model != "wikitext":
                     self.others += 1
                     continue
@@ -133,7 +141,7 @@ class _PartWriter:
         return self.wanted.find(title_key)
 
     def _page(self, item: int, title: str, page_id: int, page_bytes: bytes) -> None:
-        revision = last_revision(page_bytes)
+        revision = newest_revision(page_bytes)
         if not revision.text.strip():
             raise BadPageError("empty_page")
         page_paragraphs = paragraphs(revision.text, title)

@@ -1,15 +1,22 @@
 """Pages that are rows of JSON lines or Parquet: plain text or paragraphs, with links."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import pyarrow as pa
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.records import (
+    BadValueError,
+    decode_record,
+    integer_value,
+    plain_rows,
+    text_value,
+)
 from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import Link, Page, Paragraph, ParagraphKind
 from factdrift.builders.wikipedia.dump import BadPageError
@@ -19,9 +26,6 @@ from factdrift.builders.wikipedia.wikitext import paragraphs
 
 _BATCH = 64
 """Rows of Parquet that are turned into records at a time."""
-_Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-_DIGITS = re.compile("[0-9]{1,18}")
-_Digits = Annotated[str, msgspec.Meta(pattern=f"^{_DIGITS.pattern}$")]
 
 
 class _GivenParagraph(msgspec.Struct):
@@ -51,9 +55,9 @@ class PageRecord(msgspec.Struct):
     wikitext: str | None = None
     paragraphs: list[str | _GivenParagraph] | None = None
     item: str | None = None
-    page: _Number | _Digits | None = None
+    page: int | None = None
     id: Any = None
-    revision: _Number | _Digits | None = None
+    revision: int | None = None
     links: list[Link] | None = None
     redirect: str | None = None
 
@@ -63,15 +67,14 @@ def json_rows(json_lines: bytes, lines_before: int) -> Iterator[tuple[int, Any]]
 
     `lines_before` is the number of lines of the file before these. Empty lines are left out.
     """
-    decode_json = msgspec.json.Decoder().decode
     for line_number, line in enumerate(json_lines.split(b"\n"), lines_before + 1):
         text = line.removeprefix(b"\xef\xbb\xbf") if line_number == 1 else line
         if not text.strip():
             continue
         try:
-            row = decode_json(text)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            row = BadPageError("bad_json", str(error))
+            row: Any = decode_record(text)
+        except BadValueError as error:
+            row = BadPageError(error.fault, str(error))
         yield line_number, row
 
 
@@ -89,29 +92,59 @@ def parquet_rows(path: Path, row_groups: list[int], rows_before: int) -> Iterato
                 if column in PageRecord.__struct_fields__
             ]
             for batch in table.iter_batches(_BATCH, row_groups=row_groups, columns=column_names):
-                for row in batch.to_pylist():
+                for row in plain_rows(batch):
                     row_number += 1
                     yield row_number, row
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise UserError(f"the Parquet file is damaged ({error})", where=path) from error
 
 
+_LARGEST = 2**63 - 1
+"""The largest id of a page or a revision: columns of ids have 64 bits."""
+
+
 def read_record(row: Any) -> PageRecord:
-    """A row as a record, with its title normalised.
+    """A row as a record, with its title normalised; values as `builders.core.records` reads them.
 
     `BadPageError`: no record, no title, or a field of another type.
     """
     if not isinstance(row, dict):
         raise BadPageError("no_record", f"a {type(row).__name__}, not an object")
-    given_title = row.get("title")
-    title = normalise_title(given_title) if isinstance(given_title, str) else ""
+    title = normalise_title(_field("title", row, text_value, "no_title") or "")
     if not title:
+        given_title = row.get("title")
         raise BadPageError("no_title", None if given_title is None else repr(given_title)[:200])
+    fields = {**row, "title": title}
+    for name in ("text", "wikitext", "item", "redirect"):
+        fields[name] = _field(name, row, text_value)
+    for name in ("page", "revision"):
+        fields[name] = _field(name, row, _page_number)
     try:
-        return msgspec.convert({**row, "title": title}, PageRecord)
+        return msgspec.convert(fields, PageRecord)
     except msgspec.ValidationError as error:
         reason = "bad_link" if "`$.links" in str(error) else "bad_field"
         raise BadPageError(reason, str(error)) from None
+
+
+def _field(
+    name: str,
+    row: Mapping[str, Any],
+    read_value: Callable[[object], Any],
+    reason: str = "bad_field",
+) -> Any:
+    """The value of a field; `BadPageError` with this reason where it cannot be read."""
+    try:
+        return read_value(row.get(name))
+    except BadValueError as error:
+        reason = "bad_utf8" if error.fault == "bad_utf8" else reason
+        raise BadPageError(reason, f"{name}: {error}") from None
+
+
+def _page_number(value: object) -> int | None:
+    number = integer_value(value)
+    if number is not None and not 0 <= number <= _LARGEST:
+        raise BadValueError("bad_value", f"{number}, not an id")
+    return number
 
 
 def page_from_record(record: PageRecord) -> Page:
@@ -119,11 +152,12 @@ def page_from_record(record: PageRecord) -> Page:
 
     Raises `BadPageError` if there is no text, or a bad link.
     """
-    page_id = int(record.page or 0)
-    if not page_id and isinstance(record.id, str) and _DIGITS.fullmatch(record.id):
-        page_id = int(record.id)
+    page_id = record.page or 0
+    if not page_id:
+        with suppress(BadValueError):  # an `id` may be anything
+            page_id = _page_number(record.id) or 0
     page_paragraphs = tuple(_paragraphs(record))
-    return Page("", record.title, page_id, int(record.revision or 0), page_paragraphs)
+    return Page("", record.title, page_id, record.revision or 0, page_paragraphs)
 
 
 def _paragraphs(record: PageRecord) -> Iterable[Paragraph]:

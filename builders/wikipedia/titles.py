@@ -25,6 +25,9 @@ _ITEM = re.compile(r"Q([1-9]\d{0,17})", re.ASCII)
 _LONGEST = 255
 """Bytes of UTF-8 in a title, as MediaWiki allows."""
 
+# `#REDIRECT [[Leeds`, `#redirect: [[Leeds`; the target ends at a bar or the brackets.
+_REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
+
 Hashes = Any
 """A numpy array of uint64."""
 
@@ -49,6 +52,12 @@ def normalise_title(title: str) -> str:
         return ""
     title = first + title[1:] if len(first) == 1 else title
     return title if len(title) < _LONGEST // 4 or len(title.encode()) <= _LONGEST else ""
+
+
+def redirect_target(text: str) -> str | None:
+    """Return the title that a page's text redirects to, or None if it is no redirect."""
+    target_match = _REDIRECT.match(text)
+    return target_match[1] if target_match else None
 
 
 def title_hash(title: str) -> int:

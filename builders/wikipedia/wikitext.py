@@ -16,8 +16,6 @@ from factdrift.builders.wikipedia.marks import BREAK, INFOBOX
 from factdrift.builders.wikipedia.templates import UnlistedTemplates, without_templates
 from factdrift.builders.wikipedia.titles import normalise_title
 
-# `#REDIRECT [[Leeds`, `#redirect: [[Leeds`; the target ends at a bar or the brackets.
-_REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
 _WORD = re.compile(r"\w")
 
 
@@ -30,12 +28,6 @@ _PROJECTS = frozenset(_PREFIXES["projects"].split())
 """Link prefixes of other wikis; such a link is shown in the text."""
 _UNSEEN_PREFIXES = frozenset({"file", "image", "media", "category"}) | _LANGUAGES
 """Link prefixes of what is no part of the text."""
-
-
-def redirect_target(text: str) -> str | None:
-    """Return the title that a page's text redirects to, or None if it is no redirect."""
-    target_match = _REDIRECT.match(text)
-    return target_match[1] if target_match else None
 
 
 def paragraphs(
@@ -73,11 +65,12 @@ _DROPPED = (
 )
 _VERBATIM = "nowiki|pre"
 # The opening tag of what readers do not see: `<!--`, `<ref name="a">`; not `<br>`.
-_ASIDE = re.compile(
-    rf"<!--|<({_DROPPED}|{_VERBATIM})(?=[\s/>])((?:[^<>\"']|\"[^\"<>]*\"|'[^'<>]*'|[\"'])*+)>", re.I
-)
+# What stands in quotation marks behind `=` may hold a bracket: `name="a>b"`; where the marks do not
+# pair the tag ends at the first bracket.
+_ATTRIBUTE_TEXT = r"(?:(?:[^<>=]|=\s*(?:\"[^\"<]*\"|'[^'<]*')|=)*+|[^<>]*+)"
+_ASIDE = re.compile(rf"<!--|<({_DROPPED}|{_VERBATIM})(?=[\s/>])({_ATTRIBUTE_TEXT})>", re.I)
 _MARKUP = re.compile(r"[\[\]{}|'<>&*#:;=!_~\-]")
-_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)[^<>]*>")
+_TAG = re.compile(rf"</?([a-zA-Z][a-zA-Z0-9]*){_ATTRIBUTE_TEXT}>")
 # `__NOTOC__`.
 _SWITCH = re.compile(r"__[A-Z]{3,}__")
 _BLOCK_TAGS = frozenset("p blockquote div center ul ol dl poem section h1 h2 h3 h4 h5 h6".split())

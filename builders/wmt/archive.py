@@ -16,6 +16,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
+from factdrift.builders.core.records import json_line, plain_rows, without_mark
 from factdrift.builders.core.schema import reading
 
 R = TypeVar("R")
@@ -125,7 +126,7 @@ def _line_blocks(stream: Compressed, size: int) -> Iterator[LineBlock]:
         block_bytes = b"".join([*held_pieces, memoryview(next_piece)[:line_end]])
         held_pieces, held_bytes = [memoryview(next_piece)[line_end:]], len(next_piece) - line_end
         if line_format is None:
-            block_bytes = block_bytes.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
+            block_bytes = without_mark(block_bytes, stream.path)
             line_format = "jsonl" if block_bytes[:64].lstrip(b" \t\r\n")[:1] == b"{" else "wmt"
             if line_format == "jsonl":
                 _refuse_id(stream.path, block_bytes.partition(b"\n")[0])
@@ -159,11 +160,10 @@ def _parquet_blocks(path: Path) -> Iterator[LineBlock]:
                 raise _own_id(path)
             column_names = [name for name in ("date", "text", "title") if name in all_columns]
             row_size = path.stat().st_size // max(file.metadata.num_rows, 1)
-            encode = msgspec.json.Encoder().encode
             for batch in file.iter_batches(1024, columns=column_names):
-                json_lines = b"".join([encode(row) + b"\n" for row in batch.to_pylist()])
+                json_lines = b"".join([json_line(row) + b"\n" for row in plain_rows(batch)])
                 yield LineBlock(json_lines, "jsonl", row_size * batch.num_rows)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise UserError(f"the Parquet file is damaged ({error})", where=path) from error
 
 

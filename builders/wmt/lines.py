@@ -9,14 +9,15 @@ from binascii import Error as Base64Error
 from binascii import b2a_base64
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import lru_cache
 from hashlib import sha256
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from pybase64 import b64decode
 
+from factdrift.builders.core.records import BadValueError, day_value, decode_record, text_value
 from factdrift.builders.rows import Article
 from factdrift.builders.text.sentences import split_sentences
 from factdrift.builders.wmt.archive import LineFormat
@@ -31,7 +32,6 @@ ARTICLE_ID = re.compile("([0-9]{4})([0-9]{2})([0-9]{2})0{12}\x00\x01([0-9a-f]{64
 WantedLines = list[tuple[int, bytes]]
 """The numbers of wanted lines in a block, from 0, and the sha256 that each line must have."""
 _NO_LIMIT = date.max.toordinal()
-_ISO_DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})")
 
 
 class UnreadableError(Exception):
@@ -126,7 +126,7 @@ def read_fields(
 
 
 class _Record(msgspec.Struct):
-    date: str
+    date: Any
     text: str
     title: str | None = None
 
@@ -138,14 +138,16 @@ def _json_record(line: bytes) -> tuple[date, str, bytes]:
     """Day, split text and base64 of the text of one JSON line.
 
     The title, where there is one, is the first line of the split text; the id is made of the text
-    alone. A moment with a time zone counts by its UTC day.
+    alone. Days are read as `builders.core.records` says.
     """
     try:
         record = _decode_record(line)
-        encoded_text = record.text.encode()
-    except (msgspec.DecodeError, UnicodeError) as error:
-        raise UnreadableError("malformed_line", str(error)) from None
-    article_day = _day_of_record(record.date.strip())
+    except (msgspec.DecodeError, UnicodeError):
+        record = _record_of_other_types(line)
+    try:
+        article_day = day_value(record.date)
+    except BadValueError as error:
+        raise UnreadableError("bad_date", str(error)) from None
     if not record.text.strip():
         raise UnreadableError("empty_text", "the text, which the id is made of, is empty")
     title = " ".join((record.title or "").split())
@@ -153,18 +155,22 @@ def _json_record(line: bytes) -> tuple[date, str, bytes]:
     return (
         article_day,
         "\n".join(title_lines + split_sentences(record.text)),
-        b2a_base64(encoded_text, newline=False),
+        b2a_base64(record.text.encode(), newline=False),
     )
 
 
-def _day_of_record(text: str) -> date:
+def _record_of_other_types(line: bytes) -> _Record:
+    """A record whose fields are not all texts; `UnreadableError` for what is none."""
     try:
-        if day := _ISO_DAY.fullmatch(text):
-            return date(*map(int, day.groups()))
-        moment = datetime.fromisoformat(text)
-        return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
-    except (ValueError, OverflowError):
-        raise UnreadableError("bad_date", text[:40]) from None
+        fields = decode_record(line)
+        for name in ("date", "text"):
+            if name not in fields:
+                raise BadValueError("no_record", f"no field {name}")
+        text, title = text_value(fields["text"]), text_value(fields.get("title"))
+    except BadValueError as error:
+        reason = "bad_utf8" if error.fault == "bad_utf8" else "malformed_line"
+        raise UnreadableError(reason, str(error)) from None
+    return _Record(fields["date"], text or "", title)
 
 
 def sentences_of(text: str) -> tuple[str, ...]:

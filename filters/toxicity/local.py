@@ -7,6 +7,7 @@ from typing import Literal
 
 from factdrift.builders.core.config import Strict
 from factdrift.filters.toxicity.scores import Scoring, Thresholds, ToxicityScores
+from factdrift.filters.toxicity.weights import check_weights
 
 # words in quotation marks are somebody else's: `"fool"` and `“fool”`
 _QUOTED = r"\"[^\"]*\"|“[^”]*”"
@@ -51,7 +52,8 @@ class Local(Strict):
 
     def start(self, cache: Path | None, say: Callable[[str], None]) -> Scoring:
         """Load the model, which takes about a second; `profanity` is its probability that a text is
-        offensive."""
+        offensive. `UserError` if its weights are not the known ones."""
+        check_weights()
         from profanity_check import predict_prob
 
         word_patterns = (rf"\b{re.escape(word)}\b" for word in self.neutral)
