@@ -6,6 +6,7 @@ refused.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -14,10 +15,9 @@ import msgspec
 from msgspec import Meta
 
 from factdrift.builders.core.dataset import Json as Json
+from factdrift.builders.core.limits import LONGEST_ROW
 
 SUBMISSION_FORMAT = "factdrift-submission/1"
-# Characters that one submission may have.
-LONGEST = 4 << 20
 _Text = Annotated[str, Meta(max_length=200)]
 _Name = Annotated[str, Meta(min_length=1, max_length=200)]
 _Seconds = Annotated[float, Meta(ge=0, lt=1e8)]
@@ -55,7 +55,7 @@ class Refused:
 
 
 def submission_from_text(json_text: str, where: str, line: int) -> Submission | Refused:
-    if len(json_text) > LONGEST:
+    if len(json_text) > LONGEST_ROW:
         return Refused(where, line, "too long", f"{len(json_text):,} characters")
     try:
         return submission_from_value(decode_json(json_text), where, line)
@@ -97,7 +97,7 @@ def decode_json(json_text: str) -> Any:
 def _unique_keys(key_values: list[tuple[str, Any]]) -> dict[str, Any]:
     value_by_key = dict(key_values)
     if len(value_by_key) < len(key_values):
-        key_names = [key_name for key_name, _ in key_values]
-        repeated_key = next(key_name for key_name in key_names if key_names.count(key_name) > 1)
+        key_counts = Counter(key_name for key_name, _ in key_values)
+        repeated_key = key_counts.most_common(1)[0][0]
         raise ValueError(f"the key {repeated_key[:40]!r} is given twice")
     return value_by_key

@@ -6,8 +6,9 @@ Nothing of these is kept in the repository; a page cannot say other than the cod
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -16,6 +17,9 @@ from pydantic import BaseModel  # noqa: E402
 
 from docs import shared_results  # noqa: E402 - MkDocs runs this file by its path
 from docs.keys import nested, table, title  # noqa: E402
+
+if TYPE_CHECKING:
+    from factdrift.builders.recipes.recipe import Recipe
 
 DOCUMENTS = {
     "TOUR.md": "tour.md",
@@ -58,21 +62,27 @@ def relinked(text: str) -> str:
     return re.sub(r"\[([^\]]+)\]\(\)", r"`\1`", _LINK.sub(link, text))
 
 
+@cache
+def _bundled() -> "dict[Path, Recipe]":
+    """The bundled recipes, read once for all pages."""
+    from factdrift.builders.recipes.recipe import recipes as bundled_recipes
+
+    return bundled_recipes()
+
+
 def _builders() -> dict[str, Any]:
     """The builders that bundled recipes name, ours first."""
     from factdrift.builders.recipes.datasets import BUILDERS
-    from factdrift.builders.recipes.recipe import recipes
 
-    return {**BUILDERS, **{one.build.builder: type(one.build) for one in recipes().values()}}
+    return {**BUILDERS, **{one.build.builder: type(one.build) for one in _bundled().values()}}
 
 
 def dataset(name: str, model: Any) -> str:
     """The page of a dataset: what it measures, how it is made, its recipes and its keys."""
     from factdrift.builders.recipes.datasets import prose_of
-    from factdrift.builders.recipes.recipe import recipes
 
     prose = prose_of(model, name).read_text("utf-8")
-    mine = {path: one for path, one in recipes().items() if one.build.builder == name}
+    mine = {path: one for path, one in _bundled().items() if one.build.builder == name}
     lines = [f"# {name}", ""]
     for heading in ("Motivation", "What it measures", "How it was made", "Known limits"):
         lines += [f"## {heading}", "", section(prose, heading), ""]
@@ -151,11 +161,10 @@ def card(release: Path) -> str:
 
 def datasets() -> str:
     """The list of all datasets, each with what its recipe says of it: one for real inputs."""
-    from factdrift.builders.recipes.recipe import recipes
 
     lines = ["# Datasets", "", "A recipe names one of these under `build: {builder: …}`.", ""]
     for name in _builders():
-        dataset_recipes = [recipe for recipe in recipes().values() if recipe.build.builder == name]
+        dataset_recipes = [recipe for recipe in _bundled().values() if recipe.build.builder == name]
         chosen = max(dataset_recipes, key=lambda recipe: bool(recipe.waits_for(())))
         lines.append(f"- [{name}]({name}.md): {chosen.summary}")
     return "\n".join(lines) + "\n"
@@ -249,9 +258,8 @@ def pictures() -> Iterator[tuple[str, Path]]:
 
 
 def _cards() -> list[Path]:
-    from factdrift.builders.recipes.recipe import recipes
 
-    return released(dict.fromkeys(recipe.dataset for recipe in recipes().values()))
+    return released(dict.fromkeys(recipe.dataset for recipe in _bundled().values()))
 
 
 def pages() -> Iterator[tuple[str, str]]:

@@ -22,6 +22,7 @@ from factdrift.builders.core.config import Strict, display_path
 from factdrift.builders.core.dataset import Sha256
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing
+from factdrift.builders.core.limits import LARGEST_SHARED_FILE
 from factdrift.builders.core.names import Name
 from factdrift.builders.release.manifest import load_manifest
 from factdrift.scoring.predictions import about_path, numbered_rows, write_predictions
@@ -30,8 +31,6 @@ from factdrift.scoring.sampling import ChosenSplit
 from factdrift.scoring.score import Mean, ScoreOptions, Scores, folder_name, score_predictions
 
 FILE, ANSWERS = "results.json", "answers.jsonl"
-LARGEST = 16 << 20
-"""The most bytes of a file of shared results, so that a pull request with many stays small."""
 # codes that a terminal obeys, and marks that reorder text: `\x1b[2J` and `\u202e`, but not `é` or a
 # line end
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -250,8 +249,10 @@ def read_results(folder: Path) -> SharedResults:
             where=display_path(folder),
         )
     for path in (folder / ANSWERS, folder / FILE):
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
-            raise UserError(f"not a file of at most {LARGEST:,} bytes", where=display_path(path))
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST_SHARED_FILE:
+            raise UserError(
+                f"not a file of at most {LARGEST_SHARED_FILE:,} bytes", where=display_path(path)
+            )
     try:
         results = SharedResults.model_validate_json((folder / FILE).read_bytes())
     except ValidationError as error:

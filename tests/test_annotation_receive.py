@@ -23,8 +23,9 @@ from factdrift.annotation.receive.desk import Desk, SearchPassages, open_desk
 from factdrift.annotation.receive.journal import Journal
 from factdrift.annotation.receive.pool import HitPool
 from factdrift.annotation.receive.server import Rates
-from factdrift.annotation.submission import LONGEST, Submission, submission_from_text
+from factdrift.annotation.submission import Submission, submission_from_text
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.limits import LONGEST_ROW
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, take
 from tests.browser import Browser, browser
 from tests.conftest import ROOT
@@ -204,10 +205,10 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
     results_folder = tmp_path / "results"
     item = hit_batch.hits[0].items[0].id
     posts: dict[int, list[Any]] = {
-        400: [b"", b"\xff", b'{"format": 1}', b" " * LONGEST],
+        400: [b"", b"\xff", b'{"format": 1}', b" " * LONGEST_ROW],
         404: [bad(hit_batch, {"batch": "0" * 16}), bad(hit_batch, {"hit": "../../etc"})],
         405: [None],
-        413: [b" " * (LONGEST + 1)],
+        413: [b" " * (LONGEST_ROW + 1)],
         422: [
             bad(hit_batch, {"answers": {}}),
             bad(hit_batch, {"answers": {item: {"verdict": "<script>"}}}),

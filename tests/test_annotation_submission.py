@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from factdrift.annotation.submission import (
-    LONGEST,
     SUBMISSION_FORMAT,
     Refused,
     Submission,
@@ -15,6 +14,7 @@ from factdrift.annotation.submission import (
     submission_from_text,
     submission_from_value,
 )
+from factdrift.builders.core.limits import LONGEST_ROW
 from tests.annotation_workers import handed_in
 from tests.tables import read_table
 
@@ -106,5 +106,5 @@ def test_text_that_stays_as_it_is() -> None:
 
 
 def test_the_longest() -> None:
-    read_submission = submission_from_text(" " * (LONGEST + 1), "f", 1)
-    assert read_submission == Refused("f", 1, "too long", f"{LONGEST + 1:,} characters")
+    read_submission = submission_from_text(" " * (LONGEST_ROW + 1), "f", 1)
+    assert read_submission == Refused("f", 1, "too long", f"{LONGEST_ROW + 1:,} characters")

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,13 @@ from factdrift.builders.recipes.recipe import Recipe, recipes
 from factdrift.builders.rows import ckl
 from tests.conftest import ROOT, Completed
 from tests.house import package_imports, repeated_classes, top_down
+
+
+@cache
+def generated_pages() -> dict[str, str]:
+    """The pages that are made from the code, by path; made once, as they take seconds."""
+    return dict(pages())
+
 
 MODELS = [Recipe, *nested(Recipe), Relation, *nested(Relation)]
 
@@ -70,7 +78,7 @@ def test_every_key_says_what_it_is(model: type[BaseModel]) -> None:
 
 
 def test_every_model_and_key_is_on_a_page() -> None:
-    made_pages = dict(pages())
+    made_pages = generated_pages()
     for page, first in (("recipes.md", Recipe), ("templates.md", Relation)):
         for model in (first, *nested(first)):
             part = section(made_pages[page], model.__name__)
@@ -78,7 +86,7 @@ def test_every_model_and_key_is_on_a_page() -> None:
 
 
 def test_every_command_says_what_its_options_are() -> None:
-    text = dict(pages())["commands.md"]
+    text = generated_pages()["commands.md"]
     assert {"release", "diff", "score", "run-model", "push"} <= set(
         re.findall(r"^## (\S+)", text, re.M)
     )
@@ -90,7 +98,7 @@ def test_every_command_says_what_its_options_are() -> None:
 def _commands() -> list[str]:
     """Every command of the program in a block of any page, on one line."""
     texts = [
-        *dict(pages()).values(),
+        *generated_pages().values(),
         *(program.read_text("utf-8") for program in ROOT.glob("docs/*.md")),
     ]
     blocks = [

@@ -113,7 +113,7 @@ def test_the_newest_revision_is_read(revisions: list[str], newest: int, tmp_path
 @pytest.mark.parametrize("pack", ["plain", "streams", "chopped"])
 def test_pages_too_long(pack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (files, dump):
-        monkeypatch.setattr(module, "LONGEST", 100_000)
+        monkeypatch.setattr(module, "LONGEST_PAGE", 100_000)
     monkeypatch.setattr(files, "BLOCK", 30_000)
     monkeypatch.setattr(files, "PACKED", 1)
     monkeypatch.setattr("factdrift.builders.core.compressed.PIECE", 1 << 14)
@@ -129,7 +129,7 @@ def test_pages_too_long(pack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_line_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LONGEST", 100_000)
+    monkeypatch.setattr(files, "LONGEST_PAGE", 100_000)
     monkeypatch.setattr(files, "BLOCK", 30_000)
     monkeypatch.setattr("factdrift.builders.core.compressed.PIECE", 1 << 14)
     rows = [{"title": "Good", "text": "a"}, {"title": "Bad", "text": "x y " * 60_000}]

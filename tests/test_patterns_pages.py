@@ -6,7 +6,16 @@ from typing import Any
 import pytest
 
 from factdrift.builders.facts import text_evidence
-from factdrift.builders.wikipedia import dump, files, html, infoboxes, inputs, templates, wikitext
+from factdrift.builders.wikipedia import (
+    dump,
+    files,
+    html,
+    infoboxes,
+    inputs,
+    templates,
+    titles,
+    wikitext,
+)
 
 EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (dump._REDIRECT.search, b'<redirect title="Leeds" />', b"<redirected />"),
@@ -29,7 +38,7 @@ EXAMPLES: list[tuple[Callable[[Any], object], str | bytes, str | bytes]] = [
     (templates._INNERMOST.search, "{{convert|5|km}}", "{{convert|5"),
     (templates._BOX.fullmatch, "infobox football club", "navbox"),
     (templates._FILE.fullmatch, "Leeds.jpg", "Leeds"),
-    (wikitext._REDIRECT.match, " #redirect: [[Leeds", "Redirect [[Leeds]]"),
+    (titles._REDIRECT.match, " #redirect: [[Leeds", "Redirect [[Leeds]]"),
     (wikitext._ASIDE.search, '<ref name="a">', "<br>"),
     (wikitext._FILE_LINKS.search, "[[File:A.jpg|thumb|In [[Leeds]]]]", "[[Leeds]]"),
     (wikitext._HEADING.fullmatch, "== History ==", "== History"),

@@ -18,7 +18,7 @@ EXAMPLES = [
     ("builders.generate.prompts", "_ANY_SLOT", "Answer: <anwser>", "Answer: <1>"),
     ("builders.generate.prompts", "_SLOT", "Today: <today>", "Today: <tomorrow>"),
     ("builders.generate.prompts", "_HTML", "<html>login</html>", "<b>login</b>"),
-    ("builders.generate.prompts", "_REASONING", "<think>Who?</think>", "<think>Who?"),
+    ("builders.generate.prompts", "_REASONING_TAG", "Hm</think>", "<b>Hm</b>"),
     ("builders.generate.prompts", "_ENDED", "Hm. Who?</think>", "Hm. Who?"),
     ("builders.generate.prompts", "_ENDED", "Hm.<|message|>Who won?", "Hm.<|channel|>Who won?"),
     ("builders.generate.prompts", "_BEGUN", "<think>Who?", "I think"),

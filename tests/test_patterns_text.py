@@ -59,7 +59,7 @@ EXAMPLES = [
     ("wmt.archive", "_UNFINISHED", "news.jsonl.part", "part.jsonl"),
     ("wmt.archive", "_YEAR", "news-docs.2019.en", "news-docs.1819.en"),
     ("wmt.lines", "ARTICLE_ID", f"20190207{'0' * 12}\0\1{'a' * 64}\0\1", "20190207"),
-    ("wmt.lines", "_ISO_DAY", "2019-02-07", "7 February 2019"),
+    ("core.records", "_DAY", "2019-02-07", "7 February 2019"),
 ]
 
 

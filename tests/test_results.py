@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from docs import shared_results
+from factdrift.builders.core.limits import LARGEST_SHARED_FILE
 from factdrift.builders.release.manifest import load_manifest, locate_file
 from factdrift.scoring.results import (
     ANSWERS,
     FILE,
-    LARGEST,
     check_results,
     read_results,
     rows_sha256,
@@ -139,7 +139,9 @@ def figure_changed(results_folder: Path) -> None:
         (lambda results_folder: (results_folder / ANSWERS).unlink(), "here are results.json"),
         (linked, "not a file"),
         (
-            lambda results_folder: (results_folder / FILE).write_bytes(b" " * (LARGEST + 1)),
+            lambda results_folder: (results_folder / FILE).write_bytes(
+                b" " * (LARGEST_SHARED_FILE + 1)
+            ),
             "not a file of at most",
         ),
         (lambda results_folder: (results_folder / FILE).write_text("{"), "the file: Invalid JSON"),

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.limits import LONGEST_ROW
 from factdrift.builders.rows import Cloze
 from factdrift.builders.text.squad import exact_match, f1
 from factdrift.reasoning.rows import ReasoningQuestion
 from factdrift.scoring.predictions import (
-    LONGEST,
     Prediction,
     prompt_hash,
     read_predictions,
@@ -301,15 +301,18 @@ def test_an_answer_again_and_again_is_told_unless_it_is_right(
         (b"", "the file is empty"),
         (b"\n\n", "no predictions"),
         (b'{"id": "x", "prediction": "a"}\nnot json\n', "p.jsonl:2: no prediction"),
-        (b'{"id": "x", "prediction": "a"}\n\n{"id": 7, "prediction": "a"}\n', "p.jsonl:3: "),
+        (b'{"id": "x", "prediction": "a"}\n\n{"id": [7], "prediction": "a"}\n', "p.jsonl:3: "),
         (b'{"id": "x"}\n', "p.jsonl:1: no answer"),
         (b'{"id": "x", "prediction": "a", "candidates": []}', "more than one kind of answer"),
         (b'{"id": "x", "scores": {"a": 1e999}}', "p.jsonl:1: "),
-        (b'{"id": "x", "scores": {"a": NaN}}', "p.jsonl:1: no prediction"),
+        (b'{"id": "x", "scores": {"a": NaN}}', "p.jsonl:1: a score that is not a finite"),
         (b'{"id": "\\ud800", "prediction": "a"}', "p.jsonl:1: no prediction"),
         (b'{"id": "x", "prediction": "\xc3"}', "p.jsonl:1: no prediction"),
         (b'{"id": "x", "evidence": ' + b"[" * 100_000, "p.jsonl:1: "),
-        (b'{"id": "' + b"x" * LONGEST + b'", "prediction": "a"}', "p.jsonl:1: a line of more than"),
+        (
+            b'{"id": "' + b"x" * LONGEST_ROW + b'", "prediction": "a"}',
+            "p.jsonl:1: a line of more than",
+        ),
         (b'{"id": "unknown", "prediction": "a"}\n', "all predictions are of rows that sample"),
         (b"PK\x03\x04 a zip", "this is a zip archive"),
         (b"PAR1 is no Parquet", "no predictions: "),

@@ -27,7 +27,6 @@ from factdrift.annotation.page import packed_hit, render_page
 from factdrift.annotation.platforms.base import Decide, FitsHit, Platform, Recognition, write_csv
 from factdrift.annotation.reading import csv_rows, is_table, read_head
 from factdrift.annotation.submission import (
-    LONGEST,
     Refused,
     Submission,
     decode_json,
@@ -36,6 +35,7 @@ from factdrift.annotation.submission import (
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.limits import LONGEST_ROW
 
 # Where answers go, unless the page's address names the sandbox.
 SITE = "https://www.mturk.com"
@@ -94,7 +94,7 @@ class MTurk(Platform):
             return Refused(where, line, "no worker or assignment")
         if not encoded_answer:
             return Refused(where, line, "no answers", f"the column {ANSWER} is missing or empty")
-        if len(encoded_answer) > LONGEST:
+        if len(encoded_answer) > LONGEST_ROW:
             return Refused(where, line, "too long", f"{len(encoded_answer):,} characters")
         try:
             decoded_answer = decode_json(

@@ -16,9 +16,10 @@ from typing import Any
 
 from factdrift.annotation.order import ServingOrder
 from factdrift.annotation.receive.desk import Desk, Reply, SearchPassages, open_desk, refusal
-from factdrift.annotation.submission import LONGEST, decode_json
+from factdrift.annotation.submission import decode_json
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hints import install_extra
+from factdrift.builders.core.limits import LONGEST_ROW
 from factdrift.builders.core.progress import progress
 
 try:
@@ -89,7 +90,7 @@ def application(desk: Desk, order: ServingOrder) -> Starlette:
         try:
             request_body = await asyncio.wait_for(_body(request), _SECONDS_TO_SEND)
             if request_body is None:
-                return refusal(413, f"More than {LONGEST:,} bytes.")
+                return refusal(413, f"More than {LONGEST_ROW:,} bytes.")
             request_value = parse_body(request_body.decode("utf-8"))
         except TimeoutError:
             return refusal(408, "It took too long to arrive.")
@@ -139,7 +140,7 @@ async def _body(request: Request) -> bytes | None:
     body_parts, body_size = [], 0
     async for body_part in request.stream():
         body_size += len(body_part)
-        if body_size > LONGEST:
+        if body_size > LONGEST_ROW:
             return None
         body_parts.append(body_part)
     return b"".join(body_parts)

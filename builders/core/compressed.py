@@ -14,6 +14,7 @@ from typing import Any, Literal
 from isal.igzip_lib import IsalError
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.limits import check_unpacked
 
 Packing = Literal["plain", "gz", "bz2", "zst"]
 
@@ -122,7 +123,7 @@ class Compressed:
             piece = bytes(self._stream.read(size))
         except _DAMAGE_ERRORS as error:
             raise self._damaged(error, 0) from error
-        self.read_bytes += len(piece)
+        self._count(len(piece))
         return piece
 
     def readinto(self, buffer: memoryview, start: int, stop: int) -> int:
@@ -138,8 +139,14 @@ class Compressed:
                 filled_to += byte_count
         except _DAMAGE_ERRORS as error:
             raise self._damaged(error, filled_to - start) from error
-        self.read_bytes += filled_to - start
+        self._count(filled_to - start)
         return filled_to - start
+
+    def _count(self, byte_count: int) -> None:
+        """Count what was unpacked; `UserError` where it is far more than honest files unpack to."""
+        self.read_bytes += byte_count
+        packed = self._within[1] - self._within[0] if self._within else self.size
+        check_unpacked(packed, self.read_bytes, self.path)
 
     def position(self) -> int:
         """Return how many bytes of the packed file have been read, for a progress bar."""

@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.limits import DEEPEST_YAML, LONGEST_NUMBER, check_yaml_size
 
 M = TypeVar("M", bound=BaseModel)
 Loc = tuple[int | str, ...]
@@ -37,6 +38,7 @@ def load(path: Path, model: type[M]) -> M:
     Raises one `UserError` that lists all mistakes, each on a line: `file:line: field: mistake`.
     """
     try:
+        check_yaml_size(path.stat().st_size, display_path(path))
         yaml_text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         near_name = did_you_mean(
@@ -125,8 +127,18 @@ class _Tree:
         self.line: dict[Loc, int] = {(): 1}
         self._raw: dict[Loc, str] = {}
         try:
+            # events come one by one, so that nothing after what is refused is read
+            depth = 0
             for event in yaml.parse(yaml_text, Loader=_Loader):
                 self._refuse(event)
+                depth += isinstance(event, yaml.CollectionStartEvent)
+                depth -= isinstance(event, yaml.CollectionEndEvent)
+                if depth > DEEPEST_YAML:
+                    raise UserError(
+                        f"lists and mappings in each other, more than {DEEPEST_YAML} deep",
+                        where=where,
+                        line=event.start_mark.line + 1,
+                    )
             root_node: yaml.Node | None = yaml.compose(yaml_text, Loader=_Loader)
         except yaml.MarkedYAMLError as error:
             error_mark = error.problem_mark or error.context_mark
@@ -183,6 +195,9 @@ class _Tree:
         self._raw[loc] = scalar_text
         if node.tag.endswith(":bool"):
             return scalar_text.lower() == "true"
+        if len(scalar_text) > LONGEST_NUMBER:
+            message = f"a number with more than {LONGEST_NUMBER} digits"
+            raise UserError(message, where=self.where, line=node.start_mark.line + 1)
         return int(scalar_text) if node.tag.endswith(":int") else float(scalar_text)
 
     def place(self, loc: Loc) -> Loc:

@@ -11,6 +11,7 @@ An entry point is loaded when its name is looked up, so a broken package stops o
 use it. A field of a recipe that selects extensions by name is annotated with an `OpenUnion`.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -73,7 +74,7 @@ class ExtensionPoint(Generic[T]):
         """Return entry points by name, without those that have the name of an extension of ours."""
         return {
             entry_point.name: entry_point
-            for entry_point in entry_points(group=self.group)
+            for entry_point in _installed(self.group, tuple(sys.path))
             if entry_point.name not in self.ours
         }
 
@@ -89,6 +90,16 @@ class ExtensionPoint(Generic[T]):
             raise UserError(f"{entry_point.value} is not {self.expected}", where=package_name)
         loaded: T = extension
         return loaded
+
+
+@cache
+def _installed(group: str, search_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """The entry points of a group in all packages on a search path.
+
+    They are read once: each reading opens a file of every installed package, and a recipe looks up
+    about ten names.
+    """
+    return tuple(entry_points(group=group))
 
 
 def suggestion(name: str, known_names: Sequence[str]) -> str:

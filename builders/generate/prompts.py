@@ -275,8 +275,8 @@ def prompt_template(prompts: Prompts, task_name: str) -> str:
 
 # the names of tags that models put around their reasoning
 _TAGS = "think|thinking|thought|reasoning|reflection|scratchpad"
-# whole reasoning: `<think>Who?</think>`, not `<think>Who?`
-_REASONING = re.compile(rf"<({_TAGS})>.*?</\1>", re.DOTALL | re.IGNORECASE)
+# where reasoning begins or ends: `<think>` and `</think>`, not `<b>`
+_REASONING_TAG = re.compile(rf"<(/?)({_TAGS})>", re.IGNORECASE)
 # `Hm. Who?</think>` and `Hm. <|message|>`, not `Hm. Who?`
 _ENDED = re.compile(rf"^.*(?:</(?:{_TAGS})>|\[/THINK\]|<\|message\|>)", re.DOTALL | re.IGNORECASE)
 """The end of reasoning that began in the prompt or in a channel of the model's own format."""
@@ -312,8 +312,32 @@ understood its task."""
 
 def strip_reasoning(model_text: str) -> str:
     """Remove the reasoning from a model's text, whether the tags around it are whole or not."""
-    model_text = _ENDED.sub("", _REASONING.sub("", model_text))
+    model_text = _ENDED.sub("", _without_whole_reasoning(model_text))
     return _SPECIAL.sub("", _BEGUN.sub("", model_text)).strip()
+
+
+def _without_whole_reasoning(model_text: str) -> str:
+    """A text without what stands between a tag and the next one that closes it.
+
+    The tags are gone through once, from behind, so that each knows where the next one of its name
+    closes: a text of ten thousand opening tags is not searched for each of them.
+    """
+    tags = list(_REASONING_TAG.finditer(model_text))
+    next_end: dict[str, int] = {}
+    ends: list[tuple[int, int]] = []
+    for tag in reversed(tags):
+        tag_name = tag[2].lower()
+        if tag[1]:
+            next_end[tag_name] = tag.end()
+        elif tag_name in next_end:
+            ends.append((tag.start(), next_end[tag_name]))
+    pieces: list[str] = []
+    copied_to = 0
+    for start, end in reversed(ends):
+        if start >= copied_to:
+            pieces.append(model_text[copied_to:start])
+            copied_to = end
+    return "".join([*pieces, model_text[copied_to:]])
 
 
 def _lines(model_text: str, layout: str) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.records import (
     BadValueError,
     decode_record,
@@ -21,8 +22,6 @@ from factdrift.builders.text.references import clean_label
 _FIELDS = ("sub_uri", "sub_label", "predicate_id", "obj_uri", "obj_label")
 # `Q42` matches; `Q042`, `P42` and a full address do not.
 _ITEM = re.compile("Q[1-9][0-9]{0,18}")
-LONGEST = 64 << 20
-"""The most bytes of a line: the evidences of the longest line of LAMA have less than one MB."""
 
 
 def read_trex(files: Sequence[Path], relations: Collection[str], out: Path) -> None:
@@ -37,7 +36,7 @@ def read_trex(files: Sequence[Path], relations: Collection[str], out: Path) -> N
         writing(out / "dropped.parquet", Dropped) as dropped,
     ):
         for path in sorted(files, key=lambda trex_path: (trex_path.name, str(trex_path))):
-            for number, line in numbered_lines(path, LONGEST, "download it again"):
+            for number, line in numbered_lines(path, LONGEST_LINE, "download it again"):
                 place = f"{path.name}:{number}"
                 try:
                     fact = parse_fact(line)

@@ -26,6 +26,17 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
+class UnlistedTemplate:
+    """A template that the reader's lists do not name, counted over all pages."""
+
+    template: Annotated[str, "name of the template in small letters"]
+    uses: Annotated[int, "how often it stands in the pages"]
+    texts_shown: Annotated[int, "how often text of its arguments is shown"]
+    texts_missing: Annotated[int, "how often it stands in the text and shows nothing"]
+    pages: Annotated[int, "pages in which it stands"]
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page of an encyclopedia in one revision."""
 

@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from factdrift.builders.text.data import language_data
+from factdrift.builders.text.quotations import MIXED, replace_quotations
 
 DateReader = Literal["stated", "candidate", "question", "undated", "relative", "label", "year"]
 DayInterval = tuple[date, date]
@@ -148,9 +149,9 @@ def _only_names() -> re.Pattern[str]:
 
 def time_in_question(question: str) -> str | None:
     """The words of a question that already specify a time; None where there are none."""
-    time_match = date_pattern("question").search(
-        _only_names().sub(lambda name_match: "_" * len(name_match[0]), question)
-    )
+    searched_text = replace_quotations(question, lambda quotation: "_" * len(quotation), MIXED)
+    searched_text = _only_names().sub(lambda name_match: "_" * len(name_match[0]), searched_text)
+    time_match = date_pattern("question").search(searched_text)
     return time_match[0] if time_match else None
 
 
@@ -204,25 +205,34 @@ def _add_stretches_between(
     text: str, mentions: Sequence[DateMention], stretches: list[DateMention]
 ) -> None:
     """Add the stretch from each date to the next one where the words between say so (`to`)."""
+    stretch_starts = {stretch.start for stretch in stretches}
     for earlier, later in pairwise(mentions):
-        if any(stretch.start == earlier.start for stretch in stretches):
+        if earlier.start in stretch_starts:
             continue
         between = text[earlier.end : later.start]
         if earlier.first <= later.last and between and _BETWEEN.fullmatch(between):
             stretches.append(DateMention(earlier.start, later.end, earlier.first, later.last))
+            stretch_starts.add(earlier.start)
 
 
 def _add_open_stretches(
     text: str, mentions: Iterable[DateMention], stretches: list[DateMention]
 ) -> None:
     """Add a stretch for each date with `since` or `until` before it, or `to the present` after."""
+    starts = {stretch.start for stretch in stretches}
+    ends = {stretch.end for stretch in stretches}
     for mention in mentions:
         before = text[max(0, mention.start - _LOOK_BACK) : mention.start]
         if _AND_ON.match(text, mention.end) or _SINCE.search(before):
-            if all(stretch.start != mention.start for stretch in stretches):
-                stretches.append(mention._replace(last=date.max))
-        elif _UNTIL.search(before) and all(stretch.end != mention.end for stretch in stretches):
+            if mention.start in starts:
+                continue
+            stretches.append(mention._replace(last=date.max))
+        elif _UNTIL.search(before) and mention.end not in ends:
             stretches.append(mention._replace(first=date.min))
+        else:
+            continue
+        starts.add(mention.start)
+        ends.add(mention.end)
 
 
 def is_birth_date(text: str, mention: DateMention) -> bool:

@@ -20,13 +20,18 @@ FUNCTION_WORDS = word_set(_LISTS["function"])
 """Function words, which do not count where two names are compared."""
 _STEM = 5
 """Letters that two words have to share to count as one: `Democrat` and `Democratic`, not `cat`."""
-# Matches ` (Texas)` in `Paris (Texas)`, but nothing in `Paris (Texas) FC`.
-_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 def without_bracket(text: str) -> str:
-    """A title without the bracket at its end: `Paris` for `Paris (Texas)`."""
-    return _BRACKET.sub("", text)
+    """A title without the bracket at its end: `Paris` for `Paris (Texas)`, not for `… (Texas) FC`.
+
+    It is written without a pattern, which would try every one of a million spaces as a beginning.
+    """
+    title = text.rstrip()
+    opening = title.rfind("(")
+    if opening < 0 or not title.endswith(")") or ")" in title[opening:-1]:
+        return text
+    return title[:opening].rstrip()
 
 
 @dataclass(frozen=True)

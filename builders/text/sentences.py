@@ -19,16 +19,20 @@ NewsOrPages = Literal["pages", "news"]
 
 _OPENING = "\"'“‘(["
 # `pages` ends a sentence in `He won. The club`, not in `He won. the club` or at `won … The`;
-# `news` also ends one at the ellipsis.
+# `news` also ends one at the ellipsis. An end is looked for at the first of several marks alone,
+# and nothing is given back: ten thousand full stops are read once, not once for each of them.
 _END: Final = {
-    "pages": re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"“(\[]?[^\W_a-z])"),
-    "news": re.compile(r"[.!?…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\W_a-z])"),
+    "pages": re.compile(r"[.!?][\"'”’)\]]*+\s++(?=[\"“(\[]?[^\W_a-z])"),
+    "news": re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+\s++(?=[\"'“‘(\[]*+[^\W_a-z])"),
 }
 _LISTS: Final = language_data("words")["abbreviations"]
 _SHORT: Final = {kind: word_set(_LISTS["both"]) | word_set(_LISTS[kind]) for kind in _END}
 _ABBREVIATED: Final = re.compile(
     r"(?:\b[^\W\d_]|\b(?:{}|[A-Z](?:\.[A-Z])+))$".format("|".join(sorted(_SHORT["pages"])))
 )
+
+_USUAL_WORD = 32
+"""Characters that hold the last word before nearly every full stop, and the space before it."""
 
 
 def sentence_breaks(text: str, kind: NewsOrPages) -> Iterator[int]:
@@ -46,9 +50,22 @@ def _abbreviated(text: str, sentence_start: int, stop_position: int, kind: NewsO
     """Whether the full stop at `stop` belongs to the word before it."""
     if kind == "pages":
         return _ABBREVIATED.search(text[max(0, stop_position - 12) : stop_position]) is not None
-    last_word = text[sentence_start:stop_position].rsplit(None, 1)[-1:] or [""]
-    bare_word = last_word[0].lstrip(_OPENING)
+    bare_word = _last_word(text, sentence_start, stop_position).lstrip(_OPENING)
     return bare_word in _SHORT[kind] or (len(bare_word) == 1 and bare_word.isupper())
+
+
+def _last_word(text: str, start: int, end: int) -> str:
+    """The last word of `text[start:end]`; no more is copied than twice the word and its spaces.
+
+    A sentence of a hundred thousand abbreviations would else be copied for each of them.
+    """
+    reach = _USUAL_WORD
+    while True:
+        text_before = text[max(start, end - reach) : end]
+        words = text_before.rsplit(None, 1)
+        if len(words) == 2 or end - reach <= start:
+            return words[-1] if words else ""
+        reach *= 2
 
 
 def sentence_starts(text: str) -> list[int]:

@@ -13,6 +13,7 @@
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import filterfalse
 
 from factdrift.builders.text.data import language_data, word_set
 
@@ -43,9 +44,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed_text = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(
-        character for character in decomposed_text if not unicodedata.combining(character)
-    ).lower()
+    return "".join(filterfalse(unicodedata.combining, decomposed_text)).lower()
 
 
 def word_tokens(text: str) -> list[str]:

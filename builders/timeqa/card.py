@@ -57,6 +57,15 @@ _ORIGINAL: Mapping[tuple[str, str], float] = {
     ("hard", "a month named"): 0.90,
     ("hard", "no answer"): 0.15,
 }
+_MOST_TEMPLATES = 30
+"""Templates on the card; all of them are in the dropped rows."""
+_TEMPLATE_COLUMNS = ("template", "uses", "text shown", "holes in the text", "pages")
+_UNKNOWN = (
+    "Of the pages that are read, those that leave most holes. What stands in a sentence, a list or "
+    "a value and reads as words is shown; a note behind a word, and a notice or a box of links on "
+    "a line of its own, shows nothing and leaves no hole. `unknown_template` among the dropped "
+    "rows has all of them."
+)
 _MIX = (
     "`share of the original`: of the questions of the paper's release. An open segment is asked "
     "about with `after` its start in easy mode; the original closes such segments. `before` and "
@@ -64,7 +73,9 @@ _MIX = (
 )
 
 
-def statistics(asked_folder: Path, aligned_folder: Path) -> tuple[Statistics, ...]:
+def statistics(
+    asked_folder: Path, aligned_folder: Path, pages_folder: Path
+) -> tuple[Statistics, ...]:
     """Questions by mode, what answers them, specifiers, alignment, evidence and shortcuts."""
     questions, segments = asked_folder / "questions.parquet", aligned_folder / "segments.parquet"
     rules_title = "How segments were found in the page"
@@ -74,7 +85,22 @@ def statistics(asked_folder: Path, aligned_folder: Path) -> tuple[Statistics, ..
         _shares(segments, ("rule",), "rules", rules_title, _RULES),
         _shares(segments, _PROVED, "evidence", "What the page states", _STATED),
         shortcuts(questions, segments),
+        *_templates(pages_folder / "templates.parquet"),
     )
+
+
+def _templates(counted: Path) -> tuple[Statistics, ...]:
+    """Return the templates that the reader does not know, those that leave most holes first."""
+    query = """
+        select template, uses, texts_shown, texts_missing, pages from read_parquet(?)
+        order by texts_missing desc, uses desc, template limit ?
+    """
+    rows: list[dict[str, Scalar]] = [
+        dict(zip(_TEMPLATE_COLUMNS, row, strict=True))
+        for row in duck.query(query, [str(counted), _MOST_TEMPLATES])
+    ]
+    title = "Templates that the reader of pages does not know"
+    return (Statistics("templates", title, rows, _UNKNOWN),) if rows else ()
 
 
 def _mix(questions: Path) -> Statistics:

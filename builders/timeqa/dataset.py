@@ -165,7 +165,10 @@ def _dataset(run: Run, asked_questions: AskedQuestions) -> Dataset:
     return Dataset(
         tables=tuple(tables),
         dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in step_folders),
-        statistics=(*card.statistics(asked_folder, aligned_folder), mining_statistics),
+        statistics=(
+            *card.statistics(asked_folder, aligned_folder, pages_folder),
+            mining_statistics,
+        ),
         plots=card.plots(asked_folder),
     )
 

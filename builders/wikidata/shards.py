@@ -13,11 +13,10 @@ from typing import NamedTuple
 from factdrift.builders.core.compressed import Compressed
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
+from factdrift.builders.core.limits import LONGEST_LINE
 
 BLOCK_SIZE = 8 << 20
 """Bytes that are read at a time, and so the size of a block of usual lines."""
-LONGEST_LINE = 64 << 20
-"""Bytes of the longest line that is read."""
 _LOOK = 1 << 16
 _SPACE = b" \t\r\n\xef\xbb\xbf"
 _FOREIGN = {

@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Literal, NamedTuple
 from xml.etree import ElementTree
 
+from factdrift.builders.core.limits import LONGEST_PAGE
 from factdrift.builders.text.references import without_references
-from factdrift.builders.wikipedia.files import LONGEST
 from factdrift.builders.wikipedia.titles import redirect_target
 
 OPEN, CLOSE = b"<page>", b"</page>"
@@ -40,7 +40,7 @@ class PageHead(NamedTuple):
 
 
 class PageRevision(NamedTuple):
-    """The newest revision of a page; `model` is what its text is: `wikitext`, `css` and the like."""
+    """The newest revision of a page; `model` says what its text is: `wikitext`, `css`."""
 
     id: int
     text: str
@@ -56,7 +56,7 @@ class BadPageError(Exception):
 
 
 class PageBytes(NamedTuple):
-    """A page's bytes; of one without an end, or longer than `LONGEST`, its first ones."""
+    """A page's bytes; of one without an end, or longer than `LONGEST_PAGE`, its first ones."""
 
     data: bytes
     fault: Literal["cut_page", "too_long"] | None = None
@@ -98,7 +98,7 @@ def cut_pages(
                 yield _page_bytes(unread[tag_start:page_end])
             page_start = page_end
         unread = unread[page_start:]
-        if len(unread) > LONGEST:
+        if len(unread) > LONGEST_PAGE:
             if (tag_start := unread.find(OPEN)) >= 0:
                 yield PageBytes(unread[tag_start:][:_HEAD], "too_long")
             unread = unread[-len(CLOSE) :]
@@ -108,7 +108,7 @@ def cut_pages(
 
 
 def _page_bytes(data: bytes) -> PageBytes:
-    return PageBytes(data[:_HEAD], "too_long") if len(data) > LONGEST else PageBytes(data)
+    return PageBytes(data[:_HEAD], "too_long") if len(data) > LONGEST_PAGE else PageBytes(data)
 
 
 def _last_page(page_bytes: bytes, following: Iterable[bytes]) -> Iterator[PageBytes]:
@@ -150,7 +150,7 @@ def _last_page(page_bytes: bytes, following: Iterable[bytes]) -> Iterator[PageBy
             yield PageBytes(page_bytes[:next_start][:_HEAD], "cut_page")
             return
         # No end within the longest page: stop here, so that memory does not fill.
-        if len(page_bytes) > LONGEST:
+        if len(page_bytes) > LONGEST_PAGE:
             yield PageBytes(page_bytes[:_HEAD], "too_long")
             return
     # The text is at its end, and the page is not.

@@ -14,6 +14,7 @@ from factdrift.builders.core import compressed
 from factdrift.builders.core.compressed import Compressed, pieces
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
+from factdrift.builders.core.limits import LONGEST_PAGE
 from factdrift.builders.core.records import without_mark
 from factdrift.builders.core.schema import reading
 
@@ -44,8 +45,6 @@ PACKED = 1 << 20
 """Compressed bytes of a unit of a dump in many streams, about five times as much text."""
 BLOCK = 4 << 20
 """Bytes of any other unit."""
-LONGEST = 20 << 20
-"""Bytes of a page, or of a line, that is read; a longer one is dropped and counted."""
 _END = {"xml": b"</page>", "jsonl": b"\n"}
 XML_END = b"</mediawiki>"
 """The last tag of an export; a file without it was cut, maybe between two pages."""
@@ -241,7 +240,7 @@ def _block_units(
             continue
         block_end = unread.rfind(end_mark)
         if block_end < 0:
-            if len(unread) > LONGEST:
+            if len(unread) > LONGEST_PAGE:
                 first_bytes = unread[: 1 << 16]
                 unread = unread[-len(end_mark) :]
                 yield PageUnit(

@@ -1,6 +1,7 @@
 """Text that is HTML: recognised, and read as lines with links."""
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
@@ -66,6 +67,21 @@ class _Reader(HTMLParser):
 def html_to_text(text: str) -> tuple[str, list[Link]]:
     """Return the text that a browser shows of HTML, a paragraph a line, and its links to pages."""
     reader = _Reader()
-    reader.feed(text)
+    marked_up, unmarked = _before_last_tag(text)
+    reader.feed(marked_up)
     reader.close()
+    reader.put(unescape(unmarked).replace("\n", " "))
     return "".join(reader.pieces), reader.links
+
+
+def _before_last_tag(text: str) -> tuple[str, str]:
+    """A text up to its last tag, and what follows, in which no tag can end any more.
+
+    A comment without an end hides what follows it, as in a browser. The parser of the standard
+    library reads all of a text again for every comment and every tag without an end.
+    """
+    comment = text.find("<!--", text.rfind("-->") + 1)
+    if comment >= 0:
+        text = text[:comment]
+    last_end = text.rfind(">") + 1
+    return text[:last_end], text[last_end:]

@@ -13,6 +13,10 @@ import msgspec
 import numpy as np
 
 from factdrift.builders.core.compressed import pieces
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.limits import OverLimitError, check_paragraphs
+from factdrift.builders.core.seals import sealed, unsealed
 from factdrift.builders.rows import Dropped, Page
 from factdrift.builders.wikipedia.dump import (
     BadPageError,
@@ -30,6 +34,7 @@ from factdrift.builders.wikipedia.records import (
     parquet_rows,
     read_record,
 )
+from factdrift.builders.wikipedia.templates import UnlistedTemplates
 from factdrift.builders.wikipedia.titles import (
     Titles,
     item_number_of,
@@ -37,7 +42,11 @@ from factdrift.builders.wikipedia.titles import (
     redirect_target,
     title_hash,
 )
+from factdrift.builders.wikipedia.unlisted_counts import TemplateCounts, add_page
 from factdrift.builders.wikipedia.wikitext import paragraphs
+
+_ENDINGS = (".pages", ".npz")
+"""The endings of the two files of a part that its `.json` has the sha256 of."""
 
 
 class ReadingTask(NamedTuple):
@@ -52,16 +61,32 @@ class ReadingTask(NamedTuple):
 
 
 class PagePartSummary(msgspec.Struct):
-    """The summary of a part: the number of pages seen, the drops, and the place of its unit."""
+    """The summary of a part: the number of pages seen, the drops, and the place of its unit.
+
+    `templates` are those of the pages kept that no list names.
+    """
 
     seen: int
     within: tuple[int, ...]
     dropped: list[Dropped]
+    templates: TemplateCounts
+    checksums: dict[str, str]
+    """The sha256 of the other two files, by their endings."""
 
 
 def summary_of(part: Path) -> PagePartSummary:
     """The summary of a part, by the path of its `.npz`."""
     return msgspec.json.decode(part.with_suffix(".json").read_bytes(), type=PagePartSummary)
+
+
+def is_whole(part: Path) -> bool:
+    """Whether a part was read completely, and its files are what was written."""
+    try:
+        summary = unsealed(part.with_suffix(".json").read_bytes())
+        checksums = {ending: file_sha256(part.with_suffix(ending)) for ending in _ENDINGS}
+    except (OSError, UserError):
+        return False
+    return summary is not None and summary.get("checksums") == checksums
 
 
 def part_name(unit: PageUnit, late: bool) -> str:
@@ -88,6 +113,7 @@ class _PartWriter:
         self.path = task.parts / part_name(unit, task.late)
         self.others = 0
         self.dropped: list[Dropped] = []
+        self.templates: TemplateCounts = {}
         self.articles: list[int] = []
         self.redirects: list[tuple[int, int, str]] = []
         self.found: list[tuple[int, int, int, int, int]] = []
@@ -133,6 +159,8 @@ class _PartWriter:
                     self._page(item, title, page_id, page_bytes.data)
             except BadPageError as error:
                 self._drop(error.reason, page_id, error.detail)
+            except OverLimitError as error:
+                self._drop("too_long", page_id, str(error))
 
     def _wanted_page(self, title: str) -> int:
         """Return the item number of an article by its title, or -1 if it is not wanted."""
@@ -144,10 +172,11 @@ class _PartWriter:
         revision = newest_revision(page_bytes)
         if not revision.text.strip():
             raise BadPageError("empty_page")
-        page_paragraphs = paragraphs(revision.text, title)
+        unlisted: UnlistedTemplates = {}
+        page_paragraphs = paragraphs(revision.text, title, unlisted)
         if not page_paragraphs:
             raise BadPageError("no_paragraphs", f"{len(revision.text):,} characters of wikitext")
-        self._keep(item, Page("", title, page_id, revision.id, page_paragraphs))
+        self._keep(item, Page("", title, page_id, revision.id, page_paragraphs), unlisted)
 
     def _redirect(self, title: str, target: str, place: int) -> None:
         target_title = normalise_title(target)
@@ -155,9 +184,11 @@ class _PartWriter:
             raise BadPageError("bad_redirect", f"{title} to {target[:200]!r}")
         self.redirects.append((title_hash(title), title_hash(target_title), target_title))
 
-    def _keep(self, item: int, page: Page) -> None:
+    def _keep(self, item: int, page: Page, unlisted: UnlistedTemplates) -> None:
+        check_paragraphs(paragraph.text for paragraph in page.paragraphs)
         if is_foreign(page.paragraphs):
             raise BadPageError("not_english", page.title)
+        add_page(self.templates, unlisted)
         page_bytes = msgspec.msgpack.encode(page)
         self.file.write(page_bytes)
         self.found.append((item, title_hash(page.title), self.offset, len(page_bytes), page.page))
@@ -181,6 +212,8 @@ class _PartWriter:
                 self._row(row, place)
             except BadPageError as error:
                 self._drop(error.reason, place, error.detail)
+            except OverLimitError as error:
+                self._drop("too_long", place, str(error))
 
     def _row(self, row: Any, place: int) -> None:
         record = read_record(row)
@@ -197,10 +230,11 @@ class _PartWriter:
             item = item_number if self.wanted.has_item(item_number) else item
         if item < 0:
             return
-        page = page_from_record(record)
+        unlisted: UnlistedTemplates = {}
+        page = page_from_record(record, unlisted)
         if not page.paragraphs:
             raise BadPageError("empty_page")
-        self._keep(item, page)
+        self._keep(item, page, unlisted)
 
     def _drop_incomplete(self, page_bytes: bytes, reason: str) -> None:
         """Drop a page without an end, or too long a page, by the id and title in its head."""
@@ -234,7 +268,10 @@ class _PartWriter:
         }
         np.savez(self.path.with_suffix(".npz"), **arrays)
         page_count = len(self.articles) + len(self.redirects) + self.others
-        summary = PagePartSummary(page_count, self.unit.within, self.dropped)
+        checksums = {ending: file_sha256(self.path.with_suffix(ending)) for ending in _ENDINGS}
+        summary = PagePartSummary(
+            page_count, self.unit.within, self.dropped, self.templates, checksums
+        )
         temporary_path = self.path.with_suffix(".tmp")
-        temporary_path.write_bytes(msgspec.json.encode(summary))
+        temporary_path.write_bytes(msgspec.json.encode(sealed(msgspec.to_builtins(summary))))
         temporary_path.replace(self.path.with_suffix(".json"))

@@ -20,15 +20,26 @@ from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.schema import writing
-from factdrift.builders.rows import Dropped, Page
+from factdrift.builders.rows import Dropped, Page, UnlistedTemplate
 from factdrift.builders.wikipedia.files import PageFile, PageUnit, find_pages, page_file, units
-from factdrift.builders.wikipedia.parts import ReadingTask, part_name, summary_of, write_part
+from factdrift.builders.wikipedia.parts import (
+    ReadingTask,
+    is_whole,
+    part_name,
+    summary_of,
+    write_part,
+)
 from factdrift.builders.wikipedia.titles import (
     Resolver,
     Titles,
     follow_redirects,
     pages_among,
     title_hashes,
+)
+from factdrift.builders.wikipedia.unlisted_counts import (
+    template_rows,
+    total_counts,
+    unknown_templates,
 )
 
 GROUP = 16 << 20
@@ -47,6 +58,8 @@ def read_pages(
     targets: Iterable[str] = (),
 ) -> int:
     """Write `out/pages.parquet` (`rows.Page`, sorted by item) and `out/dropped.parquet`.
+
+    Beside them `out/templates.parquet` (`rows.UnlistedTemplate`).
 
     `files`: MediaWiki XML exports (plain, gz, bz2 in one or many streams, zst), JSON lines,
     Parquet, as paths, globs or folders; what a file is, its content says. `wanted`: title and
@@ -112,7 +125,7 @@ def _read_all(sources: Sequence[PageFile], task: ReadingTask, jobs: int) -> None
             unit
             for file, source in enumerate(sources)
             for unit in units(source, file, bar.advance, threads=jobs)
-            if not (task.parts / f"{part_name(unit, late=False)}.json").is_file()
+            if not is_whole(task.parts / f"{part_name(unit, late=False)}.json")
         )
         deque(_read_units(unread_units, task, jobs), 0)
 
@@ -170,9 +183,14 @@ def _finish(
         missing_items[has_no_page], missing_hashes[has_no_page].tolist(), strict=True
     ):
         dropped_rows.append(_dropped(reasons.get(title_key, "no_page"), item))
+    templates = template_rows(total_counts(summary_of(part).templates for part in all_parts))
+    dropped_rows += unknown_templates(templates)
     with writing(out / "dropped.parquet", Dropped) as table:
         for row in dropped_rows:
             table.append(row)
+    with writing(out / "templates.parquet", UnlistedTemplate) as template_table:
+        for template in templates:
+            template_table.append(template)
     return page_count
 
 

@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.limits import check_page_text
 from factdrift.builders.core.records import (
     BadValueError,
     decode_record,
@@ -21,6 +22,7 @@ from factdrift.builders.core.schema import reading
 from factdrift.builders.rows import Link, Page, Paragraph, ParagraphKind
 from factdrift.builders.wikipedia.dump import BadPageError
 from factdrift.builders.wikipedia.html import html_to_text, is_html
+from factdrift.builders.wikipedia.templates import UnlistedTemplates
 from factdrift.builders.wikipedia.titles import normalise_title
 from factdrift.builders.wikipedia.wikitext import paragraphs
 
@@ -147,8 +149,8 @@ def _page_number(value: object) -> int | None:
     return number
 
 
-def page_from_record(record: PageRecord) -> Page:
-    """Return the page of a record, without its item.
+def page_from_record(record: PageRecord, unlisted: UnlistedTemplates | None = None) -> Page:
+    """Return the page of a record, without its item; count templates as `paragraphs` does.
 
     Raises `BadPageError` if there is no text, or a bad link.
     """
@@ -156,11 +158,12 @@ def page_from_record(record: PageRecord) -> Page:
     if not page_id:
         with suppress(BadValueError):  # an `id` may be anything
             page_id = _page_number(record.id) or 0
-    page_paragraphs = tuple(_paragraphs(record))
+    check_page_text(record.text or "")
+    page_paragraphs = tuple(_paragraphs(record, unlisted))
     return Page("", record.title, page_id, record.revision or 0, page_paragraphs)
 
 
-def _paragraphs(record: PageRecord) -> Iterable[Paragraph]:
+def _paragraphs(record: PageRecord, unlisted: UnlistedTemplates | None) -> Iterable[Paragraph]:
     if record.paragraphs is not None:
         for raw_paragraph in record.paragraphs:
             paragraph = (
@@ -180,7 +183,7 @@ def _paragraphs(record: PageRecord) -> Iterable[Paragraph]:
     elif record.text is not None:
         yield from _split(record.text, _links(record.links or (), record.text))
     elif record.wikitext is not None:
-        yield from paragraphs(record.wikitext, record.title)
+        yield from paragraphs(record.wikitext, record.title, unlisted)
     else:
         raise BadPageError("no_text", "no field `paragraphs`, `text` or `wikitext`")
 
@@ -225,11 +228,26 @@ def _one_line(
     if plain_text == part and start == 0:
         return plain_text, tuple(links)
     plain_links = []
+    length, read_to = 0, start
     for link in links:
-        before, inner = text[start : link.start].split(), text[link.start : link.end].split()
+        # only the text since the last link is read, not all of the line for each of its links
+        length = _joined_length(text, start, read_to, link.start, length)
+        inner = text[link.start : link.end].split()
+        read_to = link.start
         if inner:
-            link_start = len(" ".join(before))
-            is_apart = before and (text[link.start - 1].isspace() or text[link.start].isspace())
-            link_start += bool(is_apart)
+            is_apart = length and (text[link.start - 1].isspace() or text[link.start].isspace())
+            link_start = length + bool(is_apart)
             plain_links.append(Link(link_start, link_start + len(" ".join(inner)), link.target))
     return plain_text, tuple(plain_links)
+
+
+def _joined_length(text: str, start: int, read_to: int, end: int, length: int) -> int:
+    """The length of the words of `text[start:end]`, joined by single spaces.
+
+    `length` is that of `text[start:read_to]`.
+    """
+    words = text[read_to:end].split()
+    if not words:
+        return length
+    is_apart = length and (text[read_to - 1].isspace() or text[read_to].isspace())
+    return length + bool(is_apart) + len(" ".join(words))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from factdrift.builders.core.files import read_texts, resource
+from factdrift.builders.core.limits import whole_number
 from factdrift.builders.text.dates import MONTH_NUMBER, MONTHS
 from factdrift.builders.wikipedia import flags
 from factdrift.builders.wikipedia.flags import wiki_link
@@ -40,7 +41,8 @@ _ENDS = {"divorced": "div.", "divorce": "div.", "div": "div.", "died": "d.", "de
 def _format_number(value: str) -> str:
     """`{{formatnum:12345}}`."""
     whole, point, rest = value.partition(".")
-    return f"{int(whole):,}{point}{rest}" if whole.isdecimal() else value
+    number = whole_number(whole) if whole.isdecimal() else None
+    return value if number is None else f"{number:,}{point}{rest}"
 
 
 def _given_values(arguments: Arguments, *names: str) -> list[str]:
@@ -194,9 +196,8 @@ def _marriage(arguments: Arguments) -> str:
 def _format_date(year: str, month: str = "", day: str = "", *, day_first: bool = False) -> str:
     """`March 4, 1960`, `4 March 1960`, `March 1960` or `1960`; what is no number stays as it is."""
     year, month, day = year.strip(), month.strip(), day.strip()
-    month_number = (
-        int(month) if month.isdecimal() else MONTH_NUMBER.get(month.lower().rstrip("."), 0)
-    )
+    named_month = MONTH_NUMBER.get(month.lower().rstrip("."))
+    month_number = (whole_number(month) if month.isdecimal() else named_month) or 0
     month_name = MONTHS[month_number - 1] if 1 <= month_number <= 12 else month
     day = day.lstrip("0")
     if not month_name:
@@ -219,12 +220,17 @@ def _iso(text: str) -> list[str]:
     return parts if is_iso else [text]
 
 
+def _may_be_month(digits: str) -> bool:
+    number = whole_number(digits)
+    return number is not None and number <= 12
+
+
 def date_text(arguments: Arguments) -> str:
     """`{{birth date|1960|3|4}}`, `{{start date|1960-03-04}}`, `{{birth-date|4 March 1960}}`."""
     date_parts = [arguments.get(place, "") for place in ("1", "2", "3")]
     if not date_parts[1] or "-" in date_parts[0]:
         date_parts = _iso(date_parts[0])
-    elif date_parts[1].isdecimal() and int(date_parts[1]) > 12:
+    elif date_parts[1].isdecimal() and not _may_be_month(date_parts[1]):
         date_parts = [date_parts[0], "", ""]  # {{death year and age|1990|1920}}
     elif not date_parts[0].strip()[:1].isdigit() or not (
         date_parts[1].isalpha() or date_parts[1].isdecimal()
@@ -275,7 +281,7 @@ def _as_of(arguments: Arguments) -> str:
     )
 
 
-def _full_age(arguments: Arguments) -> str:
+def full_age(arguments: Arguments) -> str:
     """`{{age|1960|3|4|2000|1|1}}` is `39`; an age today is none of a page's."""
     texts = [arguments.get(str(place), "") for place in range(1, 7)]
     if not all(text.isdecimal() and len(text) < 5 for text in texts):
@@ -393,7 +399,7 @@ def _medal(label: str, arguments: Arguments) -> str:
 
 
 _RENDER: dict[str, Render] = {
-    "age": _full_age,
+    "age": full_age,
     "birth_or_death": _birth_or_death,
     "fraction": _fraction,
     "ordinal": _ordinal,

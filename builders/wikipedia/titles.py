@@ -26,7 +26,8 @@ _LONGEST = 255
 """Bytes of UTF-8 in a title, as MediaWiki allows."""
 
 # `#REDIRECT [[Leeds`, `#redirect: [[Leeds`; the target ends at a bar or the brackets.
-_REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
+# Nothing is given back (`++`): a thousand spaces could else be parted in a thousand ways.
+_REDIRECT = re.compile(r"\s*+#redirect\w*+\s*+(?::\s*+)?\[\[([^\[\]|\n]*)", re.I)
 
 Hashes = Any
 """A numpy array of uint64."""

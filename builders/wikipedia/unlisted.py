@@ -8,7 +8,7 @@ an address or letters of the phonetic alphabet.
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from factdrift.builders.core.files import read_texts, resource
@@ -58,6 +58,7 @@ _CITING_NAMES = frozenset(
 """Parameters of notes, of doubts and of other works."""
 # `age in days`, `time ago`, `years since`: what is shown is worked out from the date.
 _WORKED_OUT = re.compile(r"^(?:age|days|time|years|inflation)\b|\b(?:ago|since|in years)\b")
+_ISO_DATE = re.compile(r"\d{4}-\d\d?-\d\d?")
 _LIST_LINES = re.compile(r"^[*#:;]", re.M)
 # `It was found in 1912 and is in use.`: the end of a sentence, maybe behind a quotation mark.
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*$")
@@ -69,7 +70,7 @@ _LEAST_WORDS = 6
 """Words of a text on a line of its own, such as a quotation; a shorter one is a title or a name."""
 
 
-class Place(NamedTuple):
+class TemplatePlace(NamedTuple):
     """Where a template stands, and whether its section lists other works."""
 
     kind: PlaceKind
@@ -81,7 +82,7 @@ def shows_nothing(template_name: str) -> bool:
     return _NOTHING.fullmatch(template_name) is not None
 
 
-def visible_text(arguments: Mapping[str, str], place: Place) -> str:
+def visible_text(arguments: Mapping[str, str], place: TemplatePlace) -> str:
     """The arguments that readers see of a template that no list names; empty: none of them."""
     if place.kind == "attached" or not arguments:
         return ""
@@ -133,11 +134,14 @@ def is_box(arguments: Mapping[str, str]) -> bool:
     """Whether a template on a line of its own is a box, by its named parameters."""
     if not _CITING_NAMES.isdisjoint(arguments):
         return False
-    return sum(not name.isdigit() and bool(value) for name, value in arguments.items()) >= _BOX_ROWS
+    named_values = [value for name, value in arguments.items() if value and not name.isdigit()]
+    return len(named_values) >= _BOX_ROWS and not _lists(named_values)
 
 
 def is_date(template_name: str, arguments: Mapping[str, str]) -> bool:
     """Whether the first arguments are a year, a month and a day, and no age is worked out."""
+    if _ISO_DATE.fullmatch(arguments.get("1", "")):
+        return not _WORKED_OUT.search(template_name)
     texts = [arguments.get(place, "") for place in ("1", "2", "3")]
     if not all(text.isdecimal() and len(text) < 5 for text in texts):
         return False
@@ -148,8 +152,7 @@ def is_date(template_name: str, arguments: Mapping[str, str]) -> bool:
 
 def _own_line(arguments: Mapping[str, str], texts: Sequence[str]) -> str:
     """A quotation, or the lists that a template puts into columns; not a notice or a title."""
-    lists = [value for value in arguments.values() if len(_LIST_LINES.findall(value)) > 1]
-    if lists:
+    if lists := _lists(arguments.values()):
         return "\n" + "\n".join(lists) + "\n"
     sentences = [text for text in texts if _is_sentence(text)]
     if not sentences:
@@ -157,6 +160,11 @@ def _own_line(arguments: Mapping[str, str], texts: Sequence[str]) -> str:
     speakers = [text for text in texts if text not in sentences]
     said_by = f"— {', '.join(speakers)}\n\n" if speakers else ""
     return "\n\n" + "\n\n".join(sentences) + "\n\n" + said_by
+
+
+def _lists(values: Iterable[str]) -> list[str]:
+    """The values that hold a list of at least two items."""
+    return [value for value in values if len(_LIST_LINES.findall(value)) > 1]
 
 
 def _is_sentence(text: str) -> bool:
@@ -192,14 +200,14 @@ class Places:
             self.run_start, self.run_place = start, None
         self.last_end = end
 
-    def place(self, start: int, end: int) -> Place:
+    def place(self, start: int, end: int) -> TemplatePlace:
         """The place of the template that was passed last."""
         if self.run_place is None:
             self.run_place = self._before(self.run_start)
         kind = self.run_place
         if kind in ("line", "item", "value") and not self._ends(end):
             kind = "sentence"
-        return Place(kind, kind == "item" and self._is_of_works(start))
+        return TemplatePlace(kind, kind == "item" and self._is_of_works(start))
 
     def _before(self, start: int) -> PlaceKind:
         """The place of a run by what stands before it."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from factdrift.builders.core.files import read_texts, resource
+from factdrift.builders.core.limits import RepeatBudget, check_page_text
 from factdrift.builders.rows import Link, Paragraph, ParagraphKind
 from factdrift.builders.text.references import without_references
 from factdrift.builders.wikipedia.marks import BREAK, INFOBOX
@@ -37,8 +38,12 @@ def paragraphs(
 
     References, comments, pictures with their captions, categories, formulas, and templates that are
     neither an infobox nor listed in `templates.yaml` are left out. Markup without its partner is
-    removed, and the text around it is kept. No text raises an exception.
+    removed, and the text around it is kept.
+
+    `OverLimitError`: the text is longer than any page, or its tables repeat more than they may. No
+    other text raises an exception.
     """
+    check_page_text(text)
     body = _FILE_LINKS.sub("", _without_asides(text))
     body = without_templates(body, page_title, unlisted)
     body = _without_tags(body)
@@ -187,9 +192,10 @@ class _Table:
     A cell that spans rows is repeated in each of them, so that every row is complete.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, repeats: RepeatBudget) -> None:
         self.cells: list[tuple[str, str]] = []
         self.spanning: dict[int, tuple[int, str]] = {}
+        self.repeats = repeats
 
     def add(self, line: str) -> None:
         """A line that begins with `|` or `!`: one cell or several."""
@@ -245,6 +251,7 @@ class _Table:
     def _repeat(self, column: int, later: dict[int, tuple[int, str]]) -> str:
         """The text of a cell of an earlier row, which is put into `later` if it spans more rows."""
         rows_left, text = self.spanning[column]
+        self.repeats.spend(text)
         if rows_left > 1:
             later[column] = rows_left - 1, text
         return text
@@ -269,6 +276,7 @@ class _LineReader:
         """Lines of a paragraph that goes on until something else begins."""
         self.tables: list[_Table] = []
         """The open tables, the innermost one last."""
+        self.repeats = RepeatBudget()
 
     def lines(self, text: str) -> Iterator[_Line]:
         """The lines that a page shows, in order."""
@@ -299,7 +307,7 @@ class _LineReader:
         first = line[:1]
         heading = _heading(line)
         if _opens_table(line):
-            self.tables.append(_Table())
+            self.tables.append(_Table(self.repeats))
         elif first == INFOBOX:
             yield _Line("infobox", self.path, _unquoted(line[1:]))
         elif heading:
@@ -324,7 +332,7 @@ class _LineReader:
         innermost = self.tables[-1]
         if line.startswith("{|"):
             if len(self.tables) < _DEEPEST:
-                self.tables.append(_Table())
+                self.tables.append(_Table(self.repeats))
         elif line.startswith("|}"):
             yield _Line("table", self.path, innermost.row())
             self.tables.pop()

@@ -14,6 +14,7 @@ import msgspec
 from factdrift.builders.core.compressed import Compressed
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import find_files
+from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.records import json_line, plain_rows, without_mark
@@ -27,8 +28,6 @@ LineFormat = Literal["wmt", "jsonl"]
 BLOCK_SIZE = 1 << 19
 """Bytes of a block of usual lines: it stays in the processor's cache while it is parsed, and
 memory that is freed is used again."""
-LONGEST_LINE = 256 << 20
-"""Bytes without a line end after which a file is taken to be no archive."""
 # Bytes that are decompressed at a time: half a block.
 _PIECE = 1 << 18
 # Matches `news-docs.2019.en.filtered.gz`, `a.jsonl` and `a.tsv.gz`, but not `notes.txt`.

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 from pybase64 import b64decode
 
+from factdrift.builders.core.limits import LONGEST_ARTICLE
 from factdrift.builders.core.records import BadValueError, day_value, decode_record, text_value
 from factdrift.builders.rows import Article
 from factdrift.builders.text.sentences import split_sentences
@@ -122,7 +123,13 @@ def read_fields(
     except UnicodeDecodeError as error:
         why = f"byte {error.start} of the split text"
         raise UnreadableError("bad_utf8", why) from None
+    _check_length(text)
     return day_number, sha256(block_bytes[second_tab + 1 : end]).digest(), text
+
+
+def _check_length(text: str) -> None:
+    if len(text) > LONGEST_ARTICLE:
+        raise UnreadableError("too_long", f"{len(text):,} characters of text")
 
 
 class _Record(msgspec.Struct):
@@ -150,6 +157,7 @@ def _json_record(line: bytes) -> tuple[date, str, bytes]:
         raise UnreadableError("bad_date", str(error)) from None
     if not record.text.strip():
         raise UnreadableError("empty_text", "the text, which the id is made of, is empty")
+    _check_length(record.text)
     title = " ".join((record.title or "").split())
     title_lines = [title] if title else []
     return (

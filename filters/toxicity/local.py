@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Literal
 
 from factdrift.builders.core.config import Strict
+from factdrift.builders.text.quotations import replace_quotations
 from factdrift.filters.toxicity.scores import Scoring, Thresholds, ToxicityScores
 from factdrift.filters.toxicity.weights import check_weights
 
-# words in quotation marks are somebody else's: `"fool"` and `“fool”`
-_QUOTED = r"\"[^\"]*\"|“[^”]*”"
 NEUTRAL = (
     "niger", "nigerien", "nigeriens", "nigeria", "nigerian", "nigerians",
     "black", "blacks", "white", "whites", "african", "africans", "asian", "asians", "arab", "arabs",
@@ -58,10 +57,12 @@ class Local(Strict):
 
         word_patterns = (rf"\b{re.escape(word)}\b" for word in self.neutral)
         any_case = (rf"(?i:{word})" if word == word.lower() else word for word in word_patterns)
-        ignored_pattern = re.compile("|".join([_QUOTED, *any_case]))
+        ignored_pattern = re.compile("|".join(any_case) or "(?!)")
 
         def score(texts: Sequence[str]) -> Sequence[ToxicityScores]:
-            scored_texts = [ignored_pattern.sub(" ", text) for text in texts]
+            # what stands in quotation marks is somebody else's word
+            unquoted_texts = [replace_quotations(text, lambda quotation: " ") for text in texts]
+            scored_texts = [ignored_pattern.sub(" ", text) for text in unquoted_texts]
             probabilities = predict_prob(scored_texts) if scored_texts else ()
             return [
                 ToxicityScores(profanity=round(float(probability), 4))

@@ -57,11 +57,10 @@ def _spans(original_text: str, *, unknown: bool) -> list[tuple[str, bool]]:
     Where a number of several words became one word, the capitals cannot be assigned any more, and
     every word gets `unknown`.
     """
-    cased_words = [
-        (word, any(letter.isupper() for letter in text_piece))
-        for text_piece in _PIECES.split(original_text.replace("’", "'"))
-        for word in folded_tokens(text_piece, DETERMINERS)
-    ]
+    cased_words: list[tuple[str, bool]] = []
+    for text_piece in _PIECES.split(original_text.replace("’", "'")):
+        has_capital = any(map(str.isupper, text_piece))
+        cased_words += [(word, has_capital) for word in folded_tokens(text_piece, DETERMINERS)]
     number_words = numbers_in_digits(tuple(word for word, _ in cased_words))
     if len(number_words) < len(cased_words):
         return [(word, unknown) for word in number_words]
@@ -92,14 +91,15 @@ def names_answer(text: str, answer: str, *, small: bool = False) -> bool:
     ):
         text_words[0] = (text_words[0][0], False)  # the capital of a head says nothing
     starts_capital = text.strip()[:1].isupper()
-    return bool(answer_words) and any(
+    width = len(answer_words)
+    return width > 0 and any(
         all(
             text_word == answer_word and (text_capital or not answer_capital or not starts_capital)
             for (text_word, text_capital), (answer_word, answer_capital) in zip(
-                text_words[start:], answer_words, strict=False
+                text_words[start : start + width], answer_words, strict=True
             )
         )
-        for start in range(len(text_words) - len(answer_words) + 1)
+        for start in range(len(text_words) - width + 1)
     )
 
 

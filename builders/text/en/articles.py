@@ -17,8 +17,9 @@ _PATTERNS = re.compile(
     r"(?!.* v\.? )(?:"  # a law case is named without it
     r"United (?:States|Nations|Kingdom)\b"
     r"|\d{4} .*\b(?:Games|Olympics|Paralympics|election|referendum)$"
-    r"|[^,]*\b(?:Award|Medal|Prize)\b[^,]*? in \S"
-    rf"|[^,]*\b(?:{_HEADS}|{_HEADS_OF})\b[^,]*? (?:of|for|on) \S"
+    # the first such word decides (`?>`): where no `of` is behind it, none is behind a later one
+    r"|(?>[^,]*?\b(?:Award|Medal|Prize)\b)[^,]*? in \S"
+    rf"|(?>[^,]*?\b(?:{_HEADS}|{_HEADS_OF})\b)[^,]*? (?:of|for|on) \S"
     rf"|.*\b(?:{_HEADS})(?:, [^,]*)?$"
     rf"|\S.* (?:{_TEAMS})$"
     r"|Eurovision Song Contest\b"

@@ -3,6 +3,7 @@
 import re
 
 from factdrift.builders.text.data import word_set
+from factdrift.builders.text.quotations import replace_quotations
 
 _WH = word_set("who whom whose what which when where why how")
 _AUX = word_set(
@@ -10,9 +11,11 @@ _AUX = word_set(
     "isn't aren't wasn't weren't don't doesn't didn't hasn't haven't hadn't can't couldn't won't "
     "wouldn't shouldn't"
 )
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
+# Brackets are looked for from the first one alone (`^`): else a thousand of them are read a
+# thousand times.
 _NOT_PLAIN = re.compile(
-    r"\[[^\]]*\]|\{[^}]*\}|<[A-Za-z_ ]+>|_{2,}|\bBLANK\b|\bXXX+\b"  # a slot that nobody filled
+    r"^[^\[]*+\[[^\]]*+\]|^[^{]*+\{[^}]*+\}"
+    r"|<[A-Za-z_ ]+>|_{2,}|\bBLANK\b|\bXXX+\b"  # a slot that nobody filled
     r"|</?[a-z]+>|\*\*|`|^#+\s|\]\("  # markup
     r"|^(?:[-*•]\s|\(?\d{1,2}[.):]\s|\(?[a-zA-Z][.):]\s"  # a label
     r"|(?:[Qq]uestion|QUESTION|Q\d*|A\d*|[Aa]nswer)\b[^?]{0,3}:"
@@ -28,7 +31,7 @@ _PAIRS = (("(", ")"), ("“", "”"), ("[", "]"))
 def malformation(question: str) -> str | None:
     """The reason why a text is not one plain question, or None; quotations are not searched."""
     text = question.strip()
-    unquoted_text = _QUOTED.sub("Title", text)
+    unquoted_text = replace_quotations(text, lambda quotation: "Title")
     if not text.endswith("?"):
         return "no_question_mark"
     unpaired_marks = text.count('"') % 2 or any(

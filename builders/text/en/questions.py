@@ -90,8 +90,10 @@ def insert_time(question: str, time: str) -> str:
     return f"{time[0].upper()}{time[1:]}, {lowered_body}?"
 
 
+# `late on Friday evening`, not `Friday prayers`. No word fits two alternatives: if one did, the
+# time would double with every such word.
 _WEEKDAY = re.compile(
-    rf"(?:[Oo]n |[Ee]arly |[Ll]ate |[a-z]+ )*(?:{'|'.join(WEEKDAYS)})"
+    rf"(?:(?:On|Early|Late|[a-z]+) )*+(?:{'|'.join(WEEKDAYS)})"
     r"(?: (?:morning|afternoon|evening|night))?"
 )
 _ASKS_DAY = re.compile(r"\b(?:what|which) (?:day|weekday)\b", re.IGNORECASE)

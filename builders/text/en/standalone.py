@@ -4,8 +4,8 @@ import re
 
 from factdrift.builders.text.data import language_data, word_set
 from factdrift.builders.text.dates import date_pattern
+from factdrift.builders.text.quotations import replace_quotations
 
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _SOURCE = re.compile(
     r"\baccording to (?:the|this) (?:\w+ )?(?:text|story|source|piece|author|writer|article|"
     r"passage)\b|\b(?:mentioned|described|stated|discussed|quoted) (?:above|below|here)\b|"
@@ -55,7 +55,7 @@ def unresolved_pronoun(question: str) -> tuple[str | None, str | None]:
     the commonest nouns stands before the pronoun or after the comma that ends its opening clause.
     Returns `(None, None)` where every pronoun can be resolved.
     """
-    unquoted_text = _QUOTED.sub("Casablanca", question.strip())
+    unquoted_text = replace_quotations(question.strip(), lambda quotation: "Casablanca")
     if first_person := _FIRST.search(unquoted_text):
         return "first_person", first_person[0]
     for pronoun_match in _PRONOUN.finditer(unquoted_text):
@@ -82,7 +82,7 @@ def outside_reference(question: str, *, relative: bool) -> tuple[str | None, str
     With `relative`, words such as `last week` count too. Quotations are not searched. Returns
     `(None, None)` where the question stands alone.
     """
-    unquoted_text = _QUOTED.sub(" ", question)
+    unquoted_text = replace_quotations(question, lambda quotation: " ")
     reference_kinds = [
         (_SOURCE, "refers_to_context"),
         (date_pattern("undated"), "undated_day"),

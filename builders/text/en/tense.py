@@ -5,6 +5,7 @@ from typing import Any
 
 from factdrift.builders.text.data import language_data, word_set
 from factdrift.builders.text.pipeline import parse_text
+from factdrift.builders.text.quotations import quotation_spans
 
 _STATES = word_set(language_data("questions")["states"])
 _VERBS = language_data("verbs")
@@ -19,7 +20,6 @@ _AUXILIARIES = {
     "wo": "would", "ca": "could", "'ll": "would",
 }  # fmt: skip
 _WITH_INFINITIVE = word_set("do does did will would can could may might shall should must")
-_QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _NOUNS = ("NN", "NNS", "NNP", "NNPS", "PRP", "WP")
 _FINITE = ("VBZ", "VBP", "VBD")
 
@@ -43,7 +43,7 @@ def to_past_tense(question: str) -> str:
 
     Infinitives, names and quotations stay as they are.
     """
-    quoted_spans = [quotation.span() for quotation in _QUOTE.finditer(question)]
+    quoted_spans = list(quotation_spans(question))
     edits: list[Edit] = []
     for word in parse_text(question):
         outside_quotes = not any(
