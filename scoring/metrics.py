@@ -23,7 +23,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 import pyarrow as pa
-from duckdb.func import ARROW
+from duckdb.func import ARROW, SPECIAL
 
 from factdrift.builders.core import duck
 from factdrift.builders.text.squad import token_f1, verdict_of_form
@@ -163,10 +163,10 @@ def judge_answers(release_questions: ReleaseQuestions, *, rouge: bool = False) -
     db.create_function(
         "verdict_of_form",
         _verdicts,
-        ["VARCHAR", *["VARCHAR[]"] * 4, "BOOLEAN"],
+        ["VARCHAR", "VARCHAR[]", "VARCHAR[]", "VARCHAR[]", "VARCHAR[]", "BOOLEAN"],
         "VARCHAR",
         type=ARROW,
-        null_handling="special",
+        null_handling=SPECIAL,
     )
     mark_known_changes(db)
     db.execute(_SAID)

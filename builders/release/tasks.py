@@ -375,8 +375,12 @@ def _write_lm_eval(
             _write_task(folder, f"{config.name}-{split}", task_name, config, file_prefix, [split])
         if len(split_names) > 1:
             means = [{"metric": name, "weight_by_size": True} for name in RIGHT]
-            group = {"group": f"{group_name}-by-split", "task": list(split_names.values())}
-            group |= {"aggregate_metric_list": means, "metadata": task_metadata}
+            group = {
+                "group": f"{group_name}-by-split",
+                "task": list(split_names.values()),
+                "aggregate_metric_list": means,
+                "metadata": task_metadata,
+            }
             (folder / f"{config.name}-by-split.yaml").write_text(_yaml(group), encoding="utf-8")
     group_names = [
         f"{release_manifest.dataset}-{config.name}"

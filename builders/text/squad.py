@@ -112,8 +112,13 @@ def verdict(
     >>> verdict("the Bob", ["Ann"], previous=["Bob"]), verdict("$", ["Ann"]), verdict("", [])
     ('outdated', 'abstained', 'right')
     """
-    forms = [{*map(normalize_or_keep, names)} for names in (targets, previous, later, neutral)]
-    return verdict_of_form(normalize_or_keep(answer), *forms)
+    return verdict_of_form(
+        normalize_or_keep(answer),
+        {*map(normalize_or_keep, targets)},
+        {*map(normalize_or_keep, previous)},
+        {*map(normalize_or_keep, later)},
+        {*map(normalize_or_keep, neutral)},
+    )
 
 
 def verdict_of_form(

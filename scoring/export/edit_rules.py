@@ -5,7 +5,7 @@ that breaks a rule ends a run over all of them, or is edited wrongly without a w
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from factdrift.builders.text.given_away import SIGNIFICANT_LENGTH, contains_as_scored
 
@@ -37,9 +37,7 @@ def fault_of_edit(record: Record) -> str | None:
     ...         {"prompt": "A drum is a kind of", "ground_truth": [["percussion"]]}]}})
     'the prompt does not have the subject exactly once'
     """
-    prompt, subject, target = (
-        record.get(field_name) for field_name in ("prompt", "subject", "target_new")
-    )
+    prompt, subject, target = record.get("prompt"), record.get("subject"), record.get("target_new")
     if not (_is_line(prompt) and _is_line(subject) and _is_line(target)):
         return "prompt, subject or target_new is not a line of text"
     # Editors replace the subject by a slot, everywhere it stands, and take one slot alone.
@@ -51,10 +49,11 @@ def fault_of_edit(record: Record) -> str | None:
     if gives_away(prompt, target):
         return "the prompt gives its answer away"
     previous_answer = record.get("ground_truth")
-    if previous_answer is not None and not _is_line(previous_answer):
-        return "ground_truth is not a line of text"
-    if previous_answer is not None and previous_answer.casefold() == target.casefold():
-        return "the old answer has the name of the new one"
+    if previous_answer is not None:
+        if not _is_line(previous_answer):
+            return "ground_truth is not a line of text"
+        if previous_answer.casefold() == target.casefold():
+            return "the old answer has the name of the new one"
     return _fault_beside(record)
 
 
@@ -78,7 +77,7 @@ def _fault_beside(record: Record) -> str | None:
     return None
 
 
-def _is_line(text: object) -> bool:
+def _is_line(text: object) -> TypeGuard[str]:
     """Whether this is a text of one line that neither begins nor ends with a blank."""
     return isinstance(text, str) and bool(text) and text == " ".join(text.splitlines()).strip()
 
