@@ -398,6 +398,18 @@ def _medal(label: str, arguments: Arguments) -> str:
     return f"\n{label}: {values}\n" if label and values else f"\n{values}\n"
 
 
+def _any_medal(arguments: Arguments) -> str:
+    """`{{medal|Gold|1996 Atlanta|Singles}}`, `{{medal|Sport|Tennis}}`; `{{medal|Top}}` is none."""
+    first, *values = _unnamed_values(arguments) or [""]
+    kind = first.capitalize()
+    if not values or kind not in ("Gold", "Silver", "Bronze", "Sport", "Country", "Competition"):
+        return "\n"
+    return _medal(
+        f"{kind} medal" if kind in ("Gold", "Silver", "Bronze") else "",
+        dict(zip("123456789", values, strict=False)),
+    )
+
+
 _RENDER: dict[str, Render] = {
     "age": full_age,
     "birth_or_death": _birth_or_death,
@@ -414,6 +426,7 @@ _RENDER: dict[str, Render] = {
     "held_office": _held_office,
     "successor": _successor,
     "succession": _succession,
+    "any_medal": _any_medal,
     "date": date_text,
     "sortable": _sortable,
     "circa": lambda arguments: (

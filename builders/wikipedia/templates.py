@@ -217,14 +217,17 @@ class _PageTemplates:
             shown_text = ""  # `{{#if:a|b}}`: nothing is worked out
         elif _is_part(arguments, before) or (place.kind == "line" and is_box(arguments)):
             shown_text = self._infobox(arguments)
-        elif is_date(template_name, arguments):
+        elif place.kind not in ("attached", "line") and is_date(template_name, arguments):
             shown_text = date_text(arguments)
-        elif _AGE.match(template_name):
+        elif place.kind != "line" and _AGE.match(template_name):
             shown_text = full_age(arguments)
         else:
             shown_text = visible_text(arguments, place)
         name = template_name.partition(":")[0][:_LONGEST_NAME]
-        is_missing = not shown_text and place.kind not in ("attached", "line")
+        is_missing = not shown_text and (
+            place.kind in ("sentence", "item")
+            or (place.kind == "value" and any(arguments.values()))
+        )
         use = TemplateUses(1, bool(shown_text), is_missing)
         self.unlisted[name] = self.unlisted.get(name, TemplateUses()).plus(use)
         return shown_text

@@ -29,7 +29,7 @@ _OF_WORKS = re.compile(
     re.I,
 )
 # `Leeds`, `東京`, `d'A`; not `5`, `=` or one of the letters of `{{chem|H|2|O}}`.
-_WORD = re.compile(r"[^\W\d_]\W?[^\W_]|\[\[|[\u0f00-\U0003ffff]")
+_WORD = re.compile(r"[^\W\d_][^\w\s]?[^\W_]|[^\W\d_]\s+[^\W\d_]|\[\[|[\u0f00-\U0003ffff]")
 _PHONETIC = re.compile("[\u0250-\u02af\u02c8\u02cc\u02d0]")
 _FILE = re.compile(r"[^|\n]+\.(?:jpe?g|png|svg|gif|webp|tiff?|og[ag]|webm|djvu|pdf|wav|mp3)", re.I)
 # `https://example.org`, `people/l/abraham_lincoln`, `art-definition`, `p0038x9t`.
@@ -39,7 +39,7 @@ _ADDRESS = re.compile(
 )
 # `20em`, `#FAEB86`, `color:red;`, `df`, `pt-BR`, `US`, `yes`, `left`, `darkgreen`.
 _SETTING = re.compile(
-    r"#[\da-f]{3,8}|[a-z-]+ *: ?[^ ]*;?|[a-z]{2,3}(?:-[A-Za-z]+)*|[A-Z]{2,3}|"
+    r"#[\da-fA-F]{3,8}|[a-z-]+ *: ?[^ ]*;?|[a-z]{2,3}(?:-[A-Za-z]+)*|[A-Z]{2,3}|"
     r"[\d.]+ ?(?:em|ex|px|pt|%)|yes|no|on|off|true|false|none|left|right|cent(?:er|re)|top|bottom|"
     r"auto|bold|italic|small|large|"
     r"(?:dark|light|medium|pale)? ?(?:red|green|blue|yellow|orange|purple|pink|brown|black|white|"
@@ -100,18 +100,28 @@ def _texts(arguments: Mapping[str, str]) -> list[str]:
     if named_texts:
         return named_texts
     unnamed = [value for name, value in arguments.items() if name.isdigit() and value]
-    if any(_FILE.fullmatch(value) or _PHONETIC.search(value) for value in unnamed):
-        return []
-    if not _CITING_NAMES.isdisjoint(arguments) or not unnamed:
+    if not unnamed or _shows_other_than_text(arguments, unnamed):
         return []
     if len(unnamed) == 1:
         is_text = not (_ADDRESS.fullmatch(unnamed[0]) or _SETTING.fullmatch(unnamed[0]))
         return unnamed if is_text else []
     if measure := _measure(unnamed):
         return [measure]
-    if _NUMBER.fullmatch(unnamed[0]) and _NUMBER.fullmatch(unnamed[1]):
-        return []
-    return [] if _YEAR.fullmatch(unnamed[-1]) else [v for v in unnamed if _reads_as_text(v)]
+    return [value for value in unnamed if _reads_as_text(value)]
+
+
+def _shows_other_than_text(arguments: Mapping[str, str], unnamed: Sequence[str]) -> bool:
+    """Whether a template shows a picture, a sound, a note, or what is worked out of numbers."""
+    if any(_FILE.fullmatch(value) or _PHONETIC.search(value) for value in unnamed):
+        return True
+    if not _CITING_NAMES.isdisjoint(arguments):
+        return True
+    # `{{sfn|Roe|1974}}`, `{{pop density|3645257|640081|km2}}`.
+    first, *others = unnamed
+    if not others:
+        return False
+    are_numbers = _NUMBER.fullmatch(first) and _NUMBER.fullmatch(others[0])
+    return bool(are_numbers or (not _NUMBER.fullmatch(first) and _YEAR.fullmatch(others[-1])))
 
 
 def _measure(values: Sequence[str]) -> str:
