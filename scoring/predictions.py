@@ -190,8 +190,8 @@ def model_of_logs(path: Path) -> str | None:
 def read_predictions(path: Path, task_places: TaskPlaces | None = None) -> Iterator[pa.RecordBatch]:
     """Yield the predictions of a file in batches of `SCHEMA`, in bounded memory.
 
-    `UserError` with file and line: a line that is no prediction or is longer than `LONGEST_ROW`, a row
-    with no answer or several kinds, a number that is not finite; a damaged or empty file.
+    `UserError` with file and line: a line that is no prediction or is longer than `LONGEST_ROW`, a
+    row with no answer or several kinds, a number that is not finite; a damaged or empty file.
     """
     row_flow = numbered_rows(path, task_places)
     while batch_rows := [row for _, row in islice(row_flow, _ROWS)]:

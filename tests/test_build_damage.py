@@ -1,13 +1,12 @@
 """Flipped bits and cuts anywhere in `build/`: the same release, or a message; never another one."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, run_process
-from torture.damage import SampleBuild
+from tests.conftest import ROOT
+from torture.damage import SampleBuild, build_samples
 
 CASES = 200
 """The flips and cuts of a whole campaign, over the sample recipes in turn."""
@@ -25,8 +24,7 @@ def test_some_damage_to_the_build_of_a_sample(sample: Path, tmp_path: Path, data
 def test_much_damage_to_the_builds_of_all_samples() -> None:
     """It takes an hour; one that is stopped goes on where it was, unless a step is another now."""
     folder = ROOT / "build/torture/damage"
-    words = ("--out", folder / "releases", "--build", folder / "build", "--jobs", 1)
-    run_process(sys.executable, "-m", "factdrift", "release", *words)
+    build_samples(folder)
     build = SampleBuild(folder, folder / "work")
     journal = folder / "cases.jsonl"
     lines = journal.read_text("utf-8").splitlines() if journal.is_file() else []

@@ -3,10 +3,12 @@
 import json
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from factdrift.builders.core.hashing import digest
 from tests.conftest import checksums, run_cli
 from torture import Outcome
 
@@ -22,6 +24,21 @@ class Damage(NamedTuple):
     dataset: str
     place: str
     kind: str
+
+
+def bits(random: Random, number: int, work: Path) -> Iterator[Outcome]:
+    """A file of `build/` with a flipped bit, or cut short, for each sample recipe in turn."""
+    folder = work / "samples"
+    build_samples(folder)
+    yield SampleBuild(folder, work / "damaged").try_case(number, seed=random.randrange(1 << 30))
+
+
+@cache
+def build_samples(folder: Path) -> None:
+    """Make the releases of all sample recipes, once a run; steps that are there are used again."""
+    shutil.rmtree(folder / "releases", ignore_errors=True)
+    places = ("--out", folder / "releases", "--build", folder / "build")
+    run_cli("release", "--jobs", 1, *places)
 
 
 class SampleBuild:
@@ -44,8 +61,8 @@ class SampleBuild:
 
     @property
     def identity(self) -> str:
-        """The names of all steps, which tell a build of other code from this one."""
-        return ",".join(sorted(path.name for path in self._whole.glob("*-*")))
+        """A digest of the keys of all steps, which tells a build of other code from this one."""
+        return digest(sorted(frozenset().union(*self._steps.values())))
 
     def _restore(self) -> None:
         shutil.rmtree(self._work, ignore_errors=True)

@@ -129,7 +129,18 @@ def _refuse_workbook(head: bytes, path: Path) -> None:
 # --- CSV ------------------------------------------------------------------------------------------
 
 
-def _table_rows(file: io.TextIOWrapper) -> Entries:
+def table_columns(path: Path) -> list[str]:
+    """The names of the columns of a CSV file; empty where its head names none."""
+    with _open_text(path, "replace", "") as file:
+        csv_reader, _ = _csv_reader(file)
+        try:
+            return _column_names(next(csv_reader, []))
+        except csv.Error:
+            return []
+
+
+def _csv_reader(file: io.TextIOWrapper) -> tuple[Any, int]:
+    """A reader of the rows, and the number of lines before the first of them."""
     csv.field_size_limit(LONGEST_ROW)
     lines_before, first_line = 0, file.readline(LONGEST_ROW)
     if separator := _SEPARATOR_LINE.fullmatch(first_line):
@@ -138,7 +149,11 @@ def _table_rows(file: io.TextIOWrapper) -> Entries:
         file.seek(0)
         delimiter = max(_DELIMITERS, key=first_line.count)
     file_lines = iter(lambda: file.readline(LONGEST_ROW), "")
-    csv_reader = csv.reader(file_lines, delimiter=delimiter, strict=True)
+    return csv.reader(file_lines, delimiter=delimiter, strict=True), lines_before
+
+
+def _table_rows(file: io.TextIOWrapper) -> Entries:
+    csv_reader, lines_before = _csv_reader(file)
     column_names: list[str] = []
     while True:
         line_number = lines_before + csv_reader.line_num + 1

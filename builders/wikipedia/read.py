@@ -176,18 +176,23 @@ def _finish(
         file_names, second_places["item"], second_places["page"], strict=True
     ):
         dropped_rows.append(_dropped("second_page", item, f"{name}:{page}"))
-    missing_items, first_indexes = np.unique(wanted.items[is_missing], return_index=True)
-    missing_hashes = wanted.hashes[is_missing][first_indexes]
-    has_no_page = ~np.isin(missing_items, kept_places["item"])
-    for item, title_key in zip(
-        missing_items[has_no_page], missing_hashes[has_no_page].tolist(), strict=True
-    ):
+    for item, title_key in _pageless(wanted, is_missing, kept_places["item"]):
         dropped_rows.append(_dropped(reasons.get(title_key, "no_page"), item))
     templates = template_rows(total_counts(summary_of(part).templates for part in all_parts))
     dropped_rows += unknown_templates(templates)
     _write_rows(out / "dropped.parquet", Dropped, dropped_rows)
     _write_rows(out / "templates.parquet", UnlistedTemplate, templates)
     return page_count
+
+
+def _pageless(wanted: Titles, is_missing: Any, kept_items: Any) -> Iterator[tuple[int, int]]:
+    """Yield the item and the title's hash of each wanted page that is missing after redirects."""
+    missing_items, first_indexes = np.unique(wanted.items[is_missing], return_index=True)
+    missing_hashes = wanted.hashes[is_missing][first_indexes]
+    has_no_page = ~np.isin(missing_items, kept_items)
+    yield from zip(
+        missing_items[has_no_page].tolist(), missing_hashes[has_no_page].tolist(), strict=True
+    )
 
 
 def _write_rows(path: Path, row_type: type, rows: Iterable[Any]) -> None:

@@ -29,7 +29,7 @@ _OF_WORKS = re.compile(
     re.I,
 )
 # `Leeds`, `東京`, `d'A`; not `5`, `=` or one of the letters of `{{chem|H|2|O}}`.
-_WORD = re.compile(r"[^\W\d_]\W?[^\W_]|\[\[|[\u0f00-\U0003ffff]")
+_WORD = re.compile(r"[^\W\d_][^\w\s]?[^\W_]|[^\W\d_]\s+[^\W\d_]|\[\[|[\u0f00-\U0003ffff]")
 _PHONETIC = re.compile("[\u0250-\u02af\u02c8\u02cc\u02d0]")
 _FILE = re.compile(r"[^|\n]+\.(?:jpe?g|png|svg|gif|webp|tiff?|og[ag]|webm|djvu|pdf|wav|mp3)", re.I)
 # `https://example.org`, `people/l/abraham_lincoln`, `art-definition`, `p0038x9t`.
@@ -39,7 +39,7 @@ _ADDRESS = re.compile(
 )
 # `20em`, `#FAEB86`, `color:red;`, `df`, `pt-BR`, `US`, `yes`, `left`, `darkgreen`.
 _SETTING = re.compile(
-    r"#[\da-f]{3,8}|[a-z-]+ *: ?[^ ]*;?|[a-z]{2,3}(?:-[A-Za-z]+)*|[A-Z]{2,3}|"
+    r"#[\da-fA-F]{3,8}|[a-z-]+ *: ?[^ ]*;?|[a-z]{2,3}(?:-[A-Za-z]+)*|[A-Z]{2,3}|"
     r"[\d.]+ ?(?:em|ex|px|pt|%)|yes|no|on|off|true|false|none|left|right|cent(?:er|re)|top|bottom|"
     r"auto|bold|italic|small|large|"
     r"(?:dark|light|medium|pale)? ?(?:red|green|blue|yellow|orange|purple|pink|brown|black|white|"
