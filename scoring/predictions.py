@@ -35,6 +35,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.limits import LONGEST_ROW
+from factdrift.builders.core.outside_tables import bounded_batches
 from factdrift.builders.release.manifest import write_json
 
 HASH = 16
@@ -276,7 +277,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
                 for field_name in Prediction.__struct_fields__
                 if field_name in column_names
             ]
-            row_batches = file.iter_batches(_ROWS, columns=wanted_columns)
+            row_batches = bounded_batches(file, path, _ROWS, wanted_columns)
             rows = (row for row_batch in row_batches for row in row_batch.to_pylist())
             for line_number, row in enumerate(rows, 1):
                 try:

@@ -370,7 +370,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "json_rows": lambda text: list(records.json_rows(text.encode("utf-8", "replace"), 0)),
     "without_templates": lambda text: templates.without_templates(text, "A"),
     "normalise_title": titles.normalise_title,
-    "redirect_target": wikitext.redirect_target,
+    "redirect_target": titles.redirect_target,
     "paragraphs": wikitext.paragraphs,
     # builders.wmt, builders.wikidata, builders.generate
     "parse_block of JSON": _news_line,

@@ -41,6 +41,8 @@ number of more than 309 digits is none that a computer calculates with."""
 MOST_REPEATED = 1 << 20
 """Characters of table cells that are shown again because they span rows, for one page. A page of
 2 MB with long tables repeats a tenth of that; a few cells with `rowspan=999` repeat gigabytes."""
+LARGEST_BATCH = 256 << 20
+"""Bytes that the rows of a Parquet file may take that are in memory at a time."""
 UNPACKED_FREELY = 64 << 20
 """Bytes to which any file may unpack: so much is read in seconds, and fits into memory."""
 MOST_UNPACKED = 300
