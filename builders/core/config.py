@@ -18,7 +18,12 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.limits import DEEPEST_YAML, LONGEST_NUMBER, check_yaml_size
+from factdrift.builders.core.limits import (
+    DEEPEST_YAML,
+    LONGEST_NUMBER,
+    MOST_MISTAKES,
+    check_yaml_size,
+)
 
 M = TypeVar("M", bound=BaseModel)
 Loc = tuple[int | str, ...]
@@ -296,8 +301,12 @@ class _MistakeLines:
 
     def __init__(self, errors: Sequence[ErrorDetails], model: type[BaseModel], tree: _Tree) -> None:
         self._model, self._tree = model, tree
+        in_file_order = sorted(errors, key=lambda error: tree.line[tree.place(error["loc"])])
+        self._more_count = max(0, len(errors) - MOST_MISTAKES)
         # unknown fields first: a field that was guessed from one is then not reported as missing
-        self._errors = sorted(errors, key=lambda error: error["type"] != "extra_forbidden")
+        self._errors = sorted(
+            in_file_order[:MOST_MISTAKES], key=lambda error: error["type"] != "extra_forbidden"
+        )
         self._guessed_fields: set[Loc] = set()
         self._parent_places: set[Loc] = set()
         for error in errors:
@@ -318,7 +327,10 @@ class _MistakeLines:
             prefix += f"{field_name}: " if field_name else ""
             numbered_lines.append((line_number, prefix + self._text(error)))
         in_file_order = sorted(numbered_lines, key=lambda numbered: numbered[0])
-        return list(dict.fromkeys(text for _, text in in_file_order))
+        mistake_lines = list(dict.fromkeys(text for _, text in in_file_order))
+        if self._more_count:
+            mistake_lines.append(f"and {self._more_count:,} more mistakes")
+        return mistake_lines
 
     def _follows_from_another(self, error: ErrorDetails) -> bool:
         """Whether mending another mistake mends this one, too.

@@ -31,10 +31,13 @@ thousands of candidates, and little enough that a file without line ends is refu
 the memory."""
 LARGEST_SHARED_FILE = 16 << 20
 """Bytes of a file of shared results, so that a pull request with many stays small."""
-LARGEST_YAML = 4 << 20
-"""Bytes of a recipe, a template or a layout. The longest of the project has 40 kB."""
+LARGEST_YAML = 1 << 20
+"""Bytes of a recipe, a template, a layout or a file of prompts. The longest of the project has 30
+kB."""
 DEEPEST_YAML = 50
 """Levels of lists and mappings in such a file. The deepest of the project has 9."""
+MOST_MISTAKES = 50
+"""Mistakes of such a file that are told at once: more than anybody mends before the next try."""
 LONGEST_NUMBER = 300
 """Digits of a whole number. Python itself refuses 4,300 with a message about its own settings; a
 number of more than 309 digits is none that a computer calculates with."""
