@@ -107,12 +107,12 @@ house: $(VENV)/.dev ## print the packages: sizes, and who imports whom
 bench: $(VENV)/.dev ## measure speed beside a baseline: [BENCHES="mine wmt"]
 	@$(BIN)/python -m bench $(BENCHES)
 
-TORTURE := SEED HOURS KILLS DISKS RIVALS LINES SERVERS
+TORTURE := SEED HOURS KILLS DISKS RIVALS BITS LINES SERVERS
 torture: $(VENV)/.dev ## kill runs, fill disks, break lines: [SEED=… HOURS=… KILLS=…]
 	@$(BIN)/python -m torture $(foreach v,$(TORTURE),$(if $($(v)),--$(shell echo $(v) | tr A-Z a-z) $($(v))))
 
 golden: $(VENV)/.dev ## rewrite tests/golden, to be read in review
-	@$(BIN)/python -m pytest tests/test_golden.py --golden
+	@$(BIN)/python -m pytest tests/test_golden.py tests/test_task_code.py::test_the_table_has_the_modules_of_this_version --golden
 
 sample: $(VENV)/.run ## make the samples anew from YAML and text
 	@$(BIN)/python samples/wikidata/make.py

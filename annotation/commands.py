@@ -200,10 +200,21 @@ def _fill_dataclass(dataclass_type: Any, option_values: dict[str, Any]) -> Any:
     )
 
 
+def rehearse(
+    batch: Annotated[Path, typer.Argument(help="Folder of a batch: hits/<layout>/<number>.")],
+    results: Annotated[Path, typer.Argument(help="File of JSON lines for the answers.")],
+) -> None:
+    """Answer a batch of one of our layouts with made-up answers, to see the way before paying."""
+    from factdrift.annotation.rehearsal import rehearse as answer_batch
+
+    echo(f"{answer_batch(batch, results)} submissions in {results}")
+
+
 ALL: tuple[Callable[..., None], ...] = (
     with_inputs(_flatten_options(hits), "news", "pages"),
     _flatten_options(judgments),
     with_inputs(_flatten_options(receive), "news"),
     _flatten_options(bands),
     layouts,
+    rehearse,
 )

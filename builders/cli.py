@@ -665,6 +665,8 @@ def main() -> None:
         if _QUERY_STOPPED.search(str(error)):
             raise KeyboardInterrupt from None
         if (reason := refusal(error)) is None:
+            if damage := _damage_of_releases(sys.argv[1:]):
+                _end(damage)
             raise
         hint = "make room, or name another place; the same command goes on from here"
         _end(UserError(reason, where=getattr(error, "filename", None), hint=hint))
@@ -672,6 +674,23 @@ def main() -> None:
         if end.code == _INTERRUPTED_STATUS:
             raise KeyboardInterrupt from None
         raise
+
+
+def _damage_of_releases(words: Sequence[str]) -> UserError | None:
+    """Return what is wrong with a release that the command line names, or None if all are whole.
+
+    A damaged table raises errors of many kinds in the libraries that read it. Only the checksums
+    of the manifest tell these from bugs, which keep their traceback.
+    """
+    from factdrift.builders.release import manifest
+    from factdrift.builders.release.verify import verify_release
+
+    for word in words:
+        folder = Path(word.partition("=")[2] if word.startswith("--") else word)
+        if os.path.lexists(folder / manifest.FILE) and (problems := verify_release(folder)):
+            hint = "factdrift verify says all that is wrong; bring a whole copy of the release"
+            return UserError(f"the release is damaged: {problems[0]}", where=folder, hint=hint)
+    return None
 
 
 _QUERY_STOPPED = re.compile(r"\AQuery interrupted|\AINTERRUPT Error")

@@ -1,17 +1,23 @@
 """A search index over a corpus of dated articles: BM25 over passages, by tantivy."""
 
+import json
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 
 import tantivy
 
+from factdrift.builders.core.files import fresh_folder, replacing
+from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.seals import sealed, unsealed
 from factdrift.builders.rows import Article
 from factdrift.builders.wmt.passages import passage_texts
 from factdrift.filters.base import SearchResult
 
 EVERY = 20_000
 """Articles between two commits: what a killed build loses at most."""
+_COMMITTED = ".committed.json"
+"""The sha256 of the files of the last commit of an unfinished index."""
 HEAP = 64_000_000
 """Bytes that the writer holds before it writes a segment."""
 
@@ -35,12 +41,16 @@ class Index:
     def build(cls, articles: Iterable[Article], folder: Path, commit_every: int = EVERY) -> "Index":
         """Index `articles` into `folder`; memory is bounded by the writer's 64 MB.
 
-        A killed build goes on from its last commit, given the same articles in the same order.
+        A killed build goes on from its last commit, given the same articles in the same order. It
+        begins anew if a file of that commit was changed meanwhile.
         """
+        if (folder / _COMMITTED).exists() and not _is_unchanged(folder):
+            fresh_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
         text_index = tantivy.Index(_schema(), path=str(folder), reuse=True)
         text_index.register_tokenizer("folded", _analyzer())
         done_count = _committed(text_index)
+        checksums: dict[str, str] = {}
         writer = text_index.writer(heap_size=HEAP, num_threads=1)
         for article_number, article in enumerate(articles, 1):
             if article_number <= done_count:
@@ -54,8 +64,12 @@ class Index:
                 )
             if article_number % commit_every == 0:
                 writer.commit()
+                writer.wait_merging_threads()  # so that the files stay until the next commit
+                checksums = _note_commit(folder, checksums)
+                writer = text_index.writer(heap_size=HEAP, num_threads=1)
         writer.commit()
         writer.wait_merging_threads()
+        (folder / _COMMITTED).unlink(missing_ok=True)
         return cls(folder)
 
     def search(self, query: str, until: date, k: int) -> list[SearchResult]:
@@ -96,6 +110,34 @@ class Index:
         return SearchResult(
             id=stored_fields["id"][0], day=day, score=score, text=stored_fields["text"][0]
         )
+
+
+def _note_commit(folder: Path, known_checksums: dict[str, str]) -> dict[str, str]:
+    """Write the sha256 of the files of a commit. Those of segments, which never change, are known.
+
+    Files that are written after the commit, and unused ones, are none of it.
+    """
+    checksums: dict[str, str] = {}
+    for path in sorted(folder.iterdir()):
+        is_segment = path.suffix not in ("", ".json", ".lock")
+        if path.name != _COMMITTED and path.suffix != ".lock":
+            known_checksum = known_checksums.get(path.name) if is_segment else None
+            checksums[path.name] = known_checksum or file_sha256(path)
+    with replacing(folder / _COMMITTED) as unfinished:
+        unfinished.write_text(json.dumps(sealed(checksums)), "utf-8")
+    return checksums
+
+
+def _is_unchanged(folder: Path) -> bool:
+    """Whether all files of the last commit of a killed build are what was written."""
+    checksums = unsealed((folder / _COMMITTED).read_bytes())
+    if checksums is None:
+        return False
+    for name, checksum in checksums.items():
+        path = folder / name
+        if not path.is_file() or file_sha256(path) != checksum:
+            return False
+    return True
 
 
 def _committed(index: tantivy.Index) -> int:

@@ -1,4 +1,4 @@
-"""Predictions: the answers of a model to rows of a release, as JSON lines or Parquet.
+"""Predictions: the answers of a model to rows of a release, as a file that owners have.
 
 A row has `id`, the id of the row of the release, and one of
 
@@ -10,13 +10,20 @@ A row has `id`, the id of the row of the release, and one of
 and, where they are known, `prompt_sha256` (sha256 of the prompt in hex, or its first 16 digits or
 more), `config` and `split` (a row without them speaks of every row of the release with this id),
 and `evidence`: ids of what was found in a search, the best first. Other fields are left alone.
+Values are read as `builders.core.records` says: an id can be a number, an answer too.
+
+The rows are JSON lines (also `.gz`, `.zst`), a JSON list, CSV with the columns `id` and
+`prediction`, or Parquet. Other forms are a JSON object `{id: answer}` (the answer a text, a list of
+candidates or a map of scores), lm-eval's `samples_*.jsonl`, Inspect's `.eval` and `.json` logs, and
+a folder of such logs. Which one a file is, its content says.
 
 A file `NAME.jsonl`, `NAME.jsonl.gz` or `NAME.parquet` may have a `NAME.json` beside it that says
 which model and which release it is of (`About`).
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from operator import attrgetter
@@ -32,23 +39,37 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from factdrift.builders.core.compressed import Compressed
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import replacing
-from factdrift.builders.core.hashing import text_sha256
-from factdrift.builders.core.limits import LONGEST_ROW
+from factdrift.builders.core.files import find_files, replacing
+from factdrift.builders.core.hashing import file_sha256, text_sha256
+from factdrift.builders.core.limits import LARGEST_DOCUMENT, LONGEST_ROW
 from factdrift.builders.core.outside_tables import bounded_batches
+from factdrift.builders.core.records import (
+    BadValueError,
+    decode_record,
+    numbered_lines,
+    plain_rows,
+    text_value,
+    without_mark,
+)
+from factdrift.builders.core.text_files import BrokenEntry, is_table, table_rows
 from factdrift.builders.release.manifest import write_json
+from factdrift.scoring import harness_logs
+from factdrift.scoring.harness_logs import Fields, TaskPlaces
 
 HASH = 16
 """Hex digits of a prompt's sha256 that are compared: 64 bits, enough to tell the prompts of one
 release apart, and short in a file that has them in every line."""
 # Rows that are read and written at a time: a batch of short answers takes a few megabytes.
 _ROWS = 1 << 14
-# bytes that are read from a compressed file at a time
-_PIECE = 1 << 20
 # exactly one of these fields holds the answer of a row
 _ANSWERS = ("prediction", "candidates", "scores", "choice_scores")
 _HINT = 'a line is {"id": "…", "prediction": "…"}, or has candidates, scores or choice_scores'
 _TEXTS = pa.list_(pa.string())
+# the fields that are one text: columns of a CSV file
+_TABLE_COLUMNS = ("id", "config", "split", "prompt_sha256", "prediction")
+# a row, or what is no object at all; `{"q1": "Rome"}` and `{` alone may be a document
+_FIRST_ROW = re.compile(rb'\{\s*"(?:doc_)?id"\s*:[^\n]|[^{]')
+_TABLE_HINT = "a table of predictions has the columns id and prediction"
 
 SCHEMA = pa.schema(
     [
@@ -117,7 +138,7 @@ def read_about(path: Path) -> PredictionsAbout | None:
     `UserError`: the description is broken.
     """
     file = about_path(path)
-    if file == path or not file.is_file():
+    if file == path or path.is_dir() or path.suffix == ".eval" or not file.is_file():
         return None
     try:
         return PredictionsAbout.model_validate_json(file.read_bytes())
@@ -135,18 +156,45 @@ def write_about(path: Path, description: Mapping[str, object]) -> None:
         write_json(unfinished_file, description, sort_keys=True)
 
 
-def read_predictions(path: Path) -> Iterator[pa.RecordBatch]:
+def prediction_files(path: Path) -> list[Path]:
+    """The files of predictions that a path names: itself, or the logs of harnesses in a folder."""
+    if not path.is_dir():
+        return [path]
+    log_files = [file for file in path.rglob("*") if _is_log(file.name)]
+    hint = "lm-eval's samples_*.jsonl (--log_samples) and Inspect's *.eval are read"
+    if not log_files:
+        raise UserError("no log of a harness in this folder", where=path, hint=hint)
+    return find_files(log_files, _is_log, "log", hint)
+
+
+def _is_log(name: str) -> bool:
+    return name.endswith(".eval") or harness_logs.is_samples(name)
+
+
+def predictions_sha256(path: Path) -> str:
+    """The sha256 of a file of predictions; of a folder, that of the sums of its files."""
+    file_sums = [file_sha256(file) for file in prediction_files(path)]
+    return file_sums[0] if not path.is_dir() else text_sha256("\n".join(file_sums))
+
+
+def model_of_logs(path: Path) -> str | None:
+    """The model whose answers the logs of a harness have; None where they do not say it."""
+    file = prediction_files(path)[0]
+    kind = _kind(file)
+    if kind == "zip":
+        return harness_logs.archive_model(file)
+    if kind == "document" and isinstance(log := _document(file), harness_logs.InspectLog):
+        return log.eval.model or None
+    return harness_logs.lm_eval_model(file)
+
+
+def read_predictions(path: Path, task_places: TaskPlaces | None = None) -> Iterator[pa.RecordBatch]:
     """Yield the predictions of a file in batches of `SCHEMA`, in bounded memory.
 
     `UserError` with file and line: a line that is no prediction or is longer than `LONGEST_ROW`, a
     row with no answer or several kinds, a number that is not finite; a damaged or empty file.
     """
-    try:
-        with path.open("rb") as file:
-            is_parquet = file.read(4) == b"PAR1"
-    except OSError as error:
-        raise UserError.of_disk(error, path) from error
-    row_flow = _parquet_rows(path) if is_parquet else numbered_rows(path)
+    row_flow = numbered_rows(path, task_places)
     while batch_rows := [row for _, row in islice(row_flow, _ROWS)]:
         yield _batch(batch_rows)
 
@@ -178,50 +226,189 @@ def _open(path: Path, file_suffix: str) -> Iterator[Any]:
         yield lambda rows: file.write(json_encoder.encode_lines(rows))
 
 
-def numbered_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
-    """Yield the predictions of a file of JSON lines, each with its line number from 1.
+def numbered_rows(
+    path: Path, task_places: TaskPlaces | None = None
+) -> Iterator[tuple[int, Prediction]]:
+    """Yield the predictions of a file, each with the number of its line or row, from 1.
 
-    `UserError`: as `read_predictions` raises it.
+    `task_places` says which config and split the tasks of lm-eval ask. `UserError`: as
+    `read_predictions` raises it.
     """
+    for file in prediction_files(path):
+        kind = _kind(file)
+        if kind == "lines":
+            yield from _line_rows(file, task_places or {})
+            continue
+        for number, fields in _READERS[kind](file):
+            yield number, _prediction(fields, file, number, task_places or {})
+
+
+def _kind(path: Path) -> str:
+    """How a file holds its predictions, by its first bytes: a key of `_READERS`, or `lines`."""
+    try:
+        with path.open("rb") as raw_file:
+            first_bytes = raw_file.read(4)
+    except OSError as error:
+        raise UserError.of_disk(error, path) from error
+    for magic, kind in ((b"PAR1", "parquet"), (b"PK\x03\x04", "zip"), (b"\xd0\xcf\x11\xe0", "csv")):
+        if first_bytes == magic:
+            return kind
+    if is_table(path):
+        return "csv"
+    with Compressed(path, hint="write it again") as file:
+        head = file.read(LONGEST_ROW)
+    head_text = without_mark(head, path).lstrip()
+    if head_text.startswith(b"["):
+        return "list"
+    first_line, _, rest = head_text.partition(b"\n")
+    if not head_text or _FIRST_ROW.match(head_text) or rest.lstrip().startswith(b"{"):
+        return "lines"
+    try:
+        record = decode_record(first_line)
+    except BadValueError as error:
+        # an object over many lines begins with a brace or with a name alone
+        is_open = error.fault == "bad_json" and not first_line.rstrip().endswith(b"}")
+        return "document" if is_open else "lines"
+    is_row = not record or "id" in record or harness_logs.is_lm_eval(record)
+    return "lines" if is_row else "document"
+
+
+def _line_rows(path: Path, task_places: TaskPlaces) -> Iterator[tuple[int, Prediction]]:
     json_decoder = msgspec.json.Decoder(Prediction)
-    for line_number, file_line in _lines(path):
+    filter_name = None
+    for line_number, file_line in numbered_lines(path, LONGEST_ROW, "write it again"):
         try:
             row = json_decoder.decode(file_line)
-        except RecursionError:
-            error_text = "brackets too deep"
-            raise UserError(
-                error_text, where=display_path(path), line=line_number, hint=_HINT
-            ) from None
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            error_text = f"no prediction: {str(error).replace(chr(10), ' ')}"
-            raise UserError(
-                error_text, where=display_path(path), line=line_number, hint=_HINT
-            ) from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            try:
+                fields = decode_record(file_line)
+            except BadValueError as error:
+                raise _no_prediction(str(error), path, line_number) from None
+            if harness_logs.is_lm_eval(fields):
+                filter_name = _same_filter(fields, filter_name, path, line_number)
+            row = _prediction(fields, path, line_number, task_places)
         yield line_number, _checked(row, path, line_number)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file that are not blank, with their numbers from 1."""
-    line_number, line_rest = 0, b""
-    with Compressed(path, hint="write it again") as file:
-        while file_piece := file.read(_PIECE):
-            *full_lines, line_rest = (line_rest + file_piece).split(b"\n")
-            for file_line in full_lines:
-                line_number += 1
-                _check_length(file_line, path, line_number)
-                if file_line.strip():
-                    yield line_number, file_line
-            # the rest has no line end yet: refuse it before the next piece makes it longer
-            _check_length(line_rest, path, line_number + 1)
-        if line_rest.strip():
-            yield line_number + 1, line_rest
+def _same_filter(fields: Fields, filter_name: str | None, path: Path, line_number: int) -> str:
+    """The filter of a sample; `UserError` where the samples before have another one."""
+    own_name = str(fields.get("filter", "none"))
+    if filter_name not in (None, own_name):
+        text = f"answers under two filters, {filter_name} and {own_name}"
+        hint = "keep the lines of one of them: each row has one answer"
+        raise UserError(text, where=display_path(path), line=line_number, hint=hint)
+    return own_name
 
 
-def _check_length(file_line: bytes, path: Path, line_number: int) -> None:
-    if len(file_line) > LONGEST_ROW:
+def _document(path: Path) -> harness_logs.InspectLog | dict[str, Any]:
+    """A JSON object that is read whole: a log of Inspect, or answers by id."""
+    document_bytes = _whole(path)
+    try:
+        document = msgspec.json.decode(document_bytes, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        document = {}
+    if "lm_eval_version" in document or {"results", "configs"} <= document.keys():
+        hint = "give samples_*.jsonl, which lm-eval writes with --log_samples"
         raise UserError(
-            f"a line of more than {LONGEST_ROW:,} bytes", where=display_path(path), line=line_number
+            "these are scores of lm-eval, not answers", where=display_path(path), hint=hint
         )
+    if {"eval", "version"} <= document.keys():
+        try:
+            return msgspec.json.decode(document_bytes, type=harness_logs.InspectLog)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise _no_prediction(str(error), path, None) from None
+    try:
+        return decode_record(document_bytes)
+    except BadValueError as error:
+        raise _no_prediction(str(error), path, None) from None
+
+
+def _whole(path: Path) -> bytes:
+    document_bytes = bytearray()
+    with Compressed(path, hint="write it again") as file:
+        while file_piece := file.read(1 << 20):
+            document_bytes += file_piece
+            if len(document_bytes) > LARGEST_DOCUMENT:
+                text = f"a JSON file of more than {LARGEST_DOCUMENT:,} bytes, which is read whole"
+                hint = (
+                    "write it as JSON lines; Inspect converts logs: inspect log convert --to eval"
+                )
+                raise UserError(text, where=display_path(path), hint=hint)
+    return without_mark(bytes(document_bytes), path)
+
+
+def _document_rows(path: Path) -> Iterator[tuple[int, Fields]]:
+    document = _document(path)
+    if isinstance(document, harness_logs.InspectLog):
+        yield from harness_logs.inspect_fields(document, path)
+        return
+    if "id" in document and not document.keys().isdisjoint(_ANSWERS):
+        yield 1, document
+        return
+    for number, (row_id, answer) in enumerate(document.items(), 1):
+        field_name = "candidates" if isinstance(answer, list) else "prediction"
+        field_name = "scores" if isinstance(answer, dict) else field_name
+        yield number, {"id": row_id, field_name: answer}
+
+
+def _list_rows(path: Path) -> Iterator[tuple[int, Fields]]:
+    try:
+        rows = msgspec.json.decode(_whole(path), type=list[msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _no_prediction(str(error), path, None) from None
+    for number, row in enumerate(rows, 1):
+        try:
+            yield number, decode_record(bytes(row))
+        except BadValueError as error:
+            raise _no_prediction(str(error), path, number) from None
+
+
+def _table_fields(path: Path) -> Iterator[tuple[int, Fields]]:
+    for entry in table_rows(path):
+        if isinstance(entry, BrokenEntry):
+            text = f"{entry.reason}: {entry.detail}".rstrip(": ")
+            raise UserError(text, where=display_path(path), line=entry.line, hint=_TABLE_HINT)
+        cells = {name.lower(): cell for name, cell in entry.value.items()}
+        if "id" not in cells or "prediction" not in cells:
+            text = f"no column id, or none prediction; it has {', '.join(entry.value)[:200]}"
+            raise UserError(text, where=display_path(path), line=1, hint=_TABLE_HINT)
+        own_cells = {name: cells[name] for name in _TABLE_COLUMNS if cells.get(name)}
+        yield entry.line, {"prediction": None, **own_cells}
+
+
+def _no_prediction(message: str, path: Path, line: int | None) -> UserError:
+    text = f"no prediction: {message.replace(chr(10), ' ')}"
+    return UserError(text, where=display_path(path), line=line, hint=_HINT)
+
+
+def _prediction(
+    fields: Fields, path: Path, line_number: int, task_places: TaskPlaces
+) -> Prediction:
+    """A prediction from fields whose values have any type that can be read."""
+    try:
+        if harness_logs.is_lm_eval(fields):
+            fields = harness_logs.lm_eval_fields(fields, path, task_places)
+        row = msgspec.convert(_typed(fields), Prediction)
+    except (BadValueError, msgspec.ValidationError) as error:
+        raise _no_prediction(str(error), path, line_number) from None
+    return _checked(row, path, line_number)
+
+
+def _typed(fields: Fields) -> Fields:
+    """The fields of a prediction with texts as texts; those that are missing are left out."""
+    typed_fields: Fields = {}
+    for name in Prediction.__struct_fields__:
+        value = fields.get(name)
+        try:
+            if name in _TABLE_COLUMNS:
+                value = text_value(value)
+            elif name in ("candidates", "evidence") and isinstance(value, list):
+                value = [text_value(inner) or "" for inner in value]
+        except BadValueError as error:
+            raise BadValueError(error.fault, f"{name}: {error}") from None
+        if value is not None or (name == "prediction" and name in fields):
+            typed_fields[name] = value
+    return typed_fields
 
 
 def _batch(rows: Sequence[Prediction]) -> pa.RecordBatch:
@@ -263,8 +450,12 @@ def _ranked(score_by_answer: dict[str, float]) -> list[str]:
     )
 
 
-def _parquet_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
-    """Yield the predictions of a Parquet file with the numbers of their rows, from 1."""
+def _parquet_rows(path: Path) -> Iterator[tuple[int, Fields]]:
+    """Yield the rows of a Parquet file with their numbers, from 1; null values are left out.
+
+    A row with null values alone is a prediction that gives no answer. Scores are a map, or a struct
+    that has a field for the answers of every row.
+    """
     try:
         with pq.ParquetFile(path, pre_buffer=False) as file:
             column_names = set(file.schema_arrow.names)
@@ -277,44 +468,30 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
                 for field_name in Prediction.__struct_fields__
                 if field_name in column_names
             ]
-            row_batches = bounded_batches(file, path, _ROWS, wanted_columns)
-            rows = (row for row_batch in row_batches for row in row_batch.to_pylist())
-            for line_number, row in enumerate(rows, 1):
-                try:
-                    yield (
-                        line_number,
-                        _checked(msgspec.convert(_plain(row), Prediction), path, line_number),
-                    )
-                except msgspec.ValidationError as error:
-                    error_text = f"no prediction: {error}"
-                    raise UserError(
-                        error_text, where=display_path(path), line=line_number
-                    ) from None
-    except (pa.ArrowException, OSError) as error:
+            row_number = 0
+            for row_batch in bounded_batches(file, path, _ROWS, wanted_columns):
+                for row in plain_rows(row_batch):
+                    row_number += 1
+                    fields = {name: value for name, value in row.items() if value is not None}
+                    if "scores" in fields:
+                        fields["scores"] = _present_scores(fields["scores"])
+                    is_silent = fields.keys().isdisjoint(_ANSWERS)
+                    yield row_number, fields | ({"prediction": None} if is_silent else {})
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         error_text = str(error).split("\n")[0]
         raise UserError(f"no predictions: {error_text}", where=display_path(path)) from error
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Convert a row of Parquet to the form of a line of JSON: null values are left out.
+def _present_scores(scores: Any) -> dict[str, Any]:
+    """The scores of a map or a struct, without the answers of other rows."""
+    return {answer: score for answer, score in dict(scores).items() if score is not None}
 
-    A row with null values alone is a prediction that gives no answer. Scores are a map, or a struct
-    that has a field for the answers of every row.
-    """
-    present_values = {
-        field_name: field_value
-        for field_name, field_value in row.items()
-        if field_value is not None
-    }
-    if "scores" in present_values:
-        score_pairs = dict(present_values["scores"])
-        present_values["scores"] = {
-            answer_text: answer_score
-            for answer_text, answer_score in score_pairs.items()
-            if answer_score is not None
-        }
-    return (
-        present_values
-        if present_values.keys() & set(_ANSWERS)
-        else {**present_values, "prediction": None}
-    )
+
+_READERS: Mapping[str, Callable[[Path], Iterator[tuple[int, Fields]]]] = {
+    "parquet": _parquet_rows,
+    "zip": harness_logs.archive_fields,
+    "csv": _table_fields,
+    "list": _list_rows,
+    "document": _document_rows,
+}
+"""The readers of the kinds of files that are no JSON lines."""

@@ -13,8 +13,11 @@ import numpy as np
 
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.limits import LONGEST_LINE
+from factdrift.builders.core.progress import say
+from factdrift.builders.core.records import BadValueError, decode_record, numbered_lines, text_value
 from factdrift.builders.release.manifest import write_json
-from factdrift.scoring.export.beir import QRELS, QUERIES
+from factdrift.scoring.export.beir import CORPUS, QRELS, QUERIES
 from factdrift.scoring.intervals import SCALE, ConfidenceInterval, bundle_weights, mean_intervals
 
 MEASURES = {
@@ -28,6 +31,8 @@ _STALE, _MISLED = "stale@10", "misled"
 # Stale passages are counted among this many first results, as many as nDCG@10 looks at, the measure
 # that BEIR reports.
 _TOP = 10
+_NAMED = 3
+"""Ids that a message names: enough to see whose they are."""
 Judged = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 
@@ -56,6 +61,7 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
         hint = "pip install 'factdrift[retrieval]'"
         raise UserError("scoring of runs needs pytrec_eval", hint=hint) from None
     results_by_query = _run(run)
+    _check_passages(results_by_query, folder / CORPUS, run)
     split_scores = []
     for qrels_file in sorted((folder / QRELS).glob("*.tsv")):
         judged_passages = _judged(qrels_file)
@@ -100,6 +106,32 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
         hint = f"ids of queries are those of {display_path(folder / QUERIES)}"
         raise UserError("the run has no query of this folder", where=display_path(run), hint=hint)
     return split_scores
+
+
+def _check_passages(results_by_query: Run, corpus_file: Path, run: Path) -> None:
+    """Tell how many passages of a run are not in the corpus.
+
+    Such a passage is judged by nobody, and counts as one that does not answer. `UserError`: none
+    of them is there, so that the run is of another corpus.
+    """
+    unknown_ids = {passage_id for results in results_by_query.values() for passage_id in results}
+    passage_count = len(unknown_ids)
+    for line_number, line in numbered_lines(corpus_file, LONGEST_LINE, "export it again"):
+        try:
+            unknown_ids.discard(text_value(decode_record(line).get("_id")) or "")
+        except BadValueError as error:
+            place = display_path(corpus_file)
+            raise UserError(f"no passage: {error}", where=place, line=line_number) from None
+        if not unknown_ids:
+            return
+    named_ids = ", ".join(sorted(unknown_ids)[:_NAMED])
+    more_ids = ", …" if len(unknown_ids) > _NAMED else ""
+    text = f"{len(unknown_ids):,} of {passage_count:,} passages are not in the corpus: "
+    text += f"{named_ids}{more_ids}"
+    if len(unknown_ids) == passage_count:
+        hint = f"is it a run of another corpus? ids are those of {display_path(corpus_file)}"
+        raise UserError(text, where=display_path(run), hint=hint)
+    say(f"{display_path(run)}: {text}")
 
 
 def retrieval_lines(split_scores: list[RetrievalScores]) -> Iterator[str]:

@@ -20,7 +20,6 @@ from factdrift.builders.core import duck
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, writable
-from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.progress import progress
 from factdrift.builders.release.manifest import write_json
 from factdrift.builders.release.tasks import column_sql
@@ -141,8 +140,10 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
     rows without a prediction in a split that has some, unless `partial`.
     """
     description = predictions.read_about(score_options.file)
-    model_name = score_options.model or (
-        description.name if description else _stem(score_options.file)
+    model_name = (
+        score_options.model
+        or (description.name if description else predictions.model_of_logs(score_options.file))
+        or _stem(score_options.file)
     )
     with read_questions(
         score_options.release, score_options.configs, score_options.cutoff
@@ -182,7 +183,7 @@ def score_predictions(score_options: ScoreOptions) -> Scores:
                 "version": manifest.version,
                 "predictions": {
                     "file": score_options.file.name,
-                    "sha256": file_sha256(score_options.file),
+                    "sha256": predictions.predictions_sha256(score_options.file),
                 },
                 "cutoff": score_options.cutoff and score_options.cutoff.isoformat(),
                 "counts": counts,
@@ -208,7 +209,12 @@ def _read(questions: ReleaseQuestions, score_options: ScoreOptions) -> dict[str,
     db.register("batch", predictions.SCHEMA.empty_table())
     db.execute("CREATE TABLE predicted AS FROM batch")
     with progress(None, "predictions", "score") as bar:
-        for prediction_batch in predictions.read_predictions(score_options.file):
+        task_places = {
+            f"{questions.manifest.dataset}-{config.name}-{split.name}": (config.name, split.name)
+            for config in questions.manifest.configs
+            for split in config.splits
+        }
+        for prediction_batch in predictions.read_predictions(score_options.file, task_places):
             db.register("batch", pa.Table.from_batches([prediction_batch]))
             db.execute("INSERT INTO predicted FROM batch")
             bar.advance(prediction_batch.num_rows)

@@ -14,9 +14,9 @@ import requests
 
 from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.layout import load_layout
+from factdrift.annotation.rehearsal import answers_to
 from tests.annotation_workers import handed_in
 from tests.conftest import ROOT
-from tests.rehearsal import answers_to
 
 
 class Server:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from factdrift.annotation.batch import Item
+from factdrift.annotation.rehearsal import dated
 from factdrift.builders.rows import Decision, Gold
 from factdrift.builders.text.squad import normalize_or_keep
 from factdrift.builders.wmt.read import read_articles
 from tests.asking_rows import check
 from tests.ckl_walk import NEWS, PEOPLE, Walk, chat_server, dropped, gold, rows, valid
-from tests.rehearsal import dated
 
 ALONE = " of the year 2020"
 

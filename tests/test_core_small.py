@@ -1,7 +1,10 @@
 """Small parts of the core: hashes and draws, the answer cache, DuckDB as everything opens it."""
 
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
+from random import Random
 
 import ibis
 import pytest
@@ -59,6 +62,50 @@ def test_the_first_answer_stays(kept: bool, tmp_path: Path) -> None:
     assert (cache.keep("a", "two"), cache.get("a")) == ("one", "one")
     assert AnswerCache(path, "other").get("a") is None
     assert AnswerCache(path).get("a") == ("one" if kept else None)
+
+
+def test_a_changed_answer_is_removed_and_told(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "file.sqlite"
+    answers = {f"key{n}": f"the answer {n} é" for n in range(300)}
+    cache = AnswerCache(path)
+    for key, text in answers.items():
+        cache.keep(key, text)
+    cache._db.close()
+    whole, told = path.read_bytes(), 0
+    for seed in range(60):
+        random = Random(seed)
+        content = bytearray(whole)
+        if seed % 6 == 5:
+            del content[random.randrange(1, len(content)) :]
+        else:
+            content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+        path.write_bytes(content)
+        capfd.readouterr()
+        try:
+            cache = AnswerCache(path)
+            found = {key: cache.get(key) for key in answers}
+        except UserError as error:
+            assert "cache cannot be opened" in str(error)
+            assert not path.with_name("file.sqlite-wal").exists()
+            told += 1
+            continue
+        missing = [key for key, text in found.items() if text is None]
+        assert all(text in (None, answers[key]) for key, text in found.items())
+        assert not missing or "will be asked for again" in capfd.readouterr().err
+        told += bool(missing)
+        assert [cache.keep(key, answers[key]) for key in missing] == [answers[k] for k in missing]
+        cache._db.close()
+    assert told > 20
+
+
+def test_a_cache_of_an_earlier_version_is_taken_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "file.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("CREATE TABLE results (key TEXT PRIMARY KEY, result TEXT) WITHOUT ROWID")
+        database.execute("INSERT INTO results VALUES ('a', 'one')")
+    assert AnswerCache(path).get("a") == AnswerCache(path).get("a") == "one"
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -60,3 +61,27 @@ def test_a_killed_build_goes_on(tmp_path: Path, killed_after: int) -> None:
 
 def test_empty_corpus(tmp_path: Path) -> None:
     assert Index.build([], tmp_path / "index").search("word", FIRST, 3) == []
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_commit_that_was_changed_is_not_gone_on_with(tmp_path: Path, seed: int) -> None:
+    articles = [article(number, f"words and number{number}") for number in range(30)]
+
+    def killed() -> Iterator[Article]:
+        yield from articles[:25]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Index.build(killed(), tmp_path / "index", commit_every=10)
+    random = Random(seed)
+    files = [path for path in (tmp_path / "index").iterdir() if path.stat().st_size]
+    damaged = random.choice(sorted(files))
+    content = bytearray(damaged.read_bytes())
+    content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+    damaged.write_bytes(content)
+    index = Index.build(articles, tmp_path / "index", commit_every=10)
+    assert len(index.search("words", date(2030, 1, 1), 40)) == 30
+    assert [hit.text for hit in index.search("number17", date(2030, 1, 1), 3)] == [
+        hit.text
+        for hit in Index.build(articles, tmp_path / "whole").search("number17", date(2030, 1, 1), 3)
+    ]

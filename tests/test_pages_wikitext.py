@@ -1,7 +1,13 @@
 """Wikitext: what is shown of it, line by line, and where its links lie."""
 
+import bz2
+import re
+import tarfile
 import time
 import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +15,8 @@ from hypothesis import strategies as st
 
 from bench import pages
 from factdrift.builders.rows import Paragraph
+from factdrift.builders.wikipedia.infoboxes import is_shown
+from factdrift.builders.wikipedia.templates import UnlistedTemplates
 from factdrift.builders.wikipedia.titles import normalise_title, redirect_target
 from factdrift.builders.wikipedia.wikitext import paragraphs
 from tests.conftest import ROOT
@@ -130,12 +138,112 @@ def test_links_show_their_label_in_order(pieces: list[str | tuple[str, str]]) ->
     "unit",
     ["{{", "[[", "[[File:", "[[File:a [[b]] ", "<ref>", "<!--", "{|\n", "{{a|", "'''", "\x03 ",
      "[http://x ", "{{a}} {{", "[[a|", "(;", "<nowiki>", "== ", "&", "{{{", "{{a|{", "[[File:[",
-     "\n|}", '<ref name="', "{|\n|rowspan=900|a\n", "\n==a", "( ", "[[a ", "<b ", "{{a|[[b|", "]"],
+     "\n|}", '<ref name="', "{|\n|rowspan=900|a\n", "\n==a", "( ", "[[a ", "<b ", "{{a|[[b|", "]",
+     "{{a|b}} ", "     {{a|b c}}", "::::{{a|b}}", "''{{a|b}}", "{{HMS|", "<a b=",
+     "{{Infobox a|module=", "{{a|b={|\n|c\n|}", "{{Infobox a|b={{Infobox c|d=e}}",
+     "== {{a|b c}} ==\n", '<a b="c>'],
 )  # fmt: skip
 def test_time_is_linear_in_what_does_not_pair(unit: str) -> None:
     began = time.process_time()
     paragraphs(unit * (400_000 // len(unit)))
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("opened", "closed"),
+    [("{{HMS|", "|1|2}}"), ("{{fb|", "}}"), ("{{army|", "}}"), ("{{sortname|", "|b}}"),
+     ("{{nihongo|", "|x}}"), ("{{Infobox a|module=", "}}"), ("{{quux|", "}}"), ("{{ill|", "|de}}"),
+     ("{{noredirect|", "}}"), ("{{quux|a=b|c=d|e=", "}}"), ("{{marriage|", "|1990}}")],
+)  # fmt: skip
+def test_templates_that_show_an_argument_twice_do_not_double_it(opened: str, closed: str) -> None:
+    text = opened * 35 + "word" + closed * 35
+    assert sum(len(paragraph.text) for paragraph in paragraphs(text)) < 3000
+
+
+def test_templates_that_no_list_names_are_counted() -> None:
+    unlisted: UnlistedTemplates = {}
+    text = "He was {{Quux|mayor of}} {{quux}} it.{{quux|note}}\n\n{{Quux_box}}\n{{cn}} {{small|x}}"
+    paragraphs(text, "", unlisted)
+    # Uses, uses whose text is shown, uses in the text that show nothing.
+    assert unlisted == {"quux": (3, 1, 1), "quux box": (1, 0, 0)}
+
+
+NAMES = st.sampled_from("office clubs1 years1 module embed child misc image name1".split())
+VALUES = st.sampled_from(
+    ["Mayor of Orrel", "[[Beton FC]]", "1990", "a=b", "http://a?b=c", "x<br>y"]
+)
+BOXES = st.recursive(
+    st.dictionaries(NAMES, VALUES, min_size=1, max_size=4),
+    lambda inner: st.dictionaries(NAMES, VALUES | inner, min_size=1, max_size=4),
+    max_leaves=12,
+)
+
+
+def boxed(box: dict[str, object] | str) -> str:
+    if isinstance(box, str):
+        return box
+    rows = "\n".join(f"| {name} = {boxed(value)}" for name, value in box.items())  # type: ignore[arg-type]
+    return "{{Infobox thing\n" + rows + "\n}}"
+
+
+@settings(max_examples=200, deadline=None)
+@given(BOXES)
+def test_every_value_of_boxes_in_boxes_is_read_as_mwparserfromhell_sees_it(
+    box: dict[str, object],
+) -> None:
+    parser = pytest.importorskip("mwparserfromhell")
+    code = parser.parse(boxed(box))
+    parameters = [
+        (str(parameter.name).strip(), parameter.value)
+        for template in code.filter_templates()
+        for parameter in template.params
+        if not parameter.value.filter_templates()
+    ]
+    expected = Counter(
+        re.sub(r"\[\[|\]\]", "", str(value).strip()).replace("<br>", ", ")
+        for name, value in parameters
+        if name not in ("image", "embed", "child")
+    )
+    lines = [paragraph.text for paragraph in paragraphs(boxed(box))]
+    values = Counter(part.partition(": ")[2] for line in lines for part in line.split(" | "))
+    assert values == expected
+
+
+def test_boxes_of_real_pages_lose_no_value(real_data: Path) -> None:
+    """Values without markup of every infobox, wherever it stands, against mwparserfromhell."""
+    parser = pytest.importorskip("mwparserfromhell")
+    missing: list[tuple[str, str, str]] = []
+    value_count = 0
+    for title, text in real_pages(real_data):
+        texts = "\n".join(paragraph.text for paragraph in paragraphs(text, title))
+        for template in parser.parse(WITHOUT_NOTES.sub("", text)).filter_templates():
+            if not str(template.name).strip().lower().startswith("infobox"):
+                continue
+            for parameter in template.params:
+                name, value = str(parameter.name).strip(), str(parameter.value).strip()
+                if PLAIN_VALUE.fullmatch(value) and is_shown(name):
+                    value_count += 1
+                    if value not in texts:
+                        missing.append((title, name, value))
+    assert value_count > 500
+    assert not missing
+
+
+WITHOUT_NOTES = re.compile(r"(?s)<ref.*?(?:/>|</ref>)|<!--.*?-->")
+PLAIN_VALUE = re.compile(r"\w[\w ,-]*\w(?<!px)")
+"""`Mayor of Leeds`: a value that is shown as it is written."""
+
+
+def real_pages(real_data: Path) -> Iterator[tuple[str, str]]:
+    """Titles and texts of the pages of the English Wikipedia in `shared/data`."""
+    for path in sorted((real_data / "wikipedia").glob("*.xml.bz2")):
+        for page in ET.fromstring(bz2.decompress(path.read_bytes())).iter():
+            if page.tag.endswith("}page") and page.find("{*}redirect") is None:
+                yield page.findtext("{*}title") or "", page.findtext("{*}revision/{*}text") or ""
+    with tarfile.open(real_data / "wikipedia/wtf-cache-half.tar.gz") as pages_file:
+        for member in pages_file.getmembers():
+            if content := pages_file.extractfile(member):
+                yield Path(member.name).stem, content.read().decode()
 
 
 def test_mwparserfromhell_sees_the_same_links_on_whole_pages(

@@ -9,10 +9,10 @@ from factdrift.annotation.batch import attention_items, read_batch
 from factdrift.annotation.checks import answer_problems
 from factdrift.annotation.hits import make_batch
 from factdrift.annotation.layout import layout_names, load_layout
+from factdrift.annotation.rehearsal import ANSWERS, answers_to, rehearse
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS
 from tests.annotation_workers import order
-from tests.rehearsal import ANSWERS, answers_to, rehearse
 
 
 @pytest.mark.parametrize("name", layout_names())

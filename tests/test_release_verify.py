@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -236,3 +237,26 @@ def test_a_bad_name_of_the_hub_is_refused_before_anything_is_asked(
 ) -> None:
     error_text = run_cli("push", release_folder, "--repo", repo, "--dry-run", ok=False)
     assert "not a name of the Hub" in error_text.stderr
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_command_has_a_traceback_for_a_damaged_table(
+    release_folder: Path, tmp_path: Path, seed: int
+) -> None:
+    random = Random(seed)
+    predictions = tmp_path / "predictions.jsonl"
+    predictions.write_text('{"id": "0000-2021Q3", "prediction": "x"}\n')
+    table = random.choice(sorted(release_folder.rglob("*.parquet")))
+    content = bytearray(table.read_bytes())
+    if seed % 3 == 0:
+        del content[random.randrange(len(content)) :]
+    for _ in range(20):
+        content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+    table.write_bytes(content)
+    for command in (
+        *("score {0} --predictions {1} --partial --out {2}/score", "baselines {0} --out {2}/base"),
+        *("tasks {0} --for inspect --out {2}/tasks", "diff {0} {0}"),
+    ):
+        words = command.format(release_folder, predictions, tmp_path).split()
+        printed = run_cli(*words, ok=False).stderr
+        assert "Traceback" not in printed, (command, table, printed)

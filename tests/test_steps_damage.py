@@ -8,7 +8,8 @@ from typing import ClassVar
 import pytest
 
 from factdrift.builders.core.files import replacing
-from factdrift.builders.core.steps import CHECKSUMS, Step, Workspace
+from factdrift.builders.core.seals import CHECKSUMS
+from factdrift.builders.core.steps import Step, Workspace
 
 CONTENT = {"table": b"some rows" * 50, "deep/summary.json": b'{"rows": 3}'}
 

@@ -343,11 +343,44 @@ def test_bad_rows_are_told_and_nothing_is_written(folder: Path, text: str, messa
     assert not Path("mine").exists()
 
 
+GOOD = "P54,team,<subject> of <object>.\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("P108,employer,<subject> has work. <subject> works for <object>.", "than one <subject>"),
+        ("P108,employer,<subject> works for <objekt>.", "unknown placeholder <objekt>"),
+        (GOOD.strip(), "asks the same as"),
+        ("P54,club,<subject> at <object>.", "P54 has two names: 'club' here, 'team' above"),
+        ("P108,employer", "not a CSV row: 2 cells in 3 columns"),
+        ("Q1,employer,<subject> works for <object>.", "'Q1' is not a property id"),
+        ("P108,employer,\udce9<subject> works for <object>.", "not UTF-8: perhaps Windows-1252"),
+    ],
+)
+def test_a_bad_row_is_left_out_and_told(folder: Path, row: str, message: str) -> None:
+    text = f"Wikidata ID,Relation,Template\n{GOOD}{row}\nP6,head,<object> leads <subject>.\n"
+    Path("templates.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
+    told: list[str] = []
+    template_paths = import_templates(Path("templates.csv"), Path("mine"), told.append)
+    assert [path.name for path in template_paths] == ["P54.yaml", "P6.yaml"]
+    assert len(load_relations(Path("mine"))["P54"].cloze) == 1
+    (line,) = told
+    assert line.startswith("left out: templates.csv:3: ") and message in line
+
+
+@pytest.mark.parametrize("head", ["sep=,\n", '\ufeff"sep=;"\r\n'])
+def test_a_table_of_a_spreadsheet(folder: Path, head: str) -> None:
+    text = f"Wikidata ID,Relation,Template\n{GOOD}"
+    text = head + (text.replace(",", ";") if ";" in head else text)
+    assert len(import_templates(written(text), Path("mine"))) == 1
+
+
 def test_nothing_is_replaced(folder: Path) -> None:
     existing_file = Path("mine/P102.yaml")
     existing_file.parent.mkdir()
     existing_file.write_text("my own")
-    with pytest.raises(UserError, match=r"^none\.csv: cannot be read as CSV"):
+    with pytest.raises(UserError, match=r"^none\.csv: cannot be read"):
         import_templates(Path("none.csv"), Path("mine"))
     with pytest.raises(UserError, match=r"^mine/P102\.yaml: is there already\n  take another"):
         import_templates(written(TABLE), Path("mine"))

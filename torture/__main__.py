@@ -10,11 +10,12 @@ from pathlib import Path
 from random import Random
 
 from torture import FOLDER, Outcome
+from torture.damage import bits
 from torture.lines import lines
 from torture.runs import disks, kills, rivals
 from torture.servers import servers
 
-CAMPAIGNS = {kills: 2, disks: 2, rivals: 3, lines: 2, servers: 60}
+CAMPAIGNS = {kills: 2, disks: 2, rivals: 3, bits: 9, lines: 2, servers: 60}
 """Each campaign, and its cases in a run of some minutes."""
 
 

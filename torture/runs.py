@@ -18,8 +18,11 @@ from factdrift.builders.release.verify import verify_release
 from tests.conftest import checksums
 from torture import ROOT, Outcome, scratch
 
-DATASETS = ("wmt-question-dates", "temporal-facts", "invariant-lama", "timeqa")
-"""Small samples of all ways to read: archives, dumps by processes, pages by processes."""
+DATASETS = (
+    *("wmt-question-dates", "temporal-facts", "invariant-lama", "timeqa", "dynamic-templama"),
+    *("ckl-questions", "temporal-reasoning", "as-of", "streamingqa"),
+)
+"""All samples, those that are made soonest first: a short campaign reaches all ways to read."""
 EARLIER, LATER = "1.0.0", "1.0.1"
 _SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 _CALLS = 12

@@ -245,11 +245,20 @@ def pieces(
 
 
 def retry_after(headers: Mapping[str, str] | Message) -> float | None:
-    """Return the seconds in the header `Retry-After`, or None if there are none."""
+    """Return the seconds in the header `Retry-After`, or None if there are none.
+
+    It is the server's own number, so that a message can tell it; who waits has a limit of its own.
+    """
+    header_reader = Retry()
+    header_reader.retry_after_max = _LONGEST_AGE  # urllib3 would say 21600 for all that is longer
     try:
-        return Retry().parse_retry_after(headers.get("Retry-After", ""))
-    except InvalidHeader:
+        return min(header_reader.parse_retry_after(headers.get("Retry-After", "")), _LONGEST_AGE)
+    except (InvalidHeader, ValueError, OverflowError):
         return None
+
+
+_LONGEST_AGE = 10**10
+"""Seconds that are as good as for ever, some 300 years: a larger number is told as this one."""
 
 
 class Reply(NamedTuple):

@@ -29,6 +29,11 @@ LONGEST_ROW = 4 << 20
 """Bytes of a line of predictions, of annotators' results or of T-REx: enough for an answer with
 thousands of candidates, and little enough that a file without line ends is refused before it fills
 the memory."""
+LARGEST_DOCUMENT = 256 << 20
+"""Bytes of a JSON file of predictions that is not JSON lines, because it is read whole. The answers
+to a million questions have 100 MB."""
+LONGEST_SAMPLE = 64 << 20
+"""Bytes of an unpacked sample in a log of Inspect. That of a long conversation has a megabyte."""
 LARGEST_SHARED_FILE = 16 << 20
 """Bytes of a file of shared results, so that a pull request with many stays small."""
 LARGEST_YAML = 1 << 20

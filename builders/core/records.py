@@ -158,7 +158,7 @@ def _utc_day(moment: datetime) -> date:
 
 def _day_of_number(number: float | Decimal) -> date:
     """The day that a number stands for (see `day_value`)."""
-    whole = math.isfinite(number) and int(number)
+    whole = int(number) if math.isfinite(number) else 0
     if whole == number and 10**7 <= whole < 10**8:
         day_match = _DAY.fullmatch(str(whole))
         assert day_match is not None
@@ -180,7 +180,7 @@ def _day_of_number(number: float | Decimal) -> date:
 
 
 def decode_record(line: bytes) -> dict[str, Any]:
-    """The object that a line of JSON holds; NaN is read as null.
+    """The object that a line of JSON holds, which may have NaN and infinite numbers.
 
     `BadValueError`: the line is not UTF-8 (the message names the encoding), not JSON, or no object.
     """
@@ -199,14 +199,14 @@ def _python_json(line: bytes, message: str) -> Any:
     if b"NaN" not in line and b"Infinity" not in line:
         raise BadValueError("bad_json", message)
     try:
-        return json.loads(line, parse_constant=lambda _: None)
+        return json.loads(line)
     except (ValueError, RecursionError):
         raise BadValueError("bad_json", message) from None
 
 
 def _decoded(text_bytes: bytes) -> str:
     with suppress(UnicodeDecodeError):
-        if b"\0" not in text_bytes or _wide_encoding(text_bytes) is None:
+        if b"\0" not in text_bytes or wide_encoding(text_bytes) is None:
             return text_bytes.decode()
     raise BadValueError("bad_utf8", _told_encoding(text_bytes))
 
@@ -217,8 +217,8 @@ def _told_encoding(text_bytes: bytes) -> str:
     Bytes are taken for Windows-1252, the encoding of most such files, where none of their
     characters is UTF-8 and each is one there; else UTF-8 was damaged.
     """
-    if wide_name := _wide_encoding(text_bytes):
-        return f"{wide_name}, not UTF-8: {_conversion(wide_name)}"
+    if wide_name := wide_encoding(text_bytes):
+        return f"{wide_name}, not UTF-8: {conversion(wide_name)}"
     broken_text = text_bytes.decode("utf-8", "surrogateescape")
     broken_characters = _HALF_CHARACTERS.findall(broken_text)
     if len(broken_characters) == sum(character > "\x7f" for character in broken_text):
@@ -231,17 +231,18 @@ def _told_encoding(text_bytes: bytes) -> str:
             sample_text = " ".join(read_text[max(0, place - 12) : place + 12].split())
             return (
                 f"not UTF-8, but perhaps Windows-1252 ({sample_text!r}): "
-                f"{_conversion('WINDOWS-1252')}"
+                f"{conversion('WINDOWS-1252')}"
             )
     place = broken_text.index(broken_characters[0])
     return f"not UTF-8 at byte {len(broken_text[:place].encode()) + 1}"
 
 
-def _conversion(encoding_name: str) -> str:
+def conversion(encoding_name: str) -> str:
+    """The command that converts a file of an encoding to UTF-8."""
     return f"iconv -f {encoding_name} -t UTF-8 FILE > NEW"
 
 
-def _wide_encoding(head: bytes) -> str | None:
+def wide_encoding(head: bytes) -> str | None:
     """UTF-16 or UTF-32, by the mark of a text or because its start has many bytes of 0."""
     head = head[:_HEAD]
     if head[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
@@ -260,8 +261,8 @@ def without_mark(first_bytes: bytes, path: Path) -> bytes:
 
     `UserError`: the file is UTF-16 or UTF-32.
     """
-    if wide_name := _wide_encoding(first_bytes):
-        hint = f"convert it: {_conversion(wide_name)}"
+    if wide_name := wide_encoding(first_bytes):
+        hint = f"convert it: {conversion(wide_name)}"
         raise UserError(f"this is {wide_name}, not UTF-8", where=display_path(path), hint=hint)
     return first_bytes.removeprefix(BYTE_ORDER_MARK)
 
@@ -301,8 +302,8 @@ def _check_length(file_line: bytes, longest: int, path: Path, line_number: int) 
 def plain_rows(batch: "pa.RecordBatch") -> list[dict[str, Any]]:
     """The rows of a batch as a line of JSON would have them.
 
-    Moments and days are text of ISO 8601, bytes are text, and NaN is None. What is not UTF-8 keeps
-    its bytes as halves of characters (`surrogateescape`), which `text_value` refuses.
+    Moments and days are text of ISO 8601, and bytes are text. What is not UTF-8 keeps its bytes as
+    halves of characters (`surrogateescape`), which `text_value` refuses.
     """
     columns = [_plain_column(column) for column in batch.columns]
     names = batch.schema.names
@@ -357,8 +358,6 @@ def _plain_value(value: Any) -> Any:
         return tuple(_plain_value(inner) for inner in value)
     if isinstance(value, dict):
         return {key: _plain_value(inner) for key, inner in value.items()}
-    if is_missing(value):
-        return None
     if isinstance(value, date):
         return value.isoformat()
     return value

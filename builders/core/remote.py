@@ -35,8 +35,9 @@ from factdrift.builders.core.addresses import (
 )
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors, locked, sync
-from factdrift.builders.core.hashing import digest
+from factdrift.builders.core.files import disk_errors, locked
+from factdrift.builders.core.growing import GrowingFile
+from factdrift.builders.core.hashing import digest, file_sha256
 from factdrift.builders.core.http import (
     RETRY_STATUSES,
     RetryError,
@@ -49,6 +50,7 @@ from factdrift.builders.core.http import (
 )
 from factdrift.builders.core.inputs import is_remote
 from factdrift.builders.core.progress import progress
+from factdrift.builders.core.seals import sealed, unsealed
 
 __outside_step_keys__ = True
 
@@ -61,6 +63,8 @@ INPUT_SCHEMES = (*WEB_SCHEMES, *BUCKET_SCHEMES)
 # `part-*.parquet`, not `part-1.parquet`; `?` begins the query of an address
 _GLOB_CHARACTERS = re.compile(r"[*\[]")
 _PIECE_SIZE = 1 << 20  # bytes
+_LARGE = 1 << 30
+"""Bytes of a file whose checksum takes a second or more."""
 _VERSION_FIELDS = frozenset(
     "etag lastmodified last_modified mtime modified updated generation".split()
 )
@@ -155,43 +159,50 @@ def _fetch(
 ) -> None:
     """Fetch one file to `target_path`, unless the file there has not changed."""
     where = without_credentials(address)
-    unfinished_file = target_path.with_name(f".{target_path.name}.part")
     version_note = target_path.with_name(f".{target_path.name}.json")
     file_head = again(lambda: remote_files.look(address))
-    known_version = _noted_version(version_note) if file_head.version else None
+    known_version, checksum = _noted(version_note) if file_head.version else (None, None)
     if known_version == file_head.version is not None and _size(target_path) == file_head.size:
-        return
+        if checksum in (None, _checksum(target_path, say)):  # None: fetched by an earlier version
+            return
+        say(f"  {display_path(target_path)} is not what was fetched, and is fetched anew")
+        target_path.unlink()
+    unfinished_file = GrowingFile(target_path.with_name(f".{target_path.name}.part"))
 
     def stretch() -> bool:
         """Read on and return whether the file is complete.
 
         If the answer breaks off after enough bytes, it is not a failure, but returns False.
         """
-        start_byte = _size(unfinished_file) if file_head.version else 0
+        if not file_head.version:
+            unfinished_file.clear()
+        start_byte = unfinished_file.size
         try:
             if not start_byte or start_byte != file_head.size:
-                with unfinished_file.open("ab" if start_byte else "wb") as file:
+                with unfinished_file.appending() as append:
                     for piece in remote_files.read(address, start_byte, file_head):
-                        file.write(piece)
+                        append(piece)
                         bar.advance(len(piece))
-            if file_head.size is not None and _size(unfinished_file) < file_head.size:
+            if file_head.size is not None and unfinished_file.size < file_head.size:
                 raise RetryError("an answer that breaks off")
         except RetryError:
-            if file_head.version and _size(unfinished_file) - start_byte >= least_bytes:
+            if file_head.version and unfinished_file.size - start_byte >= least_bytes:
                 return False
             raise
-        if file_head.size is not None and _size(unfinished_file) > file_head.size:
-            unfinished_file.unlink()
+        if file_head.size is not None and unfinished_file.size > file_head.size:
+            unfinished_file.clear()
             raise RetryError("more bytes than the file has")
         return True
 
     with disk_errors(target_path):
         target_path.parent.mkdir(parents=True, exist_ok=True)
         if known_version != file_head.version or file_head.version is None:
-            unfinished_file.unlink(missing_ok=True)
+            unfinished_file.clear()
+        elif not unfinished_file.take_up():
+            say(f"  {where}: what was fetched of it was changed since; it is fetched anew")
         target_path.unlink(missing_ok=True)
-        version_note.write_text(json.dumps({"version": file_head.version}), "utf-8")
-        free_bytes = shutil.disk_usage(target_path.parent).free + _size(unfinished_file)
+        _note(version_note, file_head.version, None)
+        free_bytes = shutil.disk_usage(target_path.parent).free + unfinished_file.size
         needed_bytes = file_head.size or 0
         if needed_bytes > free_bytes:
             error_text = (
@@ -204,22 +215,44 @@ def _fetch(
             )
         say(f"  {where} is fetched to {display_path(target_path)}")
         with progress(file_head.size, "B", f"fetch {target_path.name}") as bar:
-            bar.advance(_size(unfinished_file))
+            bar.advance(unfinished_file.size)
             while not again(stretch):
                 pass
-        sync(unfinished_file)
-        unfinished_file.replace(target_path)
+        _note(version_note, file_head.version, unfinished_file.sha256())
+        unfinished_file.finish(target_path)
 
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
 
-def _noted_version(version_note: Path) -> str | None:
+def _checksum(path: Path, say: Callable[[str], None]) -> str:
+    """Return the sha256 of a fetched file; that of a dump takes a while, which is said."""
+    size = _size(path)
+    if size > _LARGE:
+        say(f"  checksum of {path.name} ({size / 1e9:.1f} GB)")
+    return file_sha256(path)
+
+
+def _note(version_note: Path, version: str | None, checksum: str | None) -> None:
+    """Write the version of a file on its server, and the sha256 of what was fetched."""
+    note = sealed({"version": version, "sha256": checksum})
+    version_note.write_text(json.dumps(note), "utf-8")
+
+
+def _noted(version_note: Path) -> tuple[str | None, str | None]:
+    """Return the version and the sha256 in a note; None for what it does not say.
+
+    Notes of versions before 0.3 have neither a sha256 nor a seal.
+    """
     try:
-        return str(json.loads(version_note.read_text("utf-8"))["version"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        content = version_note.read_bytes()
+        note = unsealed(content)
+        if note is None and json.loads(content).keys() == {"version"}:
+            note = json.loads(content)
+        return (str(note["version"]), note.get("sha256")) if note else (None, None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None, None
 
 
 class _Web:

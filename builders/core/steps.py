@@ -9,7 +9,7 @@ list dependencies.
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -25,6 +25,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, fresh_folder, locked, replacing
 from factdrift.builders.core.hashing import digest, file_sha256
 from factdrift.builders.core.reach import ROOT, Reach, reach
+from factdrift.builders.core.seals import first_damage, write_checksums
 
 __outside_step_keys__ = True
 __methods_work_in__ = {"engine": "factdrift.builders.core.engine"}
@@ -60,6 +61,10 @@ class Step(Strict):
     def prebuilt_folder(self) -> Path | None:
         """Return a folder that somebody provided, so that nothing is made, or None."""
         return None
+
+    def damage(self, folder: Path) -> str | None:
+        """Return what was changed in the folder of this step since it was written, or None."""
+        return first_damage(folder)
 
     @cached_property
     def key(self) -> str:
@@ -151,11 +156,32 @@ class Workspace:
         self.say(f"  {step.name}: making ({folder_name})")
         unfinished_folder = self.root / f".{folder_name}.tmp"
         fresh_folder(unfinished_folder)
-        step.make(unfinished_folder, replace(self, making=step))
+        with self.damage_told():
+            step.make(unfinished_folder, replace(self, making=step))
         write_checksums(unfinished_folder)
         unfinished_folder.rename(finished_folder)
         self.folders_by_key[step.key] = finished_folder
         return finished_folder
+
+    @contextmanager
+    def damage_told(self) -> Iterator[None]:
+        """Raise `UserError` in place of any error in the block if a folder was changed meanwhile.
+
+        Damaged tables raise errors of many kinds, deep in the libraries that read them; only the
+        checksums tell them from bugs, so the folders in use are checked when something failed.
+        """
+        try:
+            yield
+        except UserError:
+            raise
+        except Exception as error:
+            for key, step in self.steps.items():
+                folder = step.prebuilt_folder() or self.folders_by_key.get(key)
+                if folder and (damage := step.damage(folder)):
+                    text = f"was changed while it was in use: {damage}"
+                    hint = "run it again; if that happens again, look after the disk"
+                    raise UserError(text, where=folder, hint=hint) from error
+            raise
 
     def note(self, step: Step) -> None:
         """Remember a step, after the steps that it is made from."""
@@ -202,45 +228,6 @@ class Workspace:
 def _seal(file_identity: str, checksum: str) -> str:
     """Return the digest that shows a remembered checksum of an input to be unchanged."""
     return digest([file_identity, checksum])
-
-
-CHECKSUMS = ".sha256.json"
-"""The file of a step's folder that has the sha256 of every other file in it."""
-
-
-def write_checksums(folder: Path) -> None:
-    """Write the sha256 of every file of a finished step, by its path in the folder."""
-    text = json.dumps(folder_checksums(folder), indent=1, sort_keys=True)
-    (folder / CHECKSUMS).write_text(text + "\n", "utf-8")
-
-
-def folder_checksums(folder: Path) -> dict[str, str]:
-    """Return the sha256 of every file below a folder, by its path there; links are followed."""
-    checksums = {}
-    for path in sorted(folder.rglob("*")):
-        place = path.relative_to(folder).as_posix()
-        if place != CHECKSUMS and not path.is_dir():
-            checksums[place] = file_sha256(path)
-    return checksums
-
-
-def first_damage(folder: Path) -> str | None:
-    """Return what differs in a step's folder from what was written, or None if nothing does.
-
-    A fault of the disk or a person may have changed a file. A folder of a version before 0.3 has no
-    checksums, and is made anew as well.
-    """
-    try:
-        written = msgspec.json.decode((folder / CHECKSUMS).read_bytes(), type=dict[str, str])
-        current = folder_checksums(folder)
-    except FileNotFoundError:
-        return "it has no checksums"
-    except (msgspec.DecodeError, OSError, UserError):
-        return "it cannot be read"
-    for place in sorted(written.keys() | current.keys()):
-        if written.get(place) != current.get(place):
-            return f"{place} is not what was written"
-    return None
 
 
 class NotMadeError(LookupError):

@@ -25,7 +25,7 @@ from factdrift.builders.facts.relations import (
     relations_with_own,
 )
 from factdrift.builders.facts.stated import SUBCLASS, Stated
-from factdrift.builders.wikidata.finish import TABLES, read_summary
+from factdrift.builders.wikidata.finish import TABLES, mined_damage, read_summary
 from factdrift.builders.wikidata.steps import Mine, MinedFolder
 
 FACT_ORDER = (
@@ -209,6 +209,9 @@ def _mined(run: Run, source: Source, needed_properties: Mapping[str, bool]) -> M
         _say_before(run, mine_step)
         return mine_step
     summary = read_summary(source.mined / TABLES[-1])
+    if damage := mined_damage(source.mined):
+        hint = "mine the dump again; after a change on purpose, take `sha256` and `seal` out of it"
+        raise UserError(f"was changed since: {damage}", where=source.mined, hint=hint)
     if summary["asked"] is not None and (
         missing_properties := sorted(set(needed_properties) - set(summary["asked"]))
     ):

@@ -6,8 +6,7 @@ relation becomes a file `P….yaml` with the settings of a relation that changes
 have several objects, and its undated facts are dropped.
 """
 
-import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ from pydantic import ValidationError
 
 from factdrift.builders.core.config import did_you_mean, display_path
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.progress import say
+from factdrift.builders.core.text_files import BrokenEntry, table_columns, table_rows
 from factdrift.builders.facts.relations import (
     TEMPLATES,
     Example,
@@ -74,13 +75,19 @@ def write_schema(folder: Path) -> Path:
     return schema_path
 
 
-def import_templates(table: Path, folder: Path) -> list[Path]:
+def import_templates(table: Path, folder: Path, report: Callable[[str], None] = say) -> list[Path]:
     """Write a file for each relation of `table` into `folder`, in the order of the table.
 
-    Raises one UserError with every bad row by its line, or with every file that is there already;
-    then nothing is written. The schema for editors is written too, where there is none.
+    A bad row is left out, and `report` hears of it by its line. Raises one UserError with every bad
+    row if there is no good one, or with every file that is there already; then nothing is written.
+    The schema for editors is written too, where there is none.
     """
-    relations = _relations(table)
+    relations, mistake_lines = _relations(table)
+    if not relations:
+        no_rows = f"{display_path(table)}: no templates: no row below the head"
+        raise UserError("\n".join(mistake_lines or [no_rows]))
+    for mistake_line in mistake_lines:
+        report(f"left out: {mistake_line}")
     paths = {relation: folder / f"{relation}.yaml" for relation in relations}
     if existing_paths := [
         template_path for template_path in paths.values() if template_path.exists()
@@ -108,11 +115,14 @@ def import_templates(table: Path, folder: Path) -> list[Path]:
     return list(paths.values())
 
 
-def _relations(table: Path) -> dict[str, dict[str, Any]]:
-    """Return the fields of each relation; raise one `UserError` with all mistakes."""
+def _relations(table: Path) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Return the fields of each relation, and a line for each mistake in the table."""
     relations: dict[str, dict[str, Any]] = {}
     mistake_lines: list[str] = []
     for line_number, row in _rows(table):
+        if isinstance(row, str):
+            mistake_lines.append(f"{display_path(table)}:{line_number}: {row}")
+            continue
         relation_id = row["Wikidata ID"]
         relation_fields = relations.get(
             relation_id, {"relation": relation_id, "label": row["Relation"], **_DEFAULTS}
@@ -137,36 +147,27 @@ def _relations(table: Path) -> dict[str, dict[str, Any]]:
             )
             continue
         relations[relation_id] = extended_fields
-    if mistake_lines:
-        raise UserError("\n".join(mistake_lines))
-    if not relations:
-        raise UserError("no templates: no row below the head", where=display_path(table))
-    return relations
+    return relations, mistake_lines
 
 
-def _rows(table: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield each row that is not blank, with its line; raise `UserError` for a bad table."""
-    try:
-        with table.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            column_names = reader.fieldnames or ()
-            if missing_columns := [
-                column_name for column_name in COLUMNS if column_name not in column_names
-            ]:
-                near_name = did_you_mean(missing_columns[0], column_names)
-                hint = (
-                    f"is {near_name!r} meant?"
-                    if near_name
-                    else f"the columns are {', '.join(COLUMNS)}"
-                )
-                mistake_text = f"no column {', '.join(map(repr, missing_columns))}"
-                raise UserError(mistake_text, where=display_path(table), line=1, hint=hint)
-            for row in reader:
-                cells = {column_name: (row[column_name] or "").strip() for column_name in COLUMNS}
-                if any(cells.values()):
-                    yield reader.line_num, cells
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"cannot be read as CSV: {error}", where=display_path(table)) from None
+def _rows(table: Path) -> Iterator[tuple[int, dict[str, str] | str]]:
+    """Yield the line of each row that is not blank, and its cells, or what is wrong with it.
+
+    Raises `UserError` for a bad table.
+    """
+    column_names = table_columns(table)
+    if missing_columns := [name for name in COLUMNS if name not in column_names]:
+        near_name = did_you_mean(missing_columns[0], column_names)
+        hint = f"is {near_name!r} meant?" if near_name else f"the columns are {', '.join(COLUMNS)}"
+        text = f"no column {', '.join(map(repr, missing_columns))}"
+        raise UserError(text, where=display_path(table), line=1, hint=hint)
+    for entry in table_rows(table):
+        if isinstance(entry, BrokenEntry):
+            yield entry.line, f"{entry.reason}: {entry.detail}".rstrip(": ")
+            continue
+        cells = {column_name: entry.value[column_name].strip() for column_name in COLUMNS}
+        if any(cells.values()):
+            yield entry.line, cells
 
 
 if __name__ == "__main__":  # `make schema`

@@ -139,18 +139,19 @@ def _release(
     say = options.say
     say(f"{recipe.dataset}: {display_path(recipe_path)}")
     run = _run(recipe_path, recipe, workspace, options)
-    dataset = recipe.build.build(run)
-    gold = [
-        input_file
-        for source in run.inputs.values()
-        if source.about.kind == "gold"
-        for input_file in source.files
-    ]
-    people = people_statistics(gold)
-    dataset = replace(dataset, statistics=(*dataset.statistics, *people))
-    say("  release: writing")
-    meta = _meta(recipe_path, recipe, run, options)
-    published = write_release(dataset, meta, options.out, options.version or recipe.version)
+    with workspace.damage_told():
+        dataset = recipe.build.build(run)
+        gold = [
+            input_file
+            for source in run.inputs.values()
+            if source.about.kind == "gold"
+            for input_file in source.files
+        ]
+        people = people_statistics(gold)
+        dataset = replace(dataset, statistics=(*dataset.statistics, *people))
+        say("  release: writing")
+        meta = _meta(recipe_path, recipe, run, options)
+        published = write_release(dataset, meta, options.out, options.version or recipe.version)
     release_problems = verify_release(published.folder)
     if release_problems:
         raise AssertionError("\n".join(["the release does not verify:", *release_problems]))

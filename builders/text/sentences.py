@@ -6,6 +6,9 @@ lower-case letter follows. It does not end after an abbreviation or an initial. 
 any case is an initial, the last one of `U.S.` too, and the abbreviations of encyclopedias are known
 (`Mt.`, `ca.`). In `news` an ellipsis ends a sentence, any number of marks may open the next one,
 and only a capital that is a whole word is an initial.
+
+Numbers of references belong to the sentence before them (`resigned.[1] He`). A sentence also ends
+where the space behind it is missing, between two words in usual letters (`the first.Second`).
 """
 
 import re
@@ -21,9 +24,18 @@ _OPENING = "\"'“‘(["
 # `pages` ends a sentence in `He won. The club`, not in `He won. the club` or at `won … The`;
 # `news` also ends one at the ellipsis. An end is looked for at the first of several marks alone,
 # and nothing is given back: ten thousand full stops are read once, not once for each of them.
+# `[1]`, `[a]`, `[note 2]` and `[citation needed]`, with the space before it, but not `[sic]`
+_REFERENCE: Final = r"\s*+\[(?:\d{1,3}|[a-z]|(?:note|nb) \d{1,3}|citation needed)\]"
+# `first.Second` and `won.[1]He`, but not `U.S.Senate`, `Dr.Roe`, `www.Example.org` or `a.B`
+_NO_SPACE: Final = rf"(?<=[a-z][a-z])[.?](?:{_REFERENCE})*+(?=[A-Z][a-z]++(?![\w.@/]))"
 _END: Final = {
-    "pages": re.compile(r"[.!?][\"'”’)\]]*+\s++(?=[\"“(\[]?[^\W_a-z])"),
-    "news": re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+\s++(?=[\"'“‘(\[]*+[^\W_a-z])"),
+    "pages": re.compile(
+        rf"[.!?][\"'”’)\]]*+(?:{_REFERENCE})*+\s++(?=[\"“(\[]?[^\W_a-z])|{_NO_SPACE}"
+    ),
+    "news": re.compile(
+        rf"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?:{_REFERENCE})*+\s++(?=[\"'“‘(\[]*+[^\W_a-z])"
+        rf"|{_NO_SPACE}"
+    ),
 }
 _LISTS: Final = language_data("words")["abbreviations"]
 _SHORT: Final = {kind: word_set(_LISTS["both"]) | word_set(_LISTS[kind]) for kind in _END}

@@ -6,6 +6,7 @@ spread over parts, nor on the number of threads.
 """
 
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,7 +22,9 @@ import duckdb
 from factdrift.builders.core import duck
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.schema import ROW_GROUP
+from factdrift.builders.core.seals import sealed, unsealed
 from factdrift.builders.rows import Dropped, Entity, Statement
 from factdrift.builders.wikidata.documents import EDITED_PREFIX
 from factdrift.builders.wikidata.parts import RawEntity, RawStatement, read_parts
@@ -30,6 +33,8 @@ _WRITING = timedelta(days=7)
 """A dump is named by the day on which its writing began, and is edited meanwhile."""
 _PLANNED = 10
 """So many starts, or one in a hundred, may be after the day of a dump: what is planned."""
+_CHECKSUMS = "sha256"
+"""The key of the sha256 of the tables in `mined.json`, which goes wherever the tables go."""
 TABLES = ("statements.parquet", "entities.parquet", "dropped.parquet", "mined.json")
 
 
@@ -112,7 +117,9 @@ def finish(
         _write(connection, temporary_folder, snapshot)
         counts.update(_count(connection, temporary_folder))
     summary = _summary(snapshot, undated, relations, counts)
-    summary_text = json.dumps(summary, indent=1, sort_keys=True, ensure_ascii=False)
+    checksums = {name: file_sha256(temporary_folder / name) for name in TABLES[:-1]}
+    sealed_summary = sealed({**summary, _CHECKSUMS: checksums})
+    summary_text = json.dumps(sealed_summary, indent=1, sort_keys=True, ensure_ascii=False)
     (temporary_folder / TABLES[-1]).write_text(summary_text + "\n", "utf-8")
     (out / TABLES[-1]).unlink(missing_ok=True)
     for table_name in TABLES:  # the summary last: where it is, the tables are whole
@@ -141,6 +148,25 @@ def _connect(spill: Path, memory: str, threads: int) -> Iterator[duckdb.DuckDBPy
         raise UserError(f"the tables cannot be written: {error}", where=spill.parent) from error
     finally:
         shutil.rmtree(spill, ignore_errors=True)
+
+
+def mined_damage(folder: Path) -> str | None:
+    """Return what was changed in a mined folder since it was mined, or None if nothing was.
+
+    One that was mined before version 0.3, or whose `mined.json` has lost `sha256` and `seal`
+    because somebody changed a table on purpose, is taken as it is.
+    """
+    content = (folder / TABLES[-1]).read_bytes()
+    if not re.search(rb'"(sha256|seal)"', content):
+        return None
+    summary = unsealed(content)
+    if summary is None:
+        return f"{TABLES[-1]} is not what was written"
+    for name, checksum in summary.get(_CHECKSUMS, {}).items():
+        path = folder / name
+        if not path.is_file() or file_sha256(path) != checksum:
+            return f"{name} is not what was mined"
+    return None
 
 
 def read_summary(path: Path) -> dict[str, Any]:

@@ -7,14 +7,22 @@ from contextlib import contextmanager, suppress
 from datetime import date
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import locked, wait_for_sharers
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.progress import progress
+from factdrift.builders.core.seals import sealed, unsealed
 from factdrift.builders.rows import Dropped
 from factdrift.builders.wikidata.finish import MinedTables, finish
-from factdrift.builders.wikidata.parts import Blocks, pack_tables, read_parts, write_part
+from factdrift.builders.wikidata.parts import (
+    Blocks,
+    damaged_parts,
+    pack_tables,
+    read_parts,
+    write_part,
+)
 from factdrift.builders.wikidata.reader import DumpReading, RemainingWork, Share, Tuning, read_dump
 from factdrift.builders.wikidata.shards import find_shards, snapshot_day
 
@@ -106,7 +114,8 @@ def mine_share(
             "undated": dump_reading.undated,
             "share": share,
         }
-        (out / SHARE_FILE).write_text(json.dumps(share_summary, indent=1) + "\n", "utf-8")
+        share_text = json.dumps(sealed(share_summary), indent=1)
+        (out / SHARE_FILE).write_text(share_text + "\n", "utf-8")
     return out
 
 
@@ -122,9 +131,7 @@ def merge_shares(
 
     `UserError`: one is missing, or of other files.
     """
-    share_summaries = [
-        json.loads((share_folder / SHARE_FILE).read_text("utf-8")) for share_folder in shares
-    ]
+    share_summaries = [_read_share(share_folder) for share_folder in shares]
     first_summary = share_summaries[0]
     share_count = first_summary["share"][1]
     if any(
@@ -154,6 +161,19 @@ def merge_shares(
         return _tables(
             dump_reading, out, date.fromisoformat(first_summary["snapshot"]), memory, jobs, say
         )
+
+
+def _read_share(share_folder: Path) -> dict[str, Any]:
+    """Return what a share says of itself; `UserError` where it or one of its parts was changed."""
+    share_file = share_folder / SHARE_FILE
+    share_summary = unsealed(share_file.read_bytes())
+    hint = "read this share again, or copy it again from where it was read"
+    if share_summary is None:
+        text = "was changed since it was written, or is of an older version"
+        raise UserError(text, where=share_file, hint=hint)
+    if damaged := damaged_parts(share_folder / share_summary["parts"]):
+        raise UserError("was changed since it was read", where=damaged[0], hint=hint)
+    return share_summary
 
 
 def _plan_reading(
@@ -233,6 +253,9 @@ def _read(
     reading: DumpReader | None = None,
 ) -> None:
     """Write parts for every block that no part covers yet, by `reading` or in processes."""
+    for part_folder in damaged_parts(dump_reading.parts):
+        say(f"{part_folder.name}: changed since it was read from the dump; it is read again")
+        shutil.rmtree(part_folder)
     remaining = remaining_work(dump_reading, covered := covered_blocks(dump_reading.parts))
     if covered:
         block_count = sum(map(len, covered.values()))
@@ -279,10 +302,8 @@ def _about(parts_folder: Path, shard: int) -> dict[str, int]:
     The result is empty as long as the shard was not read to its end.
     """
     summary_path = parts_folder / f"shard-{shard:06}.json"
-    shard_summary: dict[str, int] = (
-        json.loads(summary_path.read_text("utf-8")) if summary_path.is_file() else {}
-    )
-    return shard_summary
+    shard_summary = unsealed(summary_path.read_bytes()) if summary_path.is_file() else None
+    return shard_summary or {}
 
 
 def covered_blocks(parts_folder: Path) -> Blocks:

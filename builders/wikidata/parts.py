@@ -17,6 +17,7 @@ import msgspec
 import zstandard
 
 from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.core.seals import first_damage, write_checksums
 from factdrift.builders.rows import Dropped, Rank
 
 _ABOUT = "part.json"
@@ -145,8 +146,15 @@ def write_part(
         (temporary_folder / f"{table_name}.json.zst").write_bytes(table_bytes)
     part_summary = PartSummary(counts or {}, blocks or {}, bad)
     (temporary_folder / _ABOUT).write_bytes(msgspec.json.encode(part_summary))
+    write_checksums(temporary_folder)
     shutil.rmtree(part_folder, ignore_errors=True)
     temporary_folder.rename(part_folder)
+
+
+def damaged_parts(parts_folder: Path) -> list[Path]:
+    """Return the finished parts in a folder that were changed since they were written."""
+    part_folders = sorted(path.parent for path in parts_folder.glob(f"[!.]*/{_ABOUT}"))
+    return [part_folder for part_folder in part_folders if first_damage(part_folder)]
 
 
 def read_parts(parts_folder: Path) -> list[PartSummary]:

@@ -23,6 +23,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.limits import LONGEST_LINE
 from factdrift.builders.core.parallel import AHEAD, ordered_map
+from factdrift.builders.core.seals import sealed
 from factdrift.builders.wikidata.documents import DumpRows
 from factdrift.builders.wikidata.parts import BadLine, Blocks, Tables, pack_tables, write_part
 from factdrift.builders.wikidata.shards import (
@@ -196,7 +197,7 @@ def _blocks_of(
     temporary_path = summary_path.with_suffix(
         f".{dump_reading.share.place}.tmp"
     )  # shares may end at the same time
-    temporary_path.write_text(json.dumps(shard_summary), "utf-8")
+    temporary_path.write_text(json.dumps(sealed(shard_summary)), "utf-8")
     temporary_path.replace(summary_path)
 
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -293,7 +294,7 @@ class Pager:
         if path.is_file():
             try:
                 cached_page = _page(gzip.decompress(path.read_bytes()))
-            except (EOFError, OSError, msgspec.DecodeError) as error:
+            except (EOFError, OSError, zlib.error, ValueError) as error:
                 text = f"not a page of answers ({error})"
                 hint = "remove this file: it will be asked for again"
                 raise UserError(text, where=path, hint=hint) from error

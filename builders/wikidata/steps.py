@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from factdrift.builders.core.run import Source
 from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.wikidata.finish import mined_damage
 from factdrift.builders.wikidata.mine import mine
 
 
@@ -45,3 +46,7 @@ class MinedFolder(Step):
         """The folder itself."""
         assert self.tables.mined is not None
         return self.tables.mined
+
+    def damage(self, folder: Path) -> str | None:
+        """What was changed in it since it was mined, by the checksums in its `mined.json`."""
+        return mined_damage(folder)

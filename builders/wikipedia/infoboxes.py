@@ -26,7 +26,7 @@ _TOGETHER_ONLY = frozenset(_LISTED["together_only"])
 _SPAN = {start: (name, end) for name, start, end in _LISTED["spans"]}
 _UNSHOWN = re.compile("|".join(part.strip() for part in _LISTED["unshown"].split("|")))
 # `clubs6` and `year6start` match; `1990 title` does not, for its number stands in front of a word.
-_NUMBERED = re.compile(r"([A-Za-z()/ -]*?)[ ]?(\d{1,3})(start|end)?")
+_NUMBERED = re.compile(r"([A-Za-z()/ -]*?)[ ]?(\d{1,3})(start|end| up)?")
 
 
 class _TemplatePart(NamedTuple):

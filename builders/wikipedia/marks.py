@@ -23,4 +23,4 @@ def block_marks(text: str) -> str:
 
 def without_blocks(text: str) -> str:
     """A text without the marks of boxes and tables."""
-    return BLOCK_MARK.sub("", text).strip() if BLOCK in text else text
+    return BLOCK_MARK.sub("", text).strip(" ,\n") if BLOCK in text else text

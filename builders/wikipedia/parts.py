@@ -13,7 +13,10 @@ import msgspec
 import numpy as np
 
 from factdrift.builders.core.compressed import pieces
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.limits import OverLimitError, check_paragraphs
+from factdrift.builders.core.seals import sealed, unsealed
 from factdrift.builders.rows import Dropped, Page
 from factdrift.builders.wikipedia.dump import (
     BadPageError,
@@ -42,6 +45,9 @@ from factdrift.builders.wikipedia.titles import (
 from factdrift.builders.wikipedia.unlisted_counts import TemplateCounts, add_page
 from factdrift.builders.wikipedia.wikitext import paragraphs
 
+_ENDINGS = (".pages", ".npz")
+"""The endings of the two files of a part that its `.json` has the sha256 of."""
+
 
 class ReadingTask(NamedTuple):
     """The settings that every reading process gets; parts are written into the folder `parts`."""
@@ -64,11 +70,23 @@ class PagePartSummary(msgspec.Struct):
     within: tuple[int, ...]
     dropped: list[Dropped]
     templates: TemplateCounts
+    checksums: dict[str, str]
+    """The sha256 of the other two files, by their endings."""
 
 
 def summary_of(part: Path) -> PagePartSummary:
     """The summary of a part, by the path of its `.npz`."""
     return msgspec.json.decode(part.with_suffix(".json").read_bytes(), type=PagePartSummary)
+
+
+def is_whole(part: Path) -> bool:
+    """Whether a part was read completely, and its files are what was written."""
+    try:
+        summary = unsealed(part.with_suffix(".json").read_bytes())
+        checksums = {ending: file_sha256(part.with_suffix(ending)) for ending in _ENDINGS}
+    except (OSError, UserError):
+        return False
+    return summary is not None and summary.get("checksums") == checksums
 
 
 def part_name(unit: PageUnit, late: bool) -> str:
@@ -250,7 +268,10 @@ class _PartWriter:
         }
         np.savez(self.path.with_suffix(".npz"), **arrays)
         page_count = len(self.articles) + len(self.redirects) + self.others
-        summary = PagePartSummary(page_count, self.unit.within, self.dropped, self.templates)
+        checksums = {ending: file_sha256(self.path.with_suffix(ending)) for ending in _ENDINGS}
+        summary = PagePartSummary(
+            page_count, self.unit.within, self.dropped, self.templates, checksums
+        )
         temporary_path = self.path.with_suffix(".tmp")
-        temporary_path.write_bytes(msgspec.json.encode(summary))
+        temporary_path.write_bytes(msgspec.json.encode(sealed(msgspec.to_builtins(summary))))
         temporary_path.replace(self.path.with_suffix(".json"))

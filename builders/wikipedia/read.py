@@ -22,7 +22,13 @@ from factdrift.builders.core.progress import progress
 from factdrift.builders.core.schema import writing
 from factdrift.builders.rows import Dropped, Page, UnlistedTemplate
 from factdrift.builders.wikipedia.files import PageFile, PageUnit, find_pages, page_file, units
-from factdrift.builders.wikipedia.parts import ReadingTask, part_name, summary_of, write_part
+from factdrift.builders.wikipedia.parts import (
+    ReadingTask,
+    is_whole,
+    part_name,
+    summary_of,
+    write_part,
+)
 from factdrift.builders.wikipedia.titles import (
     Resolver,
     Titles,
@@ -119,7 +125,7 @@ def _read_all(sources: Sequence[PageFile], task: ReadingTask, jobs: int) -> None
             unit
             for file, source in enumerate(sources)
             for unit in units(source, file, bar.advance, threads=jobs)
-            if not (task.parts / f"{part_name(unit, late=False)}.json").is_file()
+            if not is_whole(task.parts / f"{part_name(unit, late=False)}.json")
         )
         deque(_read_units(unread_units, task, jobs), 0)
 
@@ -170,22 +176,29 @@ def _finish(
         file_names, second_places["item"], second_places["page"], strict=True
     ):
         dropped_rows.append(_dropped("second_page", item, f"{name}:{page}"))
-    missing_items, first_indexes = np.unique(wanted.items[is_missing], return_index=True)
-    missing_hashes = wanted.hashes[is_missing][first_indexes]
-    has_no_page = ~np.isin(missing_items, kept_places["item"])
-    for item, title_key in zip(
-        missing_items[has_no_page], missing_hashes[has_no_page].tolist(), strict=True
-    ):
+    for item, title_key in _pageless(wanted, is_missing, kept_places["item"]):
         dropped_rows.append(_dropped(reasons.get(title_key, "no_page"), item))
     templates = template_rows(total_counts(summary_of(part).templates for part in all_parts))
     dropped_rows += unknown_templates(templates)
-    with writing(out / "dropped.parquet", Dropped) as table:
-        for row in dropped_rows:
-            table.append(row)
-    with writing(out / "templates.parquet", UnlistedTemplate) as template_table:
-        for template in templates:
-            template_table.append(template)
+    _write_rows(out / "dropped.parquet", Dropped, dropped_rows)
+    _write_rows(out / "templates.parquet", UnlistedTemplate, templates)
     return page_count
+
+
+def _pageless(wanted: Titles, is_missing: Any, kept_items: Any) -> Iterator[tuple[int, int]]:
+    """Yield the item and the title's hash of each wanted page that is missing after redirects."""
+    missing_items, first_indexes = np.unique(wanted.items[is_missing], return_index=True)
+    missing_hashes = wanted.hashes[is_missing][first_indexes]
+    has_no_page = ~np.isin(missing_items, kept_items)
+    yield from zip(
+        missing_items[has_no_page].tolist(), missing_hashes[has_no_page].tolist(), strict=True
+    )
+
+
+def _write_rows(path: Path, row_type: type, rows: Iterable[Any]) -> None:
+    with writing(path, row_type) as table:
+        for row in rows:
+            table.append(row)
 
 
 def _dropped(reason: str, item: int, place: str = "") -> Dropped:

@@ -281,7 +281,7 @@ def _as_of(arguments: Arguments) -> str:
     )
 
 
-def _full_age(arguments: Arguments) -> str:
+def full_age(arguments: Arguments) -> str:
     """`{{age|1960|3|4|2000|1|1}}` is `39`; an age today is none of a page's."""
     texts = [arguments.get(str(place), "") for place in range(1, 7)]
     if not all(text.isdecimal() and len(text) < 5 for text in texts):
@@ -398,8 +398,20 @@ def _medal(label: str, arguments: Arguments) -> str:
     return f"\n{label}: {values}\n" if label and values else f"\n{values}\n"
 
 
+def _any_medal(arguments: Arguments) -> str:
+    """`{{medal|Gold|1996 Atlanta|Singles}}`, `{{medal|Sport|Tennis}}`; `{{medal|Top}}` is none."""
+    first, *values = _unnamed_values(arguments) or [""]
+    kind = first.capitalize()
+    if not values or kind not in ("Gold", "Silver", "Bronze", "Sport", "Country", "Competition"):
+        return "\n"
+    return _medal(
+        f"{kind} medal" if kind in ("Gold", "Silver", "Bronze") else "",
+        dict(zip("123456789", values, strict=False)),
+    )
+
+
 _RENDER: dict[str, Render] = {
-    "age": _full_age,
+    "age": full_age,
     "birth_or_death": _birth_or_death,
     "fraction": _fraction,
     "ordinal": _ordinal,
@@ -414,6 +426,7 @@ _RENDER: dict[str, Render] = {
     "held_office": _held_office,
     "successor": _successor,
     "succession": _succession,
+    "any_medal": _any_medal,
     "date": date_text,
     "sortable": _sortable,
     "circa": lambda arguments: (

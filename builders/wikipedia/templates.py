@@ -24,7 +24,13 @@ from factdrift.builders.wikipedia.marks import (
     block_marks,
     without_blocks,
 )
-from factdrift.builders.wikipedia.renders import FUNCTIONS, RENDER_BY_NAME, Arguments, date_text
+from factdrift.builders.wikipedia.renders import (
+    FUNCTIONS,
+    RENDER_BY_NAME,
+    Arguments,
+    date_text,
+    full_age,
+)
 from factdrift.builders.wikipedia.unlisted import (
     Places,
     is_box,
@@ -44,6 +50,11 @@ _INNERMOST = re.compile(
 _PIPES = re.compile(r"\[\[[^\[\]]*+\]\]|\|")
 # `{|` and, at the start of a line, `|}`; `{{{!}}` and `{{!}}}` are such marks, too.
 _TABLE_MARKS = re.compile(rf"\{{[|{PIPE}]|(?<=\n)[ \t]*[|{PIPE}]\}}")
+# `\n| spouse =` after a table that nobody closed; `\n| align=center |` is a cell of it.
+_PARAMETER_LINE = re.compile(
+    r"\n[ \t]*\|[ \t]*(?!(?:align|valign|style|class|bgcolor|width|height|colspan|rowspan|scope)\b)"
+    r"[A-Za-z_][\w ()-]*="
+)
 _LOOSE = re.compile(r"\{\{\{?|\}\}\}?")
 # `infobox person`, `football club infobox`, `taxobox`; `navbox` is none.
 _BOX = re.compile(
@@ -63,6 +74,8 @@ _DEPTH = 40
 """Levels of templates in templates that are read; MediaWiki itself stops at 40."""
 # The name of a parameter has no link, tag, table or box; before a later `=` these may stand.
 _HOLDS_TEXT = re.compile(rf"\[\[|<|\{{[|{PIPE}]|{BLOCK}")
+# `age at death`, `age nts`; ages in days and the like are not worked out.
+_AGE = re.compile(r"age\b(?!.*(?:month|week|day))")
 _LONGEST_NAME = 100
 """Characters of a template's name by which it is counted."""
 _PAGE_NAMES = ("pagename", "fullpagename", "basepagename", "subpagename")
@@ -125,6 +138,7 @@ class _PageTemplates:
     def __init__(self, page_title: str, unlisted: UnlistedTemplates) -> None:
         self.page_title, self.unlisted = page_title, unlisted
         self.blocks: list[str] = []
+        self.placed_marks: set[str] = set()
         self.places = Places("")
 
     def replace_all(self, text: str) -> str:
@@ -152,12 +166,17 @@ class _PageTemplates:
         parameter, body, table_end = match.groups()
         if body is None:
             return str(parameter).partition("|")[2]
+        first_new = len(self.blocks)
         shown_text = self._shown(body + (table_end or ""), match.start(), match.end())
-        if BLOCK not in body:
+        new_marks = [str(number) for number in range(first_new, len(self.blocks))]
+        if BLOCK not in body and not new_marks:
             return shown_text
-        # A box inside a template that shows something else, or nothing, is read all the same.
-        lost_blocks = [mark[0] for mark in BLOCK_MARK.finditer(body) if mark[0] not in shown_text]
-        return shown_text + "".join(lost_blocks)
+        # A block in a template that shows something else, or nothing, is read all the same.
+        shown_marks = set(BLOCK_MARK.findall(shown_text))
+        for mark in [*BLOCK_MARK.findall(body), *new_marks]:
+            if mark not in shown_marks and mark not in self.placed_marks:
+                shown_text += f"{BLOCK}{mark}{BLOCK}"
+        return shown_text
 
     def _shown(self, body: str, start: int, end: int) -> str:
         """What a template shows, by its name and arguments."""
@@ -190,16 +209,25 @@ class _PageTemplates:
 
     def _unlisted(self, template_name: str, arguments: Arguments, start: int, end: int) -> str:
         """What readers see of a template that no list names; it is counted."""
+        # A table is shown whatever template it stands in.
+        arguments = {name: self._without_tables("", value) for name, value in arguments.items()}
         place = self.places.place(start, end)
         before = self.places.text[max(start - _MODULE_SPACE, 0) : start]
-        if _is_part(arguments, before) or (place.kind == "line" and is_box(arguments)):
+        if template_name.startswith("#"):
+            shown_text = ""  # `{{#if:a|b}}`: nothing is worked out
+        elif _is_part(arguments, before) or (place.kind == "line" and is_box(arguments)):
             shown_text = self._infobox(arguments)
-        elif is_date(template_name, arguments):
+        elif place.kind not in ("attached", "line") and is_date(template_name, arguments):
             shown_text = date_text(arguments)
+        elif place.kind != "line" and _AGE.match(template_name):
+            shown_text = full_age(arguments)
         else:
             shown_text = visible_text(arguments, place)
         name = template_name.partition(":")[0][:_LONGEST_NAME]
-        is_missing = not shown_text and place.kind not in ("attached", "line")
+        is_missing = not shown_text and (
+            place.kind in ("sentence", "item")
+            or (place.kind == "value" and any(arguments.values()))
+        )
         use = TemplateUses(1, bool(shown_text), is_missing)
         self.unlisted[name] = self.unlisted.get(name, TemplateUses()).plus(use)
         return shown_text
@@ -229,8 +257,9 @@ class _PageTemplates:
         for start, end in _tables(value):
             value_parts.append(value[copied_to:start])
             first_line, line_end, rows = value[start:end].partition("\n")
-            caption = f"|+ {name.replace('_', ' ')}\n" if is_shown(name) else ""
-            value_parts.append(self._block(f"{first_line}{line_end}{caption}{rows}"))
+            caption = f"|+ {name.replace('_', ' ')}\n" if name and is_shown(name) else ""
+            end_line = "" if rows.endswith("}") else "\n|}"
+            value_parts.append(self._block(f"{first_line}{line_end}{caption}{rows}{end_line}"))
             copied_to = end
         return "".join([*value_parts, value[copied_to:]])
 
@@ -238,6 +267,7 @@ class _PageTemplates:
         if not text:
             return ""
         self.blocks.append(text)
+        self.placed_marks.update(BLOCK_MARK.findall(text))
         return f"{BLOCK}{len(self.blocks) - 1}{BLOCK}"
 
 
@@ -256,7 +286,10 @@ def _is_yes(value: str) -> bool:
 
 
 def _tables(text: str) -> list[tuple[int, int]]:
-    """The start and end of each outermost table in a text; a table without an end is none."""
+    """The start and end of each outermost table in a text.
+
+    A table that nobody closed ends before the next parameter, or with the text.
+    """
     open_starts: list[int] = []
     tables: list[tuple[int, int]] = []
     if "{" not in text:
@@ -269,6 +302,12 @@ def _tables(text: str) -> list[tuple[int, int]]:
             while tables and tables[-1][0] > start:
                 tables.pop()
             tables.append((start, mark.end()))
+    if open_starts and "\n" in text[open_starts[0] :]:
+        start = open_starts[0]
+        parameter = _PARAMETER_LINE.search(text, start)
+        while tables and tables[-1][0] > start:
+            tables.pop()
+        tables.append((start, parameter.start() if parameter else len(text)))
     return tables
 
 

@@ -8,7 +8,7 @@ an address or letters of the phonetic alphabet.
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from factdrift.builders.core.files import read_texts, resource
@@ -29,7 +29,7 @@ _OF_WORKS = re.compile(
     re.I,
 )
 # `Leeds`, `東京`, `d'A`; not `5`, `=` or one of the letters of `{{chem|H|2|O}}`.
-_WORD = re.compile(r"[^\W\d_]\W?[^\W_]|\[\[|[\u0f00-\U0003ffff]")
+_WORD = re.compile(r"[^\W\d_][^\w\s]?[^\W_]|[^\W\d_]\s+[^\W\d_]|\[\[|[\u0f00-\U0003ffff]")
 _PHONETIC = re.compile("[\u0250-\u02af\u02c8\u02cc\u02d0]")
 _FILE = re.compile(r"[^|\n]+\.(?:jpe?g|png|svg|gif|webp|tiff?|og[ag]|webm|djvu|pdf|wav|mp3)", re.I)
 # `https://example.org`, `people/l/abraham_lincoln`, `art-definition`, `p0038x9t`.
@@ -39,7 +39,7 @@ _ADDRESS = re.compile(
 )
 # `20em`, `#FAEB86`, `color:red;`, `df`, `pt-BR`, `US`, `yes`, `left`, `darkgreen`.
 _SETTING = re.compile(
-    r"#[\da-f]{3,8}|[a-z-]+ *: ?[^ ]*;?|[a-z]{2,3}(?:-[A-Za-z]+)*|[A-Z]{2,3}|"
+    r"#[\da-fA-F]{3,8}|[a-z-]+ *: ?[^ ]*;?|[a-z]{2,3}(?:-[A-Za-z]+)*|[A-Z]{2,3}|"
     r"[\d.]+ ?(?:em|ex|px|pt|%)|yes|no|on|off|true|false|none|left|right|cent(?:er|re)|top|bottom|"
     r"auto|bold|italic|small|large|"
     r"(?:dark|light|medium|pale)? ?(?:red|green|blue|yellow|orange|purple|pink|brown|black|white|"
@@ -58,6 +58,7 @@ _CITING_NAMES = frozenset(
 """Parameters of notes, of doubts and of other works."""
 # `age in days`, `time ago`, `years since`: what is shown is worked out from the date.
 _WORKED_OUT = re.compile(r"^(?:age|days|time|years|inflation)\b|\b(?:ago|since|in years)\b")
+_ISO_DATE = re.compile(r"\d{4}-\d\d?-\d\d?")
 _LIST_LINES = re.compile(r"^[*#:;]", re.M)
 # `It was found in 1912 and is in use.`: the end of a sentence, maybe behind a quotation mark.
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*$")
@@ -99,18 +100,28 @@ def _texts(arguments: Mapping[str, str]) -> list[str]:
     if named_texts:
         return named_texts
     unnamed = [value for name, value in arguments.items() if name.isdigit() and value]
-    if any(_FILE.fullmatch(value) or _PHONETIC.search(value) for value in unnamed):
-        return []
-    if not _CITING_NAMES.isdisjoint(arguments) or not unnamed:
+    if not unnamed or _shows_other_than_text(arguments, unnamed):
         return []
     if len(unnamed) == 1:
         is_text = not (_ADDRESS.fullmatch(unnamed[0]) or _SETTING.fullmatch(unnamed[0]))
         return unnamed if is_text else []
     if measure := _measure(unnamed):
         return [measure]
-    if _NUMBER.fullmatch(unnamed[0]) and _NUMBER.fullmatch(unnamed[1]):
-        return []
-    return [] if _YEAR.fullmatch(unnamed[-1]) else [v for v in unnamed if _reads_as_text(v)]
+    return [value for value in unnamed if _reads_as_text(value)]
+
+
+def _shows_other_than_text(arguments: Mapping[str, str], unnamed: Sequence[str]) -> bool:
+    """Whether a template shows a picture, a sound, a note, or what is worked out of numbers."""
+    if any(_FILE.fullmatch(value) or _PHONETIC.search(value) for value in unnamed):
+        return True
+    if not _CITING_NAMES.isdisjoint(arguments):
+        return True
+    # `{{sfn|Roe|1974}}`, `{{pop density|3645257|640081|km2}}`.
+    first, *others = unnamed
+    if not others:
+        return False
+    are_numbers = _NUMBER.fullmatch(first) and _NUMBER.fullmatch(others[0])
+    return bool(are_numbers or (not _NUMBER.fullmatch(first) and _YEAR.fullmatch(others[-1])))
 
 
 def _measure(values: Sequence[str]) -> str:
@@ -133,11 +144,14 @@ def is_box(arguments: Mapping[str, str]) -> bool:
     """Whether a template on a line of its own is a box, by its named parameters."""
     if not _CITING_NAMES.isdisjoint(arguments):
         return False
-    return sum(not name.isdigit() and bool(value) for name, value in arguments.items()) >= _BOX_ROWS
+    named_values = [value for name, value in arguments.items() if value and not name.isdigit()]
+    return len(named_values) >= _BOX_ROWS and not _lists(named_values)
 
 
 def is_date(template_name: str, arguments: Mapping[str, str]) -> bool:
     """Whether the first arguments are a year, a month and a day, and no age is worked out."""
+    if _ISO_DATE.fullmatch(arguments.get("1", "")):
+        return not _WORKED_OUT.search(template_name)
     texts = [arguments.get(place, "") for place in ("1", "2", "3")]
     if not all(text.isdecimal() and len(text) < 5 for text in texts):
         return False
@@ -148,8 +162,7 @@ def is_date(template_name: str, arguments: Mapping[str, str]) -> bool:
 
 def _own_line(arguments: Mapping[str, str], texts: Sequence[str]) -> str:
     """A quotation, or the lists that a template puts into columns; not a notice or a title."""
-    lists = [value for value in arguments.values() if len(_LIST_LINES.findall(value)) > 1]
-    if lists:
+    if lists := _lists(arguments.values()):
         return "\n" + "\n".join(lists) + "\n"
     sentences = [text for text in texts if _is_sentence(text)]
     if not sentences:
@@ -157,6 +170,11 @@ def _own_line(arguments: Mapping[str, str], texts: Sequence[str]) -> str:
     speakers = [text for text in texts if text not in sentences]
     said_by = f"— {', '.join(speakers)}\n\n" if speakers else ""
     return "\n\n" + "\n\n".join(sentences) + "\n\n" + said_by
+
+
+def _lists(values: Iterable[str]) -> list[str]:
+    """The values that hold a list of at least two items."""
+    return [value for value in values if len(_LIST_LINES.findall(value)) > 1]
 
 
 def _is_sentence(text: str) -> bool:

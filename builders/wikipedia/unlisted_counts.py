@@ -56,8 +56,8 @@ def unknown_templates(templates: Iterable[UnlistedTemplate]) -> Iterator[Dropped
     for row in templates:
         beside = row.uses - row.texts_shown - row.texts_missing
         detail = (
-            f"{row.uses:,} uses in {row.pages:,} pages: text shown {row.texts_shown:,}, "
-            f"nothing shown in the text {row.texts_missing:,}, beside it {beside:,}"
+            f"uses {row.uses:,}, in pages {row.pages:,}: text shown {row.texts_shown:,}, "
+            f"nothing shown in the text {row.texts_missing:,}, beside the text {beside:,}"
         )
         name = f"Template:{row.template}"
         yield Dropped("pages", "unknown_template", name, None, None, None, None, detail)
