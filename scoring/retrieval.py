@@ -114,6 +114,8 @@ def _check_passages(results_by_query: Run, corpus_file: Path, run: Path) -> None
     Such a passage is judged by nobody, and counts as one that does not answer. `UserError`: none
     of them is there, so that the run is of another corpus.
     """
+    if not corpus_file.is_file():
+        return
     unknown_ids = {passage_id for results in results_by_query.values() for passage_id in results}
     passage_count = len(unknown_ids)
     for line_number, line in numbered_lines(corpus_file, LONGEST_LINE, "export it again"):

@@ -1,6 +1,7 @@
 """Label Studio's files: configurations that its SDK accepts, exports read back or refused."""
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -222,6 +223,33 @@ def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:
     ours = {"not an export of Label Studio": 4, "not a task of ours": 3, "unknown HIT": 3}
     assert import_report.refused == ours | {"draft": 1, "skipped": 1}
     assert "example.org" not in (tmp_path / "out" / "refused.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "export_name"),
+    [
+        ("min.json", '[{"id": 1, "factdrift_item": "x", "annotation_id": 5, "annotator": 1}]',
+         "JSON_MIN"),
+        ("t.csv", "annotation_id,annotator,factdrift_item,id,lead_time\n5,1,x,1,2.5\n", "CSV"),
+        ("t.tsv", "\ufeffannotation_id\tannotator\tid\tlead_time\n5\t1\t1\t2.5\n", "CSV"),
+        ("t.csv", "sep=;\nannotation_id;annotator;id;lead_time\n5;1;1;2.5\n", "CSV"),
+    ],
+)  # fmt: skip
+def test_other_exports_are_told(name: str, content: str, export_name: str, tmp_path: Path) -> None:
+    exported(tmp_path)
+    path = tmp_path / name
+    path.write_text(content, "utf-8")
+    with pytest.raises(UserError, match=rf"export as {export_name}\n.*as JSON \(not JSON_MIN\)"):
+        take(tmp_path, path)
+
+
+def test_a_workbook_is_told(tmp_path: Path) -> None:
+    exported(tmp_path)
+    path = tmp_path / "results.xlsx"
+    with zipfile.ZipFile(path, "w") as workbook:
+        workbook.writestr("[Content_Types].xml", "x")
+    with pytest.raises(UserError, match=r"this is a workbook of a spreadsheet\n.*CSV UTF-8"):
+        take(tmp_path, path)
 
 
 def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> None:

@@ -171,3 +171,23 @@ def test_what_an_export_lacks(sample: Path, tmp_path: Path) -> None:
         assert message in run_cli("export", *words, ok=False).stderr
     error_text = run_cli("score", tmp_path, ok=False).stderr
     assert "give either --predictions FILE or --run FILE" in error_text
+
+
+def test_passages_that_the_corpus_lacks(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = "".join(json.dumps({"_id": name, "text": "x"}) + "\n" for name in "abcd")
+    (tiny / "corpus.jsonl").write_text("\ufeff" + corpus, "utf-8")
+    score_run(tiny, written_run(tiny, "q1 Q0 a 1 9 x\nq2 Q0 d 2 8 x\n"))
+    assert "not in the corpus" not in capsys.readouterr().err
+    score_run(tiny, written_run(tiny, "q1 Q0 a 1 9 x\nq1 Q0 z 2 8 x\nq2 Q0 y 2 8 x\n"))
+    assert "2 of 3 passages are not in the corpus: y, z\n" in capsys.readouterr().err
+    ghosts = written_run(tiny, "".join(f"q1 Q0 ghost-{n} 1 {n} x\n" for n in range(9)))
+    with pytest.raises(
+        UserError, match=r"9 of 9 .*: ghost-0, ghost-1, .*…\n.*another corpus"
+    ):
+        score_run(tiny, ghosts)
+
+
+def written_run(beir_folder: Path, text: str) -> Path:
+    run_file = beir_folder / "run.trec"
+    run_file.write_text(text, "utf-8")
+    return run_file

@@ -170,10 +170,16 @@ def test_a_failing_server_is_given_up(
         ("7", 7.0),
         (" 15 ", 15.0),
         ("soon", None),
+        ("100000", 100_000.0),
+        ("9" * 400, 1e10),
+        ("9" * 5000, None),
         (format_datetime(datetime.now(UTC) - timedelta(9999), usegmt=True), 0.0),
         (format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True), 7200),
     ],
-    ids=["none", "seconds", "spaces", "no number", "a day past", "a day to come"],
+    ids=[
+        *("none", "seconds", "spaces", "no number", "a day and more", "ages", "too long"),
+        *("a day past", "a day to come"),
+    ],
 )
 def test_retry_after(text: str | None, seconds: float | None) -> None:
     found = retry_after({"Retry-After": text} if text else {})

@@ -7,7 +7,8 @@ draft is reported as such.
 Every answer is a control named for it, every field that is shown a `Text`, which shows text as it
 is (`label_studio.xml.j2`). Names of answers in a group hold the number of the entry:
 `questions-2-answer`. The texts of a `paragraphs` field are one `Text`, through which offsets count,
-in code points. An export is read by the batch's own layout and items.
+in code points, or as a browser counts (see `_span_place`). An export is read by the batch's own
+layout and items.
 """
 
 import json
@@ -25,7 +26,7 @@ from factdrift.annotation.layout import Layout, LayoutAnswer, LayoutField
 from factdrift.annotation.order import Delivery
 from factdrift.annotation.page import template_environment
 from factdrift.annotation.platforms.base import FindItem, Platform, Recognition
-from factdrift.annotation.reading import json_documents, read_head
+from factdrift.annotation.reading import is_table, json_documents, read_head
 from factdrift.annotation.submission import (
     SUBMISSION_FORMAT,
     Json,
@@ -36,6 +37,7 @@ from factdrift.annotation.submission import (
 from factdrift.builders.core.config import display_path
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
+from factdrift.builders.core.text_files import table_columns
 
 FORMAT = "factdrift-task/1"
 # The key of a task's data under which it says which item it is.
@@ -234,25 +236,55 @@ class LabelStudio(Platform):
             (folder / file_name).write_text(file_text, "utf-8", newline="\n")
 
     def recognises(self, path: Path) -> Recognition:
-        """`SURE` of a JSON file of tasks: those that we made, or others with annotations."""
+        """`SURE` of a JSON file of tasks: those that we made, or others with annotations.
+
+        Its other exports are recognised, too, so that `read` can say what to export instead.
+        """
+        if is_table(path):
+            is_sure = {*_TABLE_COLUMNS} <= {*table_columns(path)}
+            return Recognition.SURE if is_sure else Recognition.NO
         if path.suffix.lower() != ".json":
             return Recognition.NO
         file_start = read_head(path)
-        is_sure = f'"{META}"' in file_start or (
-            '"annotations"' in file_start and '"data"' in file_start
+        is_sure = (
+            f'"{META}"' in file_start
+            or ('"annotations"' in file_start and '"data"' in file_start)
+            or ('"annotation_id"' in file_start and '"annotator"' in file_start)
         )
         return Recognition.SURE if is_sure else Recognition.NO
 
     def read(
         self, path: Path, find_item: FindItem = lambda *ids: None
     ) -> Iterator[Submission | Refused]:
-        """Yield a submission for each annotation of a task; refuse skipped tasks and drafts."""
+        """Yield a submission for each annotation of a task; refuse skipped tasks and drafts.
+
+        `UserError`: the file is another of Label Studio's exports, which lacks the ids or places
+        that a submission needs.
+        """
         where = display_path(path)
+        if is_table(path):
+            raise _other_export("CSV", where)
         for entry in json_documents(path):
             if isinstance(entry, Refused):
                 yield entry
+            elif _is_min(entry.value):
+                raise _other_export("JSON_MIN", where)
             else:
                 yield from _submissions(entry.value, where, entry.line, find_item)
+
+
+# the columns that all tables of Label Studio have, whatever was asked
+_TABLE_COLUMNS = ("annotation_id", "annotator", "lead_time")
+
+
+def _is_min(task_value: Any) -> bool:
+    """Whether a value is a task of JSON_MIN: flat, with the id of its one annotation."""
+    return isinstance(task_value, dict) and "annotation_id" in task_value
+
+
+def _other_export(export_name: str, where: str) -> UserError:
+    hint = "export it once more as JSON (not JSON_MIN), and give that file"
+    return UserError(f"this is Label Studio's export as {export_name}", where=where, hint=hint)
 
 
 class ControlValue(BaseModel):
@@ -463,15 +495,11 @@ def _span_in_field(
     control_name: str, span_value: ControlValue, field_text: str, paragraph_places: Places | None
 ) -> dict[str, Any]:
     """Return a span without white space around it, in its paragraph if the field has any."""
-    span_start, span_end = span_value.start or 0, span_value.end or 0
-    marked = field_text[span_start:span_end]
-    quoted_text = span_value.text if isinstance(span_value.text, str) else marked
-    if (
-        span_end > len(field_text)
-        or not marked.strip()
-        or _visible_text(marked) != _visible_text(quoted_text)
-    ):
+    span_place = _span_place(span_value, field_text)
+    if span_place is None:
         raise BadResultError("bad span", f"{control_name}: its text is not at its place")
+    span_start, span_end = span_place
+    marked = field_text[span_start:span_end]
     span_start += len(marked) - len(marked.lstrip())
     marked = marked.strip()
     field_span: dict[str, Any] = {
@@ -489,6 +517,41 @@ def _span_in_field(
             }
             return {"paragraph": paragraph_number, **field_span, **inside_text}
     raise BadResultError("bad span", f"{control_name}: not within one paragraph")
+
+
+def _span_place(span_value: ControlValue, field_text: str) -> tuple[int, int] | None:
+    """Where a span begins and ends in a text, in code points; None where its words are not there.
+
+    Browsers count a character beyond the first 65,536, such as an emoji, twice, and versions of
+    Label Studio differ in whether they correct that. So in a text with such characters, places that
+    do not hold the quoted words are read as the browser's. Failing that, words that stand once in
+    it are found by themselves.
+    """
+    span_start, span_end = span_value.start or 0, span_value.end or 0
+    quoted_text = span_value.text if isinstance(span_value.text, str) else None
+    own_places = [(span_start, span_end)]
+    is_counted_twice = quoted_text is not None and max(field_text, default="") > "\uffff"
+    if is_counted_twice:
+        code_units = field_text.encode("utf-16-le", "surrogatepass")
+        before_units, inner_units = code_units[: 2 * span_start], code_units[: 2 * span_end]
+        own_places.append(
+            (
+                len(before_units.decode("utf-16-le", "ignore")),
+                len(inner_units.decode("utf-16-le", "ignore")),
+            )
+        )
+    for place_start, place_end in own_places:
+        marked = field_text[place_start:place_end]
+        is_there = place_end <= len(field_text) and marked.strip() != ""
+        if is_there and quoted_text in (None, marked):
+            return place_start, place_end
+        if is_there and _visible_text(marked) == _visible_text(quoted_text or ""):
+            return place_start, place_end
+    can_be_found = is_counted_twice and span_start < span_end and (quoted_text or "").strip() != ""
+    if can_be_found and quoted_text and field_text.count(quoted_text) == 1:
+        word_start = field_text.index(quoted_text)
+        return word_start, word_start + len(quoted_text)
+    return None
 
 
 def _visible_text(shown_text: str) -> str:

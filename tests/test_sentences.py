@@ -1,0 +1,43 @@
+"""Sentences by rule: marks of references, and spaces that are missing."""
+
+import pytest
+
+from factdrift.builders.text.sentences import sentence_starts, split_sentences
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["Prime Minister Roe resigned.[1]", "He was replaced.[2][3]", "Lind took over."],
+        ["She lost.[citation needed]", "The end."],
+        ["It fell.[note 2] [a]", "They left."],
+        ["He said so. [4]", "She did not."],
+        ["They won 3–2.[12]", "The club celebrated."],
+        ["It was won?[1]", "Nobody knew."],
+        ["The U.S. Senate met at 5 p.m. Monday."],
+        ["He [sic] won.", "[Laughs] They left."],
+    ],
+)
+def test_numbers_of_references_belong_to_the_sentence_before(sentences: list[str]) -> None:
+    text = " ".join(sentences)
+    assert split_sentences(text) == sentences
+    assert [text[start:] for start in sentence_starts(text)][-1] == sentences[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("The first.Second is this.", ["The first.", "Second is this."]),
+        ("It was won.[1]He left.", ["It was won.[1]", "He left."]),
+        ("Who came?Nobody did.", ["Who came?", "Nobody did."]),
+        *(
+            (text, [text])
+            for text in ("The U.S.Senate met.", "Dr.Roe came.", "See www.Example.org/x for it.",
+                         "Version 2.Final is a.B here.", "Prof.Smith came.", "Wait...Then he left.",
+                         "Yahoo!Mail is a.Be", "Ask me@site.Example.com about it.")
+        ),
+    ],
+)  # fmt: skip
+def test_a_space_may_be_missing(text: str, sentences: list[str]) -> None:
+    assert split_sentences(text) == sentences
+    assert len(sentence_starts(text)) == len(sentences)
