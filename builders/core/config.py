@@ -22,6 +22,7 @@ from factdrift.builders.core.limits import (
     DEEPEST_YAML,
     LARGEST_YAML,
     LONGEST_NUMBER,
+    MOST_MISTAKES,
     check_yaml_size,
 )
 
@@ -124,10 +125,6 @@ for _scalar_tag, _scalar_pattern, _first_letters in (
         re.compile(f"(?:{_scalar_pattern})$"),
         list(_first_letters),
     )
-
-
-_MOST_MISTAKES = 50
-"""The mistakes that one message tells; whoever mends these sees the others."""
 
 
 class _Tree:
@@ -308,8 +305,12 @@ class _MistakeLines:
 
     def __init__(self, errors: Sequence[ErrorDetails], model: type[BaseModel], tree: _Tree) -> None:
         self._model, self._tree = model, tree
+        in_file_order = sorted(errors, key=lambda error: tree.line[tree.place(error["loc"])])
+        self._more_count = max(0, len(errors) - MOST_MISTAKES)
         # unknown fields first: a field that was guessed from one is then not reported as missing
-        self._errors = sorted(errors, key=lambda error: error["type"] != "extra_forbidden")
+        self._errors = sorted(
+            in_file_order[:MOST_MISTAKES], key=lambda error: error["type"] != "extra_forbidden"
+        )
         self._guessed_fields: set[Loc] = set()
         self._parent_places: set[Loc] = set()
         for error in errors:
@@ -322,8 +323,6 @@ class _MistakeLines:
         for error in self._errors:
             if self._follows_from_another(error):
                 continue
-            if len(numbered_lines) == _MOST_MISTAKES:
-                break
             place = self._tree.place(error["loc"])
             line_number = self._tree.line[place]
             is_missing = error["type"] == "missing"
@@ -333,8 +332,8 @@ class _MistakeLines:
             numbered_lines.append((line_number, prefix + self._text(error)))
         in_file_order = sorted(numbered_lines, key=lambda numbered: numbered[0])
         mistake_lines = list(dict.fromkeys(text for _, text in in_file_order))
-        if len(numbered_lines) == _MOST_MISTAKES < len(self._errors):
-            mistake_lines.append(f"{self._tree.where}: and more mistakes")
+        if self._more_count:
+            mistake_lines.append(f"and {self._more_count:,} more mistakes")
         return mistake_lines
 
     def _follows_from_another(self, error: ErrorDetails) -> bool:
