@@ -7,8 +7,6 @@ import pytest
 SEARCHED = [
     # module, pattern, a text in which it is found, a text in which it is not
     ("order", "_MARKS_OF_PAGES", "https://example.org/a;b", "https://example.org/a%3Bb"),
-    ("page", "_OWN_CODE", '<Script src="a.js">', "<scripture>"),
-    ("page", "_OWN_CODE", '<p onclick = "go()">', "<p data-once='go'>"),
     ("page", "_SIGNS_OF_PAGES", "a </script>", 'a "quoted" text'),
     ("page", "_COMMENT_LINE", "a = 1;\n  // why\n", "a = 1; // why\n"),
     ("platforms.mturk", "_FORM", '<form id="a">\n<p>x</p></form>\n', "<formula>x</formula>"),
